@@ -28,10 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.tasks.retrieve import hosts, measuring
-from rankwell.tasks.retrieve.commands.retrieve import write
 from rankwell.tasks.retrieve.evaluation import RetrieveEvaluation
 from rankwell.tasks.retrieve.inputs import read_inputs
 from rankwell.tasks.retrieve.options import RetrieveOptions
+from rankwell.tasks.retrieve.task import write
 
 K, DIMENSIONS, LATENT, QUERIES = 10, 64, 16, 200
 VALUES = (10, 20, 40, 80, 160, 320)
@@ -53,7 +53,7 @@ def vectors(n: int, seed: int) -> NDArray[np.float32]:
 
 
 def hnswlib(engine: Any) -> Ask:
-    graph, ids = engine.graph, engine.items.ids
+    graph, ids = engine.loaded_index, engine.items.ids
 
     def ask(vector: Any, value: int) -> Any:
         if graph.ef != value:
@@ -65,7 +65,11 @@ def hnswlib(engine: Any) -> Ask:
 
 
 def faiss(engine: Any) -> Ask:
-    table, ids, settings = engine.table, engine.items.ids, engine.library.SearchParametersHNSW()
+    table, ids, settings = (
+        engine.loaded_index,
+        engine.items.ids,
+        engine.library.SearchParametersHNSW(),
+    )
 
     def ask(vector: Any, value: int) -> Any:
         settings.efSearch = value

@@ -23,7 +23,6 @@ from rankwell.commands.encode import EncodePartOptions, encode, hash_texts
 from rankwell.errors import MissingExtra, RankwellError
 from rankwell.media import python_docs
 from rankwell.parts.encode import EncodeOptions
-from rankwell.parts.options import PartOptions
 from rankwell.store import write_text
 
 
@@ -128,23 +127,17 @@ def evaluate(
     """Compares the candidates with the reference, writes `results/ada_eval/` and returns the
     table.
     """
-    from rankwell.tasks.agreement.commands.agree import agree
-    from rankwell.tasks.agreement.options import AgreementOptions
+    from rankwell.tasks.agreement.task import AgreementCommandOptions, agree
 
     first, *others = (
         str(root / "models" / model.name / FILE) for model in (reference, *candidates)
     )
     output = root / "results" / "ada_eval"
-    done = agree(
-        *others,
-        reference=first,
-        options=AgreementOptions(convention="scholar-stream"),
-        parts=PartOptions(),
-        output=output,
-    )
-    for note in done.notes:
+    options = AgreementCommandOptions(reference=first, convention="scholar-stream")
+    compared = agree.command()(*others, options=options, output=output)
+    for note in compared.notes:
         say(note)
-    return done.text
+    return compared.text
 
 
 def bar(name: str) -> Callable[[str, int, int], None]:

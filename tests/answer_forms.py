@@ -5,6 +5,7 @@ figures that others computed.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -63,11 +64,10 @@ def answers_of(table: Questions | Predictions) -> dict[str, list[Any]]:
 def columns(table: Any) -> dict[str, Any]:
     """A table as plain values, NaN as a text, so that two tables can be compared."""
     return {
-        name: ["nan" if value != value else value for value in column.tolist()]
-        if isinstance(column, np.ndarray)
+        field.name: ["nan" if value != value else value for value in column.tolist()]
+        if isinstance(column := getattr(table, field.name), np.ndarray)
         else column
-        for name, column in vars(table).items()
-        if not name.startswith("_")
+        for field in fields(table)
     }
 
 

@@ -22,7 +22,7 @@ from oracles import beyond as beyond_oracle
 from oracles import rag as rag_oracle
 from oracles.agreement import DEPTH, N_CANDIDATES
 from rankwell import judged_rankings, ranking_pairs
-from rankwell.core.tables import Judgments, offsets_of, sort_ids
+from rankwell.core.tables import Judgments, segment_offsets, sort_ids
 from rankwell.core.views.aspects import GroupRankings, IntentRankings
 from rankwell.core.views.preferences import PreferenceRankings, Preferences
 from rankwell.core.views.second import JudgmentPair, SecondJudgedRankings
@@ -323,7 +323,7 @@ def _join_answers(truth: Mapping[str, dict[str, Any]], run: Run) -> Any:
         texts=ids,
         impossible=np.array([not truth[each]["golds"] for each in ids]),
         documents=(None,) * len(ids),
-        offsets=offsets_of(np.array([len(truth[each]["golds"]) for each in ids])),
+        offsets=segment_offsets(np.array([len(truth[each]["golds"]) for each in ids])),
         answers=tuple(gold[0] for gold in golds),
         answer_documents=tuple(gold[1] for gold in golds),
         starts=np.array([gold[2] for gold in golds], dtype=np.int64),
@@ -331,7 +331,7 @@ def _join_answers(truth: Mapping[str, dict[str, Any]], run: Run) -> Any:
     unlikely = [truth[each]["na"] for each in answered]
     predictions = Predictions(
         ids=answered,
-        offsets=offsets_of(np.array([len(run[each]) for each in answered], dtype=np.int64)),
+        offsets=segment_offsets(np.array([len(run[each]) for each in answered], dtype=np.int64)),
         texts=tuple(each[0] for each in ranked),
         documents=tuple(each[1] for each in ranked),
         starts=np.array([each[2] for each in ranked], dtype=np.int64),

@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 
 import rankwell as rw
 from rankwell.tasks.study.batches import lease_batch
-from rankwell.tasks.study.commands import study_model_judge
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, now
 from tasks.beyond import smallest as beyond_smallest
@@ -324,7 +323,7 @@ def finish_batch(folder: Path) -> None:
 
 def ask_model(folder: Path) -> None:
     """Asks a model for the grades of the study's items."""
-    studies.with_fields(study_model_judge.model_judge)(
+    studies.model_judge(
         str(folder / "study"), callable=f"{folder}/my_judge.py:grade", model="tf-idf"
     )
 

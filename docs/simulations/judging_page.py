@@ -168,8 +168,8 @@ def forecasts(
         real = ours(sample, (0, 1), second)
         for place, (expected, realised) in enumerate(
             (
-                (future.these[0], np.sqrt(real.sampling_variance)),
-                (future.like[0], real.standard_error),
+                (future.these_queries[0], np.sqrt(real.sampling_variance)),
+                (future.queries_like_these[0], real.standard_error),
             )
         ):
             good[repetition, place] = abs(expected / realised - 1) <= 0.25
@@ -212,7 +212,11 @@ def predicted_coverage(
         people, f = values[chosen[:n]], predictions[chosen]
         folds = np.arange(n) % FOLDS
         found = PredictedQueries(
-            values=people, predictions=f[:n], folds=folds, others=f[n:], population=len(values)
+            values=people,
+            predictions=f[:n],
+            folds=folds,
+            other_predictions=f[n:],
+            population=len(values),
         )
         powered = found.queries_like_these(0.95) or (0.0, 0.0)
         alone, model = (

@@ -28,7 +28,7 @@ _NAMES = {
     "Results": "rankwell.results",
     "ComparisonResults": "rankwell.results",
     "compare_values": "rankwell.results",
-    "ComparisonOptions": "rankwell.experiments.comparison.judging",
+    "ComparisonOptions": "rankwell.experiments.comparison.data",
     "FusionOptions": "rankwell.experiments.fusion",
     "FusionTuningOptions": "rankwell.experiments.fusion",
     "TunedFusion": "rankwell.experiments.fusion",

@@ -25,7 +25,6 @@ from rankwell.errors import Unfinished as Unfinished
 from rankwell.errors import UnknownName as UnknownName
 from rankwell.experiments.comparison.data import Attribute, Origin, Pair
 from rankwell.experiments.comparison.data import ComparisonOptions as ComparisonOptions
-from rankwell.experiments.comparison.judging import ComparisonOptions as ComparisonOptions
 from rankwell.experiments.fusion import FusionOptions as FusionOptions
 from rankwell.experiments.fusion import FusionTuningOptions as FusionTuningOptions
 from rankwell.experiments.fusion import TunedFusion as TunedFusion

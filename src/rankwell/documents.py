@@ -88,12 +88,12 @@ def parse_json(
         numbers: dict[str, Any] = (
             {"parse_float": _finite, "parse_constant": _finite} if finite else {}
         )
-        found = json.loads(text, object_pairs_hook=pairs, **numbers)
+        document = json.loads(text, object_pairs_hook=pairs, **numbers)
     except json.JSONDecodeError as error:
         if line is None and (keys := _line_keys(error)):
-            needed = keys_of_lines or "one value"
+            expectation = keys_of_lines or "one value"
             raise kind(
-                f"{name}: JSON lines whose objects have the keys {keys}; expected {needed}."
+                f"{name}: JSON lines whose objects have the keys {keys}; expected {expectation}."
             ) from error
         where = (
             f"{name}:{error.lineno if line is None else line}: "
@@ -117,7 +117,7 @@ def parse_json(
             f"{_where(half.start())}: {escape} is half a character; correct the text, or cut "
             "it between characters."
         )
-    return found
+    return document
 
 
 def _line_keys(error: json.JSONDecodeError) -> str:
@@ -184,11 +184,11 @@ def refuse_trailing_commas(path: Path, name: str) -> None:
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             chunk, checked = chunk + file.readline(), -1
-            for place in trailing_commas(chunk):
-                if place > checked:
+            for comma_end in trailing_commas(chunk):
+                if comma_end > checked:
                     begin, checked = (
-                        chunk.rfind(b"\n", 0, place) + 1,
-                        chunk.find(b"\n", place) % (len(chunk) + 1),
+                        chunk.rfind(b"\n", 0, comma_end) + 1,
+                        chunk.find(b"\n", comma_end) % (len(chunk) + 1),
                     )
                     if text := chunk[begin:checked].strip():
                         parse_json(text, name, line=line + chunk.count(b"\n", 0, begin))
@@ -197,14 +197,14 @@ def refuse_trailing_commas(path: Path, name: str) -> None:
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of its keys and values. Raises DuplicateItem for a key that appears twice."""
-    whole = dict(pairs)
-    if len(whole) < len(pairs):
-        seen = set[str]()
-        double = next(key for key, _ in pairs if key in seen or seen.add(key))
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
+        earlier_keys = set[str]()
+        double = next(key for key, _ in pairs if key in earlier_keys or earlier_keys.add(key))
         raise DuplicateItem(
             f"the key {shown(double)} appears twice in one object; keep one of them."
         )
-    return whole
+    return mapping
 
 
 def read_toml(source: Source) -> tuple[str, dict[str, Any]]:
@@ -224,7 +224,7 @@ def read_toml(source: Source) -> tuple[str, dict[str, Any]]:
         # tomllib takes time that grows with the square of a dotted key.
         if _DOTTED.search(raw):
             raise BadInput(f"{source.name}: a key has {MAX_DEPTH} dots or more; expected fewer.")
-        found = tomllib.loads(text)
+        table = tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise BadInput(f"{source.name} is not UTF-8 text ({error}); save it as UTF-8.") from error
     except tomllib.TOMLDecodeError as error:
@@ -235,15 +235,18 @@ def read_toml(source: Source) -> tuple[str, dict[str, Any]]:
         raise BadInput(
             f"{source.name}: an integer has too many digits; TOML has integers of 64 bits."
         ) from error
-    rest: list[tuple[str, Any, int]] = [("", found, 0)]
-    while rest:
-        key, value, depth = rest.pop()
+    values_to_check: list[tuple[str, Any, int]] = [("", table, 0)]
+    while values_to_check:
+        key, value, depth = values_to_check.pop()
         if depth > MAX_DEPTH:
             raise BadInput(_too_deep(source.name, None))
         if isinstance(value, dict):
-            rest += ((f"{key}.{name}".lstrip("."), each, depth + 1) for name, each in value.items())
+            values_to_check += (
+                (f"{key}.{name}".lstrip("."), nested_value, depth + 1)
+                for name, nested_value in value.items()
+            )
         elif isinstance(value, list):
-            rest += ((key, each, depth + 1) for each in value)
+            values_to_check += ((key, nested_value, depth + 1) for nested_value in value)
         elif isinstance(value, int) and not -(2**63) <= value < 2**63:
             raise BadInput(f"{source.name}: {key} is {shown(value)}; TOML has integers of 64 bits.")
-    return text, found
+    return text, table

@@ -110,14 +110,15 @@ def typed(*words: object) -> str:
     return shlex.join(map(str, words))
 
 
-def printable(text: str, kept: frozenset[str] = frozenset()) -> str:
+def printable(text: str, exempt: frozenset[str] = frozenset()) -> str:
     """Text on one line: control characters, direction marks and bytes that are not UTF-8 as
     escapes, except for those kept.
     """
     if text.isprintable():
         return text
     return "".join(
-        each if each.isprintable() or each in kept else ascii(each)[1:-1] for each in text
+        character if character.isprintable() or character in exempt else ascii(character)[1:-1]
+        for character in text
     )
 
 
@@ -147,7 +148,7 @@ def without_credentials(text: str) -> str:
 
         text = re.sub(
             _SHOWN_CREDENTIALS,
-            lambda found: f"{found['scheme']}…{'@' * found[0].endswith('@')}",
+            lambda match: f"{match['scheme']}…{'@' * match[0].endswith('@')}",
             text,
         )
         text = re.sub(USER_ALONE, r"\g<scheme>…@", text)

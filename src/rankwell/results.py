@@ -175,10 +175,10 @@ class Results(ResultData, Displayable):
             overwriting(overwrite),
             drafting(folder, self.sources.values()) as draft,
         ):
-            others = (
+            table_paths = (
                 write_comparison(self.tables, draft) if isinstance(self, ComparisonResults) else []
             )
-            write_result(self, folder, tables=self.tables, charts=charts, others=others)
+            write_result(self, folder, tables=self.tables, charts=charts, others=table_paths)
         return self
 
     @own_arithmetic

@@ -1,9 +1,10 @@
 """The declaration of a task: what its command and its Python function follow from."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
-from inspect import Parameter, Signature
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -15,7 +16,7 @@ from rankwell.conventions import (
     find_convention,
 )
 from rankwell.core.catalogue import command_function
-from rankwell.core.options import Doc, takes_options
+from rankwell.core.options import Doc, Input, takes_options
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import sort_ids
 from rankwell.errors import BadUsage, NothingToEvaluate, Unfinished, count_of
@@ -26,12 +27,10 @@ from rankwell.evaluation.results import (
     ResultsBuilder,
 )
 from rankwell.parts.options import PartOptions, PartOutcome, refusal
-from rankwell.report import Format
+from rankwell.report import OUTPUTS, Document, Format, Row, prose, render_rows, terminal_of
 from rankwell.report.options import (
     FolderOption,
     FormatOption,
-    InputOption,
-    InputPlace,
     Output,
     PerQueryOption,
     Progress,
@@ -41,19 +40,23 @@ from rankwell.results import Results
 from rankwell.stats import check_intervals
 from rankwell.store import Source
 
+FOR_PEOPLE = ("table", "md", "latex")
+"""The formats that people read; programs read the others."""
+
 
 class Noun(NamedTuple):
     """What the queries of a task are called."""
 
-    one: str
-    many: str
+    singular: str
+    plural: str
 
 
 class TaskInput(NamedTuple):
     """A file that stands by itself on the command line, or data in Python.
 
     many: whether it takes any number of files. missing: the message where a file that is needed is
-    not there; "" where it may be left out. usage: its word in that message.
+    not there; "" where it may be left out. usage: its word in that message. perhaps: whether it may
+    be something else than a file as well.
     """
 
     name: str
@@ -61,24 +64,42 @@ class TaskInput(NamedTuple):
     many: bool = False
     missing: str = ""
     usage: str = ""
+    perhaps: bool = False
 
 
 class Views(NamedTuple):
     """The joined inputs.
 
-    runs: run -> the view that measures read. queries: those with a right answer, in order, the
-    same for all runs. listed: run -> the queries that its file has. sources: the files, for the
+    runs: run -> the view that measures read. queries: those with a right answer, in order, the same
+    for all runs. ids_of_runs: run -> the queries that its file has. sources: the files, for the
     manifest. shared: what else the task keeps, for notes, rules and tables.
     """
 
     runs: Mapping[str, Any]
     queries: Sequence[str]
-    listed: Mapping[str, Collection[str]]
+    ids_of_runs: Mapping[str, Collection[str]]
     sources: Mapping[str, Source]
     shared: Any = None
 
 
 Measures = Sequence[LabelledMeasure]
+
+
+class Presented(NamedTuple):
+    """Results that a task prints and writes in a way of its own.
+
+    present: prints and writes them, of the results and `format`, `per_query` and `output`.
+    """
+
+    result: Results
+    present: Callable[..., Output]
+
+    def finished(self) -> Results:
+        """The results."""
+        return self.result
+
+
+Outcome = Results | PartOutcome | Presented
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,37 +112,56 @@ class Task:
     writes; charts: whether also charts. per_query: the text of `--per-query`, "" where single
     queries have no values. evaluation: the results, or the outcome of work in parts, of the inputs
     and `options`, `details` (whether single queries and items are kept for a page) and `progress`.
-    advice: what to do with the written folder, a command line that its name follows.
+    advice: what to do with the written folder, a command line that its name follows. show: writes
+    and prints in place of `present`; it gets the results, the options, and by name `format`,
+    `per_query` and `output`.
+    prints: in place of `evaluation`, what computes and words the output itself, of the inputs,
+    `options`, and of `per_query`, `format`, `output` and `progress` those that it takes. output:
+    the annotation of `--output` where it names no folder of results. growing: files in the folder
+    of results with which unfinished work goes on; the evaluation then has a `folder`, too.
+    together: evaluates all cells that a bench has on one data set.
     """
 
     name: str
     about: str
     options: type[Any]
-    inputs: tuple[TaskInput, ...]
-    files: str
+    inputs: tuple[TaskInput, ...] = ()
+    files: str = ""
     example: str = ""
     charts: bool = True
     per_query: str = "Also each query's values."
-    evaluation: Callable[..., Results | PartOutcome] | None = None
+    evaluation: Callable[..., Outcome] | None = None
     advice: str = ""
+    show: Callable[..., Output] | None = None
+    prints: Callable[..., Output] | None = None
+    output: Any = None
+    growing: tuple[str, ...] = ()
+    together: Callable[..., Iterator[str]] | None = None
 
     def evaluate(
-        self, *inputs: Any, options: Any, details: bool = False, progress: Progress = None
-    ) -> Results | PartOutcome:
+        self,
+        *inputs: Any,
+        options: Any,
+        details: bool = False,
+        progress: Progress = None,
+        **folder: Any,
+    ) -> Outcome:
         """The results. details: whether single queries and items are kept for a page."""
         if self.evaluation is None:
             raise NotImplementedError
-        return self.evaluation(*inputs, options=options, details=details, progress=progress)
+        return self.evaluation(
+            *inputs, options=options, details=details, progress=progress, **folder
+        )
 
     def function(self, module: str) -> Callable[..., Results]:
         """The Python function of a module: the inputs, then the options as keywords."""
 
-        def _evaluate(*values: Any, options: Any, **named: Any) -> Results:
-            bound = signature.bind(*values, options=options, **named)
+        def _evaluate(*values: Any, options: Any, **keywords: Any) -> Results:
+            bound = declared_signature.bind(*values, options=options, **keywords)
             bound.apply_defaults()
             inputs = [bound.arguments.pop(declared.name) for declared in self.inputs]
             outcome = self.evaluate(*inputs, **bound.arguments)
-            return outcome.finished() if isinstance(outcome, PartOutcome) else outcome
+            return outcome if isinstance(outcome, Results) else outcome.finished()
 
         hints: dict[str, Any] = dict.fromkeys((declared.name for declared in self.inputs), Any)
         hints |= {"options": self.options, "details": bool, "progress": Progress, "return": Results}
@@ -132,7 +172,7 @@ class Task:
         kinds = dict.fromkeys(
             (declared.name for declared in self.inputs), Parameter.POSITIONAL_OR_KEYWORD
         )
-        signature = _declare(_evaluate, hints, defaults, kinds)
+        declared_signature = _declare(_evaluate, hints, defaults, kinds)
         texts = "\n".join(f"{declared.name}\n    {declared.text}" for declared in self.inputs)
         _evaluate.__name__ = f"evaluate_{self.name.split()[-1]}"
         _evaluate.__module__ = module
@@ -163,26 +203,33 @@ class TaskCommand:
     """The command of a task, with its signature; other processes know it by its name."""
 
     def __init__(self, task: Task) -> None:
-        self.task, self.__doc__ = task, task.about
+        self.task, self.together, self.__doc__ = task, task.together, task.about
         is_optional = {
             declared.name: not (declared.missing or declared.many) for declared in task.inputs
         }
         optional = [name for name in is_optional if is_optional[name]]
         hints: dict[str, Any] = {
             declared.name: Annotated[
-                InputOption if is_optional[declared.name] else InputPlace, Doc(declared.text)
+                str | None if is_optional[declared.name] else str,
+                # A bench evaluates what has marked inputs and a folder of results.
+                *([] if task.output else [Input(declared.perhaps)]),
+                Doc(declared.text),
             ]
             for declared in task.inputs
         }
         hints["options"] = task.options
-        if task.per_query:
-            hints["per_query"] = Annotated[PerQueryOption, Doc(task.per_query)]
-        hints |= {
+        folder = Annotated[FolderOption, Doc(f"Folder for {task.files}.")]
+        shared = {
+            "per_query": Annotated[PerQueryOption, Doc(task.per_query)],
             "format": FormatOption,
-            "output": Annotated[FolderOption, Doc(f"Folder for {task.files}.")],
+            "output": task.output or folder,
             "progress": Progress,
-            "return": Output,
         }
+        accepted = signature(task.prints or self._evaluate).parameters
+        hints |= {name: hint for name, hint in shared.items() if name in accepted}
+        if not task.per_query:
+            hints.pop("per_query", None)
+        hints["return"] = Output
         defaults: dict[str, Any] = dict.fromkeys(optional)
         defaults |= {"per_query": False, "format": "table", "output": None, "progress": None}
         kinds = {
@@ -194,7 +241,13 @@ class TaskCommand:
     def __reduce__(self) -> tuple[Any, ...]:
         return command_function, (tuple(self.task.name.split()),)
 
-    def __call__(
+    def __call__(self, *words: str, **named: Any) -> Output:
+        """Computes, writes and prints."""
+        if self.task.prints is not None:
+            return self.task.prints(*self.task.inputs_of(words), **named)
+        return self._evaluate(*words, **named)
+
+    def _evaluate(
         self,
         *words: str,
         options: Any,
@@ -203,33 +256,56 @@ class TaskCommand:
         output: Path | None = None,
         progress: Progress = None,
     ) -> Output:
-        """Evaluates, writes and prints."""
         task, refused = self.task, tuple[str, ...]()
         if output is not None:
             from rankwell.report.drafts import refuse_unclaimed
 
-            check = partial(refuse_unclaimed, output)
+            check = partial(refuse_unclaimed, output, task.growing)
             if isinstance(options, PartOptions):
                 refused = refusal(options, check)
             else:
                 check()
         details = output is not None
+        folder = {"folder": output} if task.growing else {}
         outcome = task.evaluate(
-            *task.inputs_of(words), options=options, details=details, progress=progress
+            *task.inputs_of(words), options=options, details=details, progress=progress, **folder
         )
+        if isinstance(outcome, Presented):
+            return outcome.present(
+                outcome.result, format=format, per_query=per_query, output=output
+            )
         if isinstance(outcome, PartOutcome):
             if outcome.result is None:
                 code = 0 if outcome.missing is None else Unfinished.exit_code
                 return Output(outcome.text, (*refused, *outcome.notes), code)
             outcome = outcome.result
-        return present(
-            outcome,
-            format=format,
-            per_query=per_query,
-            output=output,
-            charts=task.charts,
-            advice=task.advice,
+        printed: dict[str, Any] = {"format": format, "per_query": per_query, "output": output}
+        if task.show is not None:
+            return task.show(outcome, options, **printed)
+        return present(outcome, **printed, charts=task.charts, advice=task.advice)
+
+
+def printed_rows(
+    rows: Sequence[Row],
+    format: Format,
+    *,
+    tables: Iterable[Sequence[Row] | str] | None = None,
+    rules: Mapping[str, Any] | None = None,
+    notes: Sequence[str] = (),
+) -> str:
+    """The text of rows with any columns. tables: what people read instead: tables, and sentences
+    above and below them; those without rows are left out. notes: as in JSON.
+    """
+    terminal = terminal_of(sys.stdout)
+    if tables is None or format not in FOR_PEOPLE:
+        return OUTPUTS[format](
+            Document(rows, None, rules or {}, notes, summary=False, terminal=terminal)
         )
+    return "\n".join(
+        prose(table) if isinstance(table, str) else render_rows(table, format, terminal=terminal)
+        for table in tables
+        if table
+    )
 
 
 def _none(*_: Any) -> tuple[()]:
@@ -274,12 +350,12 @@ class MeasuringTask(Task):
         measures = choose_measures(names, convention)
         check_views((labelled.measure for labelled in measures), self.view)
         builder = ResultsBuilder(convention)
-        for place, (run, view) in enumerate(views.runs.items(), 1):
+        for number, (run, view) in enumerate(views.runs.items(), 1):
             self.count(self, views, run, builder)
             builder.measure(run, measures, view)
             builder.notes += self.run_notes(run, view, measures)
             if progress is not None:
-                progress("evaluated", place, len(views.runs))
+                progress("evaluated", number, len(views.runs))
         builder.notes += self.notes(views, measures)
         return builder.results(
             Results,
@@ -297,14 +373,14 @@ class MeasuringTask(Task):
 
         Raises NothingToEvaluate where it has none of the queries.
         """
-        queries, listed = views.queries, views.listed[run]
-        unknown = sort_ids(set(listed) - set(queries))
-        missing = [query for query in queries if query not in listed]
+        queries, ids_of_run = views.queries, views.ids_of_runs[run]
+        unknown = sort_ids(set(ids_of_run) - set(queries))
+        missing = [query for query in queries if query not in ids_of_run]
         if len(missing) == len(queries):
             raise NothingToEvaluate(
-                f"{run}: none of its {len(listed)} {self.noun.many} is one of the {len(queries)} "
-                f"with {self.truth} ({next(iter(listed))!r}, {queries[0]!r}); are ids written in "
-                "two ways?"
+                f"{run}: none of its {len(ids_of_run)} {self.noun.plural} is one of the "
+                f"{len(queries)} with {self.truth} ({next(iter(ids_of_run))!r}, {queries[0]!r}); "
+                "are ids written in two ways?"
             )
         builder.counts[run] = {
             QUERIES_COUNTED: len(queries),
@@ -312,15 +388,15 @@ class MeasuringTask(Task):
             QUERIES_UNKNOWN: len(unknown),
         }
         if missing:
-            number = count_of(len(missing), f"{self.noun.one} has", f"{self.noun.many} have")
+            number = count_of(len(missing), f"{self.noun.singular} has", f"{self.noun.plural} have")
             pronoun = "it" if len(missing) == 1 else "them"
             builder.notes.append(
                 f"{run}: {number} no line, as {missing[0]!r}; nothing was retrieved for {pronoun}"
             )
         if unknown:
             builder.notes.append(
-                f"{run}: {len(unknown)} {self.noun.many} have no {self.truth}, as {unknown[0]!r}, "
-                "and are ignored"
+                f"{run}: {len(unknown)} {self.noun.plural} have no {self.truth}, as "
+                f"{unknown[0]!r}, and are ignored"
             )
 
 

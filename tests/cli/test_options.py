@@ -46,7 +46,7 @@ def command(
     scaled: bool | None = None,
     browser: bool = True,
     measure: Annotated[list[str] | None, Option(("--measure", "-m"))] = None,
-    scores: Annotated[list[float] | None, Option(many=True)] = None,
+    scores: Annotated[list[float] | None, Option(takes_all=True)] = None,
     kind: Literal["table", "csv"] | None = None,
     progress: Annotated[Any, Injected()] = None,
 ) -> None:

@@ -45,5 +45,5 @@ def test_a_single_query_is_singular():
 
 
 def test_every_explanation_is_a_clause():
-    for convention in map(CONVENTIONS.__getitem__, CONVENTIONS.own):
+    for convention in map(CONVENTIONS.__getitem__, CONVENTIONS.builtin_names):
         assert convention.title.strip(".") == convention.title != "", convention.name

@@ -132,7 +132,7 @@ def failures(spec: Any, options: Mapping[str, Any] = {}) -> dict[str, str]:
 
 
 def test_every_engine_of_the_registry_has_a_case():
-    assert set(CASES) == set(ENGINES.own)
+    assert set(CASES) == set(ENGINES.builtin_names)
 
 
 @pytest.mark.parametrize(

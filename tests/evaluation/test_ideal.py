@@ -29,7 +29,7 @@ def counts(*numbers: int) -> np.ndarray:
 def value(text: str, view: JudgedRankings, *, expected: bool = False) -> list[float]:
     measure = parse_measure(text)
     return (
-        measure.entry.expected(view, **dict(measure.given)) if expected else measure(view)
+        measure.entry.expected(view, **dict(measure.arguments)) if expected else measure(view)
     ).tolist()
 
 
@@ -76,7 +76,7 @@ def test_no_order_of_the_same_items_is_better_than_the_perfect_one(name: str) ->
     drawn = judged_rankings(dict.fromkeys(lists, graded), lists)
     best = ideal(Judgments.from_dict({"q": graded}), counts(13))
     for measure in variants(name):
-        if measure.entry.better == "higher" and "gains" not in dict(measure.given):
+        if measure.entry.better == "higher" and "gains" not in dict(measure.arguments):
             values = measure(drawn)
             known = values[~np.isnan(values)]  # some leave out queries without a hit
             assert len(known), str(measure)
@@ -136,7 +136,7 @@ def test_chance_levels_computed_once_for_alike_queries_are_those_of_each(name: s
     for measure in variants(name):
         single = np.concatenate(
             [
-                measure.entry.expected(view.take(counts(query)), **dict(measure.given))
+                measure.entry.expected(view.take(counts(query)), **dict(measure.arguments))
                 for query in range(30)
             ]
         )

@@ -196,7 +196,7 @@ def test_between_tabs_a_quotation_mark_is_a_character(tmp_path: Path):
     place = tmp_path / "t.tsv"
     place.write_text('id\ttext\nq1\t"a\nq2\t5" disk\n')
 
-    assert [record.value["text"] for record in load(place).each()] == ['"a', '5" disk']
+    assert [record.value["text"] for record in load(place).checked_records()] == ['"a', '5" disk']
 
 
 def test_a_frame_and_a_list_are_read_as_a_file_is(tmp_path: Path):
@@ -211,7 +211,10 @@ def test_a_row_knows_its_line(tmp_path: Path):
     place = tmp_path / "t.csv"
     place.write_text('# a comment\n\nid,text\n"a\nb",x\n\nc,y\n')
 
-    assert [record.place for record in load(place).each()] == [f"{place}:5", f"{place}:7"]
+    assert [record.place for record in load(place).checked_records()] == [
+        f"{place}:5",
+        f"{place}:7",
+    ]
 
 
 def test_a_row_with_too_many_cells_is_refused_with_its_line(tmp_path: Path):
@@ -219,7 +222,7 @@ def test_a_row_with_too_many_cells_is_refused_with_its_line(tmp_path: Path):
     place.write_text("id,text\na,b\nc,d,e\n")
 
     with pytest.raises(BadInput, match=r"t\.csv:3: 'c,d,e' has 3 fields, the header 2"):
-        list(load(place).each())
+        list(load(place).checked_records())
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])

@@ -276,7 +276,7 @@ def test_a_line_that_the_head_cuts_is_not_judged(tmp_path):
 )
 def test_columns_go_by_many_names(found, holds, expected):
     assert choose_columns(found, holds)[:3] == expected
-    assert likelihood(found, holds, whole=True) >= 0.5
+    assert likelihood(found, holds, has_integer_scores=True) >= 0.5
 
 
 def test_formats_that_content_cannot_show_are_listed():

@@ -66,7 +66,7 @@ def test_the_expected_value_is_the_mean_over_every_order_of_tied_items(
 ) -> None:
     spread, listed = every_order(case)
     for measure in variants(name):
-        expected = MEASURES[name].expected(spread, **dict(measure.given))
+        expected = MEASURES[name].expected(spread, **dict(measure.arguments))
 
         assert expected.shape == (1,)
         assert expected[0] == pytest.approx(measure(listed).mean(), abs=1e-12), str(measure)
@@ -77,7 +77,7 @@ def test_the_expected_value_is_what_random_orders_of_tied_items_come_to(name: st
     spread, drawn = random_orders()
     for measure in variants(name):
         values = measure(drawn)
-        expected = MEASURES[name].expected(spread, **dict(measure.given))[0]
+        expected = MEASURES[name].expected(spread, **dict(measure.arguments))[0]
 
         assert abs(values.mean() - expected) <= 5 * values.std() / math.sqrt(len(values)) + 1e-12, (
             str(measure)
@@ -100,6 +100,6 @@ def test_without_ties_the_expected_value_is_the_value(name: str) -> None:
     }
     view = judged_rankings(world.truth, run, ties="expected")
     for measure in variants(name):
-        expected = MEASURES[name].expected(view, **dict(measure.given))
+        expected = MEASURES[name].expected(view, **dict(measure.arguments))
 
         assert expected == pytest.approx(measure(view), abs=1e-12, nan_ok=True), str(measure)

@@ -64,7 +64,7 @@ def view_of(scores: Scores, positives: Positives, ties: Any = "input") -> Judged
 
 def value(text: str, view: JudgedRankings, *, expected: bool = False) -> np.ndarray:
     measure = parse_measure(text)
-    return measure.entry.expected(view, **dict(measure.given)) if expected else measure(view)
+    return measure.entry.expected(view, **dict(measure.arguments)) if expected else measure(view)
 
 
 def figure(text: str, values: np.ndarray) -> float:
@@ -355,7 +355,7 @@ def test_the_expected_value_is_the_mean_of_ten_thousand_orders_and_between_best_
 ) -> None:
     for view, random_orders in orders:
         for measure in variants(name):
-            expected = measure.entry.expected(view, **dict(measure.given))[0]
+            expected = measure.entry.expected(view, **dict(measure.arguments))[0]
             values = measure(random_orders)
             if math.isnan(expected):
                 assert np.isnan(values).all(), str(measure)
@@ -366,7 +366,7 @@ def test_the_expected_value_is_the_mean_of_ten_thousand_orders_and_between_best_
                 measure.entry.better != "neither"
                 and "swap for the better" not in measure.entry.exempt
             )
-            if is_ordered and "gains" not in dict(measure.given):
+            if is_ordered and "gains" not in dict(measure.arguments):
                 ends = sorted(
                     float(measure(view.resolve(ties))[0]) for ties in ("optimistic", "pessimistic")
                 )

@@ -77,9 +77,9 @@ def test_a_constant_scorer_gains_nothing_by_the_order_of_its_rows(
         assert measure(first).tobytes() == measure(second).tobytes(), str(measure)
         expected = measure.entry.expected
         if expected is not None and measure.entry.better == "higher":
-            middle = expected(spread, **dict(measure.given))[0]
+            middle = expected(spread, **dict(measure.arguments))[0]
             assert measure(worst)[0] - 1e-12 <= middle <= measure(best)[0] + 1e-12, str(measure)
-            assert middle == expected(join(worlds[1], "expected"), **dict(measure.given))[0]
+            assert middle == expected(join(worlds[1], "expected"), **dict(measure.arguments))[0]
 
 
 @EXAMPLES

@@ -94,13 +94,17 @@ def test_every_other_word_for_a_measure_is_understood(name: str) -> None:
     entry = entry_of(name)
     needed = [each for each in entry.parameters.values() if each.default is each.empty]
     for word, implied in entry.aliases.items():
-        inner = [f"{each.name}={options(each)[0]}" for each in needed if each.name != entry.at]
-        at = [f"@{options(each)[0]}" for each in needed if each.name == entry.at]
+        inner = [
+            f"{each.name}={options(each)[0]}"
+            for each in needed
+            if each.name != entry.cutoff_parameter
+        ]
+        at = [f"@{options(each)[0]}" for each in needed if each.name == entry.cutoff_parameter]
 
         found = parse_measure(word + (f"({','.join(inner)})" if inner else "") + "".join(at))
 
         assert found.name == name
-        assert implied == "" or implied.split("=")[0] in dict(found.given)
+        assert implied == "" or implied.split("=")[0] in dict(found.arguments)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -111,7 +115,7 @@ def test_the_text_of_a_measure_is_read_back_as_the_same_measure(name: str) -> No
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_choice_that_a_parameter_offers_is_tried(name: str) -> None:
-    tried = [dict(measure.given) for measure in variants(name)]
+    tried = [dict(measure.arguments) for measure in variants(name)]
     choices = [
         (each, value) for each in entry_of(name).parameters.values() for value in options(each)
     ]
@@ -137,7 +141,7 @@ def test_a_measure_agrees_with_its_oracle(name: str) -> None:
     oracle, wrong = oracles_by_name()[name], []
     for seed, measure in itertools.product((0, 1), variants(name)):
         world, view = world_of(name, seed)
-        given_ = {parameter: plainly(value) for parameter, value in measure.given}
+        given_ = {parameter: plainly(value) for parameter, value in measure.arguments}
         rankings = maker.rankings(world)
 
         for query, value in zip(view.queries, measure(view).tolist(), strict=True):
@@ -160,7 +164,7 @@ def test_there_is_one_float_per_query_and_it_lies_in_its_bounds(name: str) -> No
 
         assert values.shape == (len(view.queries),)
         assert values.dtype == np.float64
-        if "bounds" not in entry.exempt and "gains" not in dict(measure.given):
+        if "bounds" not in entry.exempt and "gains" not in dict(measure.arguments):
             inside = np.isnan(values) | ((values >= low - 1e-12) & (values <= high + 1e-12))
             assert inside.all(), (str(measure), values[~inside])
 

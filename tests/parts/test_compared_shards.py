@@ -163,10 +163,10 @@ def test_chosen_rows_of_an_object_are_those_of_the_array(
     monkeypatch.setattr(reading, "_BLOCK", 100)
     chosen = np.array([39, 3, 3, 12, 10, 11, 0, 25, 27, 38])
 
-    found = VectorFiles("s3://bucket/g/").chosen(chosen)
+    found = VectorFiles("s3://bucket/g/").take(chosen)
 
     assert found.tolist() == copies(VIDEOS, 2)[chosen].tolist()
-    assert VectorFiles("s3://bucket/g/").chosen(chosen[:0]).shape == (0, 5)
+    assert VectorFiles("s3://bucket/g/").take(chosen[:0]).shape == (0, 5)
 
 
 def test_a_folder_inside_a_folder_of_shards_is_an_error_at_both_kinds_of_places(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from commanding import with_fields
-from rankwell.tasks.agreement.commands.agree import agree
+from rankwell.tasks.agreement.task import agree
 from rankwell.tasks.captions.task import captions
 
 ITEMS = 10**9
@@ -49,7 +49,10 @@ def forecast(command: Callable[..., Any], *places: str, **options: Any) -> dict[
 )
 def test_models_of_a_billion_items_need_no_sample(tables: Path, samples: str, queries: int):
     costs = forecast(
-        agree, str(tables / "small.npy"), reference=str(tables / "base.npy"), samples=samples
+        agree.command(),
+        str(tables / "small.npy"),
+        reference=str(tables / "base.npy"),
+        samples=samples,
     )
 
     # The lists of both models, then the ranks of either's neighbours by the other.

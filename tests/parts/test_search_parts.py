@@ -250,7 +250,7 @@ def test_ids_that_are_not_utf8_keep_their_bytes(files: Path):
 def test_only_the_ids_of_winners_become_strings(files: Path):
     with_ids(files)
 
-    names = Ids(str(files / "base.npy"), None).chosen(np.array([4, 699, 4]), 700)
+    names = Ids(str(files / "base.npy"), None).names_of(np.array([4, 699, 4]), 700)
 
     assert (names[4], names[699], len(names)) == ("item-4", "item-699", 700)
     with pytest.raises(KeyError):

@@ -10,7 +10,7 @@ import pytest
 
 from rankwell.errors import BadUsage
 from rankwell.parts import KINDS, Cut, PartContent, PartInputs, PartKind, SecondRound
-from rankwell.parts.execution import carry_out
+from rankwell.parts.execution import run_in_parts
 from rankwell.parts.options import PartOptions, PartOutcome
 from rankwell.parts.running import compute_part
 
@@ -53,7 +53,7 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def work_out(folder: Path, first: int = 1, executor: str | None = None) -> PartOutcome:
-    return carry_out(
+    return run_in_parts(
         "squares",
         {"first": first},
         PartOptions(executor=executor, work=str(folder)),

@@ -20,8 +20,8 @@ from rankwell.experiments.pages import write_report
 from rankwell.io.result_folder import read_results
 from rankwell.report.folder import write_result
 from rankwell.report.options import present
-from rankwell.tasks.agreement.commands.agree import write as write_agreement
 from rankwell.tasks.agreement.evaluation import agree
+from rankwell.tasks.agreement.printing import write as write_agreement
 from rankwell.tasks.answers.evaluation import evaluate_answers
 from rankwell.tasks.captions.evaluation import captions
 from rankwell.tasks.clips.evaluation import evaluate_clips

@@ -138,7 +138,7 @@ def test_where_exact_results_are_the_key_nothing_is_unjudged(tmp_path: Path) -> 
     result = rw.retrieve(engines_here.search, asked, truth=truth, k=2, rounds=1)
     write_result(result, tmp_path / "out", charts=False, tables=result.tables)
 
-    data = page_data(page_source([("out", read_results(tmp_path / "out"))])).whole()
+    data = page_data(page_source([("out", read_results(tmp_path / "out"))])).complete()
 
     assert "unjudged" not in data["queries"]
     assert data["warnings"] == []

@@ -286,6 +286,6 @@ def test_the_line_is_numpys_least_squares_line():
 
     slope, intercept = np.polyfit(similarity, target, 1)
     assert line == pytest.approx((slope, intercept), rel=1e-10)
-    assert line.at(similarity) == pytest.approx(slope * similarity + intercept)
+    assert line.predict(similarity) == pytest.approx(slope * similarity + intercept)
     assert fit_line(target, np.ones(50)) is None
     assert fit_line(np.ones(50), similarity) is None

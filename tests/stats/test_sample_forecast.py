@@ -64,7 +64,9 @@ def test_nine_forecasts_in_ten_lie_within_a_quarter_of_what_comes_true(place):
     for seed in range(60):
         told, real = forecast_of(drawn_pool(seed), 150, 400)
         realised = (real.sampling_variance**0.5, real.standard_error)[place]
-        good.append(abs((told.these, told.like)[place][0] / realised - 1) <= 0.25)
+        good.append(
+            abs((told.these_queries, told.queries_like_these)[place][0] / realised - 1) <= 0.25
+        )
 
     assert np.mean(good) >= 0.9
 
@@ -79,7 +81,7 @@ def test_a_half_that_has_few_gains_yet_is_forecast_with_the_share_that_it_will_h
         query, weight, prior, _, sizes, u = drawn_pool(seed)
         pool = query, weight, prior, (random.random(len(query)) < 0.06) * 1.0, sizes, u
         items, then = sample_of(pool, 90), sample_of(pool, 250)
-        if np.count_nonzero(items.gain[items.known] > 0) >= 10:
+        if np.count_nonzero(items.gain[items.has_gain] > 0) >= 10:
             continue
         real = estimate(then, cross_fitted(then, halves)).sampling_variance ** 0.5
         known = [
@@ -89,7 +91,9 @@ def test_a_half_that_has_few_gains_yet_is_forecast_with_the_share_that_it_will_h
                 expected_shares(items, halves, then.inclusion),
             )
         ]
-        now, later = (forecast(each, then.inclusion, then.sampled).these[0] for each in known)
+        now, later = (
+            forecast(each, then.inclusion, then.sampled).these_queries[0] for each in known
+        )
         found.append((abs(now / real - 1), abs(later / real - 1)))
 
     now, later = np.mean(found, axis=0)
@@ -101,17 +105,17 @@ def test_a_half_that_has_few_gains_yet_is_forecast_with_the_share_that_it_will_h
 def test_everything_judged_leaves_only_the_queries():
     told, real = forecast_of(drawn_pool(1), 300, 900)
 
-    assert told.these[0] == 0
+    assert told.these_queries[0] == 0
     assert real.is_exact
-    assert told.like[0] == pytest.approx(real.standard_error, rel=0.25)
+    assert told.queries_like_these[0] == pytest.approx(real.standard_error, rel=0.25)
 
 
 def test_a_forecast_for_the_present_is_the_present():
     told, real = forecast_of(drawn_pool(2), 300, 300)
 
-    assert told.these[0] == pytest.approx(real.sampling_variance**0.5)
-    assert told.like[0] == pytest.approx(real.standard_error, rel=0.05)
-    assert told.these[1] < told.these[0] < told.these[2]
+    assert told.these_queries[0] == pytest.approx(real.sampling_variance**0.5)
+    assert told.queries_like_these[0] == pytest.approx(real.standard_error, rel=0.05)
+    assert told.these_queries[1] < told.these_queries[0] < told.these_queries[2]
 
 
 def test_queries_that_are_drawn_narrow_with_their_root_and_the_finite_population():
@@ -119,15 +123,15 @@ def test_queries_that_are_drawn_narrow_with_their_root_and_the_finite_population
 
     told = query_forecast(values, 50, 100)
 
-    assert told.like[0] == pytest.approx(values.std(ddof=1) / 50**0.5)
-    assert told.these[0] == pytest.approx(told.like[0] * 0.5**0.5)
-    assert query_forecast(values, 100, 100).these[0] == 0
+    assert told.queries_like_these[0] == pytest.approx(values.std(ddof=1) / 50**0.5)
+    assert told.these_queries[0] == pytest.approx(told.queries_like_these[0] * 0.5**0.5)
+    assert query_forecast(values, 100, 100).these_queries[0] == 0
 
 
 def test_few_judgments_with_large_weights_do_not_forecast_far_too_wide_intervals():
     forecasts = [forecast_of(drawn_pool(seed), 12, 900) for seed in range(30)]
 
-    ratios = [told.like[0] / real.standard_error for told, real in forecasts]
+    ratios = [told.queries_like_these[0] / real.standard_error for told, real in forecasts]
 
     assert np.median(ratios) < 1.25
     assert max(ratios) < 1.5

@@ -866,7 +866,7 @@ def test_ways_are_written_as_they_are_read() -> None:
     assert parse_fusion("rrf(k=10)").method == "rrf(k=10)"
     assert parse_fusion("combsum").normalise == "min-max"
     assert parse_fusion("combsum", normalise="z-score").absent == "lowest"
-    assert np.isclose(parse_fusion("combgmnz(gamma=0.5)").given["gamma"], 0.5)
+    assert np.isclose(parse_fusion("combgmnz(gamma=0.5)").arguments["gamma"], 0.5)
 
 
 @pytest.mark.parametrize(

@@ -162,16 +162,16 @@ def _without_threads(arguments: list[str]) -> tuple[list[str], str | None]:
     """
     from rankwell.errors import BadUsage
 
-    rest, found, words = list[str](), list[str](), iter(arguments)
+    other_arguments, thread_counts, words = list[str](), list[str](), iter(arguments)
     for word in words:
         name, equals, value = word.partition("=")
         if name == "--threads":
-            found.append(value if equals else next(words, ""))
+            thread_counts.append(value if equals else next(words, ""))
         else:
-            rest.append(word)
-    if len(found) > 1:
+            other_arguments.append(word)
+    if len(thread_counts) > 1:
         raise BadUsage("--threads: given twice; once is enough.")
-    return rest, found[0] if found else None
+    return other_arguments, thread_counts[0] if thread_counts else None
 
 
 def _run_command(arguments: list[str]) -> int:
@@ -193,8 +193,12 @@ def _run_command(arguments: list[str]) -> int:
     words: Words = ()
     try:
         words = find_command(arguments)
-        rest = arguments[len(words) :]
-        options = rest[: rest.index("--")] if "--" in rest else rest
+        command_arguments = arguments[len(words) :]
+        options = (
+            command_arguments[: command_arguments.index("--")]
+            if "--" in command_arguments
+            else command_arguments
+        )
         if words not in command_summaries() or not HELP.isdisjoint(options):
             from rich.console import Console
 
@@ -203,15 +207,20 @@ def _run_command(arguments: list[str]) -> int:
             Console().print(page(words, Console().width))
             return 0
         command, quiet = command_function(words), "--quiet" in options
-        places, named = bind(command, [*filter("--quiet".__ne__, options), *rest[len(options) :]])
+        positionals, keywords = bind(
+            command, [*filter("--quiet".__ne__, options), *command_arguments[len(options) :]]
+        )
         # Some commands have an option of this name.
-        allowed = "overwrite" not in command.__annotations__ and named.pop("overwrite", False)
+        allowed = "overwrite" not in command.__annotations__ and keywords.pop("overwrite", False)
         # A dry run writes nothing, and notes what the work itself would be refused for.
-        is_dry = any(getattr(value, "dry_run", False) for value in named.values())
-        files = files_to_write(command, places, named, allowed or is_dry)
+        is_dry = any(getattr(value, "dry_run", False) for value in keywords.values())
+        files = files_to_write(command, positionals, keywords, allowed or is_dry)
     except BadUsage as error:
-        known = words or (arguments[:1] if subcommands(arguments[0]) else ())
-        _say(f"rankwell: {_one_line(error)}\nTry `{' '.join(['rankwell', *known, '--help'])}`.")
+        command_words = words or (arguments[:1] if subcommands(arguments[0]) else ())
+        _say(
+            f"rankwell: {_one_line(error)}\nTry "
+            f"`{' '.join(['rankwell', *command_words, '--help'])}`."
+        )
         return 2
     import warnings
 
@@ -223,8 +232,8 @@ def _run_command(arguments: list[str]) -> int:
     ):
         warnings.showwarning = _show_warning
         if "progress" in command.__annotations__:
-            named["progress"] = bars if sys.stderr.isatty() else None
-        output: Any = command(*places, **named)
+            keywords["progress"] = bars if sys.stderr.isatty() else None
+        output: Any = command(*positionals, **keywords)
     if output is None:
         return 0
     _print_output(output, quiet=quiet)
@@ -303,12 +312,12 @@ def _folded(text: str) -> str:
     from rankwell.report import folded, terminal_of
 
     names = [*sys.argv[1:], *(Path(word).stem for word in sys.argv[1:])]
-    whole = [
+    name_patterns = [
         re.escape(name) for name in sorted(names, key=len, reverse=True) if " " in name.strip()
     ]
-    pattern = "|".join([*whole, r"(?<!\w)'[^']*'(?!\w)", '"[^"]*"', "`[^`]*`"])
-    held = re.sub(pattern, lambda match: match[0].replace(" ", "\0"), text)
-    return folded(held, terminal_of(sys.stderr), "  ").replace("\0", " ")
+    pattern = "|".join([*name_patterns, r"(?<!\w)'[^']*'(?!\w)", '"[^"]*"', "`[^`]*`"])
+    protected_text = re.sub(pattern, lambda match: match[0].replace(" ", "\0"), text)
+    return folded(protected_text, terminal_of(sys.stderr), "  ").replace("\0", " ")
 
 
 class _Bars:

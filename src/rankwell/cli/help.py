@@ -41,14 +41,21 @@ def _commands(lines: Mapping[Words, str], width: int) -> Panel:
 def _command_page(words: Words, width: int) -> Group:
     function = command_function(words)
     about, texts = texts_of(function)
-    known = arguments_of(function)
-    bare, named = (
-        [each for each in known if bool(each.flags) is flagged] for flagged in (False, True)
+    arguments = arguments_of(function)
+    positionals, options = (
+        [argument for argument in arguments if bool(argument.flags) is flagged]
+        for flagged in (False, True)
     )
-    needed = [f"{each.flags[0]} {_word(each)}" for each in named if each.default is REQUIRED]
-    usage = " ".join(["Usage: rankwell", *words, *needed, "[OPTIONS]", *map(_place, bare)])
-    further = subcommands(words[0]) if len(words) == 1 else {}
-    if further:
+    required = [
+        f"{argument.flags[0]} {_word(argument)}"
+        for argument in options
+        if argument.default is REQUIRED
+    ]
+    usage = " ".join(
+        ["Usage: rankwell", *words, *required, "[OPTIONS]", *map(_positional_word, positionals)]
+    )
+    nested_commands = subcommands(words[0]) if len(words) == 1 else {}
+    if nested_commands:
         usage += f"\n       rankwell {words[0]} COMMAND"
     paragraphs = "\n\n".join(
         part if part.startswith(" ") else " ".join(part.split()) for part in about.split("\n\n")
@@ -58,12 +65,18 @@ def _command_page(words: Words, width: int) -> Group:
         (Text("--quiet", "cyan"), Text(QUIET)),
     ]
     panels = [
-        _commands(further, width) if further else None,
-        _panel("Arguments", (_row(each, texts.get(each.name, "")) for each in bare), width)
-        if bare
+        _commands(nested_commands, width) if nested_commands else None,
+        _panel(
+            "Arguments",
+            (_row(argument, texts.get(argument.name, "")) for argument in positionals),
+            width,
+        )
+        if positionals
         else None,
         _panel(
-            "Options", [*(_row(each, texts.get(each.name, "")) for each in named), *common], width
+            "Options",
+            [*(_row(argument, texts.get(argument.name, "")) for argument in options), *common],
+            width,
         ),
     ]
     return Group(Text(usage + "\n"), Text(paragraphs + "\n"), *(panel for panel in panels if panel))
@@ -103,7 +116,7 @@ def _word(argument: Argument) -> str:
     return f"{word}..." if argument.form in ("each", "many") else word
 
 
-def _place(argument: Argument) -> str:
+def _positional_word(argument: Argument) -> str:
     name = argument.name.upper()
     if argument.form == "rest":
         return f"[{name}...]"

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from rankwell import report
 from rankwell.core.options import Option
-from rankwell.errors import BadUsage, Unfinished
+from rankwell.errors import BadUsage
 from rankwell.experiments.runner.results import BenchOptions, check_output, evaluate_bench, to_do
 from rankwell.parts import KINDS
 from rankwell.parts.execution import executor_of
@@ -71,26 +71,24 @@ def bench(
         plans = to_do(file, output, only=options.only, force=options.force)
         rows = [
             {
-                "cell": each.cell.name,
-                "to_do": "yes" if each.why and each.chosen else "no",
-                "why": "; ".join(each.why) or "nothing changed",
-                "command": each.work.line,
+                "cell": plan.cell.name,
+                "to_do": "yes" if plan.why and plan.is_selected else "no",
+                "why": "; ".join(plan.why) or "nothing changed",
+                "command": plan.work.line,
             }
-            for each in plans
+            for plan in plans
         ]
-        listed = report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout))
+        table_text = report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout))
         refused = refusal(PartOptions(dry_run=True), partial(check_output, file, output))
         return Output(
-            text=listed,
+            text=table_text,
             notes=(*refused, f"{sum(row['to_do'] == 'yes' for row in rows)} of {len(plans)} to do"),
         )
     result = evaluate_bench(file, output, options, progress)
     if isinstance(result, PartOutcome):
-        return Output(
-            result.text, result.notes, 0 if result.missing is None else Unfinished.exit_code
-        )
+        return Output(result.text, result.notes, result.exit_code)
     notes = [] if format in ("json", "html") else list(result.notes)
-    notes += [f"{each.plan.cell.name} failed: {each.error}" for each in result.failed]
+    notes += [f"{failure.plan.cell.name} failed: {failure.error}" for failure in result.failed]
     text = result.render(format, terminal=report.terminal_of(sys.stdout))
     wrote = result.folder if output is None else output
     wrote = wrote.relative_to(Path.cwd()) if wrote.is_relative_to(Path.cwd()) else wrote

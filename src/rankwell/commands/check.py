@@ -18,7 +18,7 @@ from rankwell.core.registry import parse_measure
 from rankwell.core.tables import Judgments, figure
 from rankwell.core.tables.ranking import Ranking, hits_of_ranking
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.evaluation.judged import RunPlace, name_runs, refuse_one_stream
+from rankwell.evaluation.judged import RunInput, name_runs, refuse_one_stream
 from rankwell.evaluation.mistakes import copies, judgment_mistakes, run_mistakes
 from rankwell.evaluation.notations import Gauge
 from rankwell.io import files as io
@@ -62,12 +62,12 @@ class Findings:
     @property
     def errors(self) -> list[Finding]:
         """Those that are certain to make numbers wrong or undefined."""
-        return [each for each in self.rows if each.level == "error"]
+        return [finding for finding in self.rows if finding.level == "error"]
 
     @property
     def warnings(self) -> list[Finding]:
         """Those that may be right for the data."""
-        return [each for each in self.rows if each.level == "warning"]
+        return [finding for finding in self.rows if finding.level == "warning"]
 
     @property
     def count(self) -> str:
@@ -78,7 +78,9 @@ class Findings:
         self, format: report.Format = "table", terminal: report.Terminal = report.PLAIN
     ) -> str:
         """The rows in one of the formats of the command line."""
-        return report.render_rows([vars(each) for each in self.rows], format, terminal=terminal)
+        return report.render_rows(
+            [vars(finding) for finding in self.rows], format, terminal=terminal
+        )
 
     def __str__(self) -> str:
         return self.text() + "\n".join([*self.notes, self.count])
@@ -141,12 +143,12 @@ def check(
         run_format=run_format,
         columns=columns,
     )
-    found = check_places(qrels, name_runs(list(runs)), corpus=corpus, forms=forms)
-    text = found.text(format, report.terminal_of(sys.stdout))
+    findings = check_places(qrels, name_runs(list(runs)), corpus=corpus, forms=forms)
+    text = findings.text(format, report.terminal_of(sys.stdout))
     return Output(
         text=text,
-        notes=(*found.notes, report.Aside(found.count)),
-        exit_code=int(bool(found.errors or (strict and found.warnings))),
+        notes=(*findings.notes, report.Aside(findings.count)),
+        exit_code=int(bool(findings.errors or (strict and findings.warnings))),
     )
 
 
@@ -165,33 +167,37 @@ def check_places(
         for grade in np.unique(flat.grades).tolist()
     )
     relevant = np.bincount(flat.query_of_row[flat.grades > 0], minlength=len(flat.queries))
-    none = [flat.queries[query] for query in np.flatnonzero(relevant == 0).tolist()]
+    queries_without_relevant = [
+        flat.queries[query] for query in np.flatnonzero(relevant == 0).tolist()
+    ]
     findings = [
         Finding("judgments", "queries", "note", len(flat.queries)),
         Finding("judgments", "judged items", "note", len(flat.items), f"by grade {grades}"),
-        _finding("judgments", "queries with no relevant item", none),
+        _finding("judgments", "queries with no relevant item", queries_without_relevant),
     ]
-    mistakes = [("judgments", each) for each in judgment_mistakes(flat)]
+    mistakes = [("judgments", mistake) for mistake in judgment_mistakes(flat)]
     if corpus is not None:
-        known = io.read_ids(corpus)
-        lacking = sorted({item for item in flat.items if item not in known})
+        corpus_ids = io.read_ids(corpus)
+        missing_items = sorted({item for item in flat.items if item not in corpus_ids})
         findings += [
-            Finding("corpus", "items", "note", len(known)),
-            _finding("corpus", "judged items that the corpus lacks", lacking),
+            Finding("corpus", "items", "note", len(corpus_ids)),
+            _finding("corpus", "judged items that the corpus lacks", missing_items),
         ]
     gauge = Gauge("nDCG@10", partial(_ndcg, flat))
-    for name, place in runs.items():
-        ranking = io.check_ranking(place, format=forms.run_format, columns=forms.columns)
+    for name, source in runs.items():
+        ranking = io.check_ranking(source, format=forms.run_format, columns=forms.columns)
         notes += ranking.notes
         findings += _about_run(name, flat, ranking)
         hits = hits_of_ranking(ranking.table, flat)
-        run = RunPlace(
-            name, hits, place, ranking.format, forms.run_format, forms.columns, ranking.table
+        run = RunInput(
+            name, hits, source, ranking.format, forms.run_format, forms.columns, ranking.table
         )
         mistakes += [(name, mistake) for mistake in run_mistakes(run, flat, gauge=gauge)]
-    mistakes += [("runs", each) for each in copies(runs)]
-    findings += [Finding(file, each.what, each.level, each.n) for file, each in mistakes]
-    return Findings(tuple(findings), (*notes, *(each.sentence for _, each in mistakes)))
+    mistakes += [("runs", mistake) for mistake in copies(runs)]
+    findings += [
+        Finding(file, mistake.kind, mistake.level, mistake.n) for file, mistake in mistakes
+    ]
+    return Findings(tuple(findings), (*notes, *(mistake.sentence for _, mistake in mistakes)))
 
 
 def _ndcg(judgments: Judgments, ranking: Ranking) -> str:
@@ -203,20 +209,20 @@ def _ndcg(judgments: Judgments, ranking: Ranking) -> str:
     )
 
 
-def _finding(file: str, what: str, names: Sequence[str], level: Level = "warning") -> Finding:
+def _finding(file: str, check_name: str, names: Sequence[str], level: Level = "warning") -> Finding:
     """A finding with the first names, of what changes numbers; ok where there is none."""
-    shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
-    return Finding(file, what, level if names else "ok", len(names), shown)
+    first_names = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+    return Finding(file, check_name, level if names else "ok", len(names), first_names)
 
 
 def _about_run(name: str, truth: Judgments, ranking: io.CheckedRanking) -> list[Finding]:
     table = ranking.table
     lengths: list[int] = np.diff(table.offsets).tolist()
     parts = list(zip(table.queries, pairwise(table.offsets.tolist()), strict=True))
-    known = set(table.queries)
-    lacking = [query for query in truth.queries if query not in known]
-    warned = {
-        "judged queries missing from the run": lacking,
+    run_queries = set(table.queries)
+    missing_queries = [query for query in truth.queries if query not in run_queries]
+    queries_by_problem = {
+        "judged queries missing from the run": missing_queries,
         "queries without judgments": [query for query in table.queries if query not in truth.index],
         "queries that list an item twice": ranking.duplicated,
         "queries whose ranks contradict their scores": ranking.contradicting,
@@ -230,17 +236,21 @@ def _about_run(name: str, truth: Judgments, ranking: io.CheckedRanking) -> list[
         for cut in _CUTS:
             if cut < stop - start and ordered[cut - 1] == ordered[cut]:
                 tied[cut].append(query)
-    warned |= {
+    queries_by_problem |= {
         f"queries with a tie across rank {cut}": queries for cut, queries in tied.items() if queries
     }
     sizes = f"{min(lengths, default=0)} to {max(lengths, default=0)} items each"
     # `evaluate` refuses a run that lists an item twice, or has no judged query.
     errors = {
         "queries that list an item twice",
-        *(["judged queries missing from the run"] if len(lacking) == len(truth.queries) else []),
+        *(
+            ["judged queries missing from the run"]
+            if len(missing_queries) == len(truth.queries)
+            else []
+        ),
     }
     rows = (
-        _finding(name, what, names, "error" if what in errors else "warning")
-        for what, names in warned.items()
+        _finding(name, check_name, names, "error" if check_name in errors else "warning")
+        for check_name, names in queries_by_problem.items()
     )
-    return [Finding(name, "queries", "note", len(known), sizes), *rows]
+    return [Finding(name, "queries", "note", len(run_queries), sizes), *rows]

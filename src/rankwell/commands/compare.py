@@ -112,25 +112,8 @@ def compare(
             "--documents is for the page that -o writes; name a folder with -o, or leave it out."
         )
     result = _compared(places, options, queries, details=output is not None, progress=progress)
-    with nullcontext() if output is None else drafting(output, result.sources.values()) as draft:
-        others = [] if draft is None else write_comparison(result.tables, draft)
-        done = present(
-            result,
-            format=format,
-            per_query=per_query,
-            output=output,
-            tables=result.tables,
-            others=others,
-        )
-        if format in ("table", "md", "latex"):
-            terminal, rows = (
-                report.terminal_of(sys.stdout),
-                list(result.per_query()) if per_query else None,
-            )
-            text = difference_text(
-                result.tables, result.differences, rows, result.describe(), format, terminal
-            )
-            done = done._replace(text=text)
+    with nullcontext() if output is None else drafting(output, result.sources.values()):
+        presented = present_differences(result, format=format, per_query=per_query, output=output)
         if output is not None:
             # Its page has a third of a comparison's modules.
             from rankwell.experiments.pages import write_report
@@ -138,8 +121,33 @@ def compare(
             # The page reads what it needs from the folder.
             del result
             write_report([output], output / NAME, documents=queries.documents, seed=options.seed)
-            done = done._replace(notes=(*done.notes, report.Aside(f"HTML page: {output / NAME}")))
-    return done
+            page = report.Aside(f"HTML page: {output / NAME}")
+            presented = presented._replace(notes=(*presented.notes, page))
+    return presented
+
+
+def present_differences(
+    result: ComparisonData, *, format: report.Format, per_query: bool, output: Path | None
+) -> Output:
+    """The output of a comparison, which is written into a folder as well."""
+    with nullcontext() if output is None else drafting(output, result.sources.values()) as draft:
+        written = present(
+            result,
+            format=format,
+            per_query=per_query,
+            output=output,
+            tables=result.tables,
+            others=[] if draft is None else write_comparison(result.tables, draft),
+        )
+    if format not in ("table", "md", "latex"):
+        return written
+    terminal = report.terminal_of(sys.stdout)
+    rows = list(result.per_query()) if per_query else None
+    return written._replace(
+        text=difference_text(
+            result.tables, result.differences, rows, result.describe(), format, terminal
+        )
+    )
 
 
 def _compared(
@@ -173,8 +181,8 @@ def _gather(
     """The content of the places: folders of results, or judgments and runs. Raises BadUsage for a
     mixture.
     """
-    named = [split_name(place) for place in places]
-    folders = [is_result_folder(place) for _, place in named]
+    named_sources = [split_name(source) for source in places]
+    folders = [is_result_folder(source) for _, source in named_sources]
     if places and all(folders):
         if (
             queries.query_texts is not None
@@ -182,22 +190,25 @@ def _gather(
             or queries.qrels_columns
             or queries.columns
         ):
-            what = (
+            raise BadUsage(
                 "--query-texts, --convention, --qrels-columns and --columns are for judgments and "
-                "runs"
+                "runs; folders of results have their own."
             )
-            raise BadUsage(f"{what}; folders of results have their own.")
-        return from_folders([(name, read_results(place)) for name, place in named], details=details)
+        return from_folders(
+            [(name, read_results(source)) for name, source in named_sources], details=details
+        )
     # Judgments may be a folder, of a data set or of a study.
-    results = named if any(folders) or len(named) < 3 else named[1:]
+    results = named_sources if any(folders) or len(named_sources) < 3 else named_sources[1:]
     lost = next(
-        (place for _, place in results if Path(place).is_dir() and not is_result_folder(place)),
+        (source for _, source in results if Path(source).is_dir() and not is_result_folder(source)),
         None,
     )
-    address = next((place for _, place in named if remote_url(place) is not None), None)
+    address = next((source for _, source in named_sources if remote_url(source) is not None), None)
     if address is not None and (any(folders) or len(places) < 3):
         raise BadInput(other_place(address))
-    absent = next((place for _, place in named if any(folders) and not exists(place)), None)
+    absent = next(
+        (source for _, source in named_sources if any(folders) and not exists(source)), None
+    )
     if absent is not None:
         raise BadInput(
             f"{absent}: no such file or folder; name a folder that a command wrote with -o."
@@ -214,7 +225,7 @@ def _gather(
             "give two folders of results or more, or judgments and two runs or more: rankwell "
             "compare QRELS RUN RUN"
         )
-    runs = dict(named[1:]) if all(name for name, _ in named[1:]) else [*places[1:]]
+    runs = dict(named_sources[1:]) if all(name for name, _ in named_sources[1:]) else [*places[1:]]
     return _evaluated(places[0], runs, options, queries, details=details, progress=progress)
 
 
@@ -252,10 +263,5 @@ def _evaluated(
         unjudged=lambda: result.unjudged or UnjudgedItems.of(DETAIL_DEPTH, result.details or {}),
         queries=result.queries,
     )
-    return Gathered(
-        result.values,
-        [{} for _ in result.values],
-        origin,
-        query_attributes(result.queries or {}),
-        chooses=False,
-    )
+    attributes = query_attributes(result.queries or {})
+    return Gathered(result.values, [{} for _ in result.values], origin, attributes, chooses=False)

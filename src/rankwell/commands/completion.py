@@ -82,12 +82,12 @@ def _program() -> ArgumentParser:
     parsers[()].add_argument("--version", "-V", action="store_true", help="Print the version.")
     nested: dict[Words, Any] = {}
     for words in lines:
-        for place, word in enumerate(words):
-            above, here = words[:place], words[: place + 1]
-            if here not in parsers:
-                nested[above] = nested.get(above) or parsers[above].add_subparsers()
-                parsers[here] = nested[above].add_parser(
-                    word, help=_plain(lines.get(here, word)), add_help=False
+        for depth, word in enumerate(words):
+            parent, prefix = words[:depth], words[: depth + 1]
+            if prefix not in parsers:
+                nested[parent] = nested.get(parent) or parsers[parent].add_subparsers()
+                parsers[prefix] = nested[parent].add_parser(
+                    word, help=_plain(lines.get(prefix, word)), add_help=False
                 )
     for words, parser in parsers.items():
         parser.add_argument("--help", "-h", action="store_true", help="Print the help page.")
@@ -105,21 +105,24 @@ def _program() -> ArgumentParser:
 
 
 def _declare(parser: ArgumentParser, argument: Argument, text: str) -> None:
-    named: dict[str, Any] = {"convention": CONVENTIONS.own, "ties": get_args(TieRule)}
-    named |= dict.fromkeys(("measure", "measures"), MEASURES.own)
+    choices_by_name: dict[str, Any] = {
+        "convention": CONVENTIONS.builtin_names,
+        "ties": get_args(TieRule),
+    }
+    choices_by_name |= dict.fromkeys(("measure", "measures"), MEASURES.builtin_names)
     if parser.prog == "rankwell explain":
-        named["name"] = MEASURES.own
+        choices_by_name["name"] = MEASURES.builtin_names
     described: dict[str, Any] = {"help": _plain(text.partition(". ")[0])}
     if argument.form in ("switch", "pair"):
         for word in argument.words:
             parser.add_argument(word, action="store_true", **described)
         return
-    choices = argument.choices or sorted(named.get(argument.name, ()))
+    choices = argument.choices or sorted(choices_by_name.get(argument.name, ()))
     several = {"many": "+", "rest": "*"}.get(argument.form)
     names = argument.flags or (argument.name,)
-    added = parser.add_argument(*names, nargs=several, choices=choices or None, **described)
+    action = parser.add_argument(*names, nargs=several, choices=choices or None, **described)
     if not choices and argument.kind not in (int, float):
-        _complete_files(added)
+        _complete_files(action)
 
 
 def _complete_files(added: Any) -> None:

@@ -112,41 +112,42 @@ def convert_file(
             "the target is a file; its suffix names the format. To print, name /dev/stdout "
             "and the format with --to."
         )
-    place, part = split_part(io.judgments_file(source))
-    opened = None if is_data_set_id(place) else Source(place)
-    holds, chosen = _chosen(holds, columns, qrels_columns)
-    known, doubt = (
+    path, part = split_part(io.judgments_file(source))
+    opened = None if is_data_set_id(path) else Source(path)
+    holds, column_names = _chosen_columns(holds, columns, qrels_columns)
+    kind, doubt = (
         (holds or "judgments", "")
         if holds or opened is None
         else _kind(Head.of(opened), source_format)
     )
-    called = str(place) if opened is None else opened.name
+    called = str(path) if opened is None else opened.name
     request = Request(
-        notes=[doubt] if doubt else [], duplicates=duplicates, columns=chosen, graded_by=graded_by
+        notes=[doubt] if doubt else [],
+        duplicates=duplicates,
+        columns=column_names,
+        graded_by=graded_by,
     )
     table, name = io.read_as(
-        f"{place}:{part}" if part else opened or place, known, source_format, request
+        f"{path}:{part}" if part else opened or path, kind, source_format, request
     )
-    read_with = FORMATS[f"{name} {known}"]
+    read_with = FORMATS[f"{name} {kind}"]
     if graded_by == "model" and not read_with.models:
         raise BadUsage(
             f"--source model: {called} is read as {name}, which holds no grades of a model; "
             "leave it out."
         )
-    entry = written_format(target, known, target_format)
+    entry = written_format(target, kind, target_format)
     if entry.by_text and isinstance(table, Judgments) and not read_with.by_text:
-        table, named = _by_text(
-            table, _texts_beside(source) if query_texts is None else query_texts
-        )
-        request.notes.append(named)
+        table, note = _by_text(table, _texts_beside(source) if query_texts is None else query_texts)
+        request.notes.append(note)
     elif query_texts is not None:
         raise BadUsage(
             f"--query-texts: queries of {entry.name} go by what {called} calls them; leave it out."
         )
-    write: Callable[..., str] = io.write_run if known == "run" else io.write_judgments
+    write: Callable[..., str] = io.write_run if kind == "run" else io.write_judgments
     written = write(table, target, format=target_format)
     wrote = f"wrote {target} ({len(table.items)} rows, {written})"
-    notes = [Aside(f"{source}: {known} read as {name}"), *request.notes, Aside(wrote)]
+    notes = [Aside(f"{source}: {kind} read as {name}"), *request.notes, Aside(wrote)]
     # Only JSON holds queries without rows.
     lost = 0 if written == "json" else int((np.diff(table.offsets) == 0).sum())
     notes += (
@@ -154,10 +155,10 @@ def convert_file(
         if lost
         else []
     )
-    return Conversion(target, known, name, written, len(table.items), tuple(notes))
+    return Conversion(target, kind, name, written, len(table.items), tuple(notes))
 
 
-def _chosen(
+def _chosen_columns(
     holds: Literal["run", "judgments"] | None,
     columns: ColumnChoice | None,
     qrels_columns: ColumnChoice | None,
@@ -165,56 +166,54 @@ def _chosen(
     """The kind of a file and its columns, as far as they were chosen. Raises BadUsage for choices
     that exclude each other.
     """
-    chosen = {
+    columns_by_kind = {
         "run": chosen_columns(columns, "run"),
         "judgments": chosen_columns(qrels_columns, "judgments"),
     }
-    named = [each for each, own in chosen.items() if own]
-    if len(named) > 1 or (holds and named and named != [holds]):
+    kinds = [kind for kind, names in columns_by_kind.items() if names]
+    if len(kinds) > 1 or (holds and kinds and kinds != [holds]):
         options = (
             f"{flag('--columns')} are those of a run, {flag('--qrels-columns')} those of judgments"
         )
         raise BadUsage(f"{options}; a file holds one of the two: leave the other out.")
     kind: Literal["run", "judgments"] | None = (
-        "run" if named == ["run"] else "judgments" if named else holds
+        "run" if kinds == ["run"] else "judgments" if kinds else holds
     )
-    return kind, chosen[kind] if kind else {}
+    return kind, columns_by_kind[kind] if kind else {}
 
 
 def _texts_beside(source: str | Path) -> Path | str | None:
     """The texts of queries in the folder that was named, or of its data set."""
     if is_data_set_id(source):
         return source
-    places = [Path(split_part(source)[0], name) for name in _TEXTS]
-    return next((place for place in places if place.is_file()), None) or queries_beside(
-        source, None
-    )
+    paths = [Path(split_part(source)[0], name) for name in _TEXTS]
+    return next((path for path in paths if path.is_file()), None) or queries_beside(source, None)
 
 
-def _by_text(table: Judgments, place: str | Path | None) -> tuple[Judgments, str]:
+def _by_text(table: Judgments, path: str | Path | None) -> tuple[Judgments, str]:
     """Judgments whose queries are their texts, and a note. Raises BadInput for a query without
     text, or with another's.
     """
-    if place is None:
+    if path is None:
         return table, "queries go by their ids; name their texts with --query-texts"
-    texts, ids = io.read_texts(place).texts, dict[str, str]()
+    texts, ids = io.read_texts(path).texts, dict[str, str]()
     for query in table.queries:
         if not texts.get(query):
             raise BadInput(
-                f"{place}: query {shown(query)} has no text, by which the target names it; add it."
+                f"{path}: query {shown(query)} has no text, by which the target names it; add it."
             )
-        if (other := ids.setdefault(texts[query], query)) != query:
+        if (first_query := ids.setdefault(texts[query], query)) != query:
             raise BadInput(
-                f"{place}: queries {shown(other)} and {shown(query)} have one text, by which "
+                f"{path}: queries {shown(first_query)} and {shown(query)} have one text, by which "
                 "the target names both."
             )
     owners = np.repeat(
         np.array([texts[query] for query in table.queries], dtype=object), np.diff(table.offsets)
     ).tolist()
-    found = Judgments.from_rows(
+    judgments = Judgments.from_rows(
         owners, table.items, table.grades, aspects=table.aspects, all_queries=ids
     )
-    return found, f"queries go by their texts in {place}"
+    return judgments, f"queries go by their texts in {path}"
 
 
 def _kind(head: Head, name: str | None) -> tuple[Literal["run", "judgments"], str]:
@@ -224,10 +223,12 @@ def _kind(head: Head, name: str | None) -> tuple[Literal["run", "judgments"], st
     refuse_foreign(head, "run", "judgments")
     sure: dict[Holds, float] = {"run": 0.0, "judgments": 0.0}
     entries = [
-        each for each in scored(head) if name is None or name.partition(":")[0] == each[1].name
+        scored_entry
+        for scored_entry in scored(head)
+        if name is None or name.partition(":")[0] == scored_entry[1].name
     ]
-    for each, entry in entries:
-        sure[entry.holds] = max(each, sure.get(entry.holds, 0.0))
+    for score, entry in entries:
+        sure[entry.holds] = max(score, sure.get(entry.holds, 0.0))
     if sure["run"] == sure["judgments"]:
         if presumed := next((entry for _, entry in entries if entry.presumed), None):
             note = (
@@ -236,6 +237,7 @@ def _kind(head: Head, name: str | None) -> tuple[Literal["run", "judgments"], st
             )
             return "judgments", note
         raise BadUsage(
-            f"{head.name}: {head.seen} may be a run or judgments; say which by {flag('--holds')}."
+            f"{head.name}: {head.excerpt} may be a run or judgments; say which by "
+            f"{flag('--holds')}."
         )
     return "run" if sure["run"] > sure["judgments"] else "judgments", ""

@@ -19,7 +19,7 @@ from rankwell.encoders.runs import (
     write_beside,
     write_vectors,
 )
-from rankwell.errors import BadUsage, Unfinished, flag
+from rankwell.errors import BadUsage, flag
 from rankwell.io.matrices import IDS_BESIDE, ids_content
 from rankwell.locks import locked
 from rankwell.parts.encode import (
@@ -30,7 +30,7 @@ from rankwell.parts.encode import (
     encoder_of,
     encoder_texts,
 )
-from rankwell.parts.execution import carry_out
+from rankwell.parts.execution import run_in_parts
 from rankwell.parts.machines import mixture_text
 from rankwell.parts.options import PartOptions, PartOutcome, refusal
 from rankwell.parts.plans import file_of_part
@@ -86,9 +86,7 @@ def encode(
         texts, output, model, options, parts, overwrite=overwrite, progress=progress
     )
     if outcome.result is None:
-        return Output(
-            outcome.text, outcome.notes, 0 if outcome.missing is None else Unfinished.exit_code
-        )
+        return Output(outcome.text, outcome.notes, outcome.exit_code)
     return outcome.result
 
 
@@ -108,8 +106,10 @@ def encode_file(
     if output.suffix != ".npy":
         raise BadUsage(f"{output}: embeddings are written as .npy; name the file so.")
     if parts.mixed and not parts.is_used:
-        what = f"{flag('--mixed')}: one process is one machine"
-        raise BadUsage(f"{what}; name the {flag('--work')} folder with the parts, or leave it out.")
+        raise BadUsage(
+            f"{flag('--mixed')}: one process is one machine; name the {flag('--work')} folder with "
+            "the parts, or leave it out."
+        )
     inputs = [texts, *filter(None, [options.fit])]
     blocked = refusal(parts, partial(refuse_blocked, output))  # before any work
     foreign = refusal(
@@ -118,10 +118,9 @@ def encode_file(
     )
     refused = blocked or foreign
     if parts.dry_run and output.exists() and not overwrite:
-        made = "made from these texts in this way, and refuses it otherwise"
         refused += (
             f"{output} is there: without {flag('--dry-run', True)} this encodes nothing where "
-            f"it was {made}",
+            "it was made from these texts in this way, and refuses it otherwise",
         )
 
     def _write(encoder: TextEncoder, content: EncoderTexts | None = None) -> Output:
@@ -141,15 +140,15 @@ def encode_file(
     if not parts.is_used or (output.exists() and not overwrite and not parts.dry_run):
         content = encoder_texts(texts, options)
         return PartOutcome(_write(encoder_of(model, options), content))
-    places = {
+    input_paths = {
         "texts": file_of_part(texts),
         "fit": None if options.fit is None else file_of_part(options.fit),
         "model": str(Path(model).absolute()) if Path(model).is_dir() else model,
     }
-    chosen = {each.name: getattr(options, each.name) for each in fields(EncodeOptions)}
-    outcome = carry_out(
+    settings = {field.name: getattr(options, field.name) for field in fields(EncodeOptions)}
+    outcome = run_in_parts(
         "encode",
-        {**chosen, **places},
+        {**settings, **input_paths},
         parts,
         "rankwell encode",
         progress,
@@ -171,18 +170,18 @@ def _written(
     progress: Progress,
 ) -> Output:
     """Writes the vectors, their ids and the manifest, unless they are there."""
-    ids, found = content
+    ids, encoded_texts = content
     manifest = {
         "schema_version": 1,
         "rankwell": rankwell.__version__,
-        "texts": {"count": len(found), "hash": hash_texts(ids, found)},
+        "texts": {"count": len(encoded_texts), "hash": hash_texts(ids, encoded_texts)},
         "encoder": encoder.describe(),
         "dtype": options.dtype,
         **_mixed(encoder),
     }
     refuse_blocked(output)
     output.parent.mkdir(parents=True, exist_ok=True)
-    notes = [f"{texts}: {len(found)} texts{'' if ids is None else ' with ids'}"]
+    notes = [f"{texts}: {len(encoded_texts)} texts{'' if ids is None else ' with ids'}"]
     with locked(output):
         if output.exists() and not overwrite:
             check_made_by(output, manifest, "texts", mixed=mixed)
@@ -199,7 +198,7 @@ def _written(
 
         resumed = write_vectors(
             encoder,
-            found,
+            encoded_texts,
             output,
             identity=manifest,
             dtype=options.dtype,
@@ -208,7 +207,7 @@ def _written(
             resume=not isinstance(encoder, EncodedParts),
             progress=None
             if progress is None
-            else lambda part, whole: progress("encoding", part, whole),
+            else lambda done, total: progress("encoding", done, total),
         )
     if resumed:
         notes.append(f"{resumed} vectors were there from a run that had not ended")
@@ -219,7 +218,7 @@ def _written(
     return Output(
         notes=(
             *notes,
-            Aside(f"wrote {output} ({len(found)} × {encoder.dimensions} {options.dtype})"),
+            Aside(f"wrote {output} ({len(encoded_texts)} × {encoder.dimensions} {options.dtype})"),
         )
     )
 
@@ -236,7 +235,7 @@ def _mixed(encoder: TextEncoder) -> dict[str, Any]:
 def hash_texts(ids: Sequence[str] | None, texts: Sequence[str]) -> str:
     """The SHA-256 over all texts and their ids, in order; where one ends is part of it."""
     total = hashlib.sha256(b"positions" if ids is None else b"ids")
-    for each in (*(ids or ()), *texts):
-        raw = each.encode("utf-8", "surrogatepass")
+    for text in (*(ids or ()), *texts):
+        raw = text.encode("utf-8", "surrogatepass")
         total.update(len(raw).to_bytes(8, "little") + raw)
     return "sha256:" + total.hexdigest()

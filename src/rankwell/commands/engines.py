@@ -25,32 +25,32 @@ def engines(
     """
     families = [ENGINES[name] for name in ENGINES]
     if format == "json":
-        return Output(text=json.dumps([describe_family(each) for each in families], indent=2))
+        return Output(text=json.dumps([describe_family(family) for family in families], indent=2))
     terminal = report.terminal_of(sys.stdout)
     heads = [
         {
-            "engine": each.name,
-            "searches": ", ".join(each.kinds),
-            "installed": _installed(each),
-            "about": each.title,
+            "engine": family.name,
+            "searches": ", ".join(family.kinds),
+            "installed": _installed(family),
+            "about": family.title,
         }
-        for each in families
+        for family in families
     ]
     rows = [
         {
-            "engine": each.name,
+            "engine": family.name,
             "set": group,
-            "parameter": one.name,
-            "default": _default(one),
-            "about": _about(one),
+            "parameter": parameter.name,
+            "default": _default(parameter),
+            "about": _about(parameter),
         }
-        for each in families
-        for group, known in (
-            ("connect", each.connect),
-            ("build", each.build),
-            ("search", each.search),
+        for family in families
+        for group, parameters in (
+            ("connect", family.connect),
+            ("build", family.build),
+            ("search", family.search),
         )
-        for one in known
+        for parameter in parameters
     ]
     tables = [report.render_rows(part, "table", terminal=terminal) for part in (heads, rows)]
     return Output("\n".join(tables), (Aside("`rankwell engines check SPEC` tries an engine."),))
@@ -66,7 +66,8 @@ def describe_family(family: EngineFamily) -> dict[str, Any]:
         "version": family.version,
         "install": family.install if family.package else None,
         "parameters": {
-            group: [_parameter(each) for each in known] for group, known in groups.items()
+            group: [_parameter(parameter) for parameter in parameters]
+            for group, parameters in groups.items()
         },
     }
 

@@ -54,13 +54,13 @@ def check(
         table for reading, json for programs.
     """
     lines = _lines(engine, parameters_of(option), _queries(queries, query_vectors))
-    rows = [{"check": each.check, "outcome": each.state, "message": each.message} for each in lines]
+    rows = [{"check": line.check, "outcome": line.state, "message": line.message} for line in lines]
     text = (
         json.dumps(rows, indent=2)
         if format == "json"
         else report.render_rows(rows, "table", terminal=report.terminal_of(sys.stdout))
     )
-    failed = sum(each.state == "failed" for each in lines)
+    failed = sum(line.state == "failed" for line in lines)
     return Output(text, exit_code=GateFailed.exit_code if failed else 0)
 
 
@@ -68,13 +68,13 @@ def _lines(
     engine: str, parameters: dict[str, str], queries: list[EngineQuery]
 ) -> list[ConformanceLine]:
     """The lines of an engine in a process of its own, which it may end."""
-    found: list[ConformanceLine] = []
+    lines: list[ConformanceLine] = []
     try:
         for line in apart(_checked, engine, parameters, queries):
-            found.append(line)  # noqa: PERF402 - those before the end are kept
+            lines.append(line)  # noqa: PERF402 - those before the end are kept
     except ProcessEnded as error:
-        found += lines_of_ended(len(found), str(error))
-    return found
+        lines += lines_of_ended(len(lines), str(error))
+    return lines
 
 
 def _checked(
@@ -85,15 +85,15 @@ def _checked(
 
 def parameters_of(options: list[str]) -> dict[str, str]:
     """The parameters in options NAME=VALUE. Raises BadUsage."""
-    found: dict[str, str] = {}
-    for each in options:
-        name, equals, value = each.partition("=")
+    parameters: dict[str, str] = {}
+    for option in options:
+        name, equals, value = option.partition("=")
         if not equals or not name:
             raise BadUsage("--option: expected NAME=VALUE, as in --option ef_search=80.")
-        if name in found:
+        if name in parameters:
             raise BadUsage(f"--option: {name} is given twice; keep one of the two.")
-        found[name] = value
-    return found
+        parameters[name] = value
+    return parameters
 
 
 def _queries(texts: str | None, vectors: str | None) -> list[EngineQuery]:
@@ -110,14 +110,14 @@ def _queries(texts: str | None, vectors: str | None) -> list[EngineQuery]:
             )
         rows = range(len(words))
     else:
-        places = {name: row for row, name in enumerate(table.names())}
-        missing = next((name for name in names if name not in places), None)
+        row_of_name = {name: row for row, name in enumerate(table.names())}
+        missing = next((name for name in names if name not in row_of_name), None)
         if missing is not None:
             raise BadUsage(f"{vectors} has no vector of the query {missing!r}.")
-        rows = [places[name] for name in names]
-    found = dict(words)
+        rows = [row_of_name[name] for name in names]
+    text_of_name = dict(words)
     return [
-        EngineQuery(name, found.get(name), np.asarray(table.vectors[row]))
+        EngineQuery(name, text_of_name.get(name), np.asarray(table.vectors[row]))
         for name, row in zip(names, rows, strict=True)
     ]
 

@@ -40,11 +40,14 @@ class Explanation:
         first = (
             f"{self.name} means {f'{several} different things' if several > 1 else 'one thing'}:\n"
         )
-        described: dict[str, dict[Measure, Sequence[str]]] = {}
-        for measure, places in self.meanings.items():
-            described.setdefault(measure.name, {})[measure] = places
+        measures_by_name: dict[str, dict[Measure, Sequence[str]]] = {}
+        for measure, readings in self.meanings.items():
+            measures_by_name.setdefault(measure.name, {})[measure] = readings
         return first + "\n".join(
-            [*map(_describe, described.values()), *map(_describe_figure, self.collection_figures)]
+            [
+                *map(_describe, measures_by_name.values()),
+                *map(_describe_figure, self.collection_figures),
+            ]
         )
 
     __repr__ = __str__
@@ -75,15 +78,15 @@ def explained(thing: Any) -> Explanation:
 
     Raises as `meanings`.
     """
-    own = callable(thing) or ":" in str(thing)
-    name = "".join(measure_names(thing) or ()) if own else str(thing)
-    found = () if own else find_figures(name)
+    is_function = callable(thing) or ":" in str(thing)
+    name = "".join(measure_names(thing) or ()) if is_function else str(thing)
+    figures = () if is_function else find_figures(name)
     try:
-        return Explanation(name, meanings(name), found)
+        return Explanation(name, meanings(name), figures)
     except BadUsage:
-        if not found:
+        if not figures:
             raise
-    return Explanation(name, {}, found)
+    return Explanation(name, {}, figures)
 
 
 def meanings(name: str) -> dict[Measure, list[str]]:
@@ -92,36 +95,36 @@ def meanings(name: str) -> dict[Measure, list[str]]:
 
     A measure may lack values of parameters that have no default, such as the highest grade.
     """
-    places: dict[Measure, list[str]] = {}
+    readings: dict[Measure, list[str]] = {}
     problem: BadUsage | None = None
     # The name is understood without its cut-off, too.
     plain = name.strip().removesuffix("@k")
-    for where, words in _readings(plain):
+    for reading, words in _readings(plain):
         try:
-            places.setdefault(
+            readings.setdefault(
                 parse_measure(at_each_cutoff(plain, [10], words)[0], words), []
-            ).append(where)
+            ).append(reading)
         except IncompleteMeasure as error:
-            for each in (error.measure, *map(parse_measure, error.others)):
-                if each is not None:
-                    places.setdefault(each, []).append(where)
+            for measure in (error.measure, *map(parse_measure, error.alternatives)):
+                if measure is not None:
+                    readings.setdefault(measure, []).append(reading)
         except BadUsage as error:
             problem = problem or error
-    if problem is not None and not places:
+    if problem is not None and not readings:
         raise problem
-    return places
+    return readings
 
 
 def _readings(name: str) -> Iterator[tuple[str, dict[str, str]]]:
     """The plain reading, then every convention that has a word of its own for the name."""
     yield "default", {}
-    for each in CONVENTIONS:
-        words = dict(CONVENTIONS[each].words)
+    for convention in CONVENTIONS:
+        words = dict(CONVENTIONS[convention].words)
         if is_word(name, words):
-            yield f"--convention {each}", words
-        for part, own in CONVENTIONS[each].words_of_parts.items():
-            if is_word(name, own):
-                yield f"--convention {each}, {part}", {**words, **own}
+            yield f"--convention {convention}", words
+        for part, part_words in CONVENTIONS[convention].words_of_parts.items():
+            if is_word(name, part_words):
+                yield f"--convention {convention}, {part}", {**words, **part_words}
 
 
 def _describe_figure(figure: CollectionFigure) -> str:
@@ -140,13 +143,13 @@ def _describe_figure(figure: CollectionFigure) -> str:
 
 def _lacks(measure: Measure) -> str:
     """The parameters that a name has to give, and does not."""
-    entry, given = measure.entry, dict(measure.given)
+    entry, arguments = measure.entry, dict(measure.arguments)
     required = [
         name
-        for name, each in entry.parameters.items()
-        if each.default is each.empty and name != entry.at
+        for name, parameter in entry.parameters.items()
+        if parameter.default is parameter.empty and name != entry.cutoff_parameter
     ]
-    lacking = [name for name in required if name not in given]
+    lacking = [name for name in required if name not in arguments]
     return f"; give {', '.join(lacking)}, as in {measure.name}({lacking[0]}=…)" if lacking else ""
 
 

@@ -29,7 +29,7 @@ from rankwell.experiments.fusion import (
 from rankwell.experiments.fusion import fuse as fuse_runs
 from rankwell.io import files as io
 from rankwell.report import Row
-from rankwell.report.options import FilePath, Output, Progress, listed
+from rankwell.report.options import FilePath, Output, Progress, option_names
 from rankwell.store import STDIN
 from rankwell.transforms.fusion import parse_fusion
 
@@ -95,11 +95,11 @@ def fuse(
             "/dev/stdout and name it with --to."
         )
     methods = measure_names(options.method) or ["rrf"]
-    normalisations = listed(options.normalise, "--normalise")
-    named = name_runs(list(runs)) if runs else {}
+    normalisations = option_names(options.normalise, "--normalise")
+    run_paths = name_runs(list(runs)) if runs else {}
     refuse_one_stream([*runs, tuning.tune, options.train_judgments, *(options.train_runs or ())])
     notes = list[str]()
-    rankings = read_runs(named, options, notes)
+    rankings = read_runs(run_paths, options, notes)
     if tuning.tune is None:
         fused, of_fusion = _fuse_by_hand(
             rankings, methods, normalisations, options, tuning, progress
@@ -122,25 +122,25 @@ def fuse(
         for name in ("step", "folds", "seed")
         if (value := getattr(tuning, name)) is not None
     }
-    chosen = FusionTuningOptions(
+    tuning_options = FusionTuningOptions(
         measure=measures[0], methods=methods, normalise=normalisations, **shared, **stated
     )
-    tuned = tune_fusion(rankings, judgments.table, options=chosen, progress=progress)
+    tuned = tune_fusion(rankings, judgments.table, options=tuning_options, progress=progress)
     name = output.name.partition(".")[0]
     label = f"{name} (fused)" if name in rankings else name or "fused"
     # The runs, the fused run without tuning, and the tuned one.
-    every = {**rankings, f"{label} (untuned)": tuned.untuned, label: tuned.ranking}
-    result = rankwell.evaluate(judgments.table, every, measures, seed=tuned.seed)
+    compared_runs = {**rankings, f"{label} (untuned)": tuned.untuned, label: tuned.ranking}
+    result = rankwell.evaluate(judgments.table, compared_runs, measures, seed=tuned.seed)
     notes += [*judgments.notes, *_tuning_notes(tuned, rankings, [tuning.tune, *runs])]
     notes += _defeat(
         result.summary, list(rankings), label, higher=tuned.measure.measure.entry.better == "higher"
     )
     result_notes = [*result.notes, *result.interval_notes]
     terminal, rules = report.terminal_of(sys.stdout), result.describe() | tuned.describe()
-    every_note, tables = [*notes, *result_notes], {"choices": tuned.rows}
+    all_notes, tables = [*notes, *result_notes], {"choices": tuned.rows}
     form: report.Format = tuning.format or "table"
     text = report.render(
-        result.summary, None, rules, every_note, form, terminal=terminal, tables=tables
+        result.summary, None, rules, all_notes, form, terminal=terminal, tables=tables
     )
     written = _write(tuned.ranking, output, target_format)
     return Output(
@@ -175,19 +175,19 @@ def _fuse_by_hand(
             "several methods or normalisations are tried with --tune QRELS only; name one of each."
         )
     weights = None if options.weights is None else _weights(str(options.weights))
-    one = replace(
+    hand_options = replace(
         options, method=methods[0], normalise=next(iter(normalisations), None), weights=weights
     )
-    fused = fuse_runs(rankings, options=one, progress=progress)
-    fusion = parse_fusion(one.method, normalise=one.normalise, absent=one.absent).with_weights(
-        weights, len(rankings)
-    )
+    fused = fuse_runs(rankings, options=hand_options, progress=progress)
+    fusion = parse_fusion(
+        hand_options.method, normalise=hand_options.normalise, absent=hand_options.absent
+    ).with_weights(weights, len(rankings))
     rules = [
         f"{name} {rule}"
         for name, rule in fusion.describe().items()
         if name in ("normalise", "absent", "weights")
     ]
-    method = fusion.entry.spelled({**fusion.entry.parameters, **fusion.given})
+    method = fusion.entry.spelled({**fusion.entry.parameters, **fusion.arguments})
     rules += [f"trained on {options.train_judgments}"] if fusion.entry.learns else []
     first = f"fused by {method}: {', '.join(rankings)}" + (f"; {', '.join(rules)}" if rules else "")
     return fused, [first, *fusion_notes(fusion, rankings)]
@@ -195,7 +195,7 @@ def _fuse_by_hand(
 
 def _weights(text: str) -> list[float]:
     try:
-        return [float(each) for each in listed(text, "--weights")]
+        return [float(weight) for weight in option_names(text, "--weights")]
     except ValueError as error:
         raise BadUsage(
             f"--weights {text!r}: expected numbers separated by commas, one for each run."
@@ -231,10 +231,10 @@ def _defeat(
     best = (max if higher else min)(inputs, key=means.__getitem__)
     if means[fused] != means[best] and (means[fused] > means[best]) == higher:
         return []
-    shown = [figure(means[run], first["unit"]) for run in (fused, best)]
+    mean_texts = [figure(means[run], first["unit"]) for run in (fused, best)]
     return [
-        f"{fused} does not beat its best input, {best}: {first['label']} {shown[0]} against "
-        f"{shown[1]}"
+        f"{fused} does not beat its best input, {best}: {first['label']} {mean_texts[0]} against "
+        f"{mean_texts[1]}"
     ]
 
 
@@ -258,7 +258,9 @@ def _tuning_notes(
     options = [f"--method '{fusion.method}'"]
     options += [f"--normalise {fusion.normalise}"] if fusion.normalise else []
     options += (
-        ["--weights " + ",".join(f"{each:g}" for each in fusion.weights)] if fusion.weights else []
+        ["--weights " + ",".join(f"{weight:g}" for weight in fusion.weights)]
+        if fusion.weights
+        else []
     )
     options += (
         [f"--train-judgments {files[0]} --train-runs {' '.join(files[1:])}"]

@@ -24,7 +24,7 @@ def gate(
     options: GateOptions,
     format: FormatOption = "table",
     junit: Annotated[
-        Path | None, Option(writes="file", own='<testsuite name="rankwell gate"')
+        Path | None, Option(writes="file", own_words='<testsuite name="rankwell gate"')
     ] = None,
 ) -> Output:
     """Check results for continuous integration, by requirements and a baseline: exit 1, with the
@@ -52,15 +52,15 @@ def gate(
         raise
     if junit is not None:
         cases = [
-            Case(each.case, f"gate.{each.run}", failure="" if each.passed else each.told)
-            for each in lines
+            Case(line.case, f"gate.{line.run}", failure="" if line.passed else line.told)
+            for line in lines
         ]
         write_text(junit, junit_text("rankwell gate", cases))
-    failed = sum(not each.passed for each in lines)
+    failed = sum(not line.passed for line in lines)
     if format == "table":
         sentences = [
-            f"{'passed' if each.passed else 'FAILED'}  {report.visible(each.told)}\n"
-            for each in lines
+            f"{'passed' if line.passed else 'FAILED'}  {report.visible(line.told)}\n"
+            for line in lines
         ]
         total = (
             f"{failed} of {len(lines)} failed" if failed else f"{len(lines)} of {len(lines)} passed"
@@ -69,6 +69,6 @@ def gate(
             "".join([*sentences, f"gate: {total}\n"]), report.terminal_of(sys.stdout), " " * 8
         )
     else:
-        text = report.render_rows([each.as_row() for each in lines], format, notes=notes)
-    said = () if format == "json" else tuple(notes)
-    return Output(text=text, notes=said, exit_code=GateFailed.exit_code if failed else 0)
+        text = report.render_rows([line.as_row() for line in lines], format, notes=notes)
+    shown_notes = () if format == "json" else tuple(notes)
+    return Output(text=text, notes=shown_notes, exit_code=GateFailed.exit_code if failed else 0)

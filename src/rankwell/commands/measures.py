@@ -33,17 +33,17 @@ def measures(
     rows = [*map(describe_entry, entries), *map(describe_figure, of_collections)]
     if format == "json":
         return Output(text=report.render_rows(rows, "json"))
-    shown = [
+    table_rows = [
         {
-            "measure": each["form"],
-            "value": each["says"],
-            "aliases": ", ".join(each["aliases"]),
-            "printed by": each["printed_by"],
+            "measure": row["form"],
+            "value": row["says"],
+            "aliases": ", ".join(row["aliases"]),
+            "printed by": row["printed_by"],
         }
-        for each in rows
+        for row in rows
     ]
     return Output(
-        text=report.render_rows(shown, "table", terminal=report.terminal_of(sys.stdout)),
+        text=report.render_rows(table_rows, "table", terminal=report.terminal_of(sys.stdout)),
         notes=(report.Aside("`rankwell explain NAME` says more about each."),),
     )
 
@@ -91,12 +91,20 @@ def form(entry: MeasureEntry) -> str:
     `AP(rel=1,judged_only=False,denom='relevant')@k`.
     """
     inner = ",".join(
-        each.name if each.default is each.empty else f"{each.name}={each.default!r}"
-        for each in entry.parameters.values()
-        if each.name != entry.at
+        parameter.name
+        if parameter.default is parameter.empty
+        else f"{parameter.name}={parameter.default!r}"
+        for parameter in entry.parameters.values()
+        if parameter.name != entry.cutoff_parameter
     )
-    at = None if entry.at is None else entry.parameters[entry.at]
-    end = "" if at is None else f"@{at.name}" if at.default is at.empty else f"[@{at.name}]"
+    cutoff = None if entry.cutoff_parameter is None else entry.parameters[entry.cutoff_parameter]
+    end = (
+        ""
+        if cutoff is None
+        else f"@{cutoff.name}"
+        if cutoff.default is cutoff.empty
+        else f"[@{cutoff.name}]"
+    )
     return f"{entry.name}({inner}){end}" if inner else f"{entry.name}{end}"
 
 
@@ -112,22 +120,22 @@ def page(entries: list[MeasureEntry], of_collections: list[CollectionFigure]) ->
         "Under `--ties expected` measures marked *exact under ties* have a closed form.\n"
     ]
     for family in families:
-        mine = [entry for entry in entries if entry.module == family]
+        members = [entry for entry in entries if entry.module == family]
         parts.append(f"## {family.replace('_', ' ').capitalize()}\n")
-        parts.extend(_section(entry) for entry in mine)
+        parts.extend(_section(entry) for entry in members)
     parts.append(
         "# Figures of whole collections\n\nOne number of all queries, vectors or clicks, "
         "which a command prints beside its "
         "measures. Commands other than those that print it do not know it as a measure.\n"
     )
     for family in sorted({_family(figure) for figure in of_collections}):
-        mine = [figure for figure in of_collections if _family(figure) == family]
+        members = [figure for figure in of_collections if _family(figure) == family]
         parts.append(f"## {family.replace('_', ' ').capitalize()}\n")
-        parts.extend(_figure_section(figure) for figure in mine if figure.example)
-        if bare := [figure for figure in mine if not figure.example]:
+        parts.extend(_figure_section(figure) for figure in members if figure.example)
+        if bare := [figure for figure in members if not figure.example]:
             rows = [
-                f"| `{each.name}` | {each.title} | {each.better} | {each.commands} |"
-                for each in bare
+                f"| `{figure.name}` | {figure.title} | {figure.better} | {figure.commands} |"
+                for figure in bare
             ]
             parts.append(
                 "\n".join(
@@ -158,12 +166,12 @@ def _figure_section(figure: CollectionFigure) -> str:
 
 
 def _section(entry: MeasureEntry) -> str:
-    known = describe_entry(entry)
-    low, high = known["bounds"]
+    description = describe_entry(entry)
+    low, high = description["bounds"]
     lines = [f"### {entry.name}", "", f"`{form(entry)}`", ""]
     for text in entry.paragraphs:
         lines += ["```python", text, "```", ""] if text.startswith(">>>") else [text, ""]
-    empty = "is not counted" if entry.empty != entry.empty else f"gets {known['empty']}"
+    empty = "is not counted" if entry.empty != entry.empty else f"gets {description['empty']}"
     traits = [
         f"from {low} to {high}",
         f"{entry.better} is better",
@@ -173,7 +181,7 @@ def _section(entry: MeasureEntry) -> str:
     traits += ["exact under ties"] if entry.expected is not None else []
     lines += [f"* {'; '.join(traits)}", f"* source: {entry.source}"]
     lines += (
-        [f"* also called: {', '.join(f'`{alias}`' for alias in known['aliases'])}"]
+        [f"* also called: {', '.join(f'`{alias}`' for alias in description['aliases'])}"]
         if entry.aliases
         else []
     )

@@ -29,9 +29,10 @@ def open(  # noqa: A001
         raise BadInput(other_place(place))
     page = place / NAME if place.is_dir() else place
     if not page.is_file():
-        what = f"there is no {NAME} in {place}" if place.is_dir() else f"{place}: no such file"
+        problem = f"there is no {NAME} in {place}" if place.is_dir() else f"{place}: no such file"
         raise BadInput(
-            f"{what}; `rankwell report DIR` writes one for a folder that a command wrote with -o."
+            f"{problem}; `rankwell report DIR` writes one for a folder that a command wrote with "
+            "-o."
         )
     opened = browser and webbrowser.open(page.resolve().as_uri())
     notes = () if opened or not browser else ("no browser could be started; open the file by hand",)

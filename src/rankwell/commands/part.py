@@ -41,9 +41,9 @@ def part(work: str, /, *indices: int, bench: Path | None = None, status: bool = 
             raise BadUsage(f"--status shows all parts; leave out {indices[0]}.")
         if bench is not None:
             raise BadUsage("--bench has no effect with --status, which runs no code; leave it out.")
-        found = WorkFolder(work, read_plan(work))
-        lines = _lines(found.states(verified=found.place.is_local), found.plan.parts)
-        if (second := second_round(found)) is not None:
+        folder = WorkFolder(work, read_plan(work))
+        lines = _lines(folder.states(verified=folder.place.is_local), folder.plan.parts)
+        if (second := second_round(folder)) is not None:
             states = second.states(verified=second.place.is_local)
             counts = (
                 f"{len(states.done)} of {second.plan.parts} done, missing "
@@ -70,30 +70,33 @@ def _number_of_job() -> int:
     """The index of the array's element. Raises BadUsage where the environment has none, or two
     different ones.
     """
-    given = {name: os.environ[name] for name in (*_VARIABLES, _OFFSET) if os.environ.get(name)}
-    odd = next(
-        (name for name, text in given.items() if not text.isdecimal() or len(text) > 18), None
+    variables = {name: os.environ[name] for name in (*_VARIABLES, _OFFSET) if os.environ.get(name)}
+    bad_variable = next(
+        (name for name, text in variables.items() if not text.isdecimal() or len(text) > 18), None
     )
-    if odd is not None:
-        raise BadUsage(f"{odd} is {shown(given[odd])}; expected an integer.")
-    offset = int(given.pop(_OFFSET, "0"))
-    if not given:
+    if bad_variable is not None:
+        raise BadUsage(f"{bad_variable} is {shown(variables[bad_variable])}; expected an integer.")
+    offset = int(variables.pop(_OFFSET, "0"))
+    if not variables:
         raise BadUsage(
             "the index of a part is missing, and no array job sets "
             f"{', '.join(_VARIABLES)}; name a part, or --status."
         )
-    if len(set(given.values())) > 1:
+    if len(set(variables.values())) > 1:
         raise BadUsage(
-            f"{' and '.join(f'{name} is {text}' for name, text in given.items())}; name the part."
+            f"{' and '.join(f'{name} is {text}' for name, text in variables.items())}; name the "
+            "part."
         )
-    return int(next(iter(given.values()))) + offset
+    return int(next(iter(variables.values()))) + offset
 
 
 def _lines(states: PartStates, parts: int) -> list[str]:
     """A line for each state, and the costs of what is done."""
     lines = [f"parts    {parts}", f"done     {len(states.done)}"]
     lines += [f"failed   {index}: {printable(message)}" for index, message in states.failed.items()]
-    lines += [f"damaged  {index}: {printable(what)}" for index, what in states.damaged.items()]
+    lines += [
+        f"damaged  {index}: {printable(problem)}" for index, problem in states.damaged.items()
+    ]
     lines.append(f"missing  {slurm_ranges(states.missing) or 'none'}")
     if states.done:
         seconds = {index: float(record.get("seconds", 0)) for index, record in states.done.items()}
@@ -106,7 +109,8 @@ def _lines(states: PartStates, parts: int) -> list[str]:
     if len(machines) > 1:
         names = traits_that_differ(machines)
         lines += [
-            f"machine  {slurm_ranges(each.parts)}: {machine_text(each, names)}" for each in machines
+            f"machine  {slurm_ranges(machine.parts)}: {machine_text(machine, names)}"
+            for machine in machines
         ]
         lines.append(
             f"mixed    by {len(machines)} kinds of machine; merging them needs {flag('--mixed')}"

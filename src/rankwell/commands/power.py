@@ -65,9 +65,9 @@ def power(
         )
     if difference is not None and not difference > 0:
         raise BadUsage(f"--difference is {difference:g}; expected a number above 0, such as 0.05.")
-    named = [split_name(place) for place in folders]
+    named_folders = [split_name(folder) for folder in folders]
     gathered = from_folders(
-        [(name, read_results(Path(place))) for name, place in named], details=False
+        [(name, read_results(Path(folder))) for name, folder in named_folders], details=False
     )
     comparison = align_values(
         gathered.values, gathered.row_attributes, gathered.origin.better, measure
@@ -100,18 +100,18 @@ def _nothing_known(matrices: Sequence[QuerySystemMatrix]) -> str:
     """
     pairs = [(matrix, *pair) for matrix in matrices for pair in combinations(matrix.runs, 2)]
     counted = [
-        int(np.count_nonzero(~np.isnan(matrix.column(one) - matrix.column(other))))
-        for matrix, one, other in pairs
+        int(np.count_nonzero(~np.isnan(matrix.column(first_run) - matrix.column(second_run))))
+        for matrix, first_run, second_run in pairs
     ]
     if max(counted) < MIN_QUERIES:
         return (
             f"fewer than {MIN_QUERIES} queries count for two runs ({max(counted)} at most); power "
             "is not known from so few."
         )
-    _, one, other = pairs[counted.index(max(counted))]
+    _, first_run, second_run = pairs[counted.index(max(counted))]
     return (
-        f"no query differs between {one} and {other}, of {max(counted)}; power is not known "
-        "without a difference."
+        f"no query differs between {first_run} and {second_run}, of {max(counted)}; power is not "
+        "known without a difference."
     )
 
 
@@ -120,32 +120,32 @@ def _directed(matrices: Sequence[QuerySystemMatrix]) -> tuple[list[QuerySystemMa
     NothingToEvaluate without any.
     """
     directed = [matrix for matrix in matrices if matrix.better != "neither"]
-    others = ", ".join(
+    undirected_labels = ", ".join(
         dict.fromkeys(matrix.label for matrix in matrices if matrix.better == "neither")
     )
     if not directed:
-        raise NothingToEvaluate(NOTHING_TESTED.format(others))
+        raise NothingToEvaluate(NOTHING_TESTED.format(undirected_labels))
     return directed, [
-        f"{others}: neither higher nor lower values are better; not forecast"
-    ] if others else []
+        f"{undirected_labels}: neither higher nor lower values are better; not forecast"
+    ] if undirected_labels else []
 
 
 def _row(
     matrix: QuerySystemMatrix,
     pair: tuple[str, str],
-    chosen: tuple[float | None, float, float, int],
+    options: tuple[float | None, float, float, int],
     *,
     plain: bool,
 ) -> report.Row | None:
     """The row of a pair by a measure; None below 10 queries, and where no query differs."""
-    difference, level, power, seed = chosen
+    difference, level, power, seed = options
     columns = matrix.column(pair[0]) - matrix.column(pair[1])
     values = columns[~np.isnan(columns)]
     if len(values) < MIN_QUERIES or not values.any():
         return None
     size = difference or (5.0 if matrix.unit == "percent" else 0.05)
     n, sds = len(values), _deviations(values, seed)
-    needed = [queries_needed(size, sd, alpha=1 - level, power=power) for sd in sds]
+    query_counts = [queries_needed(size, sd, alpha=1 - level, power=power) for sd in sds]
     half = student_quantile(level, n - 1) * sds[0] / n**0.5
     detectable = minimal_detectable_difference(sds[0], n, alpha=1 - level, power=power)
     names = {
@@ -156,19 +156,28 @@ def _row(
         "n": n,
     }
     if plain:
-        words = [figure(each, "count") for each in needed]
-        shown = {
+        count_texts = [figure(n_queries, "count") for n_queries in query_counts]
+        precision_columns = {
             "half-width": f"± {figure(half, matrix.unit)}",
             "detectable": figure(detectable, matrix.unit),
         }
-        return {**names, **shown, f"queries for {size:g}": f"{words[0]} ({words[1]} to {words[2]})"}
-    wide = {"half_width": half, "detectable": detectable, "difference": size, "unit": matrix.unit}
+        return {
+            **names,
+            **precision_columns,
+            f"queries for {size:g}": f"{count_texts[0]} ({count_texts[1]} to {count_texts[2]})",
+        }
+    plain_columns = {
+        "half_width": half,
+        "detectable": detectable,
+        "difference": size,
+        "unit": matrix.unit,
+    }
     return {
         **names,
-        **wide,
-        "queries": needed[0],
-        "queries_low": needed[1],
-        "queries_high": needed[2],
+        **plain_columns,
+        "queries": query_counts[0],
+        "queries_low": query_counts[1],
+        "queries_high": query_counts[2],
     }
 
 

@@ -54,16 +54,16 @@ def report(
         raise BadInput(other_place(first))
     target = output if output is not None else Path(first)
     if target.suffix.lower() not in (".html", ".htm") or target.is_dir():
-        other = "is a file" if target.is_file() else "has the name of a file of another format"
+        problem = "is a file" if target.is_file() else "has the name of a file of another format"
         if target.is_file() or is_file_name(target):
             raise BadUsage(
-                f"{target} {other}, and a page is named *.html; name "
+                f"{target} {problem}, and a page is named *.html; name "
                 f"{target.with_suffix('.html')}, or a folder."
             )
         target /= NAME
     refuse_blocked(target)
-    shown = {"documents": documents, "query_texts": query_texts, "thumbnails": thumbnails}
-    written, notes = write_report(places, target, **shown, title=title, seed=seed)
+    page_inputs = {"documents": documents, "query_texts": query_texts, "thumbnails": thumbnails}
+    written, notes = write_report(places, target, **page_inputs, title=title, seed=seed)
     return Output(text=str(written[0]), notes=tuple(notes))
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from rankwell.core.kernels.products import Exclude, Groups
 from rankwell.core.kernels.similarity import Metric
 from rankwell.core.options import Doc, exists_error, may_overwrite
-from rankwell.errors import BadUsage, Unfinished, flag, kind_of
+from rankwell.errors import BadUsage, flag, kind_of
 from rankwell.io import files as io
 from rankwell.io.files import read_column
 from rankwell.io.formats import written_format
@@ -25,7 +25,7 @@ from rankwell.io.matrices import read_embeddings
 from rankwell.io.vectors import write_ground_truth
 from rankwell.neighbours import TopK
 from rankwell.neighbours import search as find
-from rankwell.parts.execution import carry_out
+from rankwell.parts.execution import run_in_parts
 from rankwell.parts.lists import ListBlock
 from rankwell.parts.options import PartOptions, PartOutcome, refusal
 from rankwell.parts.plans import file_of_part
@@ -109,26 +109,24 @@ def search(
         base, queries, options, parts, progress, partial(_written, output, options.metric)
     )
     if outcome.result is None:
-        return Output(
-            outcome.text,
-            (*refused, *outcome.notes),
-            0 if outcome.missing is None else Unfinished.exit_code,
-        )
-    found: _Written = outcome.result
+        return Output(outcome.text, (*refused, *outcome.notes), outcome.exit_code)
+    written_run: _Written = outcome.result
     dimensions = (
         VectorFiles(queries).shape[1]
         if parts.is_used
         else read_embeddings(queries, ids=False, check=False).dimensions
     )
     notes = [
-        f"{found.n_queries} queries, {found.n_items} items, {dimensions} dimensions, "
+        f"{written_run.n_queries} queries, {written_run.n_items} items, {dimensions} dimensions, "
         f"{options.metric}; "
         f"equal scores in the order of {base}",
-        Aside(f"wrote {output} ({found.rows} rows, {found.form})"),
+        Aside(f"wrote {output} ({written_run.rows} rows, {written_run.form})"),
     ]
-    if found.n_full < found.n_queries:
+    if written_run.n_full < written_run.n_queries:
         notes.insert(
-            1, f"{found.n_queries - found.n_full} queries have fewer than {options.k} items left"
+            1,
+            f"{written_run.n_queries - written_run.n_full} queries have fewer than {options.k} "
+            "items left",
         )
     return Output(notes=tuple(notes))
 
@@ -158,22 +156,22 @@ class _Written(NamedTuple):
     form: str
 
 
-def _written(output: Path, metric: Metric, found: TopK | MergedSearch) -> _Written:
+def _written(output: Path, metric: Metric, search_result: TopK | MergedSearch) -> _Written:
     """Writes lists to a file: positions and distances while parts are merged, a run as a whole."""
     rows, n_full = [0], [0]
 
     def _counted(blocks: Iterable[ListBlock]) -> Iterator[ListBlock]:
         for block in blocks:
-            listed = block.positions >= 0
-            rows.append(int(np.count_nonzero(listed)))
-            n_full.append(int(np.count_nonzero(listed[:, -1])))
+            has_item = block.positions >= 0
+            rows.append(int(np.count_nonzero(has_item)))
+            n_full.append(int(np.count_nonzero(has_item[:, -1])))
             yield block
 
-    if isinstance(found, MergedSearch) and _is_hdf5(output):
-        shape, n_items = found.shape, found.n_items
-        write_ground_truth(output, _counted(found.blocks()), shape, metric, n_items=n_items)
+    if isinstance(search_result, MergedSearch) and _is_hdf5(output):
+        shape, n_items = search_result.shape, search_result.n_items
+        write_ground_truth(output, _counted(search_result.blocks()), shape, metric, n_items=n_items)
         return _Written(shape[0], n_items, sum(rows), sum(n_full), _TRUTH)
-    lists = found.top_k() if isinstance(found, MergedSearch) else found
+    lists = search_result.top_k() if isinstance(search_result, MergedSearch) else search_result
     n_queries, n_items = len(lists.query_names), len(lists.item_names)
     blocks, form = (
         list(_counted([ListBlock(slice(0, n_queries), lists.positions, lists.scores)])),
@@ -199,13 +197,15 @@ def search_files(
     """The search of a command line, in one piece or in parts. base, queries: in one piece whatever
     `read_embeddings` reads.
 
-    use: as `carry_out` takes it; in one piece it takes a TopK.
+    use: as `run_in_parts` takes it; in one piece it takes a TopK.
     """
     if (options.base_groups is None) != (options.query_groups is None):
         raise BadUsage("--base-groups and --query-groups go together; give both or neither.")
     if options.device is not None and options.backend != "torch":
-        what = f"{flag('--device', options.device)}: the backend {options.backend} uses processors"
-        raise BadUsage(f"{what}; name {flag('--backend', 'torch')}, or leave it out.")
+        raise BadUsage(
+            f"{flag('--device', options.device)}: the backend {options.backend} uses processors; "
+            f"name {flag('--backend', 'torch')}, or leave it out."
+        )
     if parts.is_used:
         words = [
             "rankwell",
@@ -217,7 +217,7 @@ def search_files(
             "--metric",
             options.metric,
         ]
-        return carry_out(
+        return run_in_parts(
             "search", _part_options(base, queries, options), parts, shlex.join(words), progress, use
         )
     items = read_embeddings(base, ids=options.base_ids, check=False)
@@ -230,7 +230,7 @@ def search_files(
     groups = None
     if options.query_groups and options.base_groups:
         groups = Groups(read_column(options.query_groups), read_column(options.base_groups))
-    found = find(
+    top_k = find(
         table,
         items,
         k=options.k,
@@ -241,14 +241,14 @@ def search_files(
         device=options.device,
         progress=None if progress is None else lambda done, total: progress("search", done, total),
     )
-    return PartOutcome(use(found))
+    return PartOutcome(use(top_k))
 
 
 def _part_options(base: Any, queries: Any, options: SearchChoices) -> dict[str, Any]:
     """The options of the kind `search`, with absolute paths. Raises BadUsage for vectors that are
     not in files.
     """
-    places = {
+    input_paths = {
         "base": base,
         "queries": queries,
         "base_ids": options.base_ids,
@@ -256,17 +256,21 @@ def _part_options(base: Any, queries: Any, options: SearchChoices) -> dict[str, 
         "base_groups": options.base_groups,
         "queries_groups": options.query_groups,
     }
-    odd = next(
-        (name for name, place in places.items() if not isinstance(place, (str, Path, type(None)))),
+    bad_option = next(
+        (
+            name
+            for name, path in input_paths.items()
+            if not isinstance(path, (str, Path, type(None)))
+        ),
         None,
     )
-    if odd is not None:
+    if bad_option is not None:
         raise BadUsage(
-            f"{odd}: parts are computed from files; this is {kind_of(places[odd])}; save it "
-            "and name its file."
+            f"{bad_option}: parts are computed from files; this is "
+            f"{kind_of(input_paths[bad_option])}; save it and name its file."
         )
-    found: dict[str, Any] = {
-        name: None if place is None else file_of_part(place) for name, place in places.items()
+    part_options: dict[str, Any] = {
+        name: None if path is None else file_of_part(path) for name, path in input_paths.items()
     }
-    chosen = ("k", "metric", "exclude", "backend", "device")
-    return found | {name: getattr(options, name) for name in chosen}
+    option_names = ("k", "metric", "exclude", "backend", "device")
+    return part_options | {name: getattr(options, name) for name in option_names}

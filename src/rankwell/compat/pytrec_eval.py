@@ -95,7 +95,7 @@ class RelevanceEvaluator:
                 scored.values() for scored in scores.values()
             )
             if isinstance(error, BadScore) and all(
-                isinstance(each, (float, int)) for each in numbers
+                isinstance(number, (float, int)) for number in numbers
             ):
                 raise
             raise TypeError("Unable to extract query/object scores.") from error
@@ -126,9 +126,9 @@ def _lines(measures: Iterable[str], level: int) -> list[Line]:
     }:
         name, parameters = _parse(text)
         requested.setdefault(name, []).extend(
-            each for each in parameters if each not in requested.get(name, ())
+            parameter for parameter in parameters if parameter not in requested.get(name, ())
         )
-    parameters = tuple((name, ",".join(given)) for name, given in requested.items() if given)
+    parameters = tuple((name, ",".join(values)) for name, values in requested.items() if values)
     options = Options(old=True, rel=level, parameters=parameters)
     try:
         return [

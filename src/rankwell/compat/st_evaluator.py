@@ -55,16 +55,16 @@ class Evaluator(_Base):  # pyright: ignore[reportGeneralTypeIssues, reportUntype
         Raises BadScore for a similarity that is not finite.
         """
         self._folder = None if output_path is None else Path(output_path)
-        found = self._values(model)
+        figures = self._values(model)
         if self._folder is not None and self.write_csv:
-            self._add_line(self._folder, {"epoch": epoch, "steps": steps, **self._columns(found)})
-        named = {self._named(figure): float(value) for figure, value in found.items()}
-        if self.primary_metric not in named:
-            self.primary_metric = self._named(self._primary(found))
+            self._add_line(self._folder, {"epoch": epoch, "steps": steps, **self._columns(figures)})
+        named_figures = {self._named(figure): float(value) for figure, value in figures.items()}
+        if self.primary_metric not in named_figures:
+            self.primary_metric = self._named(self._primary(figures))
         card = getattr(model, "model_card_data", None)
         if hasattr(card, "set_evaluation_metrics"):
-            card.set_evaluation_metrics(self, named, epoch, steps)  # pyright: ignore[reportOptionalMemberAccess]
-        return named
+            card.set_evaluation_metrics(self, named_figures, epoch, steps)  # pyright: ignore[reportOptionalMemberAccess]
+        return named_figures
 
     def get_config_dict(self) -> dict[str, Any]:
         """The settings for the model card."""
@@ -73,23 +73,26 @@ class Evaluator(_Base):  # pyright: ignore[reportGeneralTypeIssues, reportUntype
         }
 
     @classmethod
-    def from_input_examples(cls, examples: Sequence[Any], **given: Any) -> Any:
+    def from_input_examples(cls, examples: Sequence[Any], **options: Any) -> Any:
         """The evaluator of the library's `InputExample`s: three texts, or two with a label."""
         return cls(
-            *map(list, zip(*((*each.texts, each.label)[:3] for each in examples), strict=True)),
-            **given,
+            *map(
+                list,
+                zip(*((*example.texts, example.label)[:3] for example in examples), strict=True),
+            ),
+            **options,
         )
 
     def _values(self, model: Any) -> Figures:
         raise NotImplementedError
 
-    def _columns(self, found: Figures) -> Figures:
+    def _columns(self, figures: Figures) -> Figures:
         """The columns of the CSV, after epoch and steps."""
-        return {name: value for name, value in found.items() if not name.startswith("max_")}
+        return {name: value for name, value in figures.items() if not name.startswith("max_")}
 
-    def _primary(self, found: Figures) -> str:
+    def _primary(self, figures: Figures) -> str:
         """The figure that chooses the best model: the last one."""
-        return list(found)[-1]
+        return list(figures)[-1]
 
     @property
     def csv_file(self) -> str:
@@ -105,18 +108,18 @@ class Evaluator(_Base):  # pyright: ignore[reportGeneralTypeIssues, reportUntype
     def _named(self, figure: str) -> str:
         return f"{self.name}_{figure}" if self.name else figure
 
-    def _encode(self, model: Any, texts: Any, side: str = "", **given: Any) -> Any:
+    def _encode(self, model: Any, texts: Any, side: str = "", **options: Any) -> Any:
         """The vectors; side: `query` or `document`, for models that encode these in ways of their
         own.
         """
         encode = getattr(model, f"encode_{side}", None) or model.encode
-        given |= {"truncate_dim": self.truncate_dim}
-        chosen = {name: value for name, value in given.items() if value is not None}
+        options |= {"truncate_dim": self.truncate_dim}
+        set_options = {name: value for name, value in options.items() if value is not None}
         return encode(
             texts,
             batch_size=self.batch_size,
             show_progress_bar=bool(self.show_progress_bar),
-            **chosen,
+            **set_options,
         )
 
     def _add_line(self, folder: Path, line: Figures) -> None:
@@ -134,7 +137,7 @@ class Evaluator(_Base):  # pyright: ignore[reportGeneralTypeIssues, reportUntype
 
 def check_lengths(**columns: Sequence[Any]) -> None:
     """Raises BadInput for columns of different lengths or of none."""
-    sizes = {name: len(each) for name, each in columns.items()}
+    sizes = {name: len(column) for name, column in columns.items()}
     if len(set(sizes.values())) > 1:
         raise BadInput(
             f"{', '.join(f'{n} {name}' for name, n in sizes.items())}; give one of each, in "
@@ -144,15 +147,15 @@ def check_lengths(**columns: Sequence[Any]) -> None:
         raise BadInput(f"no {next(iter(sizes))}; an evaluator needs at least one.")
 
 
-def finite(scores: Any, what: str = "a similarity") -> Any:
+def finite(scores: Any, noun: str = "a similarity") -> Any:
     """The numbers as an array of their precision. Raises BadScore for one that is not finite."""
-    refuse_masked(scores, f"the array of {what.partition(' ')[2]} values")
-    found = np.asarray(scores.detach().cpu() if hasattr(scores, "detach") else scores)
-    if not np.isfinite(found).all():
-        place = tuple(np.argwhere(~np.isfinite(found))[0].tolist())
-        where = f"row {place[0]} (from 0)" if len(place) == 1 else f"place {place} (from 0)"
-        raise BadScore(f"{what} in {where} is {found[place]}; expected finite numbers.")
-    return found
+    refuse_masked(scores, f"the array of {noun.partition(' ')[2]} values")
+    numbers = np.asarray(scores.detach().cpu() if hasattr(scores, "detach") else scores)
+    if not np.isfinite(numbers).all():
+        index = tuple(np.argwhere(~np.isfinite(numbers))[0].tolist())
+        location = f"row {index[0]} (from 0)" if len(index) == 1 else f"place {index} (from 0)"
+        raise BadScore(f"{noun} in {location} is {numbers[index]}; expected finite numbers.")
+    return numbers
 
 
 def library_similarity(name: str, *, pairwise: bool = False) -> Callable[[Any, Any], Any]:

@@ -33,24 +33,29 @@ class SimilarityEvaluator(Evaluator):
 
     def _similarities(self, model: Any) -> list[str]:
         """The named similarities, or the model's own, else cosine."""
-        own = plain_name(getattr(model, "similarity_fn_name", None) or "cosine")
-        return list(self.similarity_fn_names or [own if own in SIMILARITIES else "cosine"])
+        model_similarity = plain_name(getattr(model, "similarity_fn_name", None) or "cosine")
+        return list(
+            self.similarity_fn_names
+            or [model_similarity if model_similarity in SIMILARITIES else "cosine"]
+        )
 
     def _check_names(self, main: Any = None) -> str | None:
         """Reads the names of the similarities, and returns that of the main one. Raises
         UnknownName, BadUsage.
         """
-        chosen: str | None = similarity_name(plain_name(main)) if main else None
+        main_similarity: str | None = similarity_name(plain_name(main)) if main else None
         self.similarity_fn_names = [
-            similarity_name(plain_name(each)) for each in self.similarity_fn_names or ()
+            similarity_name(plain_name(similarity)) for similarity in self.similarity_fn_names or ()
         ]
-        self.similarity_fn_names = self.similarity_fn_names or ([chosen] if chosen else [])
-        if chosen and chosen not in self.similarity_fn_names:
+        self.similarity_fn_names = self.similarity_fn_names or (
+            [main_similarity] if main_similarity else []
+        )
+        if main_similarity and main_similarity not in self.similarity_fn_names:
             raise BadUsage(
-                f"the main similarity {chosen!r} is not among "
+                f"the main similarity {main_similarity!r} is not among "
                 f"{', '.join(self.similarity_fn_names)}; add it."
             )
-        return chosen
+        return main_similarity
 
 
 @dataclass(eq=False, repr=False)
@@ -90,7 +95,7 @@ class EmbeddingSimilarityEvaluator(SimilarityEvaluator):
         self.main_similarity = self._check_names(self.main_similarity)
 
     def _values(self, model: Any) -> Figures:
-        given = {
+        options = {
             "precision": self.precision,
             "normalize_embeddings": bool(self.precision) or None,
             "convert_to_numpy": True,
@@ -98,22 +103,22 @@ class EmbeddingSimilarityEvaluator(SimilarityEvaluator):
         sides = [list(self.sentences1), list(self.sentences2)]
         # Of vectors in 8 bits both sides have one calibration.
         parts = [sides[0] + sides[1]] if self.precision in ("int8", "uint8") else sides
-        vectors = np.concatenate([self._encode(model, texts, "", **given) for texts in parts])
+        vectors = np.concatenate([self._encode(model, texts, "", **options) for texts in parts])
         if self.precision in ("binary", "ubinary"):
             shift = 128 if self.precision == "binary" else 0
             vectors = np.unpackbits((vectors.astype(np.int16) + shift).astype(np.uint8), axis=1)
         sides = np.split(
             vectors if self.precision in (None, "float32") else vectors.astype(np.float32), 2
         )
-        found: Figures = {}
+        figures: Figures = {}
         for similarity in self._similarities(model):
-            found |= self._correlations(sides, similarity)
+            figures |= self._correlations(sides, similarity)
         for figure in ("pearson", "spearman") if len(self.similarity_fn_names) > 1 else ():
-            known = [found[f"{figure}_{each}"] for each in self.similarity_fn_names]
-            found[f"{figure}_max"] = max(
-                (value for value in known if not np.isnan(value)), default=np.nan
+            values = [figures[f"{figure}_{similarity}"] for similarity in self.similarity_fn_names]
+            figures[f"{figure}_max"] = max(
+                (value for value in values if not np.isnan(value)), default=np.nan
             )
-        return found
+        return figures
 
     def _correlations(self, sides: Sequence[Any], similarity: str) -> Figures:
         names = [
@@ -138,23 +143,23 @@ class EmbeddingSimilarityEvaluator(SimilarityEvaluator):
         )
         return dict(zip(names, (*values, float(np.abs(scored - targets).mean())), strict=True))
 
-    def _columns(self, found: Figures) -> Figures:
-        named = [
+    def _columns(self, figures: Figures) -> Figures:
+        name_parts = [
             name.partition("_")
-            for name in found
+            for name in figures
             if not name.endswith("_max") and name.startswith(("pearson", "spearman"))
         ]
         return {
-            f"{each}_{figure}": found[f"{figure}_{each}"]
-            for figure, _, each in named
-            if not each.startswith("p_")
+            f"{similarity}_{figure}": figures[f"{figure}_{similarity}"]
+            for figure, _, similarity in name_parts
+            if not similarity.startswith("p_")
         }
 
-    def _primary(self, found: Figures) -> str:
+    def _primary(self, figures: Figures) -> str:
         names = (
             [self.main_similarity]
             if self.main_similarity
-            else [name.partition("_")[2] for name in found]
+            else [name.partition("_")[2] for name in figures]
         )
         return f"spearman_{'max' if 'max' in names else names[0]}"
 
@@ -181,7 +186,7 @@ class BinaryClassificationEvaluator(SimilarityEvaluator):
 
     def __post_init__(self) -> None:
         check_lengths(sentences1=self.sentences1, sentences2=self.sentences2, labels=self.labels)
-        if odd := [each for each in self.labels if each not in (0, 1)]:
+        if odd := [label for label in self.labels if label not in (0, 1)]:
             raise BadInput(f"the label {odd[0]!r}; a pair is 0, dissimilar, or 1, similar.")
         self._check_names()
 
@@ -191,27 +196,31 @@ class BinaryClassificationEvaluator(SimilarityEvaluator):
             for side in (self.sentences1, self.sentences2)
         ]
         labels, by_name = np.asarray(self.labels) == 1, dict[str, Figures]()
-        for each in self._similarities(model):
-            found = classify(
-                labels, finite(library_similarity(each, pairwise=True)(*sides))
+        for similarity in self._similarities(model):
+            figures = classify(
+                labels, finite(library_similarity(similarity, pairwise=True)(*sides))
             )._asdict()
-            if each in ("euclidean", "manhattan"):
-                found |= {
-                    name: 0.0 - found[name] for name in ("accuracy_threshold", "f1_threshold")
+            if similarity in ("euclidean", "manhattan"):
+                figures |= {
+                    name: 0.0 - figures[name] for name in ("accuracy_threshold", "f1_threshold")
                 }
-            by_name[each] = found
+            by_name[similarity] = figures
         if len(by_name) > 1:
             by_name["max"] = {
-                name: max(own[name] for own in by_name.values())
+                name: max(figures[name] for figures in by_name.values())
                 for name in next(iter(by_name.values()))
             }
         return {
-            f"{each}_{name}": value for each, own in by_name.items() for name, value in own.items()
+            f"{similarity}_{name}": value
+            for similarity, figures in by_name.items()
+            for name, value in figures.items()
         }
 
-    def _primary(self, found: Figures) -> str:
+    def _primary(self, figures: Figures) -> str:
         return (
-            "max_ap" if "max_ap" in found else next(name for name in found if name.endswith("_ap"))
+            "max_ap"
+            if "max_ap" in figures
+            else next(name for name in figures if name.endswith("_ap"))
         )
 
 
@@ -242,14 +251,14 @@ class TripletEvaluator(SimilarityEvaluator):
         check_lengths(anchors=self.anchors, positives=self.positives, negatives=self.negatives)
         older = None if self.main_distance_function == "deprecated" else self.main_distance_function
         self.main_similarity_function = self._check_names(self.main_similarity_function or older)
-        given = (
+        margins = (
             self.margin
             if isinstance(self.margin, Mapping)
             else dict.fromkeys(SIMILARITIES, self.margin or 0)
         )
         self.margin = {
-            similarity_name(each): number
-            for each, number in {**dict.fromkeys(SIMILARITIES, 0), **given}.items()
+            similarity_name(similarity): number
+            for similarity, number in {**dict.fromkeys(SIMILARITIES, 0), **margins}.items()
         }
 
     def get_config_dict(self) -> dict[str, Any]:
@@ -267,23 +276,23 @@ class TripletEvaluator(SimilarityEvaluator):
         anchors, positives, negatives = (
             self._encode(model, texts, side, convert_to_numpy=True) for texts, side in sides
         )
-        found: Figures = {}
-        for each in self._similarities(model):
-            similarity = library_similarity(each, pairwise=True)
+        figures: Figures = {}
+        for name in self._similarities(model):
+            similarity = library_similarity(name, pairwise=True)
             right, wrong = (finite(similarity(anchors, side)) for side in (positives, negatives))
-            found[f"{each}_accuracy"] = float((right > wrong + self.margin[each]).mean())
-        return found | ({"max_accuracy": max(found.values())} if len(found) > 1 else {})
+            figures[f"{name}_accuracy"] = float((right > wrong + self.margin[name]).mean())
+        return figures | ({"max_accuracy": max(figures.values())} if len(figures) > 1 else {})
 
-    def _columns(self, found: Figures) -> Figures:
+    def _columns(self, figures: Figures) -> Figures:
         return {
             f"accuracy_{name.partition('_')[0]}": value
-            for name, value in found.items()
+            for name, value in figures.items()
             if name != "max_accuracy"
         }
 
-    def _primary(self, found: Figures) -> str:
-        main = self.main_similarity_function or ("max" if "max_accuracy" in found else "")
-        return f"{main}_accuracy" if main else next(iter(found))
+    def _primary(self, figures: Figures) -> str:
+        main = self.main_similarity_function or ("max" if "max_accuracy" in figures else "")
+        return f"{main}_accuracy" if main else next(iter(figures))
 
 
 @dataclass(eq=False, repr=False)
@@ -322,12 +331,15 @@ class TranslationEvaluator(Evaluator):
             float(
                 np.mean(
                     [
-                        side[place] == side[best]
-                        for place, best in enumerate(found.argmax(axis=1).tolist())
+                        side[row] == side[best]
+                        for row, best in enumerate(side_scores.argmax(axis=1).tolist())
                     ]
                 )
             )
-            for side, found in ((self.target_sentences, scores), (self.source_sentences, scores.T))
+            for side, side_scores in (
+                (self.target_sentences, scores),
+                (self.source_sentences, scores.T),
+            )
         ]
         names = ("src2trg_accuracy", "trg2src_accuracy", "mean_accuracy")
         return dict(zip(names, (*accuracies, sum(accuracies) / 2), strict=True))
@@ -337,18 +349,20 @@ class TranslationEvaluator(Evaluator):
         for row, best in enumerate(scores.argmax(axis=1).tolist()):
             if targets[row] != targets[best]:
                 first = np.argsort(-scores[row], kind="stable")[:5].tolist()
-                shown = {place: f"(Score: {scores[row, place]:.4f})" for place in (row, *first)}
+                score_texts = {
+                    target: f"(Score: {scores[row, target]:.4f})" for target in (row, *first)
+                }
                 lines = [
                     f"\nIncorrect  : Source {row} is most similar to target {best} instead of "
                     f"target {row}",
                     f"Source     : {sources[row]}",
                     *(
-                        f"{what} Target: {targets[at]} {shown[at]}"
-                        for what, at in (("Pred", best), ("True", row))
+                        f"{kind} Target: {targets[target]} {score_texts[target]}"
+                        for kind, target in (("Pred", best), ("True", row))
                     ),
-                    *(f"\t {place} {shown[place]} {targets[place]}" for place in first),
+                    *(f"\t {target} {score_texts[target]} {targets[target]}" for target in first),
                 ]
                 sys.stdout.write("\n".join(lines) + "\n")
 
-    def _columns(self, found: Figures) -> Figures:
-        return {side: found[f"{side}_accuracy"] for side in ("src2trg", "trg2src")}
+    def _columns(self, figures: Figures) -> Figures:
+        return {side: figures[f"{side}_accuracy"] for side in ("src2trg", "trg2src")}

@@ -51,17 +51,25 @@ class RerankingEvaluator(Evaluator):
 
     def __post_init__(self) -> None:
         self.at_k = self.at_k if self.mrr_at_k is None else self.mrr_at_k
-        listed = list(self.samples.values() if isinstance(self.samples, Mapping) else self.samples)
+        samples = list(self.samples.values() if isinstance(self.samples, Mapping) else self.samples)
         texts = ("positive", "negative")
         lists = [
-            {key: [each[key]] if isinstance(each[key], str) else list(each[key]) for key in texts}
-            for each in listed
+            {
+                key: [sample[key]] if isinstance(sample[key], str) else list(sample[key])
+                for key in texts
+            }
+            for sample in samples
         ]
-        self.samples = [{**sample, **each} for sample, each in zip(listed, lists, strict=True)]
-        self.samples = [each for each in self.samples if each["positive"] and each["negative"]]
+        self.samples = [
+            {**sample, **texts_of_sample}
+            for sample, texts_of_sample in zip(samples, lists, strict=True)
+        ]
+        self.samples = [
+            sample for sample in self.samples if sample["positive"] and sample["negative"]
+        ]
         if not self.samples:
             raise BadInput(
-                f"none of the {len(listed)} samples has a positive and a negative document."
+                f"none of the {len(samples)} samples has a positive and a negative document."
             )
 
     @property
@@ -73,48 +81,57 @@ class RerankingEvaluator(Evaluator):
         """The similarities of each sample's documents, positive ones first."""
         similarity = self.similarity_fct or library_similarity("cosine")
         for part in (
-            [self.samples] if self.use_batched_encoding else [[each] for each in self.samples]
+            [self.samples] if self.use_batched_encoding else [[sample] for sample in self.samples]
         ):
             queries = self._encode(
-                model, [each["query"] for each in part], "query", convert_to_tensor=True
+                model, [sample["query"] for sample in part], "query", convert_to_tensor=True
             )
-            listed = [[*each["positive"], *each["negative"]] for each in part]
+            texts_of_samples = [[*sample["positive"], *sample["negative"]] for sample in part]
             vectors = self._encode(
                 model,
-                [text for each in listed for text in each],
+                [text for document_texts in texts_of_samples for text in document_texts],
                 "document",
                 convert_to_tensor=True,
             )
             start = 0
-            for query, texts in zip(queries, listed, strict=True):
+            for query, texts in zip(queries, texts_of_samples, strict=True):
                 yield finite(similarity(query, vectors[start : start + len(texts)])).reshape(-1)
                 start += len(texts)
 
     def _values(self, model: Any) -> Figures:
         scores = dict(enumerate(self._scores(model)))
         labels = {
-            row: np.arange(len(each)) < len(self.samples[row]["positive"])
-            for row, each in scores.items()
+            row: np.arange(len(sample_scores)) < len(self.samples[row]["positive"])
+            for row, sample_scores in scores.items()
         }
         truth, run = (
             {
-                str(row): {str(at): float(value) for at, value in enumerate(each.tolist())}
-                for row, each in columns.items()
+                str(row): {
+                    str(position): float(value) for position, value in enumerate(numbers.tolist())
+                }
+                for row, numbers in columns.items()
             }
             for columns in (labels, scores)
         )
         view = _view(truth, run)
         first, gain = (_measure(f"{word}@{self.at_k}") for word in ("mrr", "ndcg"))
         return {
-            "map": float(np.mean([classify(labels[row], each).ap for row, each in scores.items()])),
+            "map": float(
+                np.mean(
+                    [
+                        classify(labels[row], sample_scores).ap
+                        for row, sample_scores in scores.items()
+                    ]
+                )
+            ),
             f"mrr@{self.at_k}": float(first(view.resolve("input")).mean()),
             f"ndcg@{self.at_k}": float(
-                JudgedRun(name="", view=view, ties="expected").measured(gain).values.mean()
+                JudgedRun(name="", view=view, ties="expected").evaluate(gain).values.mean()
             ),
         }
 
-    def _columns(self, found: Figures) -> Figures:
-        return {name.upper(): value for name, value in found.items()}
+    def _columns(self, figures: Figures) -> Figures:
+        return {name.upper(): value for name, value in figures.items()}
 
 
 @dataclass(eq=False, repr=False)
@@ -166,50 +183,57 @@ class InformationRetrievalEvaluator(Evaluator):
                 "score_functions and similarity_fn_names both name the similarities; leave "
                 "one of them out."
             )
-        named = {similarity_name(plain_name(each)): None for each in self.similarity_fn_names or ()}
+        similarities = {
+            similarity_name(plain_name(similarity)): None
+            for similarity in self.similarity_fn_names or ()
+        }
         self.score_functions = (
-            self.score_functions or {each: library_similarity(each) for each in named} or None
+            self.score_functions
+            or {similarity: library_similarity(similarity) for similarity in similarities}
+            or None
         )
         self.queries_ids = [query for query in self.queries if self.relevant_docs.get(query)]
         self.corpus_ids = sorted(self.corpus)
         if not self.queries_ids or not self.corpus_ids:
-            found = (
+            raise BadInput(
                 f"{len(self.queries_ids)} queries with relevant documents, {len(self.corpus_ids)} "
-                "documents"
+                "documents; expected at least one of each."
             )
-            raise BadInput(f"{found}; expected at least one of each.")
 
     def _cutoffs(self) -> list[tuple[str, Sequence[int]]]:
-        both = self.precision_recall_at_k
-        words = [("accuracy", self.accuracy_at_k), ("precision", both), ("recall", both)]
+        cutoffs = self.precision_recall_at_k
+        words = [("accuracy", self.accuracy_at_k), ("precision", cutoffs), ("recall", cutoffs)]
         return [*words, ("ndcg", self.ndcg_at_k), ("mrr", self.mrr_at_k), ("map", self.map_at_k)]
 
     def _values(self, model: Any) -> Figures:
         functions = self.score_functions or {plain_name(model.similarity_fn_name): model.similarity}
-        place = {document: str(row) for row, document in enumerate(self.corpus_ids)}
+        row_of_document = {document: str(row) for row, document in enumerate(self.corpus_ids)}
         judgments = {
             str(row): {
-                place.get(document, f"other {document}"): 1
+                row_of_document.get(document, f"other {document}"): 1
                 for document in self.relevant_docs[query]
             }
             for row, query in enumerate(self.queries_ids)
         }
-        found: Figures = {}
+        figures: Figures = {}
         for name, (scores, rows) in self._search(model, functions).items():
             if self.write_predictions and self._folder is not None:
                 self._write_predictions(self._folder, name, scores, rows)
             # The lists are in their order already.
             run = {
-                str(row): {str(each): -float(at) for at, each in enumerate(own)}
-                for row, own in enumerate(rows.tolist())
+                str(row): {
+                    str(document_row): -float(rank)
+                    for rank, document_row in enumerate(document_rows)
+                }
+                for row, document_rows in enumerate(rows.tolist())
             }
             view = _view(judgments, run)
             for word, cutoffs in self._cutoffs():
-                found |= {
+                figures |= {
                     f"{name}_{word}@{k}": float(_measure(f"{word}@{k}")(view).mean())
                     for k in cutoffs
                 }
-        return found
+        return figures
 
     def _search(self, model: Any, functions: Similarities) -> dict[str, tuple[Any, Any]]:
         """name of the similarity -> (queries, depth) scores and rows in `corpus_ids` of the first
@@ -227,70 +251,78 @@ class InformationRetrievalEvaluator(Evaluator):
             for name in functions
         }
         # In the corpus's own order, on which the rounding of products depends.
-        corpus, place = (
-            list(self.corpus),
-            {document: row for row, document in enumerate(self.corpus_ids)},
-        )
+        corpus = list(self.corpus)
+        row_of_document = {document: row for row, document in enumerate(self.corpus_ids)}
         for start in range(0, len(corpus), self.corpus_chunk_size):
             part = corpus[start : start + self.corpus_chunk_size]
             of_corpus = {"prompt_name": self.corpus_prompt_name, "prompt": self.corpus_prompt}
             vectors = self._encode(
                 model,
-                [self.corpus[each] for each in part],
+                [self.corpus[document] for document in part],
                 "document",
                 convert_to_tensor=True,
                 **of_corpus,
             )
             for name, function in functions.items():
-                found = finite(function(queries, vectors))
-                rows = np.broadcast_to([place[each] for each in part], found.shape)
+                chunk_scores = finite(function(queries, vectors))
+                rows = np.broadcast_to(
+                    [row_of_document[document] for document in part], chunk_scores.shape
+                )
                 best[name] = _first(
-                    np.hstack([best[name][0], found]), np.hstack([best[name][1], rows]), depth
+                    np.hstack([best[name][0], chunk_scores]),
+                    np.hstack([best[name][1], rows]),
+                    depth,
                 )
         return best
 
     def _write_predictions(self, folder: Path, name: str, scores: Any, rows: Any) -> None:
         lines: list[dict[str, Any]] = []
-        for query, *found in zip(self.queries_ids, rows.tolist(), scores.tolist(), strict=True):
+        for query, *predictions in zip(
+            self.queries_ids, rows.tolist(), scores.tolist(), strict=True
+        ):
             results = [
                 {"corpus_id": self.corpus_ids[row], "score": score}
-                for row, score in zip(*found, strict=True)
+                for row, score in zip(*predictions, strict=True)
             ]
             lines.append({"query_id": query, "query": self.queries[query], "results": results})
         path = folder / self.csv_file.replace("_results.csv", f"_predictions_{name}.jsonl")
         write_text(path, "".join(json.dumps(line) + "\n" for line in lines))
 
-    def _columns(self, found: Figures) -> Figures:
-        both = [
+    def _columns(self, figures: Figures) -> Figures:
+        precision_and_recall = [
             word for k in self.precision_recall_at_k for word in (f"Precision@{k}", f"Recall@{k}")
         ]
         words = [
             *(f"Accuracy@{k}" for k in self.accuracy_at_k),
-            *both,
+            *precision_and_recall,
             *(f"MRR@{k}" for k in self.mrr_at_k),
         ]
         words += [*(f"NDCG@{k}" for k in self.ndcg_at_k), *(f"MAP@{k}" for k in self.map_at_k)]
-        names = sorted({name.rpartition("_")[0] for name in found})
+        names = sorted({name.rpartition("_")[0] for name in figures})
         return {
-            f"{name}-{word}": found[f"{name}_{word.lower()}"] for name in names for word in words
+            f"{name}-{word}": figures[f"{name}_{word.lower()}"] for name in names for word in words
         }
 
-    def _primary(self, found: Figures) -> str:
+    def _primary(self, figures: Figures) -> str:
         ending = f"_ndcg@{max(self.ndcg_at_k)}"
         main = plain_name(self.main_score_function) if self.main_score_function else None
-        ranked = sorted(name for name in found if name.endswith(ending))
-        return main + ending if main else max(ranked, key=lambda name: found[name])
+        ranked = sorted(name for name in figures if name.endswith(ending))
+        return main + ending if main else max(ranked, key=lambda name: figures[name])
 
 
 def _first(scores: Any, rows: Any, depth: int) -> tuple[Any, Any]:
-    """(queries, depth) the highest scores of each query and their rows, ties by row."""
+    """The highest scores of each query and their rows, ties by row, both (queries, depth)."""
     depth = min(depth, scores.shape[1])
     least = np.partition(scores, -depth, axis=1)[:, -depth]
-    chosen = np.empty((len(scores), depth), dtype=np.int64)
-    for at, (own, lowest) in enumerate(zip(scores, least, strict=True)):
-        kept = np.flatnonzero(own >= lowest)
-        chosen[at] = kept[np.lexsort((rows[at, kept], -own[kept]))[:depth]]
-    return np.take_along_axis(scores, chosen, axis=1), np.take_along_axis(rows, chosen, axis=1)
+    best_rows = np.empty((len(scores), depth), dtype=np.int64)
+    for query, (query_scores, lowest) in enumerate(zip(scores, least, strict=True)):
+        candidates = np.flatnonzero(query_scores >= lowest)
+        best_rows[query] = candidates[
+            np.lexsort((rows[query, candidates], -query_scores[candidates]))[:depth]
+        ]
+    return np.take_along_axis(scores, best_rows, axis=1), np.take_along_axis(
+        rows, best_rows, axis=1
+    )
 
 
 def _view(

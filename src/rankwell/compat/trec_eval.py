@@ -64,10 +64,10 @@ def _definitions(options: Options) -> str:
     rows = ["\n"]
     for line in {line.trec.name: line for line in reversed(plan(options))}.values():
         measure = measure_of(line)
-        said = (
+        message = (
             "printed, not measured" if measure is None else measure.entry.definition["definition"]
         )
-        rows.append(f"{line.trec.name:<22} {said}\n")
+        rows.append(f"{line.trec.name:<22} {message}\n")
     return "".join([rows[0], *reversed(rows[1:])])
 
 
@@ -91,8 +91,10 @@ def _evaluate(options: Options, stdout: TextIO) -> int:
         )
         return 4
     if not counted:
-        what = "trec_eval: No queries with both results and relevance info"
-        raise NothingToEvaluate(f"{what}; do both files use the same query ids?")
+        raise NothingToEvaluate(
+            "trec_eval: No queries with both results and relevance info; do both files use the "
+            "same query ids?"
+        )
     if options.summary:
         _write(stdout, _summary_lines(lines, options, evaluated, counted))
     return 0
@@ -115,12 +117,14 @@ def _adjusted(lines: list[Line], evaluated: Evaluated, options: Options) -> Eval
         for row, line in enumerate(lines):
             if line.trec.name == "unj" or line.name in ("num_ret", "utility", "rbp_resid"):
                 paired = zip(values[row], evaluated.present, strict=True)
-                values[row] = array("d", [value if there else 0.0 for value, there in paired])
+                values[row] = array(
+                    "d", [value if is_present else 0.0 for value, is_present in paired]
+                )
     if options.zscores is not None:
         table = read_zscores(Source(options.zscores))
         for row, line in enumerate(lines):
-            known = [table.get((query, line.name)) for query in evaluated.queries]
-            values[row] = array("d", map(_standard, values[row], known))
+            zscores = [table.get((query, line.name)) for query in evaluated.queries]
+            values[row] = array("d", map(_standard, values[row], zscores))
     return evaluated._replace(values=values)
 
 
@@ -128,25 +132,23 @@ def _counted(options: Options, evaluated: Evaluated) -> tuple[list[int], str | N
     """The queries that are evaluated, in order; and the one at which version 10 stops for want of
     results.
     """
-    chosen = [
-        place
-        for place, query in enumerate(evaluated.queries)
-        if options.single_query in (None, query)
+    rows = [
+        row for row, query in enumerate(evaluated.queries) if options.single_query in (None, query)
     ]
     if options.old:
-        return [place for place in chosen if evaluated.present[place]], None
+        return [row for row in rows if evaluated.present[row]], None
     if options.complete:
-        return chosen, None
-    for order, place in enumerate(chosen):
-        if not evaluated.present[place]:
-            return chosen[:order], evaluated.queries[place]
-    return chosen, None
+        return rows, None
+    for order, query_row in enumerate(rows):
+        if not evaluated.present[query_row]:
+            return rows[:order], evaluated.queries[query_row]
+    return rows, None
 
 
-def _standard(value: float, found: tuple[float, float] | None) -> float:
-    if found is None:
+def _standard(value: float, zscore: tuple[float, float] | None) -> float:
+    if zscore is None:
         return MISSING_ZSCORE
-    mean, deviation = found
+    mean, deviation = zscore
     if deviation != 0:
         return (value - mean) / deviation
     return 0.0 if value == mean else MISSING_ZSCORE
@@ -159,19 +161,23 @@ def _single_lines(
     what is in memory.
     """
     strings = evaluated.strings
-    shown = [(row, line) for row, line in enumerate(lines) if row in strings or line.trec.single]
-    heads = [f"{line.name:<22}" if row in strings else _head(line, options) for row, line in shown]
-    for start in range(0, len(counted) if shown else 0, _AT_ONCE):
-        some = counted[start : start + _AT_ONCE]
+    shown_lines = [
+        (row, line) for row, line in enumerate(lines) if row in strings or line.trec.single
+    ]
+    heads = [
+        f"{line.name:<22}" if row in strings else _head(line, options) for row, line in shown_lines
+    ]
+    for start in range(0, len(counted) if shown_lines else 0, _AT_ONCE):
+        block = counted[start : start + _AT_ONCE]
         columns = [
-            [f"'{strings[row][place]}'" for place in some]
+            [f"'{strings[row][query_row]}'" for query_row in block]
             if row in strings
-            else _cells([evaluated.values[row][place] for place in some], line, options)
-            for row, line in shown
+            else _cells([evaluated.values[row][query_row] for query_row in block], line, options)
+            for row, line in shown_lines
         ]
         yield "".join(
-            f"{head}\t{evaluated.queries[place]}\t{cell}\n"
-            for place, cells in zip(some, zip(*columns, strict=True), strict=True)
+            f"{head}\t{evaluated.queries[query_row]}\t{cell}\n"
+            for query_row, cells in zip(block, zip(*columns, strict=True), strict=True)
             for head, cell in zip(heads, cells, strict=True)
         )
 
@@ -187,7 +193,7 @@ def _summary_lines(
                 f"{line.name:<22}\tall\t{last_tag(Source(options.run), comments=not options.old)}\n"
             )
         elif line.trec.name != "relstring":
-            values = [evaluated.values[row][place] for place in counted]
+            values = [evaluated.values[row][query_row] for query_row in counted]
             # With -c trec_eval goes back to the qrels for this total, and does not look at -l
             # there.
             from_truth = line.name == "num_rel" and options.complete
@@ -214,14 +220,14 @@ def _head(line: Line, options: Options) -> str:
 
 
 def _figure(value: float, line: Line, options: Options) -> str:
-    if line.trec.whole and options.zscores is None:
+    if line.trec.is_integer and options.zscores is None:
         return f"{int(value)}"
     # Unlike Python, C prints the sign of what is not a number.
     return "  -nan" if isnan(value) and copysign(1.0, value) < 0 else f"{value:6.4f}"
 
 
 def _cells(values: list[float], line: Line, options: Options) -> list[str]:
-    if any(map(isnan, values)) or (line.trec.whole and options.zscores is None):
+    if any(map(isnan, values)) or (line.trec.is_integer and options.zscores is None):
         return [_figure(value, line, options) for value in values]
     return [f"{value:6.4f}" for value in values]
 

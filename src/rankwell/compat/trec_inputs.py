@@ -91,11 +91,11 @@ _FLAGS: dict[str, dict[str, bool]] = {
 def parse(arguments: list[str]) -> Options:
     """The options of the arguments. Raises BadUsage."""
     try:
-        found, files = getopt.gnu_getopt(arguments, _SHORT, list(_LONG))
+        flags, files = getopt.gnu_getopt(arguments, _SHORT, list(_LONG))
     except getopt.GetoptError as error:
         raise BadUsage(f"{error}. {USAGE}") from None
     options = Options()
-    for name, text in found:
+    for name, text in flags:
         letter = name[1:] if name[1] != "-" else _LONG.get(name[2:]) or _LONG[f"{name[2:]}="]
         options = (
             options._replace(**_FLAGS[letter])
@@ -115,17 +115,19 @@ def parse(arguments: list[str]) -> Options:
 
 def _with_value(options: Options, letter: str, text: str) -> Options:
     """The options with the value of a letter; that of `o` has no effect. Raises BadUsage."""
-    number, (name, dot, rest) = leading_integer(text), text.partition(".")
+    number, (name, dot, parameters) = leading_integer(text), text.partition(".")
     problem = ""
     if letter == "m":
-        if dot and not rest:
+        if dot and not parameters:
             raise BadUsage(
                 f"nothing follows the dot of {text!r}; write the measure as {name} or {name}.5"
             )
-        known = dict(options.parameters)
+        parameters_of_measures = dict(options.parameters)
         if dot:
-            known.setdefault(name, rest)
-        return options._replace(marked=(*options.marked, name), parameters=tuple(known.items()))
+            parameters_of_measures.setdefault(name, parameters)
+        return options._replace(
+            marked=(*options.marked, name), parameters=tuple(parameters_of_measures.items())
+        )
     if letter == "l" and number < 0:
         problem = (
             "negative grades mean pooled but not judged, so the lowest relevant grade is 0 or more"
@@ -144,7 +146,7 @@ def _with_value(options: Options, letter: str, text: str) -> Options:
         "l": {"rel": number},
         "M": {"depth": number},
         "N": {"collection": number},
-        "D": {"single_query": rest} if dot else {},
+        "D": {"single_query": parameters} if dot else {},
         "R": {"truth_format": text},
         "Z": {"zscores": text},
     }
@@ -166,10 +168,10 @@ def number(text: str) -> float:
     """The number that a text begins with, 0 without one: C's `atof`. Raises BadUsage for one that
     is not finite.
     """
-    found = _leading_number(text)
-    if not isfinite(found):
+    value = _leading_number(text)
+    if not isfinite(value):
         raise BadUsage(f"{text!r} is not a finite number.")
-    return found
+    return value
 
 
 def _leading_number(text: str) -> float:
@@ -212,13 +214,13 @@ def last_tag(source: Source, *, comments: bool) -> str:
     """
     size = _BLOCK
     while True:
-        tail, whole = _tail(source, size)
-        lines = tail.splitlines() if whole else tail.splitlines()[1:]
+        tail, is_whole = _tail(source, size)
+        lines = tail.splitlines() if is_whole else tail.splitlines()[1:]
         for line in reversed(lines):
             fields = line.split(None, 6)
             if len(fields) > 5 and not (comments and fields[0].startswith(b"#")):
                 return decode_id(fields[5])
-        if whole:
+        if is_whole:
             return ""
         size *= 16
 
@@ -230,26 +232,28 @@ def _tail(source: Source, size: int) -> tuple[bytes, bool]:
         with source.path.open("rb") as stream:
             stream.seek(max(0, length - size))
             return stream.read(), length <= size
-    kept, seen = b"", 0
+    tail, n_read = b"", 0
     with source.open() as stream:
         while block := stream.read(size):
-            kept, seen = (kept + block)[-size:], seen + len(block)
-    return kept, seen <= size
+            tail = (tail + block)[-size:]
+            n_read += len(block)
+    return tail, n_read <= size
 
 
 def read_zscores(source: Source) -> ZScores:
-    """(query, measure) -> mean and standard deviation, from lines of four fields. Raises BadLine.
+    """The mean and standard deviation of each (query, measure), from lines of four fields. Raises
+    BadLine.
 
     trec_eval wrote `nan` for the statistics of set_F, and reads it: the figures that come of it are
     nan as well.
     """
     table: ZScores = {}
-    for place, line in enumerate(source.read().splitlines(), start=1):
+    for line_number, line in enumerate(source.read().splitlines(), start=1):
         fields = line.split()
         if len(fields) != 4:
             text = line.decode("utf-8", "replace")
             raise BadLine(
-                f"{source.name}:{place}: {text!r} has {len(fields)} fields; a line is `query "
+                f"{source.name}:{line_number}: {text!r} has {len(fields)} fields; a line is `query "
                 "measure mean deviation`."
             )
         query, measure, mean, deviation = map(decode_id, fields)

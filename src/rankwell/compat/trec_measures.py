@@ -27,11 +27,9 @@ class TrecMeasure(NamedTuple):
 
     home: the file of rankwell.measures and the name there, `precision.P`; empty where no measure is
     behind it (runid, relstring). kind: the text behind the dot: none, ranks or shares (a line for
-    each), numbers or `level=gain` pairs (one line).
-    parameter: the name of a rank or share there. by_level: whether -l decides which items are
-    relevant.
-    given: further parameters there. whole: printed without decimals. single: printed for single
-    queries.
+    each), numbers or `level=gain` pairs (one line). parameter: the name of a rank or share there.
+    by_level: whether -l decides which items are relevant. arguments: further parameters there.
+    is_integer: printed without decimals. single: printed for single queries.
     """
 
     name: str
@@ -39,10 +37,10 @@ class TrecMeasure(NamedTuple):
     kind: Kind = "plain"
     defaults: tuple[float, ...] = ()
     parameter: str = "k"
-    given: tuple[tuple[str, Any], ...] = ()
+    arguments: tuple[tuple[str, Any], ...] = ()
     by_level: bool = True
     summary: Summary = "mean"
-    whole: bool = False
+    is_integer: bool = False
     single: bool = True
     view: View = "judged"
     since: int = 9
@@ -52,13 +50,13 @@ class Line(NamedTuple):
     """One line of output: the name as printed, the measure that it shows, and with which
     parameters.
 
-    given: the parameters of rankwell's measure. numbers: those behind the dot of a measure that
+    arguments: the parameters of rankwell's measure. numbers: those behind the dot of a measure that
     takes numbers.
     """
 
     name: str
     trec: TrecMeasure
-    given: tuple[tuple[str, Any], ...]
+    arguments: tuple[tuple[str, Any], ...]
     numbers: tuple[float, ...] = ()
 
 
@@ -82,7 +80,7 @@ def _counted(
     name: str, home: str, *, single: bool = True, by_level: bool = True, view: View = "judged"
 ) -> TrecMeasure:
     return TrecMeasure(
-        name, home, summary="sum", whole=True, single=single, by_level=by_level, view=view
+        name, home, summary="sum", is_integer=True, single=single, by_level=by_level, view=view
     )
 
 
@@ -96,7 +94,7 @@ _PREFERRED = [
 
 MEASURES: tuple[TrecMeasure, ...] = (
     TrecMeasure("runid", summary="none", single=False, view="any"),
-    TrecMeasure("num_q", summary="sum", whole=True, single=False, view="any"),
+    TrecMeasure("num_q", summary="sum", is_integer=True, single=False, view="any"),
     _counted("num_ret", "counts.NumRet", by_level=False),
     _counted("num_rel", "counts.NumRel"),
     _counted("num_rel_ret", "counts.NumRelRet"),
@@ -123,10 +121,10 @@ MEASURES: tuple[TrecMeasure, ...] = (
     TrecMeasure("Rndcg", "gain.RnDCG", "pairs", by_level=False),
     TrecMeasure("ndcg_cut", "gain.nDCG", "ranks", RANKS, by_level=False),
     TrecMeasure("map_cut", "average_precision.AP", "ranks", RANKS),
-    TrecMeasure("relative_P", "precision.R", "ranks", RANKS, given=(("denom", "min"),)),
+    TrecMeasure("relative_P", "precision.R", "ranks", RANKS, arguments=(("denom", "min"),)),
     TrecMeasure("success", "precision.Success", "ranks", (1, 5, 10)),
     TrecMeasure("set_P", "precision.SetP"),
-    TrecMeasure("set_relative_P", "precision.SetP", given=(("relative", True),)),
+    TrecMeasure("set_relative_P", "precision.SetP", arguments=(("relative", True),)),
     TrecMeasure("set_recall", "precision.SetR"),
     TrecMeasure("set_map", "average_precision.SetAP"),
     TrecMeasure("set_F", "precision.SetF", "numbers", (1.0,)),
@@ -154,7 +152,7 @@ MEASURES: tuple[TrecMeasure, ...] = (
         "rbp",
         "user_models.RBP",
         "pairs",
-        given=(("p", 0.9), ("scale", "topic")),
+        arguments=(("p", 0.9), ("scale", "topic")),
         by_level=False,
         since=10,
     ),
@@ -162,7 +160,7 @@ MEASURES: tuple[TrecMeasure, ...] = (
         "rbp_resid",
         "user_models.RBPResid",
         "pairs",
-        given=(("p", 0.9), ("quirk", True)),
+        arguments=(("p", 0.9), ("quirk", True)),
         by_level=False,
         since=10,
     ),
@@ -212,24 +210,16 @@ def lines_of(trec: TrecMeasure, options: Options) -> Iterator[Line]:
         cuts = trec.defaults if text is None else _cuts(trec, text)
         for cut in cuts:
             name = f"{trec.name}_{cut:d}" if trec.kind == "ranks" else f"{trec.name}_{cut:3.2f}"
-            yield Line(name, trec, _given(trec, options, ((trec.parameter, cut),)))
+            yield Line(name, trec, _arguments(trec, options, ((trec.parameter, cut),)))
         return
-    if trec.kind == "plain" or text is None:
-        yield Line(
-            trec.name,
-            trec,
-            _given(trec, options, _named(trec, trec.defaults, options)),
-            numbers=trec.defaults,
-        )
-        return
-    name = f"{trec.name}_{text}"
-    if trec.kind == "pairs":
-        yield Line(name, trec, _given(trec, options, _pairs(trec, text)))
-    else:
-        numbers = tuple(number(part) for part in text.split(","))
-        yield Line(
-            name, trec, _given(trec, options, _named(trec, numbers, options)), numbers=numbers
-        )
+    name, numbers = trec.name, trec.defaults
+    if trec.kind != "plain" and text is not None:
+        name = f"{trec.name}_{text}"
+        if trec.kind == "pairs":
+            yield Line(name, trec, _arguments(trec, options, _pairs(trec, text)))
+            return
+        numbers = tuple(map(number, text.split(",")))
+    yield Line(name, trec, _arguments(trec, options, _named(trec, numbers, options)), numbers)
 
 
 def _cuts(trec: TrecMeasure, text: str) -> list[float]:
@@ -261,28 +251,28 @@ def _named(
 
 def _pairs(trec: TrecMeasure, text: str) -> tuple[tuple[str, Any], ...]:
     """`1=3,2=9` as a gain per grade; rbp and rbp_resid take `p=0.8` as well."""
-    found = [part.partition("=") for part in text.split(",")]
-    if not all(name and equals for name, equals, _ in found):
+    name_values = [part.partition("=") for part in text.split(",")]
+    if not all(name and equals for name, equals, _ in name_values):
         raise BadUsage(f"{trec.name}.{text}: parameters of this measure are pairs such as 1=3,2=9.")
     persistence = (
-        [("p", number(value)) for name, _, value in found if name == "p"]
+        [("p", number(value)) for name, _, value in name_values if name == "p"]
         if trec.name.startswith("rbp")
         else []
     )
     gains: dict[float, float] = {}
-    for name, _, value in found:
+    for name, _, value in name_values:
         if name.lstrip("+-").isdigit():
             gains.setdefault(float(name), number(value))
     has_gains = bool(gains) and trec.name != "rbp_resid"
     return (*persistence[-1:], *([("gains", tuple(sorted(gains.items())))] if has_gains else []))
 
 
-def _given(
+def _arguments(
     trec: TrecMeasure, options: Options, parameters: tuple[tuple[str, Any], ...]
 ) -> tuple[tuple[str, Any], ...]:
-    given = dict((*trec.given, *parameters))
+    arguments = dict((*trec.arguments, *parameters))
     if trec.by_level and options.rel != 1:
-        given["rel"] = options.rel
+        arguments["rel"] = options.rel
     if options.old and trec.name in ("iprec_at_recall", "11pt_avg"):
-        given["rounding"] = "floor"
-    return tuple(given.items())
+        arguments["rounding"] = "floor"
+    return tuple(arguments.items())

@@ -36,10 +36,8 @@ def evaluate(lines: Sequence[Line], options: Options, ahead: Ahead | None) -> Ev
         judgments = _whole_grades(
             _other_judgments(options, truth) if ahead is None else ahead.judged.table()
         )
-        hits, positives = (
-            _hits(options, run, judgments, ahead=ahead),
-            int(np.count_nonzero(judgments.grades > 0)),
-        )
+        hits = _hits(options, run, judgments, ahead=ahead)
+        positives = int(np.count_nonzero(judgments.grades > 0))
         view = JudgedRankings.join(judgments, hits)
     elif options.truth_format == "qrels_jg":
         from rankwell.core.views.aspects import GroupRankings
@@ -119,11 +117,11 @@ def measure_of(line: Line) -> Measure | None:
     if not folder:
         return None
     importlib.import_module(f"rankwell.measures.{folder}")
-    return Measure(name, line.given)
+    return Measure(name, line.arguments)
 
 
 def values_of(lines: Sequence[Line], view: Any, rel: int) -> Floats:
-    """(lines, queries) the values before summing: 1 for num_q, 0 for runid and relstring,
+    """The values before summing, (lines, queries): 1 for num_q, 0 for runid and relstring,
     logarithms for gm_map and gm_bpref.
     """
     values = np.zeros((len(lines), len(view.queries)))
@@ -146,16 +144,16 @@ def values_of(lines: Sequence[Line], view: Any, rel: int) -> Floats:
 
 
 def _undefined(line: Line, measure: Measure, view: Any) -> Bools:
-    """(queries,) where trec_eval divides 0 by 0: -J left nothing of the ranking, and a recall level
-    needs no item at all.
+    """Whether trec_eval divides 0 by 0 for each query: -J left nothing of the ranking, and a recall
+    level needs no item at all.
     """
     empty: Bools = view.retrieved == 0
     if not empty.any():
         return empty
     parameters = measure.parameters
     recalls = parameters["recalls"] if line.trec.name == "11pt_avg" else (parameters["recall"],)
-    needed = min(recalls) * view.n_relevant(parameters["rel"])
-    return empty & (needed + 0.9 < 1 if parameters["rounding"] == "floor" else needed < 0.5)
+    n_needed = min(recalls) * view.n_relevant(parameters["rel"])
+    return empty & (n_needed + 0.9 < 1 if parameters["rounding"] == "floor" else n_needed < 0.5)
 
 
 def _relevance_strings(line: Line, view: Any, present: Sequence[bool]) -> list[str]:
@@ -163,16 +161,19 @@ def _relevance_strings(line: Line, view: Any, present: Sequence[bool]) -> list[s
     judged, `-` not in the pool.
     """
     length = max(0, int(line.numbers[0]))
-    letters = [["-"] * min(length, each) for each in view.retrieved.tolist()]
-    near = view.ranks <= length
+    letters = [["-"] * min(length, n_retrieved) for n_retrieved in view.retrieved.tolist()]
+    in_string = view.ranks <= length
     for query, rank, grade in zip(
-        view.query_of_row[near].tolist(),
-        view.ranks[near].tolist(),
-        view.grades[near].tolist(),
+        view.query_of_row[in_string].tolist(),
+        view.ranks[in_string].tolist(),
+        view.grades[in_string].tolist(),
         strict=True,
     ):
         letters[query][rank - 1] = "." if grade < 0 else ">" if grade > 9 else str(int(grade))
     if line.name == "relstring":
         # Under -c version 10 shows the item that it invented only where a length is given.
-        letters = [each if there else [] for each, there in zip(letters, present, strict=True)]
-    return ["".join(each) for each in letters]
+        letters = [
+            letters_of_query if is_present else []
+            for letters_of_query, is_present in zip(letters, present, strict=True)
+        ]
+    return ["".join(letters_of_query) for letters_of_query in letters]

@@ -69,17 +69,17 @@ class Convention(NamedTuple):
             options.convention == type(options).convention
         )
 
-    def rules_of(self, task: str, usual: OwnRules) -> OwnRules:
+    def rules_of(self, task: str, defaults: OwnRules) -> OwnRules:
         """A task's own options under this convention, of the type of `usual`; `usual` itself where
         it has none.
         """
-        return type(usual)(**self.tasks[task]) if task in self.tasks else usual
+        return type(defaults)(**self.tasks[task]) if task in self.tasks else defaults
 
 
 def _frozen(value: Any) -> Any:
     """Tuples in place of a file's lists."""
     if isinstance(value, dict):
-        return {name: _frozen(each) for name, each in value.items()}
+        return {name: _frozen(member) for name, member in value.items()}
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
@@ -103,7 +103,9 @@ def find_convention(name: str, task: str = "", also: str = "rankwell") -> Conven
         return CONVENTIONS[name]
     folder = f"rankwell.tasks.{task}.conventions." if task else "rankwell.conventions."
     taken = [
-        each for each in CONVENTIONS if each == also or CONVENTIONS.home(each).startswith(folder)
+        convention
+        for convention in CONVENTIONS
+        if convention == also or CONVENTIONS.home(convention).startswith(folder)
     ]
     raise UnknownName(f"unknown convention {name!r}; {suggest(name, taken)}")
 
@@ -128,20 +130,20 @@ class Rules(NamedTuple):
     exclude_self: bool
 
     @classmethod
-    def resolve(cls, convention: str, **own: Any) -> "Rules":
+    def resolve(cls, convention: str, **choices: Any) -> "Rules":
         """The rules of a convention with the user's own choices in their place, None for none.
         Raises UnknownName.
         """
         entry = find_convention(convention)
-        chosen = {name: value for name, value in own.items() if value is not None}
-        if "ties" in chosen:
-            tie_rule(chosen["ties"])
-        usual = {
+        replaced = {name: value for name, value in choices.items() if value is not None}
+        if "ties" in replaced:
+            tie_rule(replaced["ties"])
+        convention_rules = {
             name: getattr(entry, name)
             for name in cls._fields
-            if name not in ("convention", *chosen)
+            if name not in ("convention", *replaced)
         }
-        return cls(convention=entry, **usual, **chosen)
+        return cls(convention=entry, **convention_rules, **replaced)
 
 
 def choose_measures(
@@ -153,7 +155,7 @@ def choose_measures(
     min_grade: the lowest grade that counts as relevant, for every measure that has such a grade and
     was not given one.
     """
-    found: dict[str, LabelledMeasure] = {}
+    labelled_measures: dict[str, LabelledMeasure] = {}
     for text in texts or convention.defaults:
         measure = parse_measure(text, convention.words)
         is_exact = _is_name(text, measure)
@@ -162,24 +164,26 @@ def choose_measures(
             min_grade is not None
             and rel is not None
             and rel.default is not None
-            and "rel" not in dict(measure.given)
+            and "rel" not in dict(measure.arguments)
         ):
             measure = measure.with_parameters(rel=min_grade)
-        found.setdefault(
+        labelled_measures.setdefault(
             str(measure), LabelledMeasure(measure, str(measure) if is_exact else text.strip())
         )
-    return tuple(found.values())
+    return tuple(labelled_measures.values())
 
 
 def check_views(measures: Iterable[Measure], *views: type) -> None:
     """Raises BadUsage for a measure that reads no view of these, with what it needs and near names
     of measures that do.
     """
-    for each in measures:
-        if each.entry.view not in views:
-            advice = suggest(each.name, [name for name in MEASURES if MEASURES[name].view in views])
-            near = f" Or {advice}" if advice.startswith("did") else ""
-            raise BadUsage(f"{each} needs {each.entry.needs}.{near}")
+    for measure in measures:
+        if measure.entry.view not in views:
+            advice = suggest(
+                measure.name, [name for name in MEASURES if MEASURES[name].view in views]
+            )
+            near_names = f" Or {advice}" if advice.startswith("did") else ""
+            raise BadUsage(f"{measure} needs {measure.entry.needs}.{near_names}")
 
 
 def _is_name(text: str, measure: Measure) -> bool:

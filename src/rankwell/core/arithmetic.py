@@ -14,11 +14,11 @@ def own_arithmetic(function: Callable[Inputs, Made]) -> Callable[Inputs, Made]:
     """The function under NumPy's own choice: an underflow is 0, anything else a warning."""
 
     @wraps(function)
-    def _call(*given: Inputs.args, **named: Inputs.kwargs) -> Made:
+    def _call(*arguments: Inputs.args, **keywords: Inputs.kwargs) -> Made:
         # A command that computes nothing starts without NumPy.
         import numpy as np
 
         with np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"):
-            return function(*given, **named)
+            return function(*arguments, **keywords)
 
     return _call

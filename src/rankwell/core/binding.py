@@ -27,7 +27,7 @@ def bind(function: Callable[..., Any], words: Sequence[str]) -> tuple[list[Any],
     """The positional and named arguments with which a command line calls a function; options as
     their class. Raises BadUsage.
     """
-    known = arguments_of(function)
+    arguments = arguments_of(function)
     parser = ArgumentParser(
         add_help=False,
         allow_abbrev=False,
@@ -35,12 +35,12 @@ def bind(function: Callable[..., Any], words: Sequence[str]) -> tuple[list[Any],
         argument_default=SUPPRESS,
         formatter_class=_FORMATTER,
     )
-    for argument in known:
+    for argument in arguments:
         if argument.flags:
             _declare(parser, argument)
     end = words.index("--") if "--" in words else len(words)
     try:
-        found, bare = parser.parse_known_args(words[:end])
+        namespace, bare = parser.parse_known_args(words[:end])
     except ArgumentError as error:
         text, flag = str(error.message), str(error.argument_name).partition("/")[0]
         if text.startswith("expected "):
@@ -48,35 +48,49 @@ def bind(function: Callable[..., Any], words: Sequence[str]) -> tuple[list[Any],
         elif text.startswith("ignored "):
             text = "takes no value."
         raise BadUsage(f"{error.argument_name}: {text}") from error
-    given = vars(found)
+    values = vars(namespace)
     unknown = next((word for word in bare if word.startswith("-") and word != "-"), None)
     if unknown is not None:
         option = unknown.partition("=")[0]
-        near = suggest(option, [each for argument in known for each in argument.words])
+        near = suggest(option, [word for argument in arguments for word in argument.words])
         raise BadUsage(
             f"there is no option {option}" + (f"; {near}" if near.startswith("did") else ".")
         )
     bare += words[end + 1 :]
-    places = [argument for argument in known if not argument.flags]
-    needed = [each for each in known if each.default is REQUIRED and each.form != "rest"]
+    positionals = [argument for argument in arguments if not argument.flags]
+    required = [
+        argument
+        for argument in arguments
+        if argument.default is REQUIRED and argument.form != "rest"
+    ]
     missing = [
-        each
-        for each in needed
-        if (each.name not in given if each.flags else places.index(each) >= len(bare))
+        argument
+        for argument in required
+        if (
+            argument.name not in values
+            if argument.flags
+            else positionals.index(argument) >= len(bare)
+        )
     ]
     if missing:
-        names = [each.flags[0] if each.flags else each.name.upper() for each in missing]
+        names = [
+            argument.flags[0] if argument.flags else argument.name.upper() for argument in missing
+        ]
         raise BadUsage(f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} missing.")
-    named = {each.name: given[each.name] for each in known if each.name in given and not each.owner}
+    named_values = {
+        argument.name: values[argument.name]
+        for argument in arguments
+        if argument.name in values and not argument.owner
+    }
     for owner, kind in get_type_hints(function).items():
         if is_dataclass(kind):
             fields = {
-                each.name: given[each.name]
-                for each in known
-                if each.name in given and each.owner == owner
+                argument.name: values[argument.name]
+                for argument in arguments
+                if argument.name in values and argument.owner == owner
             }
-            named[owner] = kind(**fields)  # pyright: ignore[reportCallIssue]
-    return _placed(bare, places), named
+            named_values[owner] = kind(**fields)  # pyright: ignore[reportCallIssue]
+    return _read_positionals(bare, positionals), named_values
 
 
 def _declare(parser: ArgumentParser, argument: Argument) -> None:
@@ -84,7 +98,7 @@ def _declare(parser: ArgumentParser, argument: Argument) -> None:
         parser.add_argument(*argument.flags, dest=argument.name, action=_Once, nargs=0, const=True)
         if argument.form == "pair":
             parser.add_argument(
-                argument.denial, dest=argument.name, action=_Once, nargs=0, const=False
+                argument.negative_flag, dest=argument.name, action=_Once, nargs=0, const=False
             )
         return
     several: dict[str, Any] = {
@@ -95,10 +109,12 @@ def _declare(parser: ArgumentParser, argument: Argument) -> None:
     parser.add_argument(*argument.flags, dest=argument.name, type=_reader(argument), **how)
 
 
-def _placed(words: Sequence[str], known: Sequence[Argument]) -> list[Any]:
+def _read_positionals(words: Sequence[str], arguments: Sequence[Argument]) -> list[Any]:
     """The words that stand by themselves, each read as what stands at its place."""
-    last = known[-1] if known and known[-1].form == "rest" else None
-    owners = [each for each in known if each is not last] + ([last] * len(words) if last else [])
+    last = arguments[-1] if arguments and arguments[-1].form == "rest" else None
+    owners = [argument for argument in arguments if argument is not last] + (
+        [last] * len(words) if last else []
+    )
     if len(words) > len(owners):
         raise BadUsage(
             f"{' '.join(map(repr, words[len(owners) :]))}: more than this command takes."
@@ -115,12 +131,12 @@ def _reader(argument: Argument) -> Callable[[str], Any]:
     def _read(text: str) -> Any:
         if argument.choices and text not in argument.choices:
             near = suggest(text, argument.choices)
-            known = (
+            advice = (
                 near
                 if near.startswith("known")
                 else f"known are {', '.join(argument.choices)}; {near}"
             )
-            raise ArgumentTypeError(f"there is no {text!r}; {known}")
+            raise ArgumentTypeError(f"there is no {text!r}; {advice}")
         try:
             # Python reads 1_000 as a thousand, and the digits of every script.
             if argument.kind in (int, float) and (not text.isascii() or "_" in text):

@@ -38,15 +38,17 @@ def folders_of(folder: str) -> tuple[str, ...]:
     """The packages that hold entries of a folder: its own, where it exists, and those of
     experiments and tasks that have one.
     """
-    places = [folder.replace(".", "/"), f"experiments/{folder.replace('.', '/')}"]
-    own = [
-        place.replace("/", ".") for place in places if (_PACKAGE / place / "__init__.py").is_file()
+    folder_paths = [folder.replace(".", "/"), f"experiments/{folder.replace('.', '/')}"]
+    core_packages = [
+        folder_path.replace("/", ".")
+        for folder_path in folder_paths
+        if (_PACKAGE / folder_path / "__init__.py").is_file()
     ]
     tasks = sorted(_PACKAGE.glob(f"tasks/[a-z]*/{folder.replace('.', '/')}/__init__.py"))
     return tuple(
-        f"rankwell.{each}"
-        for each in [
-            *own,
+        f"rankwell.{package}"
+        for package in [
+            *core_packages,
             *(f"tasks.{file.relative_to(_PACKAGE).parts[1]}.{folder}" for file in tasks),
         ]
     )
@@ -73,7 +75,7 @@ def modules_of(package: str) -> list[str]:
     import pkgutil
 
     folder = importlib.import_module(package).__path__[0]
-    names = [each.name for each in pkgutil.iter_modules([folder])] + [
+    names = [module.name for module in pkgutil.iter_modules([folder])] + [
         file.stem for file in Path(folder).glob("*.toml")
     ]
     return [f"{package}.{name}" for name in sorted(names)]
@@ -85,7 +87,7 @@ def entry_points_of(group: str) -> "dict[str, EntryPoint]":
     # Loaded when no index has a name: it looks at every installed package.
     from importlib.metadata import entry_points
 
-    return {each.name: each for each in entry_points(group=group)}
+    return {entry_point.name: entry_point for entry_point in entry_points(group=group)}
 
 
 def load_entry_point(group: str, name: str) -> Any:
@@ -181,16 +183,16 @@ class Catalogue(Generic[Entry]):
         return self._homes.get(name, "")
 
     @property
-    def foreign(self) -> frozenset[str]:
+    def plugin_names(self) -> frozenset[str]:
         """The names that entry points of other packages add."""
         return (
             frozenset()
             if self._group is None
-            else frozenset(entry_points_of(self._group)) - self.own
+            else frozenset(entry_points_of(self._group)) - self.builtin_names
         )
 
     @property
-    def own(self) -> frozenset[str]:
+    def builtin_names(self) -> frozenset[str]:
         """The names that rankwell has itself, or that have been registered; no entry point is
         looked at.
         """
@@ -206,7 +208,7 @@ class Catalogue(Generic[Entry]):
             return True
         if name in self._homes:
             self._load(self._homes[name])
-        elif self._group is not None and name in self.foreign:
+        elif self._group is not None and name in self.plugin_names:
             load_entry_point(self._group, name)
             if name not in self._entries:
                 where = entry_points_of(self._group)[name].value
@@ -217,35 +219,43 @@ class Catalogue(Generic[Entry]):
         return name in self._entries
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self.own | self.foreign, key=lambda name: (name.lower(), name)))
+        return iter(
+            sorted(self.builtin_names | self.plugin_names, key=lambda name: (name.lower(), name))
+        )
 
 
-def _alike(name: str, names: Sequence[str]) -> list[str]:
+def _near_names(name: str, names: Sequence[str]) -> list[str]:
     """The names nearest to a word, at most three: as it is written, else in any capitals."""
     import difflib
 
     if near := difflib.get_close_matches(name, names, n=3, cutoff=0.6):
         return near
-    folded = {each.lower(): each for each in reversed(names)}
+    folded = {spelling.lower(): spelling for spelling in reversed(names)}
     return [
-        folded[each] for each in difflib.get_close_matches(name.lower(), folded, n=3, cutoff=0.6)
+        folded[close_match]
+        for close_match in difflib.get_close_matches(name.lower(), folded, n=3, cutoff=0.6)
     ]
 
 
-def suggest(name: str, known: Iterable[str]) -> str:
+def suggest(name: str, candidates: Iterable[str]) -> str:
     """The end of an error message: the known names that begin with the word, else the nearest, or
     all where nothing is near.
     """
-    names = sorted(known)
-    folded = [each for each in names if each.lower() == name.lower()]
+    names = sorted(candidates)
+    folded = [spelling for spelling in names if spelling.lower() == name.lower()]
     begun = sorted(
-        (each for each in names if len(name) > 1 and each.lower().startswith(name.lower())), key=len
+        (
+            spelling
+            for spelling in names
+            if len(name) > 1 and spelling.lower().startswith(name.lower())
+        ),
+        key=len,
     )
-    near = folded + begun[:3] or _alike(name, names)
-    chosen = list(dict.fromkeys(near))
+    near = folded + begun[:3] or _near_names(name, names)
+    suggestions = list(dict.fromkeys(near))
     return (
-        f"did you mean {' or '.join(map(repr, chosen))}?"
-        if chosen
+        f"did you mean {' or '.join(map(repr, suggestions))}?"
+        if suggestions
         else f"known are {', '.join(names)}."
     )
 
@@ -315,9 +325,9 @@ def find_command(arguments: Sequence[str]) -> Words:
     """The words of a command line that name a command, the longer one of two; for help also a
     group, or none. Raises BadUsage.
     """
-    known = command_summaries()
+    summaries = command_summaries()
     for length in (2, 1):
-        if tuple(arguments[:length]) in known:
+        if tuple(arguments[:length]) in summaries:
             return tuple(arguments[:length])
     words = tuple(word for word in arguments[:1] if subcommands(word))
     if HELP.issuperset(arguments[len(words) :]):
@@ -327,7 +337,9 @@ def find_command(arguments: Sequence[str]) -> Words:
         raise BadUsage(
             f"there is no option {wrong} before a command; a command's options follow it."
         )
-    near = {each[0] for each in (subcommands(words[0]) if words else {**known, (DROP_IN,): ""})}
+    near = {
+        words[0] for words in (subcommands(words[0]) if words else {**summaries, (DROP_IN,): ""})
+    }
     raise BadUsage(f"there is no command {' '.join([*words, wrong])!r}; {suggest(wrong, near)}")
 
 

@@ -72,11 +72,11 @@ def code_files(text: str) -> list[Path]:
     return [path for path in map(Path, _FILES.findall(text)) if path.is_file()]
 
 
-def origin_of(thing: Any) -> str:
+def origin_of(code_object: Any) -> str:
     """The name and the digest of the file that a user named for an object; "" for an object of
     anything else.
     """
-    return getattr(sys.modules.get(getattr(thing, "__module__", None) or ""), _ORIGIN, "")
+    return getattr(sys.modules.get(getattr(code_object, "__module__", None) or ""), _ORIGIN, "")
 
 
 @contextmanager
@@ -98,12 +98,12 @@ def load_object(text: str) -> Callable[..., Any]:
     >>> load_object("json:dumps")([1])
     '[1]'
     """
-    found = load_anything(text)
-    if not callable(found):
+    target = load_anything(text)
+    if not callable(target):
         raise BadUsage(
-            f"{text!r} is {kind_of(found)}, which cannot be called; name a function or a class."
+            f"{text!r} is {kind_of(target)}, which cannot be called; name a function or a class."
         )
-    return found
+    return target
 
 
 def load_anything(text: str) -> Any:
@@ -119,22 +119,24 @@ def load_anything(text: str) -> Any:
         raise BadUsage(f"{text!r} names no function or class; {FORM}.")
     if _REFUSED:
         raise CodeRefused(f"{text!r} is code: {_REFUSED[-1]}.")
-    found: Any = load_module(name, text)
+    target: Any = load_module(name, text)
     for part in name.path.split("."):
-        if not hasattr(found, part):
+        if not hasattr(target, part):
             noun = "file" if name.is_file else "module"
             where = (
                 f"the {noun} {name.module!r}"
-                if isinstance(found, ModuleType)
-                else repr(getattr(found, "__name__", found))
+                if isinstance(target, ModuleType)
+                else repr(getattr(target, "__name__", target))
             )
-            near = suggest(part, [each for each in dir(found) if not each.startswith("_")])
+            near = suggest(
+                part, [attribute for attribute in dir(target) if not attribute.startswith("_")]
+            )
             raise BadUsage(
                 f"{text!r}: {where} has no {part!r}; "
                 f"{near if near.startswith('did') else 'name what it has.'}"
             )
-        found = getattr(found, part)
-    return found
+        target = getattr(target, part)
+    return target
 
 
 def load_module(name: CodeName, text: str) -> ModuleType:
@@ -153,10 +155,11 @@ def load_module(name: CodeName, text: str) -> ModuleType:
             f"{text!r}: {error.filename or name.module}: {error.strerror or error}."
         ) from error
     except (Exception, SystemExit) as error:
-        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         alone = f" {_ALONE}." if name.is_file and isinstance(error, ImportError) else ""
         raise BadUsage(
-            f"{text!r}: the {noun} {name.module!r} cannot be imported ({what}); correct it.{alone}"
+            f"{text!r}: the {noun} {name.module!r} cannot be imported ({reason}); correct "
+            f"it.{alone}"
         ) from error
 
 
@@ -171,8 +174,8 @@ def _missing(name: CodeName, missing: str) -> str:
     imports.
     """
     if name.is_file:
-        beside, top = Path(name.module).parent, missing.partition(".")[0]
-        if (beside / f"{top}.py").is_file() or (beside / top).is_dir():
+        folder, top = Path(name.module).parent, missing.partition(".")[0]
+        if (folder / f"{top}.py").is_file() or (folder / top).is_dir():
             return f"the file imports {missing!r}, which lies beside it. {_ALONE}."
         return f"the file needs {missing!r}, which is not installed; install it."
     if name.module == missing or name.module.startswith(f"{missing}."):

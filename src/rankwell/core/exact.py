@@ -44,12 +44,14 @@ def exact_ratio(sums: Floats, sizes: Floats | None = None) -> float:
 
 
 def exact_means(table: Floats, weights: Floats | None = None) -> Floats:
-    """(columns,) the mean of each column of (n, columns), as `exact_mean`. weights: (n,
-    columns).
-    """
-    own = [None] * table.shape[1] if weights is None else weights.T
+    """Mean of each column of a table, as `exact_mean`. weights: in the table's shape."""
+    column_weights = [None] * table.shape[1] if weights is None else weights.T
     return np.array(
-        [exact_mean(*each) for each in zip(table.T, own, strict=True)], dtype=np.float64
+        [
+            exact_mean(*column_and_weights)
+            for column_and_weights in zip(table.T, column_weights, strict=True)
+        ],
+        dtype=np.float64,
     )
 
 
@@ -82,20 +84,20 @@ def _units(values: Floats) -> int | None:
     next, until nothing is left. Source: Rump, Ogita and Oishi 2008, Accurate floating-point
     summation part I, algorithm 3.2.
     """
-    rest = np.asarray(values, dtype=np.float64)
-    largest = float(np.abs(rest).max(initial=0.0))
+    remainder = np.asarray(values, dtype=np.float64)
+    largest = float(np.abs(remainder).max(initial=0.0))
     if not math.isfinite(largest):
         return None
     if largest > _LARGEST:
-        return sum(map(_units_of, rest.tolist()))
+        return sum(map(_units_of, remainder.tolist()))
     # All values are below `2 ** exponent`, n of them below `2 ** (exponent + bits)`.
-    units, bits = 0, math.ceil(math.log2(len(rest) + 2))
+    units, bits = 0, math.ceil(math.log2(len(remainder) + 2))
     while largest:
         edge = math.ldexp(1.0, math.frexp(largest)[1] + bits)
-        leading = (edge + rest) - edge
+        leading = (edge + remainder) - edge
         units += _units_of(float(leading.sum()))
-        rest = rest - leading
-        largest = float(np.abs(rest).max())
+        remainder = remainder - leading
+        largest = float(np.abs(remainder).max())
     return units
 
 

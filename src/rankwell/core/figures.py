@@ -40,7 +40,7 @@ class CollectionFigure(NamedTuple):
     @property
     def commands(self) -> str:
         """The command lines that print it, in words."""
-        return " and ".join(f"`rankwell {each}`" for each in self.printed_by)
+        return " and ".join(f"`rankwell {command}`" for command in self.printed_by)
 
     @property
     def bare(self) -> str:
@@ -82,16 +82,16 @@ def find_figures(text: str) -> list[CollectionFigure]:
 
     A name in other capitals is found where no name is written so. Empty where the text names none.
     """
-    every = [FIGURES[name] for name in sorted(FIGURES.own)]
+    figures = [FIGURES[name] for name in sorted(FIGURES.builtin_names)]
     wanted = text.strip()
     bare = wanted.partition("(")[0].partition("@")[0]
     for name in (wanted, bare, *(bare.rsplit(" ", n)[0] for n in range(1, bare.count(" ") + 1))):
         for folded in (str, str.lower):
-            found = [
-                each
-                for each in every
-                if folded(name) in map(folded, (each.name, each.bare, *each.aliases))
+            matches = [
+                figure
+                for figure in figures
+                if folded(name) in map(folded, (figure.name, figure.bare, *figure.aliases))
             ]
-            if found:
-                return found
+            if matches:
+                return matches
     return []

@@ -34,21 +34,22 @@ _MAY_OVERWRITE: ContextVar[bool] = ContextVar("overwrite", default=False)
 class Option(NamedTuple):
     """A mark in `Annotated`: how an option is written, where its parameter's name and type do not
     say.
-
-    names: with their hyphens; by default the parameter's own, `--k-values` for k_values, `-k` for
-    k. many: a list takes all the words up to the next option, and not one each time it is given.
-    kind: the type that a command line reads, where Python takes more (`list[str]` for a parameter
-    that is a sequence or a text). writes: whether it names the folder for results, a file to write
-    (or a folder for files without a manifest), or a page or the folder for it; `--overwrite`
-    belongs to each. own: words at the beginning of files that the command writes, by which it knows
-    its own, and replaces them.
     """
 
     names: tuple[str, ...] = ()
-    many: bool = False
+    """With hyphens; by default the parameter's name, `--k-values` for k_values, `-k` for k."""
+    takes_all: bool = False
+    """Whether a list takes all words up to the next option, not one each time it is given."""
     kind: Any = None
+    """The type that a command line reads, where Python takes more: `list[str]` for a parameter that
+    is a sequence or a text.
+    """
     writes: Literal["", "folder", "file", "page"] = ""
-    own: str = ""
+    """The output that it names: a folder of results, a file (or a folder for files without a
+    manifest), or a page or its folder. Each comes with `--overwrite`.
+    """
+    own_words: str = ""
+    """Words at the beginning of the command's own files, which it may replace."""
 
 
 class Doc(NamedTuple):
@@ -122,14 +123,14 @@ class Argument(NamedTuple):
     owner: str = ""
 
     @property
-    def denial(self) -> str:
+    def negative_flag(self) -> str:
         """The second of a pair of switches, which says no."""
         return self.flags[0].replace("--", "--no-", 1)
 
     @property
     def words(self) -> tuple[str, ...]:
         """All that a command line may call it: its flags, and the denial of a pair."""
-        return (*self.flags, self.denial) if self.form == "pair" else self.flags
+        return (*self.flags, self.negative_flag) if self.form == "pair" else self.flags
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, Parameter]:
@@ -138,7 +139,7 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, Parameter]:
     """
     parameters = signature(function).parameters
     classes = function.__mro__ if isinstance(function, type) else ()
-    names = [name for each in classes for name in vars(each).get("__annotations__", ())]
+    names = [name for base_class in classes for name in vars(base_class).get("__annotations__", ())]
     return {name: parameters[name] for name in dict.fromkeys([*names, *parameters])}
 
 
@@ -147,17 +148,22 @@ def arguments_of(function: Callable[..., Any]) -> list[Argument]:
     stands for its fields.
     """
     hints = get_type_hints(function, include_extras=True)
-    found: list[Argument] = []
-    for each in parameters_of(function).values():
-        hint = hints[each.name]
+    arguments: list[Argument] = []
+    for parameter in parameters_of(function).values():
+        hint = hints[parameter.name]
         if is_dataclass(hint):
-            found += [argument._replace(owner=each.name) for argument in arguments_of(hint)]  # pyright: ignore[reportArgumentType]
+            arguments += [
+                argument._replace(owner=parameter.name)
+                for argument in arguments_of(hint)  # pyright: ignore[reportArgumentType]
+            ]
         elif Injected() not in getattr(hint, "__metadata__", ()):
-            found.append(_argument(each, hint))
-            writes = any(isinstance(mark, Option) and mark.writes for mark in found[-1].marks)
-            if writes and all(argument.name != "overwrite" for argument in found):
-                found.append(Argument("overwrite", ("--overwrite",), bool, (), "switch", False, ()))
-    return found
+            arguments.append(_argument(parameter, hint))
+            writes = any(isinstance(mark, Option) and mark.writes for mark in arguments[-1].marks)
+            if writes and all(argument.name != "overwrite" for argument in arguments):
+                arguments.append(
+                    Argument("overwrite", ("--overwrite",), bool, (), "switch", False, ())
+                )
+    return arguments
 
 
 @contextmanager
@@ -174,33 +180,47 @@ def overwriting(allowed: bool, *, keeping: bool = False) -> Generator[None]:
 
 
 def files_to_write(
-    function: Callable[..., Any], places: Sequence[Any], named: Mapping[str, Any], allowed: bool
+    function: Callable[..., Any],
+    positionals: Sequence[Any],
+    keywords: Mapping[str, Any],
+    allowed: bool,
 ) -> list[Path]:
     """The files to write among the arguments, without those of its own that a command replaces.
 
     Raises BadUsage for an input, for one that is there unless `allowed`, and for a folder with the
     name of a file.
     """
-    every = [
-        (each.name, mark)
-        for each in arguments_of(function)
-        for mark in each.marks
+    name_marks = [
+        (argument.name, mark)
+        for argument in arguments_of(function)
+        for mark in argument.marks
         if isinstance(mark, Option)
     ]
-    written = {name: mark.own for name, mark in every if mark.writes == "file"}
-    given = signature(function).bind(*places, **named).arguments
-    for name, mark in every:
-        if mark.writes == "folder" and given.get(name) is not None:
-            refuse_file_name(Path(given[name]))
+    written = {name: mark.own_words for name, mark in name_marks if mark.writes == "file"}
+    arguments = signature(function).bind(*positionals, **keywords).arguments
+    for name, mark in name_marks:
+        if mark.writes == "folder" and arguments.get(name) is not None:
+            refuse_file_name(Path(arguments[name]))
     outputs = {
-        Path(given[name]): own for name, own in written.items() if given.get(name) is not None
+        Path(arguments[name]): own_words
+        for name, own_words in written.items()
+        if arguments.get(name) is not None
     }
-    others = [value for name, each in given.items() if name not in written for value in _flat(each)]
+    input_places = [
+        value
+        for name, argument in arguments.items()
+        if name not in written
+        for value in _flat(argument)
+    ]
     for path in filter(Path.is_file, outputs):
-        refuse_input(path, others)
+        refuse_input(path, input_places)
         if not allowed and not _is_own(path, outputs[path]):
             raise exists_error(path)
-    return [path for path, own in outputs.items() if not (path.is_file() and _is_own(path, own))]
+    return [
+        path
+        for path, own_words in outputs.items()
+        if not (path.is_file() and _is_own(path, own_words))
+    ]
 
 
 def exists_error(path: Path) -> BadUsage:
@@ -218,7 +238,11 @@ def _is_own(path: Path, words: str) -> bool:
 
 def refuse_input(path: Path, inputs: Iterable[str | Path]) -> None:
     """Raises BadUsage for a file to write that one of the places to read means."""
-    if any(place.exists() and place.samefile(path) for value in inputs for place in _places(value)):
+    if any(
+        candidate.exists() and candidate.samefile(path)
+        for value in inputs
+        for candidate in _candidate_paths(value)
+    ):
         raise BadUsage(f"{path} is an input of this command; name another file to write.")
 
 
@@ -233,15 +257,15 @@ def _flat(value: Any) -> Iterable[str | Path]:
         if isinstance(value, (list, tuple))
         else ()
     )
-    return [each for part in parts for each in _flat(part)]
+    return [text for part in parts for text in _flat(part)]
 
 
-def _places(value: str | Path) -> list[Path]:
+def _candidate_paths(value: str | Path) -> list[Path]:
     """The paths that an argument may mean: PLACE, NAME=PLACE, PLACE:PART."""
     text = str(value)
-    whole = [name for name in (text, text.partition("=")[2]) if name and "\0" not in name]
-    beginnings = [name[:at] for name in whole for at in range(1, len(name)) if name[at] == ":"]
-    return [Path(each) for each in (*whole, *beginnings)]
+    texts = [name for name in (text, text.partition("=")[2]) if name and "\0" not in name]
+    beginnings = [name[:at] for name in texts for at in range(1, len(name)) if name[at] == ":"]
+    return [Path(text) for text in (*texts, *beginnings)]
 
 
 def may_overwrite() -> bool:
@@ -254,7 +278,7 @@ def _argument(parameter: Parameter, hint: Any) -> Argument:
     option = next((mark for mark in marks if isinstance(mark, Option)), Option())
     hint = option.kind or (hint.__origin__ if marks else hint)
     kind = (
-        next(each for each in get_args(hint) if each is not NoneType)
+        next(union_member for union_member in get_args(hint) if union_member is not NoneType)
         if NoneType in get_args(hint)
         else hint
     )
@@ -265,7 +289,7 @@ def _argument(parameter: Parameter, hint: Any) -> Argument:
     elif kind is bool:
         form = "switch" if parameter.default is False else "pair"
     elif get_origin(kind) is list:
-        form, kind = "many" if option.many else "each", get_args(kind)[0]
+        form, kind = "many" if option.takes_all else "each", get_args(kind)[0]
     choices = get_args(kind) if get_origin(kind) is Literal else ()
     word = parameter.name.replace("_", "-")
     flags = () if bare else option.names or (f"--{word}" if len(word) > 1 else f"-{word}",)
@@ -273,60 +297,76 @@ def _argument(parameter: Parameter, hint: Any) -> Argument:
     return Argument(parameter.name, flags, kind, choices, form, parameter.default, marks)
 
 
-def takes_options(kind: type, *places: str) -> Callable[[Callable[..., Made]], Callable[..., Made]]:
+def takes_options(
+    kind: type, *positional_fields: str
+) -> Callable[[Callable[..., Made]], Callable[..., Made]]:
     """Lets Python call a function of `options` with the fields of a class as keywords, with
     `options=`, or with both.
 
-    kind: the class, a frozen dataclass whose fields have defaults. places: fields that may follow
+    kind: the class, a frozen dataclass whose fields have defaults. positional_fields: may follow
     the positional arguments. A keyword replaces a field of `options`. The function raises BadUsage
     or UnknownName for a value that its field's type excludes. A function with a parameter `*name`
     has no further places.
     """
 
     def _decorate(function: Callable[..., Made]) -> Callable[..., Made]:
-        own, fields = signature(function).parameters, parameters_of(kind)
-        first = [
-            each
-            for each in own.values()
-            if each.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.VAR_POSITIONAL)
+        parameters, fields = signature(function).parameters, parameters_of(kind)
+        required_positionals = [
+            parameter
+            for parameter in parameters.values()
+            if parameter.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.VAR_POSITIONAL)
         ]
-        plain = None if any(each.kind is Parameter.VAR_POSITIONAL for each in first) else len(first)
+        plain = (
+            None
+            if any(parameter.kind is Parameter.VAR_POSITIONAL for parameter in required_positionals)
+            else len(required_positionals)
+        )
 
         @wraps(function)
-        def _call(*given: Any, options: Any = None, **named: Any) -> Made:
-            if plain is not None and len(given) > plain + len(places):
+        def _call(*positionals: Any, options: Any = None, **keywords: Any) -> Made:
+            if plain is not None and len(positionals) > plain + len(positional_fields):
                 raise TypeError(
-                    f"{function.__name__}() takes at most {plain + len(places)} positional "
+                    f"{function.__name__}() takes at most {plain + len(positional_fields)} "
+                    "positional "
                     "arguments"
                 )
-            chosen = dict(zip(places, given[len(first) :], strict=False))
-            if twice := chosen.keys() & named:
+            field_values = dict(
+                zip(positional_fields, positionals[len(required_positionals) :], strict=False)
+            )
+            if twice := field_values.keys() & keywords:
                 raise TypeError(
                     f"{function.__name__}() got multiple values for argument {twice.pop()!r}"
                 )
-            chosen |= {name: named.pop(name) for name in [*named] if name in fields}
+            field_values |= {name: keywords.pop(name) for name in [*keywords] if name in fields}
             if options is not None and (isinstance(options, type) or not is_dataclass(options)):
                 raise BadUsage(
                     f"options is {kind_of(options)}; give options as keywords, or as one "
                     f"{kind.__name__}."
                 )
-            checked = with_options(kind() if options is None else options, chosen)
+            checked = with_options(kind() if options is None else options, field_values)
             with reading():
-                return own_arithmetic(function)(*given[:plain], options=checked, **named)
+                return own_arithmetic(function)(*positionals[:plain], options=checked, **keywords)
 
-        positional = [_bare(fields[name], Parameter.POSITIONAL_OR_KEYWORD) for name in places]
+        positional = [
+            _bare(fields[name], Parameter.POSITIONAL_OR_KEYWORD) for name in positional_fields
+        ]
         keywords = [
             _bare(parameter, Parameter.KEYWORD_ONLY)
             for name, parameter in fields.items()
-            if name not in places
+            if name not in positional_fields
         ]
         keywords += [
             parameter
-            for name, parameter in own.items()
+            for name, parameter in parameters.items()
             if parameter.kind is Parameter.KEYWORD_ONLY and name != "options"
         ]
         vars(_call)["__signature__"] = Signature(
-            [*first, *positional, *keywords, own["options"].replace(default=None)]
+            [
+                *required_positionals,
+                *positional,
+                *keywords,
+                parameters["options"].replace(default=None),
+            ]
         )
         _call.__doc__ = _with_fields(function.__doc__ or "", fields.values())
         return _call
@@ -352,20 +392,20 @@ def _with_fields(documentation: str, fields: Iterable[Parameter]) -> str:
     return "\n".join([text.rstrip(), *lines]) + example + examples
 
 
-def with_options(options: Chosen, chosen: Mapping[str, Any]) -> Chosen:
+def with_options(options: Chosen, field_values: Mapping[str, Any]) -> Chosen:
     """The options with other values for some fields, each checked against its field's type. Raises
     UnknownName, BadUsage.
     """
-    hints = get_type_hints(type(options)) if chosen else {}
-    for name, value in chosen.items():
+    hints = get_type_hints(type(options)) if field_values else {}
+    for name, value in field_values.items():
         kinds = get_args(hints[name]) if NoneType in get_args(hints[name]) else (hints[name],)
         if value is None and NoneType in kinds:
             continue
         kind = kinds[0]
-        known: Any = get_args(kind) if get_origin(kind) is Literal else ()
-        if known and value not in known:
+        choices: Any = get_args(kind) if get_origin(kind) is Literal else ()
+        if choices and value not in choices:
             raise UnknownName(
-                f"{name}: there is no {value!r}; {suggest(str(value), map(str, known))}"
+                f"{name}: there is no {value!r}; {suggest(str(value), map(str, choices))}"
             )
         expected = _PLAIN.get(kind) if len(kinds) <= 2 else None
         if expected and (
@@ -374,7 +414,7 @@ def with_options(options: Chosen, chosen: Mapping[str, Any]) -> Chosen:
             raise BadUsage(f"{name} is {value!r}; expected {expected[1]}.")
         if problem := out_of_range(name, value):
             raise BadUsage(f"{name} is {problem}")
-    return replace(options, **chosen)  # pyright: ignore[reportArgumentType, reportCallIssue]
+    return replace(options, **field_values)  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
 def out_of_range(name: str, value: Any) -> str:

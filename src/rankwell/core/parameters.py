@@ -14,15 +14,15 @@ from rankwell.errors import BadUsage
 
 def given_parameters(inner: str, text: str) -> dict[str, Any]:
     """The values of `name=value,…` in the brackets of a text. Raises BadUsage."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for part in _split(inner):
-        key, equals, value = (each.strip() for each in part.partition("="))
+        key, equals, value = (text.strip() for text in part.partition("="))
         if not equals:
             raise BadUsage(f"{part!r} in {text!r} is not of the form parameter=value.")
-        if key in found:
+        if key in values:
             raise BadUsage(f"{text!r} names the parameter {key!r} twice; keep one of the two.")
-        found[key] = read_value(value)
-    return found
+        values[key] = read_value(value)
+    return values
 
 
 _LARGEST = 2**53 - 1
@@ -74,13 +74,13 @@ def check_value(measure: str, parameter: Parameter, value: Any, text: str) -> An
             for kind in options
         )
     )
-    shown = write_value(value) if isinstance(value, tuple) else repr(value)
+    value_text = write_value(value) if isinstance(value, tuple) else repr(value)
     import difflib
 
     words = [word for kind in options if get_origin(kind) is Literal for word in get_args(kind)]
     near = difflib.get_close_matches(value, words, n=1) if isinstance(value, str) else []
     hint = f"; did you mean {near[0]!r}?" if near else "."
-    raise BadUsage(f"{parameter.name}={shown} in {text!r}: {measure} takes {expected}{hint}")
+    raise BadUsage(f"{parameter.name}={value_text} in {text!r}: {measure} takes {expected}{hint}")
 
 
 def _number(value: Any) -> float | None:
@@ -96,9 +96,9 @@ def _number(value: Any) -> float | None:
 def _has_elements(values: tuple[Any, ...], kind: Any) -> bool:
     """Whether all are finite numbers, or pairs of them, of which no two begin alike."""
     if kind is float:
-        return all(_number(each) is not None for each in values)
+        return all(_number(number) is not None for number in values)
     pairs = all(
-        isinstance(each, tuple) and len(each) == 2 and _has_elements(each, float) for each in values
+        isinstance(pair, tuple) and len(pair) == 2 and _has_elements(pair, float) for pair in values
     )
     return pairs and len(dict(values)) == len(values)
 
@@ -113,7 +113,7 @@ def split_names(text: str) -> list[str]:
 def _split(text: str, separator: str = ",") -> list[str]:
     """The parts between separators that stand outside brackets and quotes."""
     parts, depth, quote, start = list[str](), 0, "", 0
-    for place, letter in enumerate(text):
+    for position, letter in enumerate(text):
         if quote:
             quote = "" if letter == quote else quote
         elif letter in "'\"":
@@ -121,8 +121,8 @@ def _split(text: str, separator: str = ",") -> list[str]:
         else:
             depth += (letter in "{[(") - (letter in ")]}")
             if letter == separator and depth == 0:
-                parts.append(text[start:place])
-                start = place + 1
+                parts.append(text[start:position])
+                start = position + 1
     return [part for part in [*parts, text[start:]] if part.strip()]
 
 
@@ -153,10 +153,12 @@ def read_value(text: str) -> Any:
 def write_value(value: Any) -> str:
     """The text of a value, from which `read_value` gives it again."""
     if isinstance(value, tuple):
-        pairs = all(isinstance(each, tuple) and len(each) == 2 for each in value)
+        pairs = all(isinstance(pair, tuple) and len(pair) == 2 for pair in value)
         inner = ",".join(
-            f"{write_value(each[0])}:{write_value(each[1])}" if pairs else write_value(each)
-            for each in value
+            f"{write_value(element[0])}:{write_value(element[1])}"
+            if pairs
+            else write_value(element)
+            for element in value
         )
         return f"{{{inner}}}" if pairs else f"[{inner}]"
     return repr(int(value)) if isinstance(value, float) and value.is_integer() else repr(value)

@@ -49,8 +49,8 @@ class MeasureEntry(NamedTuple):
     """A measure as its file declares it: the function and the facts that documentation and tests
     read.
 
-    view: the type of view it reads. at: the parameter that `@` sets, or None. bounds, better, unit,
-    empty: its scale.
+    view: the type of view it reads. cutoff_parameter: the one that `@` sets, or None. bounds,
+    better, unit, empty: its scale.
     expected: the closed form under random order of tied items, where there is one.
     chance: the mean over all orders that a candidate's list may have, where measures of two lists
     have a closed form for it. aliases: other tools' words for it with the parameters that they
@@ -61,7 +61,7 @@ class MeasureEntry(NamedTuple):
     function: Callable[..., Any]
     view: type
     parameters: Mapping[str, inspect.Parameter]
-    at: str | None
+    cutoff_parameter: str | None
     bounds: tuple[float, float]
     better: Better
     empty: float
@@ -91,9 +91,9 @@ class MeasureEntry(NamedTuple):
         """Its documentation, paragraph by paragraph; the last one is its worked example, which
         imports all that it needs.
         """
-        own = f">>> from {self.function.__module__} import {self.function.__name__}\n"
+        import_line = f">>> from {self.function.__module__} import {self.function.__name__}\n"
         texts = (inspect.getdoc(self.function) or "").split("\n\n")
-        return [own + text if text.startswith(">>>") else text for text in texts]
+        return [import_line + text if text.startswith(">>>") else text for text in texts]
 
     @property
     def definition(self) -> dict[str, str]:
@@ -149,10 +149,10 @@ def measure(
 
     def _entry(function: Callable[..., Any]) -> MeasureEntry:
         view, *signature = inspect.signature(function, eval_str=True).parameters.values()
-        parameters = {each.name: each for each in signature}
+        parameters = {parameter.name: parameter for parameter in signature}
         forms = {
             "same": function,
-            "linear": lambda view, **given: function(view.with_random_order, **given),
+            "linear": lambda view, **arguments: function(view.with_random_order, **arguments),
         }
         words = [word.partition("(") for word in split_names(aliases)]
         return MeasureEntry(
@@ -160,7 +160,7 @@ def measure(
             function=function,
             view=view.annotation,
             parameters=parameters,
-            at=at if at in parameters else None,
+            cutoff_parameter=at if at in parameters else None,
             source=source,
             summary=summary,
             **scale._asdict(),
@@ -177,11 +177,11 @@ class Measure(NamedTuple):
     """A measure with its parameters, as a value: `parse_measure(str(m)) == m`, and equal measures
     have equal text.
 
-    given: the parameters that differ from their defaults, in the order of the function's signature.
+    arguments: the parameters that differ from their defaults, in the order of the signature.
     """
 
     name: str
-    given: tuple[tuple[str, Any], ...] = ()
+    arguments: tuple[tuple[str, Any], ...] = ()
 
     @property
     def entry(self) -> MeasureEntry:
@@ -191,9 +191,9 @@ class Measure(NamedTuple):
     @property
     def parameters(self) -> dict[str, Any]:
         """Every parameter with its value, defaults included."""
-        return {each.name: each.default for each in self.entry.parameters.values()} | dict(
-            self.given
-        )
+        return {
+            parameter.name: parameter.default for parameter in self.entry.parameters.values()
+        } | dict(self.arguments)
 
     @property
     def cutoff(self) -> int | None:
@@ -208,15 +208,17 @@ class Measure(NamedTuple):
         Raises BadUsage for a view of another kind than the measure reads.
         """
         if not isinstance(view, self.entry.view):
-            known, given = self.entry.view.__name__, type(view).__name__
+            expected_view, view_name = self.entry.view.__name__, type(view).__name__
             hint = "; `.judged(gold_depth)` of it makes one" if hasattr(view, "judged") else ""
-            raise BadUsage(f"{self} reads {known}, this is {given}{hint}.")
-        return self.entry.function(view, **dict(self.given))
+            raise BadUsage(f"{self} reads {expected_view}, this is {view_name}{hint}.")
+        return self.entry.function(view, **dict(self.arguments))
 
     def __str__(self) -> str:
-        at = self.entry.at
-        inner = ",".join(f"{name}={write_value(value)}" for name, value in self.given if name != at)
-        ends = {name: value for name, value in self.given if name == at}
+        at = self.entry.cutoff_parameter
+        inner = ",".join(
+            f"{name}={write_value(value)}" for name, value in self.arguments if name != at
+        )
+        ends = {name: value for name, value in self.arguments if name == at}
         return (
             self.name
             + (f"({inner})" if inner else "")
@@ -264,7 +266,7 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
             f"{text!r} is not a measure; the form is Name, Name@cutoff or "
             "Name(parameter=value,…)@cutoff."
         )
-    own = (match["name"], "", match["inner"], match["at"], text)
+    literal_reading = (match["name"], "", match["inner"], match["at"], text)
     meanings = {word.lower(): meaning for word, meaning in (words or {}).items()}
     for name, at in _spellings(match["name"], match["at"]):
         if name.lower() in meanings:
@@ -276,9 +278,9 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
             return _assemble(
                 meant["name"], meant["inner"] or "", match["inner"], at or meant["at"], text
             )
-    if match["name"] in MEASURES.own:
-        return _assemble(*own)
-    entries = [MEASURES[name] for name in sorted(MEASURES.own)]
+    if match["name"] in MEASURES.builtin_names:
+        return _assemble(*literal_reading)
+    entries = [MEASURES[name] for name in sorted(MEASURES.builtin_names)]
     aliases = {
         alias: (entry.name, implied)
         for entry in entries
@@ -290,22 +292,22 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
         for key in (name, name.lower()):
             if key in aliases:
                 return _assemble(*aliases[key], match["inner"], at, text)
-    if match["name"] in MEASURES.foreign:
-        return _assemble(*own)
-    if found := find_figures(match["name"]):
-        what = (
-            f"{found[0].bare} (in {text!r}) is a figure of a whole collection, not of single "
+    if match["name"] in MEASURES.plugin_names:
+        return _assemble(*literal_reading)
+    if figures := find_figures(match["name"]):
+        problem = (
+            f"{figures[0].bare} (in {text!r}) is a figure of a whole collection, not of single "
             "queries"
         )
         raise UnknownName(
-            f"{what}; {found[0].commands} print{'s' * (len(found[0].printed_by) == 1)} it."
+            f"{problem}; {figures[0].commands} print{'s' * (len(figures[0].printed_by) == 1)} it."
         )
-    known = [
+    names = [
         *MEASURES,
         *FIGURES,
         *(alias for alias, (name, _) in aliases.items() if alias != name.lower()),
     ]
-    advice = suggest(match["name"], known)
+    advice = suggest(match["name"], names)
     advice = advice if advice.startswith("did") else "`rankwell measures` lists them all."
     raise UnknownName(f"unknown measure {match['name']!r} (in {text!r}); {advice}")
 
@@ -313,33 +315,33 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
 def is_word(text: str, words: Mapping[str, str]) -> bool:
     """Whether a text names a measure by one of a convention's words."""
     match = re.fullmatch(_TEXT, text.strip())
-    known = {word.lower() for word in words}
+    lowered_words = {word.lower() for word in words}
     return match is not None and any(
-        name.lower() in known for name, _ in _spellings(match["name"], match["at"])
+        name.lower() in lowered_words for name, _ in _spellings(match["name"], match["at"])
     )
 
 
-def _spellings(name: str, at: str | None) -> Iterator[tuple[str, str | None]]:
+def _spellings(name: str, cutoff: str | None) -> Iterator[tuple[str, str | None]]:
     """The ways to read a foreign name: as it stands, without a similarity's prefix, with the
     cut-off written into the name.
     """
     bare = re.fullmatch(_PREFIX, name)
-    for each in (name, bare["text"]) if bare else (name,):
-        yield each, at
-        cut = re.fullmatch(_CUT_IN_NAME, each)
-        if cut is not None and at is None:
+    for spelling in (name, bare["text"]) if bare else (name,):
+        yield spelling, cutoff
+        cut = re.fullmatch(_CUT_IN_NAME, spelling)
+        if cut is not None and cutoff is None:
             yield cut["name"], cut["at"]
 
 
-def _assemble(name: str, implied: str, inner: str | None, at: str | None, text: str) -> Measure:
+def _assemble(name: str, implied: str, inner: str | None, cutoff: str | None, text: str) -> Measure:
     entry, values = (
         MEASURES[name],
         given_parameters(implied, text) | given_parameters(inner or "", text),
     )
-    if at is not None:
-        if entry.at is None:
+    if cutoff is not None:
+        if entry.cutoff_parameter is None:
             raise BadUsage(f"{entry.name} takes no cut-off (in {text!r}).")
-        values[entry.at] = read_value(at)
+        values[entry.cutoff_parameter] = read_value(cutoff)
     return _measure(entry, values, text)
 
 
@@ -353,9 +355,12 @@ def _measure(entry: MeasureEntry, values: Mapping[str, Any], text: str) -> Measu
     for parameter in entry.parameters.values():
         if parameter.default is parameter.empty and parameter.name not in values:
             raise IncompleteMeasure.of(entry, values, text, parameter.name)
-    known = {name: each for name, each in entry.parameters.items() if name in values}
+    named_parameters = {
+        name: parameter for name, parameter in entry.parameters.items() if name in values
+    }
     checked = {
-        name: check_value(entry.name, each, values[name], text) for name, each in known.items()
+        name: check_value(entry.name, parameter, values[name], text)
+        for name, parameter in named_parameters.items()
     }
     return Measure(
         entry.name,
@@ -368,29 +373,35 @@ def _measure(entry: MeasureEntry, values: Mapping[str, Any], text: str) -> Measu
 
 
 class IncompleteMeasure(BadUsage):
-    """A parameter without a default has no value. measure: with what is given. others: measures
-    that the text may mean.
+    """A parameter without a default has no value. measure: with what is given.
+    alternatives: measures that the text may mean.
     """
 
     def __init__(
-        self, message: str, measure: Measure | None = None, others: Sequence[str] = ()
+        self, message: str, measure: Measure | None = None, alternatives: Sequence[str] = ()
     ) -> None:
         super().__init__(message)
-        self.measure, self.others = measure, others
+        self.measure, self.alternatives = measure, alternatives
 
     @classmethod
     def of(cls, entry: MeasureEntry, values: Mapping[str, Any], text: str, parameter: str) -> Self:
         """The error for a parameter of a measure."""
-        how = f"{entry.name}@5" if parameter == entry.at else f"{entry.name}({parameter}=…)"
-        others = _same_letters(entry, text)
-        hint = f" Or did you mean {' or '.join(others)}?" if others else ""
-        given = tuple(
-            (name, values[name]) for name in entry.parameters if name in values and name != entry.at
+        how = (
+            f"{entry.name}@5"
+            if parameter == entry.cutoff_parameter
+            else f"{entry.name}({parameter}=…)"
+        )
+        alternatives = _same_letters(entry, text)
+        hint = f" Or did you mean {' or '.join(alternatives)}?" if alternatives else ""
+        arguments = tuple(
+            (name, values[name])
+            for name in entry.parameters
+            if name in values and name != entry.cutoff_parameter
         )
         return cls(
             f"{entry.name} needs {parameter} (in {text!r}): write it as {how}.{hint}",
-            Measure(entry.name, given),
-            others,
+            Measure(entry.name, arguments),
+            alternatives,
         )
 
 
@@ -399,10 +410,12 @@ def _same_letters(entry: MeasureEntry, text: str) -> list[str]:
     is not its name.
     """
     name = text.strip().partition("(")[0].partition("@")[0]
-    others = [
-        MEASURES[each] for each in sorted(MEASURES.own) if each != entry.name and name != entry.name
+    other_entries = [
+        MEASURES[measure_name]
+        for measure_name in sorted(MEASURES.builtin_names)
+        if measure_name != entry.name and name != entry.name
     ]
-    return [each.name for each in others if name.lower() in map(str.lower, each.aliases)]
+    return [entry.name for entry in other_entries if name.lower() in map(str.lower, entry.aliases)]
 
 
 def measure_names(measures: Any) -> list[str] | None:
@@ -411,22 +424,23 @@ def measure_names(measures: Any) -> list[str] | None:
 
     Raises BadUsage for anything else.
     """
-    listed = (
+    requested_measures = (
         [measures] if isinstance(measures, (str, Measure)) or callable(measures) else measures or ()
     )
     names: list[str] = []
-    for each in listed:
-        if isinstance(each, (str, Measure)):
+    for requested_measure in requested_measures:
+        if isinstance(requested_measure, (str, Measure)):
             names += (
-                [each]
-                if isinstance(each, str) and _is_file_of_code(each)
-                else split_names(str(each))
+                [requested_measure]
+                if isinstance(requested_measure, str) and _is_file_of_code(requested_measure)
+                else split_names(str(requested_measure))
             )
-        elif callable(each):
-            names.append(OWN_MEASURES["function"](each))
+        elif callable(requested_measure):
+            names.append(OWN_MEASURES["function"](requested_measure))
         else:
             raise BadUsage(
-                f"{shown(each)} is not a measure; expected a name such as nDCG@10, or a function."
+                f"{shown(requested_measure)} is not a measure; expected a name such as nDCG@10, "
+                "or a function."
             )
     return [_name_of_code(name) if ":" in name else name for name in names] or None
 

@@ -53,16 +53,16 @@ class Secrets:
 
         What others would part at the first slash or @ would appear in their messages.
         """
-        found = re.match(CREDENTIALS, url)
-        if found is None:
+        address = re.match(CREDENTIALS, url)
+        if address is None:
             return url
         user, password = (
-            each if _IN_URL.fullmatch(each) else quote(each, safe="")
-            for each in found.group("user", "password")
+            part if _IN_URL.fullmatch(part) else quote(part, safe="")
+            for part in address.group("user", "password")
         )
-        for part in (found["password"], password):
+        for part in (address["password"], password):
             self.hide(part, "${…}")
-        return f"{found['scheme']}{user}:{password}@{url[found.end() :]}"
+        return f"{address['scheme']}{user}:{password}@{url[address.end() :]}"
 
     def hide(self, value: str, name: str) -> None:
         """Shows the name wherever a message has the value, or the value as URLs, forms, JSON and

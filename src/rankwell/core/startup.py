@@ -20,10 +20,10 @@ def leave_working_directory() -> None:
     """
     os.environ[SAFE_PATH] = "1"
     try:
-        here = os.getcwd()  # noqa: PTH109 - pathlib is not loaded yet
+        folder = os.getcwd()  # noqa: PTH109 - pathlib is not loaded yet
     except OSError:
-        here = ""
-    if not sys.flags.safe_path and sys.path[:1] in ([""], [here]):
+        folder = ""
+    if not sys.flags.safe_path and sys.path[:1] in ([""], [folder]):
         del sys.path[0]
 
 
@@ -94,16 +94,16 @@ def catch_interrupts() -> None:
         interruptions.append(number)
         raise KeyboardInterrupt
 
-    for each in (_signal.SIGINT, _signal.SIGTERM):
+    for number in (_signal.SIGINT, _signal.SIGTERM):
         # `nohup` and shells in the background have them ignored.
-        if _signal.getsignal(each) in (_signal.default_int_handler, _signal.SIG_DFL):
-            _signal.signal(each, _interrupt)
+        if _signal.getsignal(number) in (_signal.default_int_handler, _signal.SIG_DFL):
+            _signal.signal(number, _interrupt)
 
 
 def end_interrupts() -> int:
     """The number of the signal that interrupted this process; none interrupts it from now on."""
-    for each in (_signal.SIGINT, _signal.SIGTERM) if interruptions else ():
-        _signal.signal(each, _signal.SIG_IGN)
+    for number in (_signal.SIGINT, _signal.SIGTERM) if interruptions else ():
+        _signal.signal(number, _signal.SIG_IGN)
     return interruptions[0] if interruptions else _signal.SIGINT
 
 

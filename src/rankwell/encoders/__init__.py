@@ -36,7 +36,7 @@ class TextEncoder(Protocol):
         ...
 
     def encode(self, texts: Sequence[str]) -> Singles:
-        """(texts, dimensions) one vector per text, in order."""
+        """One vector per text, in order."""
         ...
 
     def describe(self) -> dict[str, Any]:
@@ -88,9 +88,9 @@ def load_encoder(model: str, settings: Settings = Settings()) -> TextEncoder:
     """The encoder that a text names: `tfidf-svd:128`, else a model of sentence-transformers, by
     folder or name.
     """
-    family, colon, rest = model.partition(":")
+    family, colon, argument = model.partition(":")
     return (
-        ENCODERS[family](rest, settings)
+        ENCODERS[family](argument, settings)
         if colon and family in ENCODERS
         else ENCODERS[DEFAULT](model, settings)
     )
@@ -132,21 +132,20 @@ class ImageEncoder:
     is_known: bool = True
 
     def __call__(self, paths: Sequence[Path], /) -> Singles:
-        """(paths, d) the vectors of some pictures."""
-        found, n = unmasked(self.encode(paths), f"what {self.name} gives"), len(paths)
-        is_of_numbers = found.dtype.kind in "fiu" and found.ndim > 1
+        """The vectors of some pictures, a row each."""
+        vectors, n = unmasked(self.encode(paths), f"what {self.name} gives"), len(paths)
+        is_of_numbers = vectors.dtype.kind in "fiu" and vectors.ndim > 1
         if (
             not is_of_numbers
-            or len(found) != n
-            or math.prod(found.shape[2:]) != 1
-            or not found.shape[1]
+            or len(vectors) != n
+            or math.prod(vectors.shape[2:]) != 1
+            or not vectors.shape[1]
         ):
-            what = f"{found.dtype} of shape {found.shape}"
             raise BadUsage(
-                f"{self.name} gives {what} from {n} pictures; expected ({n}, dimensions). "
-                "Name another."
+                f"{self.name} gives {vectors.dtype} of shape {vectors.shape} from {n} pictures; "
+                f"expected ({n}, dimensions). Name another."
             )
-        flat = found.reshape(n, -1)
+        flat = vectors.reshape(n, -1)
         with np.errstate(over="ignore", invalid="ignore"):
             return unit_length(flat) if self.normalize else flat.astype(np.float32)
 
@@ -234,10 +233,10 @@ class ImageSettings:
         """Raises BadUsage for a setting that is given and not among those that the family looks
         at.
         """
-        for each in fields(self):
-            if each.name not in names and getattr(self, each.name) is not None:
+        for setting in fields(self):
+            if setting.name not in names and getattr(self, setting.name) is not None:
                 raise BadUsage(
-                    f"{family} does not use {each.name.replace('_', ' ')}; leave it out."
+                    f"{family} does not use {setting.name.replace('_', ' ')}; leave it out."
                 )
 
 
@@ -279,25 +278,29 @@ class Pixels:
         """As the settings say, else scaled to `size` and with mean and deviation of ImageNet, which
         are those of the field.
         """
-        chosen = (
+        picture_size = (
             size
             if settings.size is None
             else None
             if settings.size == "original"
             else settings.size
         )
-        if settings.longest is not None and chosen is not None:
+        if settings.longest is not None and picture_size is not None:
             raise BadUsage(
-                f"pictures are scaled to {chosen[0]} x {chosen[1]}; a longest side is for "
-                "those that keep their size."
+                f"pictures are scaled to {picture_size[0]} x {picture_size[1]}; a longest side is "
+                "for those that keep their size."
             )
         channels = settings.channels or "RGB"
-        mean, std = ((each if channels == "RGB" else each[::-1]) for each in (cls.mean, cls.std))
-        return cls(chosen, settings.longest, settings.mean or mean, settings.std or std, channels)
+        mean, std = (
+            (levels if channels == "RGB" else levels[::-1]) for levels in (cls.mean, cls.std)
+        )
+        return cls(
+            picture_size, settings.longest, settings.mean or mean, settings.std or std, channels
+        )
 
     def read(self, path: Path) -> Singles:
-        """(3, height, width) the picture in a file, scaled with a bilinear filter as wide as a
-        pixel of the smaller picture.
+        """The picture in a file, scaled with a bilinear filter as wide as a pixel of the smaller
+        picture. Returns (3, height, width).
         """
         from PIL.Image import Resampling
 
@@ -314,8 +317,8 @@ class Pixels:
     def through(
         self, run: Callable[[Singles], Any], paths: Sequence[Path], batch: int = 0
     ) -> NDArray[Any]:
-        """(paths, …) the outputs of a network; one that keeps the size of pictures gets each alone,
-        others so many at a time.
+        """The outputs of a network, a row for each path; one that keeps the size of pictures gets
+        each alone, others so many at a time.
         """
         pictures = in_threads(self.read, paths)
         step = 1 if self.size is None else batch or len(paths)
@@ -327,8 +330,8 @@ class Pixels:
         """Everything that determines the numbers, with Pillow's version."""
         from PIL import __version__
 
-        given = {name: getattr(self, name) for name in self.SETTINGS}
-        return given | {
+        settings = {name: getattr(self, name) for name in self.SETTINGS}
+        return settings | {
             "size": self.size or "original",
             "filter": "bilinear",
             "pillow": __version__,
@@ -358,20 +361,19 @@ def load_image_encoder(model: Any, settings: ImageSettings = ImageSettings()) ->
             getattr(model, "forward", None)
         )
         return IMAGE_ENCODERS["torch" if is_network else "callable"](model, settings)
-    family, colon, rest = model.partition(":")
+    family, colon, argument = model.partition(":")
     if family in IMAGE_ENCODERS:
-        return IMAGE_ENCODERS[family](rest, settings)
+        return IMAGE_ENCODERS[family](argument, settings)
     if model.endswith(".onnx") and (not colon or Path(model).exists()):
         return IMAGE_ENCODERS["onnx"](model, settings)
     if code_name(model) is not None:
         return IMAGE_ENCODERS["callable"](model, settings)
     if colon and not Path(model).exists():
-        return IMAGE_ENCODERS[family](rest, settings)
+        return IMAGE_ENCODERS[family](argument, settings)
     if "/" not in model and not Path(model).is_dir():
         # A mistyped name must not go to the network.
         raise UnknownName(
-            f"unknown encoder of images {model!r}; {suggest(model, IMAGE_ENCODERS)} A model "
-            "of sentence-transformers is "
-            f"named by its folder, as owner/name, or as {DEFAULT}:{model}."
+            f"unknown encoder of images {model!r}; {suggest(model, IMAGE_ENCODERS)} A model of "
+            f"sentence-transformers is named by its folder, as owner/name, or as {DEFAULT}:{model}."
         )
     return IMAGE_ENCODERS[DEFAULT](model, settings)

@@ -19,35 +19,40 @@ def load(model: Any, settings: ImageSettings) -> ImageEncoder:
     for JSON all that decides them: what a function computes cannot be seen from its name. Raises
     BadUsage for what cannot be called.
     """
-    found = load_object(model) if isinstance(model, str) else model
+    encoder = load_object(model) if isinstance(model, str) else model
     of_object = (
-        f"{found.__module__}:{found.__qualname__}"
-        if inspect.isroutine(found)
-        else type(found).__name__
+        f"{encoder.__module__}:{encoder.__qualname__}"
+        if inspect.isroutine(encoder)
+        else type(encoder).__name__
     )
     name = model if isinstance(model, str) else of_object
-    if inspect.isclass(found):
+    if inspect.isclass(encoder):
         try:
-            found = found()
+            encoder = encoder()
         except Exception as error:
             raise BadUsage(
                 f"{name}: the encoder cannot be made without arguments ({error}); name a "
                 "function of paths."
             ) from error
-    if not callable(found):
+    if not callable(encoder):
         raise BadUsage(
-            f"{name}: {kind_of(found)} cannot be called; expected a function of paths that "
+            f"{name}: {kind_of(encoder)} cannot be called; expected a function of paths that "
             "returns vectors."
         )
     settings.allow(name, "normalize", "batch_size")
-    function: Any = found
+    function: Any = encoder
     is_known = callable(getattr(function, "describe", None))
     normalize, batch_size = bool(settings.normalize), settings.batch_size or 16
-    about = {"family": "callable", "model": name, "normalize": normalize, "batch_size": batch_size}
-    if code := origin_of(found):
-        about["code"] = code
-    if is_known and (own := function.describe()):
-        about["says"] = own
+    description = {
+        "family": "callable",
+        "model": name,
+        "normalize": normalize,
+        "batch_size": batch_size,
+    }
+    if code := origin_of(encoder):
+        description["code"] = code
+    if is_known and (own_description := function.describe()):
+        description["says"] = own_description
     return ImageEncoder(
-        name, lambda paths: function(list(paths)), about, batch_size, normalize, is_known
+        name, lambda paths: function(list(paths)), description, batch_size, normalize, is_known
     )

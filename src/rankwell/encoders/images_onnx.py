@@ -53,7 +53,7 @@ def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> 
     taken, output, names = (
         _Input.of(session, path),
         settings.output_name,
-        [each.name for each in session.get_outputs()],
+        [output.name for output in session.get_outputs()],
     )
     if output is not None and output not in names:
         raise UnknownName(f"{path} has no output {output!r}; {suggest(output, names)}")
@@ -65,14 +65,14 @@ def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> 
     size, dimensions = (taken.size, 0) if preset is None else _PRESETS[preset]
     pixels = Pixels.of(settings, size)
     if taken.size is not None and pixels.size != taken.size:
-        what = (
+        pictures = (
             "pictures as large as they are"
             if pixels.size is None
             else f"{pixels.size[0]} x {pixels.size[1]}"
         )
         width, height = taken.size
         raise BadUsage(
-            f"{path} takes {width} x {height} pixels, not {what}; export it with free sides, "
+            f"{path} takes {width} x {height} pixels, not {pictures}; export it with free sides, "
             "or ask for its size."
         )
     expected = dimensions if settings.output_name is None else 0
@@ -82,21 +82,23 @@ def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> 
         # A batch of fixed size is filled with the last picture, whose copies are dropped.
         batch = np.concatenate([pictures, *[pictures[-1:]] * (taken.batch - len(pictures))])
         ready = batch.transpose(0, 2, 3, 1) if taken.channels_last else batch
-        found = session.run([output], {taken.name: np.ascontiguousarray(ready.astype(taken.dtype))})
-        return np.asarray(found[0])[: len(pictures)]
+        outputs = session.run(
+            [output], {taken.name: np.ascontiguousarray(ready.astype(taken.dtype))}
+        )
+        return np.asarray(outputs[0])[: len(pictures)]
 
     def _encode(paths: Sequence[Path]) -> Any:
-        found = pixels.through(_run, paths, taken.batch)
-        if expected and found.ndim > 1 and found.shape[1] != expected:
-            what = f"{path} gives {found.shape[1]} numbers for a picture, {name} has {expected}"
+        vectors = pixels.through(_run, paths, taken.batch)
+        if expected and vectors.ndim > 1 and vectors.shape[1] != expected:
             raise BadUsage(
-                f"{what}; give the file of {name}, or say onnx:{path} for another network."
+                f"{path} gives {vectors.shape[1]} numbers for a picture, {name} has {expected}; "
+                f"give the file of {name}, or say onnx:{path} for another network."
             )
-        return found
+        return vectors
 
     import onnxruntime
 
-    about = {
+    description = {
         "family": name,
         "model": path.name,
         "model_hash": _hash(path),
@@ -107,7 +109,7 @@ def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> 
         "device": session.get_providers()[0],
         "versions": {"onnxruntime": onnxruntime.__version__},
     }
-    return ImageEncoder(str(path), _encode, about, batch_size, normalize)
+    return ImageEncoder(str(path), _encode, description, batch_size, normalize)
 
 
 image_encoder("onnx")(_load)
@@ -132,26 +134,25 @@ class _Input(NamedTuple):
         inputs = session.get_inputs()
         if len(inputs) != 1:
             raise BadInput(
-                f"{path} takes {', '.join(each.name for each in inputs)}; expected a network "
-                "with one input."
+                f"{path} takes {', '.join(network_input.name for network_input in inputs)}; "
+                "expected a network with one input."
             )
         shape: list[Any] = list(inputs[0].shape)
-        known = [side if isinstance(side, int) and side > 0 else 0 for side in shape]
-        if len(shape) != 4 or inputs[0].type not in _TYPES or 3 not in (known[1] or 3, known[3]):
-            what = f"{inputs[0].type} of shape {shape}"
+        sides = [side if isinstance(side, int) and side > 0 else 0 for side in shape]
+        if len(shape) != 4 or inputs[0].type not in _TYPES or 3 not in (sides[1] or 3, sides[3]):
             raise BadInput(
-                f"{path} takes {what}; expected floats of shape (n, 3, height, width) or (n, "
-                "height, width, 3)."
+                f"{path} takes {inputs[0].type} of shape {shape}; expected floats of shape (n, 3, "
+                "height, width) or (n, height, width, 3)."
             )
-        last = known[1] != 3 and known[3] == 3
-        height, width = known[1:3] if last else known[2:]
+        last = sides[1] != 3 and sides[3] == 3
+        height, width = sides[1:3] if last else sides[2:]
         if bool(height) != bool(width):
             raise BadInput(
                 f"{path} fixes one side of a picture ({shape}); export it with both sides "
                 "fixed, or both free."
             )
         size = (width, height) if width else None
-        return cls(inputs[0].name, _TYPES[inputs[0].type], last, size, known[0])
+        return cls(inputs[0].name, _TYPES[inputs[0].type], last, size, sides[0])
 
 
 def _session(path: str, device: str | None) -> Any:
@@ -182,9 +183,9 @@ def _session(path: str, device: str | None) -> Any:
     try:
         return runtime.InferenceSession(path, options, providers=[providers[device]])
     except Exception as error:
-        what = " ".join(str(error).split())[:200]
+        message = " ".join(str(error).split())[:200]
         raise BadInput(
-            f"{path} is not a readable ONNX network ({what}); export it again."
+            f"{path} is not a readable ONNX network ({message}); export it again."
         ) from error
 
 
@@ -197,7 +198,7 @@ def _hash(path: Path) -> str:
     matches = re.finditer(rb"\x0a\x08location\x12([\x01-\x7f])", raw)
     names = {bytes(raw[match.end() : match.end() + match[1][0]]) for match in matches}
     for name in sorted(name.decode("utf-8", "replace") for name in names):
-        beside = path.parent / name
-        if beside.is_file():
-            total.update(f"{name}\0{Source(beside).digest()}\n".encode())
+        weights = path.parent / name
+        if weights.is_file():
+            total.update(f"{name}\0{Source(weights).digest()}\n".encode())
     return "sha256:" + total.hexdigest()

@@ -21,10 +21,10 @@ def load(model: str, settings: ImageSettings) -> ImageEncoder:
     batch_size, longest = settings.batch_size or 16, settings.longest
     texts = load_encoder(model, Settings(None, settings.normalize, batch_size, settings.device))
     inner: Any = getattr(texts, "model")  # noqa: B009 - the family of texts has it
-    known: list[str] | None = getattr(inner, "modalities", None)
-    if known is not None and "image" not in known:
+    modalities: list[str] | None = getattr(inner, "modalities", None)
+    if modalities is not None and "image" not in modalities:
         raise BadInput(
-            f"{model} takes {' and '.join(known)}, no pictures; name a model that does, such "
+            f"{model} takes {' and '.join(modalities)}, no pictures; name a model that does, such "
             "as one of CLIP."
         )
     return ImageEncoder(

@@ -36,25 +36,25 @@ def _encoder(network: Any, name: str, settings: ImageSettings, source: Path | No
 
     def _run(batch: Singles) -> Any:
         with torch.inference_mode():
-            found: Any = network(torch.from_numpy(batch).to(device))
-        if isinstance(found, Mapping):
-            outputs = dict[str, Any](found)
+            returned: Any = network(torch.from_numpy(batch).to(device))
+        if isinstance(returned, Mapping):
+            outputs = dict[str, Any](returned)
             if output is None or output not in outputs:
-                given = "" if output is None else f" no {output!r};"
+                no_output = "" if output is None else f" no {output!r};"
                 raise UnknownName(
-                    f"{name} gives{given} {', '.join(map(str, outputs))}; "
+                    f"{name} gives{no_output} {', '.join(map(str, outputs))}; "
                     f"{suggest(output or '', map(str, outputs))}"
                 )
-            found = outputs[output]
+            returned = outputs[output]
         elif output is not None:
             raise BadUsage(
                 f"{name} gives no mapping of outputs, so that none is called {output!r}; "
                 "leave it out."
             )
-        found = found[0] if isinstance(found, (tuple, list)) else found
-        return found.detach().float().cpu().numpy()
+        returned = returned[0] if isinstance(returned, (tuple, list)) else returned
+        return returned.detach().float().cpu().numpy()
 
-    about = {
+    description = {
         "family": "torch",
         "model": name,
         "code": code,
@@ -68,7 +68,7 @@ def _encoder(network: Any, name: str, settings: ImageSettings, source: Path | No
         "versions": {"torch": torch.__version__},
     }
     return ImageEncoder(
-        name, partial(pixels.through, _run), about, batch_size, normalize, bool(code)
+        name, partial(pixels.through, _run), description, batch_size, normalize, bool(code)
     )
 
 
@@ -91,29 +91,29 @@ def load(model: Any, settings: ImageSettings) -> ImageEncoder:
             "networks of torch need torch: pip install 'rankwell[torch]'."
         ) from error
     name = model if isinstance(model, str) else type(model).__name__
-    found: Any = load_anything(model) if isinstance(model, str) else model
-    is_bare = isinstance(found, type) and settings.weights is None
-    if not isinstance(found, torch.nn.Module) and callable(found):
+    network: Any = load_anything(model) if isinstance(model, str) else model
+    is_bare = isinstance(network, type) and settings.weights is None
+    if not isinstance(network, torch.nn.Module) and callable(network):
         try:
-            found = found()
+            network = network()
         except Exception as error:
             raise BadUsage(
                 f"{name}: the network cannot be made without arguments ({error}); name a "
                 "function that makes it."
             ) from error
-    if not isinstance(found, torch.nn.Module):
+    if not isinstance(network, torch.nn.Module):
         raise BadUsage(
-            f"{name} is {kind_of(found)}; expected a torch.nn.Module, or a function that makes one."
+            f"{name} is {kind_of(network)}; expected a torch.nn.Module, or a function that makes "
+            "one."
         )
-    if is_bare and next(found.parameters(), None) is not None:
+    if is_bare and next(network.parameters(), None) is not None:
         raise BadUsage(
-            f"{name} is a class, whose weights are random until a file fills them; name it "
-            "with --weights, or a function that "
-            "makes the network with its weights."
+            f"{name} is a class, whose weights are random until a file fills them; name it with "
+            "--weights, or a function that makes the network with its weights."
         )
     name_of_code = code_name(model) if isinstance(model, str) else None
     source = None if name_of_code is None else load_module(name_of_code, name).__file__
-    return _encoder(found, name, settings, None if source is None else Path(source))
+    return _encoder(network, name, settings, None if source is None else Path(source))
 
 
 def _fill(network: Any, path: Path) -> None:
@@ -127,22 +127,22 @@ def _fill(network: Any, path: Path) -> None:
         if path.suffix == ".safetensors":
             from safetensors.torch import load_file
 
-            found = load_file(path)
+            content = load_file(path)
         else:
             # Anything but tensors and plain containers is refused: a pickle could run whatever it
             # likes.
-            found = torch.load(source.name, map_location="cpu", weights_only=True)
+            content = torch.load(source.name, map_location="cpu", weights_only=True)
     except ImportError as error:
         raise MissingExtra("this file is read by safetensors: pip install safetensors.") from error
     except Exception as error:
-        what = " ".join(str(error).split())[:160]
+        message = " ".join(str(error).split())[:160]
         raise BadInput(
-            f"{path}: no state dict can be read ({what}); save it with "
+            f"{path}: no state dict can be read ({message}); save it with "
             "torch.save(network.state_dict(), …)."
         ) from error
     # A checkpoint of a training run holds the state dict beside other things; DataParallel puts its
     # own name before each.
-    state = found.get("state_dict", found) if isinstance(found, dict) else found
+    state = content.get("state_dict", content) if isinstance(content, dict) else content
     if not isinstance(state, Mapping):
         raise BadInput(
             f"{path} holds {kind_of(state)}; expected a state dict: "
@@ -153,9 +153,10 @@ def _fill(network: Any, path: Path) -> None:
     try:
         network.load_state_dict(bare)
     except (RuntimeError, TypeError, AttributeError) as error:
-        what = " ".join(str(error).split())[:240]
+        message = " ".join(str(error).split())[:240]
         raise BadInput(
-            f"{path} does not hold this network's weights ({what}); give the file of this network."
+            f"{path} does not hold this network's weights ({message}); give the file of this "
+            "network."
         ) from error
 
 
@@ -171,9 +172,9 @@ def _code(network: Any, source: Path) -> str:
                 files.add(inspect.getfile(type(module)))
             except (TypeError, OSError):
                 return ""
-    if not all(Path(each).is_file() for each in files):
+    if not all(Path(file).is_file() for file in files):
         return ""
-    identity = "\n".join([str(network), *sorted(Source(each).digest() for each in files)])
+    identity = "\n".join([str(network), *sorted(Source(file).digest() for file in files)])
     return "sha256:" + hashlib.sha256(identity.encode()).hexdigest()
 
 

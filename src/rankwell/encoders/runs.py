@@ -77,24 +77,26 @@ def encode_images(
         encoder,
         Cache(cache, described, versions) if cache is not None and encoder.is_known else None,
     )
-    made: list[_Made] = []
+    results: list[_Made] = []
     with reading():
         for start in range(0, len(paths), encoder.batch_size):
-            made += work.batch(paths[start : start + encoder.batch_size])
+            results += work.batch(paths[start : start + encoder.batch_size])
             if progress is not None:
-                progress(len(made), len(paths))
-    rows = [row for row, each in enumerate(made) if not each.problem]
+                progress(len(results), len(paths))
+    rows = [row for row, result in enumerate(results) if not result.problem]
     failures = [
-        Failure(ids[row], paths[row], each.problem) for row, each in enumerate(made) if each.problem
+        Failure(ids[row], paths[row], result.problem)
+        for row, result in enumerate(results)
+        if result.problem
     ]
     if not rows:
         raise BadInput(
             f"none of {len(paths)} pictures could be encoded; first {failures[0].message}"
         )
     return EncodedImages(
-        Embeddings([ids[row] for row in rows], np.stack([made[row].vector for row in rows])),
+        Embeddings([ids[row] for row in rows], np.stack([results[row].vector for row in rows])),
         described,
-        np.array([made[row].seconds for row in rows]),
+        np.array([results[row].seconds for row in rows]),
         work.computed,
         work.cached,
         tuple(failures),
@@ -137,8 +139,8 @@ def cached_arrays(cache: Cache, key: str, n: int) -> list[NDArray[Any]] | None:
 def keep_arrays(cache: Cache, key: str, *arrays: NDArray[Any]) -> None:
     """Keeps arrays under a key."""
     stream = io.BytesIO()
-    for each in arrays:
-        np.save(stream, each, allow_pickle=False)
+    for array in arrays:
+        np.save(stream, array, allow_pickle=False)
     cache.put(key, stream.getvalue())
 
 
@@ -169,20 +171,20 @@ class _Encoding:
         for key, path in zip(keys, paths, strict=True):
             if key in self._known:
                 continue
-            found = None if self._cache is None else cached_arrays(self._cache, key, 2)
-            if found is None:
+            arrays = None if self._cache is None else cached_arrays(self._cache, key, 2)
+            if arrays is None:
                 wanted.setdefault(key, path)
             else:
-                self._known[key] = _Made(self._of_one_width(found[0]), float(found[1]))
+                self._known[key] = _Made(self._of_one_width(arrays[0]), float(arrays[1]))
                 self.cached += 1
-        for key, each in zip(wanted, self._encode(list(wanted.values())), strict=True):
-            self._known[key] = each
-            if not each.problem:
+        for key, result in zip(wanted, self._encode(list(wanted.values())), strict=True):
+            self._known[key] = result
+            if not result.problem:
                 if not key.startswith("path:"):
                     Source(wanted[key]).refuse_changed()
                 self.computed += 1
                 if self._cache is not None and not key.startswith("path:"):
-                    keep_arrays(self._cache, key, each.vector, np.array(each.seconds))
+                    keep_arrays(self._cache, key, result.vector, np.array(result.seconds))
         return [self._known[key] for key in keys]
 
     def _encode(self, paths: list[Path]) -> list[_Made]:
@@ -196,9 +198,10 @@ class _Encoding:
             raise
         except Exception as error:
             if len(paths) > 1:
-                return [each for path in paths for each in self._encode([path])]
-            said = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-            message, name = str(error) if isinstance(error, RankwellError) else said, str(paths[0])
+                return [result for path in paths for result in self._encode([path])]
+            error_text = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+            message = str(error) if isinstance(error, RankwellError) else error_text
+            name = str(paths[0])
             return [
                 _Made(
                     np.zeros(0, np.float32),
@@ -207,7 +210,7 @@ class _Encoding:
                 )
             ]
         seconds = (time.perf_counter() - begin) / len(paths)
-        made: list[_Made] = []
+        results: list[_Made] = []
         for vector, path in zip(vectors, paths, strict=True):
             problem = (
                 ""
@@ -219,8 +222,8 @@ class _Encoding:
                 problem = (
                     f"{path}: its vector has a number that is not finite; look at the encoder."
                 )
-            made.append(_Made(self._of_one_width(vector), seconds, problem))
-        return made
+            results.append(_Made(self._of_one_width(vector), seconds, problem))
+        return results
 
     def _of_one_width(self, vector: Singles) -> Singles:
         self._width = self._width or len(vector)
@@ -251,8 +254,10 @@ def write_beside(
     files = {
         path.with_suffix(suffix).name: _digest(content) for suffix, content in contents.items()
     }
-    whole = {**manifest, "files": files, "vectors": digest}
-    write_text(path.with_suffix(_MANIFEST), json.dumps(whole, indent=2, sort_keys=True) + "\n")
+    claimed_manifest = {**manifest, "files": files, "vectors": digest}
+    write_text(
+        path.with_suffix(_MANIFEST), json.dumps(claimed_manifest, indent=2, sort_keys=True) + "\n"
+    )
     for suffix, content in contents.items():
         write_text(path.with_suffix(suffix), content)
 
@@ -265,12 +270,12 @@ def _manifest(path: Path) -> dict[str, Any]:
     """The manifest that rankwell wrote beside a file of vectors; empty where there is none, or
     another file.
     """
-    found: Any = None
+    content: Any = None
     with suppress(BadInput, OSError):
-        found = read_json(Source(path.with_suffix(_MANIFEST)))
-    if not isinstance(found, dict) or not {"rankwell", "encoder", "vectors"} <= found.keys():
+        content = read_json(Source(path.with_suffix(_MANIFEST)))
+    if not isinstance(content, dict) or not {"rankwell", "encoder", "vectors"} <= content.keys():
         return {}
-    return found if isinstance(found.get("files"), dict) else {}
+    return content if isinstance(content.get("files"), dict) else {}
 
 
 def refuse_foreign(
@@ -284,28 +289,28 @@ def refuse_foreign(
     replaced with `overwrite` either.
     """
     manifest = _manifest(path)
-    places = {path.with_suffix(suffix) for suffix in (_MANIFEST, *suffixes)}
-    for place in sorted(each for each in places if each.exists()):
-        refuse_blocked(place)
-        refuse_input(place, inputs)
+    paths = {path.with_suffix(suffix) for suffix in (_MANIFEST, *suffixes)}
+    for candidate in sorted(candidate for candidate in paths if candidate.exists()):
+        refuse_blocked(candidate)
+        refuse_input(candidate, inputs)
         is_own = (
             bool(manifest)
-            if place.name.endswith(_MANIFEST)
-            else manifest.get("files", {}).get(place.name) == _found(place)
+            if candidate.name.endswith(_MANIFEST)
+            else manifest.get("files", {}).get(candidate.name) == _found(candidate)
         )
         if not (is_own or overwrite):
-            raise exists_error(place)
+            raise exists_error(candidate)
     part, plan = path.with_name(path.name + ".part"), path.with_name(path.name + ".part.json")
-    for place in (part, plan):
-        if place.exists() and not (Cache.is_one(part) if part.is_dir() else _is_plan(plan)):
+    for candidate in (part, plan):
+        if candidate.exists() and not (Cache.is_one(part) if part.is_dir() else _is_plan(plan)):
             raise BadUsage(
-                f"{place} is not of an earlier run of this command, which keeps its vectors "
+                f"{candidate} is not of an earlier run of this command, which keeps its vectors "
                 "there; move it elsewhere."
             )
 
 
-def _found(place: Path) -> str:
-    return Source(place).digest() if place.is_file() else ""
+def _found(file: Path) -> str:
+    return Source(file).digest() if file.is_file() else ""
 
 
 def _is_plan(plan: Path) -> bool:
@@ -318,34 +323,39 @@ def _is_plan(plan: Path) -> bool:
 
 
 def check_made_by(
-    path: Path, manifest: Mapping[str, Any], what: str, *, mixed: bool = False
+    path: Path, manifest: Mapping[str, Any], noun: str, *, mixed: bool = False
 ) -> None:
     """Raises BadUsage where a file of vectors has another manifest beside it, or the files are not
     those that it describes.
 
     mixed: whether the vectors may be of any machine, or of several.
     """
-    found = _manifest(path)
+    manifest_beside = _manifest(path)
     expected = {
         **json.loads(json.dumps(manifest)),
-        **{name: found.get(name) for name in ("files", "vectors")},
+        **{name: manifest_beside.get(name) for name in ("files", "vectors")},
     }
     replace = f"name another file, or {flag('--overwrite', True)}"
-    is_of_any_machine = _of_any_machine(found) == _of_any_machine(expected)
-    if is_of_any_machine and "mixed" in found and not mixed:
-        why = f"its vectors are of several kinds of machine; {flag('--mixed', True)} to accept them"
-        raise BadUsage(f"{path} is there, and {why}, or {replace}.")
-    if found != expected and not (mixed and is_of_any_machine):
+    is_of_any_machine = _of_any_machine(manifest_beside) == _of_any_machine(expected)
+    if is_of_any_machine and "mixed" in manifest_beside and not mixed:
         raise BadUsage(
-            f"{path} is there and was made from other {what} or in another way; {replace}."
+            f"{path} is there, and its vectors are of several kinds of machine; "
+            f"{flag('--mixed', True)} to accept them, or {replace}."
         )
-    for place, digest in [
-        (path, found["vectors"]),
-        *((path.with_name(name), each) for name, each in found["files"].items()),
+    if manifest_beside != expected and not (mixed and is_of_any_machine):
+        raise BadUsage(
+            f"{path} is there and was made from other {noun} or in another way; {replace}."
+        )
+    for file, digest in [
+        (path, manifest_beside["vectors"]),
+        *(
+            (path.with_name(name), known_digest)
+            for name, known_digest in manifest_beside["files"].items()
+        ),
     ]:
-        if digest != _found(place):
-            beside = path.with_suffix(_MANIFEST).name
-            raise BadUsage(f"{place} is not the file that {beside} describes; {replace}.")
+        if digest != _found(file):
+            manifest_name = path.with_suffix(_MANIFEST).name
+            raise BadUsage(f"{file} is not the file that {manifest_name} describes; {replace}.")
 
 
 def mixed_note(path: Path) -> str:
@@ -354,18 +364,18 @@ def mixed_note(path: Path) -> str:
     """
     if "mixed" not in _manifest(path):
         return ""
-    listed = path.with_suffix(_MANIFEST).name
+    manifest_name = path.with_suffix(_MANIFEST).name
     return (
-        f"{path} has vectors by several kinds of machine, which {listed} lists; no one machine "
-        "can make it again"
+        f"{path} has vectors by several kinds of machine, which {manifest_name} lists; no one "
+        "machine can make it again"
     )
 
 
 def _of_any_machine(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """A manifest without what depends on the machine that made the vectors."""
     encoder = manifest.get("encoder")
-    kept = {name: value for name, value in manifest.items() if name not in ("encoder", "mixed")}
-    return {**kept, "encoder": of_no_machine(encoder) if isinstance(encoder, dict) else encoder}
+    portable = {name: value for name, value in manifest.items() if name not in ("encoder", "mixed")}
+    return {**portable, "encoder": of_no_machine(encoder) if isinstance(encoder, dict) else encoder}
 
 
 def write_vectors(
@@ -393,8 +403,10 @@ def write_vectors(
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     shape = len(texts), encoder.dimensions
-    whole = json.dumps({**identity, "dtype": dtype, "chunk": chunk, "shape": shape}, sort_keys=True)
-    part = _Part(path, whole, shape, np.dtype(dtype), chunk, resume=resume)
+    run_identity = json.dumps(
+        {**identity, "dtype": dtype, "chunk": chunk, "shape": shape}, sort_keys=True
+    )
+    part = _Part(path, run_identity, shape, np.dtype(dtype), chunk, resume=resume)
     with part.file.open("r+b") as stream, part.plan.open("a") as plan:
         stream.seek(0, io.SEEK_END)
         for start in range(part.done, len(texts), chunk):
@@ -432,23 +444,21 @@ class _Part:
     def __init__(
         self,
         path: Path,
-        whole: str,
+        run_identity: str,
         shape: tuple[int, int],
         dtype: np.dtype[Any],
         chunk: int,
         *,
         resume: bool,
     ) -> None:
-        self.file, self.plan = (
-            path.with_name(path.name + ".part"),
-            path.with_name(path.name + ".part.json"),
-        )
-        self.done, known = 0, list[str]()
+        self.file = path.with_name(path.name + ".part")
+        self.plan = path.with_name(path.name + ".part.json")
+        self.done, digests = 0, list[str]()
         if resume and self.file.exists() and self.plan.exists():
-            first, *known = self.plan.read_text("utf-8", "replace").split("\n")
-            known = known if first == whole else []
-        if not known:
-            write_text(self.plan, f"{whole}\n")
+            first, *digests = self.plan.read_text("utf-8", "replace").split("\n")
+            digests = digests if first == run_identity else []
+        if not digests:
+            write_text(self.plan, f"{run_identity}\n")
         head = io.BytesIO()
         header = {
             "descr": np.lib.format.dtype_to_descr(dtype),
@@ -457,10 +467,10 @@ class _Part:
         }
         np.lib.format.write_array_header_1_0(head, header)
         self.digest = hashlib.sha256(head.getvalue())
-        with self.file.open("r+b" if known else "w+b") as stream:
+        with self.file.open("r+b" if digests else "w+b") as stream:
             is_kept = stream.read(len(head.getvalue())) == head.getvalue()
             valid: list[str] = []
-            for expected in known if is_kept else ():
+            for expected in digests if is_kept else ():
                 raw = stream.read(min(chunk, shape[0] - self.done) * shape[1] * dtype.itemsize)
                 if not raw or hashlib.sha256(raw).hexdigest() != expected:
                     break
@@ -469,7 +479,7 @@ class _Part:
             stream.seek(0)
             stream.write(head.getvalue())
             stream.truncate(len(head.getvalue()) + self.done * shape[1] * dtype.itemsize)
-        write_text(self.plan, "".join(f"{line}\n" for line in (whole, *valid)))
+        write_text(self.plan, "".join(f"{line}\n" for line in (run_identity, *valid)))
 
     def add(self, raw: bytes) -> str:
         """The digest of a chunk, which the digest of the file takes in."""

@@ -45,24 +45,22 @@ class SentenceTransformers:
     @property
     def dimensions(self) -> int:
         """Number of dimensions of a vector, after cutting."""
-        requested, whole = self._settings.dimensions, self._model.get_embedding_dimension()
-        if whole is None:
-            whole = self._model.encode(["a"], show_progress_bar=False).shape[1]
-        if requested is not None and requested > whole:
+        requested, full_width = self._settings.dimensions, self._model.get_embedding_dimension()
+        if full_width is None:
+            full_width = self._model.encode(["a"], show_progress_bar=False).shape[1]
+        if requested is not None and requested > full_width:
             raise BadInput(
-                f"{self._name} gives {whole} dimensions, fewer than the {requested} "
-                f"requested; request at most {whole}."
+                f"{self._name} gives {full_width} dimensions, fewer than the {requested} "
+                f"requested; request at most {full_width}."
             )
-        return int(requested or whole)
+        return int(requested or full_width)
 
     def fit(self, texts: Sequence[str]) -> Self:  # noqa: ARG002 - trained elsewhere
         """The model as it is: it was trained elsewhere."""
         return self
 
     def encode(self, texts: Sequence[str]) -> Singles:
-        """(texts, dimensions) one vector per text; which texts share a batch may move the last bits
-        of a number.
-        """
+        """One vector per text; which texts share a batch may move the last bits of a number."""
         vectors = self._model.encode(
             # Bytes that are not UTF-8 are lone surrogates here, which no tokeniser takes.
             [text.encode("utf-8", "replace").decode() for text in texts],
@@ -108,9 +106,9 @@ def _load(model: str, device: str | None) -> Any:
     try:
         return SentenceTransformer(model, device=device, local_files_only=hub.is_local(model))
     except (OSError, ValueError, ImportError) as error:
-        why = hub.why_not_loaded(model, error)
+        reason = hub.why_not_loaded(model, error)
         raise BadInput(
-            f"{model}: no model of sentence-transformers can be loaded ({why}); name a folder "
+            f"{model}: no model of sentence-transformers can be loaded ({reason}); name a folder "
             "that holds one."
         ) from error
     finally:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def colour_histogram(image: "Image", *, bins: int = 4) -> Singles:
-    """(bins³,) the square roots of the shares of pixels in each cell of the RGB cube; its length is
-    1.
+    """The square roots of the shares of pixels in each of bins³ cells of the RGB cube; the length
+    is 1.
 
     With roots, the dot product of two histograms is their Bhattacharyya coefficient, and few pixels
     count against many.
@@ -30,7 +30,7 @@ def colour_histogram(image: "Image", *, bins: int = 4) -> Singles:
 
 
 def small_grey(image: "Image", *, width: int = 16, height: int = 9) -> Singles:
-    """(width · height,) brightness of the picture at that size, less its mean; its length is 1, or
+    """The brightness of each pixel of the picture at that size, less its mean; the length is 1, or
     0 for an even picture.
 
     Invariant to brightness and contrast; what is where decides.
@@ -44,8 +44,8 @@ def small_grey(image: "Image", *, width: int = 16, height: int = 9) -> Singles:
 
 
 def colours_and_shapes(images: Iterable["Image"]) -> Singles:
-    """(images, 208) colour histogram and small grey picture side by side, each with the same say;
-    every length is 1.
+    """The colour histogram and small grey version of each picture side by side, each with the same
+    say; every length is 1. Returns (images, 208).
     """
     rows = [np.concatenate([colour_histogram(image), small_grey(image)]) for image in images]
     return unit_length(np.array(rows, dtype=np.float32).reshape(len(rows), 4**3 + 16 * 9))
@@ -58,8 +58,8 @@ def edges(
     width: int = 16,
     height: int = 12,
 ) -> Singles:
-    """(images, width · height) where in a part of each picture its brightness changes; the length
-    is 1, or 0 for an even picture.
+    """Where in a part of each picture its brightness changes, width · height numbers; the length is
+    1, or 0 for an even picture.
 
     part: left, top, right and bottom as shares of the picture. Day and night look alike, what
     stands there does not.
@@ -75,9 +75,9 @@ def edges(
             round(right * image.width),
             round(bottom * image.height),
         )
-        found = image.crop(box).convert("L").filter(ImageFilter.FIND_EDGES)
+        edge_picture = image.crop(box).convert("L").filter(ImageFilter.FIND_EDGES)
         # The filter leaves the outermost pixels as they are.
-        rows.append(small_grey(ImageOps.crop(found, 1), width=width, height=height))
+        rows.append(small_grey(ImageOps.crop(edge_picture, 1), width=width, height=height))
     return np.array(rows, dtype=np.float32).reshape(len(rows), width * height)
 
 
@@ -124,12 +124,14 @@ def load_colours_and_shapes(model: str, settings: ImageSettings) -> ImageEncoder
     return _simple("colours-and-shapes", lambda image: colours_and_shapes([image])[0], settings)
 
 
-def _simple(name: str, look: Callable[["Image"], Singles], settings: ImageSettings) -> ImageEncoder:
+def _simple(
+    name: str, describe: Callable[["Image"], Singles], settings: ImageSettings
+) -> ImageEncoder:
     """An encoder that needs no model. look: the vector of one picture, the same in any company."""
     from PIL import __version__
 
     settings.allow(name, "batch_size")
-    about = {
+    description = {
         "family": name.partition(":")[0],
         "model": name,
         "longest": _LONGEST,
@@ -137,9 +139,11 @@ def _simple(name: str, look: Callable[["Image"], Singles], settings: ImageSettin
     }
 
     def _encode(paths: Sequence[Path]) -> Singles:
-        return np.stack(in_threads(lambda path: look(read_picture(path, longest=_LONGEST)), paths))
+        return np.stack(
+            in_threads(lambda path: describe(read_picture(path, longest=_LONGEST)), paths)
+        )
 
-    return ImageEncoder(name, _encode, about, settings.batch_size or 16)
+    return ImageEncoder(name, _encode, description, settings.batch_size or 16)
 
 
 def _numbers(form: str, text: str, n: int) -> list[int]:

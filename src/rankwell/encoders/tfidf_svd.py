@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from rankwell.core.tables import Floats, Ints, offsets_of
+from rankwell.core.tables import Floats, Ints, segment_offsets
 from rankwell.encoders import Settings, Singles, encoder, unit_length
 from rankwell.errors import BadInput, BadUsage
 
@@ -62,22 +62,26 @@ class TfidfSvd:
         """
         counted = [Counter(_WORD.findall(text.lower())) for text in texts]
         frequency = Counter(word for words in counted for word in words)
-        kept = [word for word, texts_with in frequency.items() if texts_with >= self.min_texts]
-        kept = sorted(sorted(kept, key=lambda word: (-frequency[word], word))[: self.max_words])
-        words = {word: column for column, word in enumerate(kept)}
+        vocabulary = [
+            word for word, texts_with in frequency.items() if texts_with >= self.min_texts
+        ]
+        vocabulary = sorted(
+            sorted(vocabulary, key=lambda word: (-frequency[word], word))[: self.max_words]
+        )
+        words = {word: column for column, word in enumerate(vocabulary)}
         rarity = (
             np.log(
                 (1 + len(texts))
-                / (1 + np.array([frequency[word] for word in kept], dtype=np.float64))
+                / (1 + np.array([frequency[word] for word in vocabulary], dtype=np.float64))
             )
             + 1
         )
-        most = min(len(texts), len(kept))
+        most = min(len(texts), len(vocabulary))
         if self.dimensions > most:
-            what = f"{len(texts)} texts with {len(kept)} words in {self.min_texts} of them or more"
             raise BadInput(
-                f"{what} have at most {most} axes, fewer than the {self.dimensions} "
-                "requested; request fewer or give more texts."
+                f"{len(texts)} texts with {len(vocabulary)} words in {self.min_texts} of them or "
+                f"more have at most {most} axes, fewer than the {self.dimensions} requested; "
+                "request fewer or give more texts."
             )
         from threadpoolctl import threadpool_limits
 
@@ -87,8 +91,8 @@ class TfidfSvd:
         return replace(self, words=words, rarity=rarity, axes=axes, fitted_on=_hash(texts))
 
     def encode(self, texts: Sequence[str]) -> Singles:
-        """(texts, dimensions) one vector per text, the same whatever other texts are given. Raises
-        BadUsage before `fit`.
+        """One vector per text, the same whatever other texts are given. Raises BadUsage before
+        `fit`.
         """
         rarity, axes = self._fitted()
         vectors = _weighed(
@@ -145,8 +149,8 @@ class _Sparse(NamedTuple):
     width: int
 
     def times(self, dense: Floats) -> Floats:
-        """(rows, k) the product with a dense matrix (width, k); each row is summed in the order of
-        its columns.
+        """The product with a dense matrix (width, k); each row is summed in the order of its
+        columns.
         """
         rows, first = len(self.offsets) - 1, 0
         product = np.zeros((rows, dense.shape[1]))
@@ -179,7 +183,9 @@ class _Sparse(NamedTuple):
         order = np.argsort(self.columns, kind="stable")
         rows = np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int64), np.diff(self.offsets))
         counts = np.bincount(self.columns, minlength=self.width).astype(np.int64)
-        return _Sparse(offsets_of(counts), rows[order], self.values[order], len(self.offsets) - 1)
+        return _Sparse(
+            segment_offsets(counts), rows[order], self.values[order], len(self.offsets) - 1
+        )
 
 
 def _weighed(
@@ -187,10 +193,10 @@ def _weighed(
 ) -> _Sparse:
     """Counts times rarity, each row of length one."""
     rows = [
-        sorted((words[word], count) for word, count in each.items() if word in words)
-        for each in counted
+        sorted((words[word], count) for word, count in counts.items() if word in words)
+        for counts in counted
     ]
-    offsets = offsets_of(np.array([len(row) for row in rows], dtype=np.int64))
+    offsets = segment_offsets(np.array([len(row) for row in rows], dtype=np.int64))
     flat = np.array([pair for row in rows for pair in row], dtype=np.int64).reshape(-1, 2)
     values = flat[:, 1] * rarity[flat[:, 0]]
     row_of = np.repeat(np.arange(len(rows)), np.diff(offsets))
@@ -199,9 +205,7 @@ def _weighed(
 
 
 def _axes(matrix: _Sparse, dimensions: int, seed: int) -> Floats:
-    """(width, dimensions) the strongest right singular vectors, each with its largest entry
-    positive.
-    """
+    """The strongest right singular vectors, in columns, each with its largest entry positive."""
     small = min(len(matrix.offsets) - 1, matrix.width) <= _EXACT_BELOW
     axes = _exact_axes(matrix, dimensions) if small else _random_axes(matrix, dimensions, seed)
     largest = np.abs(axes).argmax(axis=0)
@@ -227,12 +231,12 @@ def _random_axes(matrix: _Sparse, dimensions: int, seed: int) -> Floats:
     """From the range that some random directions, multiplied a few times, are drawn to."""
     turned = matrix.turned()
     width = min(dimensions + _EXTRA, matrix.width, len(matrix.offsets) - 1)
-    found = matrix.times(
+    basis = matrix.times(
         np.random.Generator(np.random.PCG64(seed)).standard_normal((matrix.width, width))
     )
     for _ in range(_POWERS):
-        found = matrix.times(np.linalg.qr(turned.times(np.linalg.qr(found).Q)).Q)
-    return np.linalg.svd(turned.times(np.linalg.qr(found).Q), full_matrices=False).U[:, :dimensions]
+        basis = matrix.times(np.linalg.qr(turned.times(np.linalg.qr(basis).Q)).Q)
+    return np.linalg.svd(turned.times(np.linalg.qr(basis).Q), full_matrices=False).U[:, :dimensions]
 
 
 def _hash(texts: Sequence[str]) -> str:

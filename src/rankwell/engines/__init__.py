@@ -21,6 +21,7 @@ from rankwell.engines.protocol import EngineQuery as EngineQuery
 from rankwell.engines.protocol import FailureKind as FailureKind
 from rankwell.engines.protocol import IndexReport as IndexReport
 from rankwell.engines.protocol import Kind as Kind
+from rankwell.engines.protocol import MemoryEngine as MemoryEngine
 from rankwell.engines.protocol import Session as Session
 from rankwell.engines.protocol import processor_seconds as processor_seconds
 from rankwell.errors import BadUsage, UnknownName
@@ -60,33 +61,33 @@ def open_engine(spec: Any, options: Mapping[str, Any] | None = None) -> Engine:
     UnknownName, BadUsage for a secret that is written out, MissingExtra, and EngineFailure where a
     server does not answer.
     """
-    given = dict(options or {})
+    parameters = dict(options or {})
     if isinstance(spec, str):
         refuse_literal("", spec)
         refuse_literal("", spec.partition(":")[2])
-    family, target, address = _resolve(spec, given)
+    family, target, address = _resolve(spec, parameters)
     if address:
-        if "url" not in {each.name for each in family.connect}:
+        if "url" not in {parameter.name for parameter in family.connect}:
             raise BadUsage(f"{spec}: {family.name} takes no address; leave {address!r} out.")
-        if given.setdefault("url", address) != address:
+        if parameters.setdefault("url", address) != address:
             raise BadUsage(f"{spec}: the address is given twice; leave out the parameter url.")
     secrets = Secrets()
-    for name, value in given.items():
+    for name, value in parameters.items():
         if isinstance(value, str):
             refuse_literal(name, value)
     expanded = {
         name: secrets.expand(value) if isinstance(value, str) else value
-        for name, value in given.items()
+        for name, value in parameters.items()
     }
     values = family.read(expanded)
     _refuse_broken(values.get("url"))
     parts = [
-        {each.name: values.get(each.name, each.default) for each in known}
-        for known in (family.connect, family.build, family.search)
+        {parameter.name: values.get(parameter.name, parameter.default) for parameter in declared}
+        for declared in (family.connect, family.build, family.search)
     ]
     search = {name: value for name, value in parts[2].items() if value is not None}
     label = spec if isinstance(spec, str) else getattr(spec, "__name__", type(spec).__name__)
-    opening = Opening(family, label, target, parts[0], parts[1], search, given, secrets)
+    opening = Opening(family, label, target, parts[0], parts[1], search, parameters, secrets)
     try:
         return family.open(opening)
     except EngineFailure as error:
@@ -106,7 +107,7 @@ def _refuse_broken(url: Any) -> None:
 
 def _resolve(spec: Any, options: Mapping[str, Any]) -> tuple[EngineFamily, Any, str]:
     """The family, the object or file that it opens, and an address."""
-    family, target, address = _named(spec)
+    family, target, address = _locate(spec)
     return (
         (family if family.adapt is None else family.adapt(family, target, options)),
         target,
@@ -114,17 +115,17 @@ def _resolve(spec: Any, options: Mapping[str, Any]) -> tuple[EngineFamily, Any, 
     )
 
 
-def _named(spec: Any) -> tuple[EngineFamily, Any, str]:
+def _locate(spec: Any) -> tuple[EngineFamily, Any, str]:
     if not isinstance(spec, str):
         return ENGINES["object"], spec, ""
     refuse_literal("", spec)
     if spec in ENGINES:
         return ENGINES[spec], None, ""
-    name, colon, rest = spec.partition(":")
-    if rest.startswith("//") and name.lower() in _SCHEMES:
+    name, colon, address = spec.partition(":")
+    if address.startswith("//") and name.lower() in _SCHEMES:
         return ENGINES[_SCHEMES[name.lower()]], None, spec
     if colon and name in ENGINES:
-        return ENGINES[name], None, rest
+        return ENGINES[name], None, address
     if spec.endswith(".toml"):
         return ENGINES["http"], spec, ""
     if not colon and spec not in entry_points_of(GROUP):
@@ -132,5 +133,7 @@ def _named(spec: Any) -> tuple[EngineFamily, Any, str]:
             f"unknown engine {spec!r}; {suggest(spec, ENGINES)} Name your own by its file, "
             "./FILE.py:OBJECT."
         )
-    found = find_engine(spec)
-    return (found, None, "") if isinstance(found, EngineFamily) else (ENGINES["object"], found, "")
+    engine = find_engine(spec)
+    return (
+        (engine, None, "") if isinstance(engine, EngineFamily) else (ENGINES["object"], engine, "")
+    )

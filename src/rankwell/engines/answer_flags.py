@@ -97,23 +97,23 @@ def known_rules(presets: FailureRules, hits: str) -> FailureRules:
     above = ["", *(".".join(keys[: end + 1]) + "." for end in range(len(keys)))]
     flags = dict.fromkeys((*presets.flags, *_COMMON.flags))
     return FailureRules(
-        [*dict.fromkeys(_below(place, flag) for place in above for flag in flags)],
-        [*dict.fromkeys(place + path for place in above for path in presets.reasons)],
+        [*dict.fromkeys(_below(prefix, flag) for prefix in above for flag in flags)],
+        [*dict.fromkeys(prefix + path for prefix in above for path in presets.reasons)],
     )
 
 
-def _below(place: str, flag: Flag) -> Flag:
-    other = _Path(place + flag.value.path) if isinstance(flag.value, _Path) else flag.value
-    return flag._replace(path=place + flag.path, value=other)
+def _below(prefix: str, flag: Flag) -> Flag:
+    comparand = _Path(prefix + flag.value.path) if isinstance(flag.value, _Path) else flag.value
+    return flag._replace(path=prefix + flag.path, value=comparand)
 
 
 def read_rules(fail_if: Any, fail_reason: Any, name: str) -> FailureRules:
     """The rules of a file. Raises BadInput for anything but a list of texts that are paths or
     comparisons.
     """
-    for key, listed in (("fail_if", fail_if), ("fail_reason", fail_reason)):
-        if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):  # pyright: ignore[reportUnknownVariableType]
-            raise BadInput(f"{name}: {key} is {shown(listed)}; expected a list of strings.")
+    for key, texts in (("fail_if", fail_if), ("fail_reason", fail_reason)):
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):  # pyright: ignore[reportUnknownVariableType]
+            raise BadInput(f"{name}: {key} is {shown(texts)}; expected a list of strings.")
     for path in fail_reason:
         if not re.fullmatch(_PATH, path):
             raise BadInput(
@@ -123,26 +123,26 @@ def read_rules(fail_if: Any, fail_reason: Any, name: str) -> FailureRules:
 
 
 def _flag(text: str, name: str) -> Flag:
-    found = _CONDITION.fullmatch(text)
-    if found is None:
+    match = _CONDITION.fullmatch(text)
+    if match is None:
         expected = (
             f"expected a path such as timed_out, or a path, one of {' '.join(_COMPARISONS)}, and "
             "a value"
         )
         raise BadInput(f"{name}: fail_if has {text!r}; {expected}, as in _shards.failed > 0.")
-    path, compare, written = found.groups()
+    path, compare, operand = match.groups()
     if compare is None:
         return Flag(path)
     try:
-        value = json.loads(written, parse_constant=_no_constant)
+        value = json.loads(operand, parse_constant=refuse_constant)
     except ValueError:
         # A word without a point would be a text without its quotation marks, or True for true.
-        if "." not in written or not re.fullmatch(_PATH, written):
+        if "." not in operand or not re.fullmatch(_PATH, operand):
             expected = (
                 'a number, true, false, null, "text" in quotation marks, or a path with a point'
             )
-            raise BadInput(f"{name}: fail_if has {text!r}; {written} is not {expected}.") from None
-        value = _Path(written)
+            raise BadInput(f"{name}: fail_if has {text!r}; {operand} is not {expected}.") from None
+        value = _Path(operand)
     if compare not in ("==", "!=") and not (isinstance(value, _Path) or _is_number(value)):
         raise BadInput(
             f"{name}: fail_if has {text!r}; {compare} compares numbers; use == or != for "
@@ -151,19 +151,22 @@ def _flag(text: str, name: str) -> Flag:
     return Flag(path, compare, value)
 
 
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(name)
+def refuse_constant(name: str) -> NoReturn:
+    """Raises ValueError for NaN and infinity, which Python reads as JSON."""
+    raise ValueError(f"{name} is not JSON")
 
 
 def refuse_flagged(answer: Any, rules: FailureRules) -> None:
     """Raises EngineFailure with the flags that an answer has, their values, and the reasons that it
     gives.
     """
-    held = [text for flag in rules.flags if (text := _said(answer, flag))]
-    if held:
-        found = [(path, part_at(answer, path, None)) for path in rules.reasons]
-        why = [f"{path}: {_text(value)}" for path, value in found if value]
-        raise EngineFailure("error", f"the engine flags its answer: {'; '.join([*held, *why])}.")
+    flag_texts = [text for flag in rules.flags if (text := _said(answer, flag))]
+    if flag_texts:
+        reason_values = [(path, part_at(answer, path, None)) for path in rules.reasons]
+        reasons = [f"{path}: {_text(value)}" for path, value in reason_values if value]
+        raise EngineFailure(
+            "error", f"the engine flags its answer: {'; '.join([*flag_texts, *reasons])}."
+        )
 
 
 def _said(answer: Any, flag: Flag) -> str:
@@ -171,26 +174,26 @@ def _said(answer: Any, flag: Flag) -> str:
     value = _part(answer, flag.path)
     if value is ABSENT or (flag.compare is None and not value):
         return ""
-    said = f"{flag.path} is {_text(value)}"
+    statement = f"{flag.path} is {_text(value)}"
     if flag.compare is None:
-        return said
+        return statement
     if flag.compare == "says":
-        return said if any(map(_LOSS.search, _texts(value))) else ""
-    other = flag.value
-    if isinstance(other, _Path):
-        other = _part(answer, other.path)
-        if other is ABSENT:
+        return statement if any(map(_LOSS.search, _texts(value))) else ""
+    comparand = flag.value
+    if isinstance(comparand, _Path):
+        comparand = _part(answer, comparand.path)
+        if comparand is ABSENT:
             return ""
-        said += f" and {flag.value.path} is {_text(other)}"
+        statement += f" and {flag.value.path} is {_text(comparand)}"
     if flag.compare in ("==", "!="):
         # In Python true equals 1.
-        is_equal = value == other and (_is_number(value) == _is_number(other))
-        return said if is_equal == (flag.compare == "==") else ""
-    if not (_is_number(value) and _is_number(other)):
+        is_equal = value == comparand and (_is_number(value) == _is_number(comparand))
+        return statement if is_equal == (flag.compare == "==") else ""
+    if not (_is_number(value) and _is_number(comparand)):
         raise EngineFailure(
-            "malformed", f"fail_if compares numbers with {flag.compare}, but {said}."
+            "malformed", f"fail_if compares numbers with {flag.compare}, but {statement}."
         )
-    return said if _COMPARISONS[flag.compare](value, other) else ""
+    return statement if _COMPARISONS[flag.compare](value, comparand) else ""
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -198,8 +201,8 @@ def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, (list, Mapping)):
-        for each in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(each)
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(part)
 
 
 def _is_number(value: Any) -> bool:

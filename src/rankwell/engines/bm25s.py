@@ -8,26 +8,19 @@ import numpy as np
 
 from rankwell.engines import (
     ENGINES,
-    Engine,
     EngineFamily,
     EngineHits,
     EngineItems,
     EngineQuery,
-    Opening,
+    MemoryEngine,
     Parameter,
     Session,
 )
 from rankwell.errors import BadInput
 
 
-class _Bm25sEngine(Engine):
-    filters = True
-
-    def __init__(self, opening: Opening) -> None:
-        super().__init__(opening)
-        self.library = opening.family.need("bm25s")
-        self.scorer: Any = None
-        self.items = EngineItems(list[str]())
+class _Bm25sEngine(MemoryEngine):
+    module = "bm25s"
 
     def tokens(self, texts: list[str]) -> Any:
         """The words of texts; the same for items and queries."""
@@ -45,26 +38,18 @@ class _Bm25sEngine(Engine):
         build = self.opening.build
         scorer = self.library.BM25(k1=build["k1"], b=build["b"], method=build["method"])
         scorer.index(self.tokens([*(items.texts or ())]), show_progress=False)
-        self.scorer, self.items = scorer, items
+        self.loaded_index, self.items = scorer, items
         return self._size()
 
     def _size(self) -> int:
         return sum(
-            int(part.nbytes) for part in self.scorer.scores.values() if isinstance(part, np.ndarray)
+            int(part.nbytes)
+            for part in self.loaded_index.scores.values()
+            if isinstance(part, np.ndarray)
         )
 
     def _session(self) -> Session:
-        return _Bm25sSession(self, self.built(self.scorer))
-
-    def _describe(self) -> dict[str, Any]:
-        return {
-            "items": len(self.items.ids),
-            "index_bytes": None if self.scorer is None else self._size(),
-        }
-
-    def close(self) -> None:
-        """Frees the index and the items."""
-        self.scorer, self.items = None, EngineItems(list[str]())
+        return _Bm25sSession(self, self.built(self.loaded_index))
 
 
 class _Bm25sSession(Session):
@@ -74,8 +59,8 @@ class _Bm25sSession(Session):
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
         words = self._tokens([query.text or ""])
-        known = [word for word in words[0] if word in self._scorer.vocab_dict]
-        if not known:
+        indexed_words = [word for word in words[0] if word in self._scorer.vocab_dict]
+        if not indexed_words:
             return EngineHits([], [])
         mask = None
         if query.filter:
@@ -83,12 +68,12 @@ class _Bm25sSession(Session):
             mask[self._items.matching(query.filter)] = 1
         depth = min(k, len(self._items.ids))
         rows, scores = self._scorer.retrieve(
-            [known], k=depth, show_progress=False, n_threads=0, weight_mask=mask
+            [indexed_words], k=depth, show_progress=False, n_threads=0, weight_mask=mask
         )
         # Short lists are filled with items whose score is 0.
-        found: list[tuple[int, float]] = [*zip(rows[0].tolist(), scores[0].tolist(), strict=True)]
-        kept = [(self._items.ids[row], score) for row, score in found if score]
-        return EngineHits([item for item, _ in kept], [score for _, score in kept])
+        ranked: list[tuple[int, float]] = [*zip(rows[0].tolist(), scores[0].tolist(), strict=True)]
+        hits = [(self._items.ids[row], score) for row, score in ranked if score]
+        return EngineHits([item for item, _ in hits], [score for _, score in hits])
 
 
 ENGINES.add(

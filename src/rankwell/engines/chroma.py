@@ -32,15 +32,15 @@ class _ChromaEngine(Engine):
 
     def __init__(self, opening: Opening) -> None:
         super().__init__(opening)
-        where = opening.connect
-        if not where["url"]:
+        connect = opening.connect
+        if not connect["url"]:
             raise BadUsage(
                 "chroma: no address; write chroma:http://HOST:PORT, or the option "
                 "url=http://HOST:PORT."
             )
-        self.metric, self.can_index = where["metric"], where["collection"] is None
-        self.collection: str = where["collection"] or f"rankwell_{secrets.token_hex(6)}"
-        tenant, database = quote(where["tenant"], safe=""), quote(where["database"], safe="")
+        self.metric, self.can_index = connect["metric"], connect["collection"] is None
+        self.collection: str = connect["collection"] or f"rankwell_{secrets.token_hex(6)}"
+        tenant, database = quote(connect["tenant"], safe=""), quote(connect["database"], safe="")
         self.folder = f"/api/v2/tenants/{tenant}/databases/{database}/collections"
         self.key: str | None = None
         self._client = self.client()
@@ -58,7 +58,7 @@ class _ChromaEngine(Engine):
                     raise
 
     def client(self) -> HttpClient:
-        """A connection of its own."""
+        """A new connection to the server."""
         return HttpClient(self.opening.connect["url"], self.opening.connect["timeout"])
 
     def ask(self, client: HttpClient, method: str, path: str, body: Any = None) -> Any:
@@ -66,13 +66,13 @@ class _ChromaEngine(Engine):
         token = self.opening.connect["token"]
         return client.json(method, path, body, {"x-chroma-token": token} if token else {})
 
-    def _read_shape(self, found: Mapping[str, Any]) -> None:
-        self.key, self.dimensions = found["id"], found["dimension"]
-        graph = _graph(found)
-        known: list[Metric] = [
+    def _read_shape(self, collection: Mapping[str, Any]) -> None:
+        self.key, self.dimensions = collection["id"], collection["dimension"]
+        graph = _graph(collection)
+        metrics: list[Metric] = [
             metric for metric, space in _SPACES.items() if space == graph.get("space")
         ]
-        self.metric = known[0] if known else self.metric
+        self.metric = metrics[0] if metrics else self.metric
 
     @property
     def distances(self) -> bool:
@@ -90,11 +90,11 @@ class _ChromaEngine(Engine):
             "max_neighbors": build["m"],
             "ef_search": build["ef_search"],
         }
-        made = self.ask(
+        collection = self.ask(
             client, "POST", self.folder, {"name": self.collection, "configuration": {"hnsw": graph}}
         )
-        self.key = made["id"]
-        for name, value in _graph(made).items():
+        self.key = collection["id"]
+        for name, value in _graph(collection).items():
             if graph.get(name, value) != value:
                 raise BadInput(
                     f"{self.label}: {name} was set to {graph[name]!r} and reads back as {value!r}."
@@ -163,20 +163,20 @@ class _ChromaSession(Session):
         }
         if conditions:
             body["where"] = conditions[0] if len(conditions) == 1 else {"$and": conditions}
-        found = self._chroma.ask(self._client, "POST", f"{self._path}/query", body)
+        answer = self._chroma.ask(self._client, "POST", f"{self._path}/query", body)
         try:
-            ids, distances = found["ids"][0], found["distances"][0]
+            ids, distances = answer["ids"][0], answer["distances"][0]
         except (KeyError, IndexError, TypeError) as error:
             raise EngineFailure("malformed", "the answer has no ids or no distances.") from error
-        if not all(isinstance(each, (int, float)) for each in distances):
+        if not all(isinstance(distance, (int, float)) for distance in distances):
             raise EngineFailure("malformed", "the answer has a distance that is not a number.")
         return EngineHits(ids, distances)
 
     def _parameters(self) -> dict[str, Any]:
-        found = self._chroma.ask(
+        collection = self._chroma.ask(
             self._client, "GET", f"{self._chroma.folder}/{quote(self._chroma.collection, safe='')}"
         )
-        return {"ef_search": _graph(found).get("ef_search")}
+        return {"ef_search": _graph(collection).get("ef_search")}
 
     def close(self) -> None:
         """Ends the connection of this session."""

@@ -83,7 +83,7 @@ class Conformance:
 
     def __post_init__(self) -> None:
         self.items = _sample()
-        self._own = not self.queries
+        self._generates_queries = not self.queries
 
     def lines(self) -> Iterator[ConformanceLine]:
         """The lines in order. Raises BadUsage, UnknownName, MissingExtra and EngineFailure where
@@ -91,19 +91,19 @@ class Conformance:
         """
         with open_engine(self.spec, self.options) as self.engine:
             if self.engine.can_index:
-                if not self._own:
+                if not self._generates_queries:
                     raise BadUsage(
                         f"{self.engine.label}: an engine that indexes has queries of its own; "
                         "leave yours out."
                     )
                 self.engine.index(self.items)
                 self.queries = _queries(self.items)
-            elif self._own:
+            elif self._generates_queries:
                 self.queries = self._blind_queries()
             self.silent = self._is_silent()
             for name, check in _CHECKS.items():
                 yield self._line(name, check)
-        yield self._line(_CLOSING, lambda each: each.engine.close())
+        yield self._line(_CLOSING, lambda suite: suite.engine.close())
 
     def _blind_queries(self) -> list[EngineQuery]:
         if self.engine.needs_vector and self.engine.dimensions is None:
@@ -121,7 +121,7 @@ class Conformance:
 
     def _is_silent(self) -> bool:
         try:
-            return not any(found.ids for found in self.lists())
+            return not any(hits.ids for hits in self.lists())
         except RankwellError:  # The points on results fail by it.
             return False
 
@@ -149,12 +149,13 @@ def lines_of_ended(n: int, reason: str) -> Iterator[ConformanceLine]:
     """The lines behind the first n of an engine that ended its process, as by `os._exit`: a
     failure, and what is skipped.
     """
-    message, rest = f"the engine ended its process ({reason})", [*_CHECKS, _CLOSING][n:]
+    message, checks_left = f"the engine ended its process ({reason})", [*_CHECKS, _CLOSING][n:]
     yield ConformanceLine(
-        rest.pop(0) if n else "it can be opened, filled and queried", "failed", message
+        checks_left.pop(0) if n else "it can be opened, filled and queried", "failed", message
     )
     yield from (
-        ConformanceLine(name, "skipped", "the process of the engine has ended") for name in rest
+        ConformanceLine(name, "skipped", "the process of the engine has ended")
+        for name in checks_left
     )
 
 
@@ -170,12 +171,12 @@ def _require(holds: bool, message: str) -> None:
 def _sample() -> EngineItems:
     """Items with four of twelve words each, a vector that leans towards them, and a field."""
     rng = np.random.default_rng(7)
-    chosen = [rng.choice(len(_WORDS), 4, replace=False) for _ in range(_ITEMS)]
+    item_words = [rng.choice(len(_WORDS), 4, replace=False) for _ in range(_ITEMS)]
     bases = rng.normal(size=(len(_WORDS), _DIMENSIONS))
-    vectors = np.stack([bases[each].sum(axis=0) for each in chosen]) + rng.normal(
+    vectors = np.stack([bases[words].sum(axis=0) for words in item_words]) + rng.normal(
         scale=0.3, size=(_ITEMS, _DIMENSIONS)
     )
-    texts = [" ".join(_WORDS[word] for word in each) for each in chosen]
+    texts = [" ".join(_WORDS[word] for word in words) for words in item_words]
     colours = [("red", "blue", "green")[row % 3] for row in range(_ITEMS)]
     return EngineItems(
         [f"item-{row:03}" for row in range(_ITEMS)],
@@ -195,22 +196,22 @@ def _queries(items: EngineItems) -> list[EngineQuery]:
     ]
 
 
-def _lengths(each: Conformance) -> str | None:
-    with each.session() as session:
+def _lengths(suite: Conformance) -> str | None:
+    with suite.session() as session:
         for k in (1, 3, _ITEMS + 10):
-            if each.engine.most_k is None or k <= each.engine.most_k:
-                found = session.search(each.queries[0], k)
-                _require(len(found.ids) <= k, f"{len(found.ids)} results for k = {k}")
-        _require(len(session.search(each.queries[0], 0).ids) == 0, "results for k = 0")
+            if suite.engine.most_k is None or k <= suite.engine.most_k:
+                hits = session.search(suite.queries[0], k)
+                _require(len(hits.ids) <= k, f"{len(hits.ids)} results for k = {k}")
+        _require(len(session.search(suite.queries[0], 0).ids) == 0, "results for k = 0")
     return None
 
 
-def _limit(each: Conformance) -> str | None:
-    most = each.engine.most_k
+def _limit(suite: Conformance) -> str | None:
+    most = suite.engine.most_k
     if most is None:
         raise _Skipped("the engine has no limit of k")
     try:
-        each.engine.check(each.queries[:1], most + 1)
+        suite.engine.check(suite.queries[:1], most + 1)
     except BadUsage as error:
         _require(
             str(most) in str(error) and str(most + 1) in str(error),
@@ -220,36 +221,34 @@ def _limit(each: Conformance) -> str | None:
     raise AssertionError(f"k = {most + 1} is not refused")
 
 
-def _ids(each: Conformance) -> str | None:
-    for query, found in zip(each.queries, each.lists(), strict=True):
-        ids: Sequence[Any] = found.ids
+def _ids(suite: Conformance) -> str | None:
+    for query, hits in zip(suite.queries, suite.lists(), strict=True):
+        ids: Sequence[Any] = hits.ids
         _require(
             all(isinstance(item, str) and item for item in ids),
             f"query {query.id!r}: an id is not a string",
         )
-        _require(
-            len(set(found.ids)) == len(found.ids), f"query {query.id!r}: an item appears twice"
-        )
-        if each.engine.can_index:
+        _require(len(set(hits.ids)) == len(hits.ids), f"query {query.id!r}: an item appears twice")
+        if suite.engine.can_index:
             _require(
-                set(found.ids) <= set(each.items.ids),
+                set(hits.ids) <= set(suite.items.ids),
                 f"query {query.id!r}: an item was never indexed",
             )
     return None
 
 
-def _scores(each: Conformance) -> str | None:
-    for query, found in zip(each.queries, each.lists(), strict=True):
-        if found.scores is None:
+def _scores(suite: Conformance) -> str | None:
+    for query, hits in zip(suite.queries, suite.lists(), strict=True):
+        if hits.scores is None:
             return "the engine returns no scores"
         _require(
-            len(found.scores) == len(found.ids),
-            f"query {query.id!r}: {len(found.scores)} scores of {len(found.ids)} items",
+            len(hits.scores) == len(hits.ids),
+            f"query {query.id!r}: {len(hits.scores)} scores of {len(hits.ids)} items",
         )
         rises = [
-            place
-            for place in range(1, len(found.scores))
-            if found.scores[place] > found.scores[place - 1]
+            position
+            for position in range(1, len(hits.scores))
+            if hits.scores[position] > hits.scores[position - 1]
         ]
         _require(
             not rises,
@@ -258,97 +257,97 @@ def _scores(each: Conformance) -> str | None:
     return None
 
 
-def _found(each: Conformance) -> str | None:
-    if each.engine.can_index or each.engine.kind == "vector":
+def _nonempty(suite: Conformance) -> str | None:
+    if suite.engine.can_index or suite.engine.kind == "vector":
         empty = [
             query.id
-            for query, found in zip(each.queries, each.lists(), strict=True)
-            if not found.ids
+            for query, hits in zip(suite.queries, suite.lists(), strict=True)
+            if not hits.ids
         ]
         _require(
             not empty,
-            f"no results for {len(empty)} of {len(each.queries)} queries, such as "
+            f"no results for {len(empty)} of {len(suite.queries)} queries, such as "
             f"{empty[0] if empty else ''!r}",
         )
         return None
     _require(
-        not each.silent,
-        f"none of {len(each.queries)} queries returned a result; give --queries with texts "
+        not suite.silent,
+        f"none of {len(suite.queries)} queries returned a result; give --queries with texts "
         "that find items",
     )
     raise _Skipped("the content of the index is unknown")
 
 
-def _odd(each: Conformance) -> str | None:
-    if not each.engine.needs_text:
+def _odd(suite: Conformance) -> str | None:
+    if not suite.engine.needs_text:
         raise _Skipped("queries have no text")
     refused: list[str] = []
-    with each.session() as session:
-        before = session.search(each.queries[0], _K).ids
+    with suite.session() as session:
+        before = session.search(suite.queries[0], _K).ids
         for name, text in _ODD.items():
             try:
-                session.search(EngineQuery(name, text, each.queries[0].vector), _K)
+                session.search(EngineQuery(name, text, suite.queries[0].vector), _K)
             except EngineFailure as error:
                 _require(
                     error.kind in ("status", "error", "malformed"), f"the {name} query: {error}"
                 )
                 refused.append(name)
         _require(
-            session.search(each.queries[0], _K).ids == before,
+            session.search(suite.queries[0], _K).ids == before,
             "after these queries, an ordinary one has other results",
         )
     return f"refused by the engine: {', '.join(refused)}" if refused else None
 
 
-def _refusals(each: Conformance) -> str | None:
-    if not each.engine.needs_vector:
+def _refusals(suite: Conformance) -> str | None:
+    if not suite.engine.needs_vector:
         raise _Skipped("queries have no vector")
-    good = np.array(each.queries[0].vector, dtype=np.float32)
+    good = np.array(suite.queries[0].vector, dtype=np.float32)
     bad = {"of NaN": good * np.nan, "of another dimension": np.append(good, 1)}
-    if each.engine.metric == "cosine":
+    if suite.engine.metric == "cosine":
         bad["of zeros"] = good * 0
-    if each.engine.dimensions is None:
+    if suite.engine.dimensions is None:
         del bad["of another dimension"]
     for name, vector in bad.items():
         try:
-            each.engine.check([EngineQuery(name, each.queries[0].text, vector)], _K)
+            suite.engine.check([EngineQuery(name, suite.queries[0].text, vector)], _K)
         except BadInput:
             continue
         raise AssertionError(f"a vector {name} is not refused")
     return None
 
 
-def _exact(each: Conformance) -> str | None:
-    engine = each.engine
+def _exact(suite: Conformance) -> str | None:
+    engine = suite.engine
     if engine.exact_parameters is None or engine.metric is None or not engine.can_index:
         raise _Skipped("the engine has no exact mode, or its items are unknown")
-    vectors = np.asarray(each.items.vectors)
-    best = each.exact(
-        np.stack([np.asarray(query.vector) for query in each.queries]), vectors, engine.metric, _K
+    vectors = np.asarray(suite.items.vectors)
+    best = suite.exact(
+        np.stack([np.asarray(query.vector) for query in suite.queries]), vectors, engine.metric, _K
     )
-    rows = {item: row for row, item in enumerate(each.items.ids)}
-    with each.session() as session:
+    rows = {item: row for row, item in enumerate(suite.items.ids)}
+    with suite.session() as session:
         session.configure(engine.exact_parameters)
-        for place, query in enumerate(each.queries):
-            found = session.search(query, _K).ids
-            own = each.exact(
+        for index, query in enumerate(suite.queries):
+            items = session.search(query, _K).ids
+            scores = suite.exact(
                 np.asarray(query.vector)[None],
-                vectors[[rows[item] for item in found]],
+                vectors[[rows[item] for item in items]],
                 engine.metric,
                 _K,
             )[0]
-            same = len(found) == _K and np.allclose(own, best[place], rtol=1e-5, atol=1e-6)
+            same = len(items) == _K and np.allclose(scores, best[index], rtol=1e-5, atol=1e-6)
             _require(
-                bool(same), f"query {query.id!r}: {list(found)} are not the {_K} nearest items"
+                bool(same), f"query {query.id!r}: {list(items)} are not the {_K} nearest items"
             )
     return None
 
 
-def _parameters(each: Conformance) -> str | None:
+def _parameters(suite: Conformance) -> str | None:
     changed: list[str] = []
-    with each.session() as one, each.session() as other:
-        start = one.parameters()
-        for parameter in each.engine.family.search:
+    with suite.session() as first_session, suite.session() as second_session:
+        start = first_session.parameters()
+        for parameter in suite.engine.family.search:
             value = start.get(parameter.name)
             if parameter.name not in start or (isinstance(value, str) and not parameter.choices):
                 continue
@@ -358,12 +357,12 @@ def _parameters(each: Conformance) -> str | None:
                 else _another(value)
             )
             if new is not None:
-                one.configure({parameter.name: new})
+                first_session.configure({parameter.name: new})
                 _require(
-                    other.parameters()[parameter.name] == value,
+                    second_session.parameters()[parameter.name] == value,
                     f"{parameter.name} changes in another session",
                 )
-                one.configure({parameter.name: value})
+                first_session.configure({parameter.name: value})
                 changed.append(parameter.name)
     if not changed:
         raise _Skipped("the engine has no search parameters")
@@ -377,41 +376,43 @@ def _another(value: Any) -> Any:
     return value + 1 if isinstance(value, int) else value / 2 if isinstance(value, float) else None
 
 
-def _callers(each: Conformance) -> str | None:
-    alone = [found.ids for found in each.lists()]
+def _callers(suite: Conformance) -> str | None:
+    expected_lists = [hits.ids for hits in suite.lists()]
     with ThreadPoolExecutor(_CALLERS) as pool:
-        together = list(pool.map(lambda _: [found.ids for found in each.lists()], range(_CALLERS)))
-    different = sum(lists != alone for lists in together)
+        concurrent_lists = list(
+            pool.map(lambda _: [hits.ids for hits in suite.lists()], range(_CALLERS))
+        )
+    different = sum(lists != expected_lists for lists in concurrent_lists)
     _require(
         not different, f"{different} of {_CALLERS} callers at once get other lists than one alone"
     )
     return None
 
 
-def _filters(each: Conformance) -> str | None:
-    if not each.engine.filters or not each.engine.can_index:
+def _filters(suite: Conformance) -> str | None:
+    if not suite.engine.filters or not suite.engine.can_index:
         raise _Skipped("the engine has no filters, or its fields are unknown")
-    colours = dict(zip(each.items.ids, each.items.fields["colour"], strict=True))
-    with each.session() as session:
-        for query in each.queries:
-            found = session.search(
+    colours = dict(zip(suite.items.ids, suite.items.fields["colour"], strict=True))
+    with suite.session() as session:
+        for query in suite.queries:
+            items = session.search(
                 EngineQuery(query.id, query.text, query.vector, {"colour": "red"}), _K
             ).ids
             _require(
-                all(colours[item] == "red" for item in found),
+                all(colours[item] == "red" for item in items),
                 f"query {query.id!r}: the filter lets other items through",
             )
     return None
 
 
-def _timeout(each: Conformance) -> str | None:
-    if "timeout" not in {parameter.name for parameter in each.engine.family.connect}:
+def _timeout(suite: Conformance) -> str | None:
+    if "timeout" not in {parameter.name for parameter in suite.engine.family.connect}:
         raise _Skipped("the engine is in this process")
     try:
-        with open_engine(each.spec, {**each.options, "timeout": 1e-6}) as engine:
+        with open_engine(suite.spec, {**suite.options, "timeout": 1e-6}) as engine:
             if engine.can_index:
                 return "its own index is not built within a limit"
-            engine.session().search(each.queries[0], _K)
+            engine.session().search(suite.queries[0], _K)
     except EngineFailure as error:
         _require(
             error.kind == "timeout",
@@ -421,22 +422,25 @@ def _timeout(each: Conformance) -> str | None:
     raise _Skipped("the answer came within the limit")
 
 
-def _deletion(each: Conformance) -> str | None:
-    if not each.engine.can_index:
+def _deletion(suite: Conformance) -> str | None:
+    if not suite.engine.can_index:
         try:
-            each.engine.index(each.items)
+            suite.engine.index(suite.items)
         except BadUsage:
             raise _Skipped("a foreign index is only read") from None
         raise AssertionError("a foreign index is written to")
-    kept = [row for row in range(_ITEMS) if row % 2]
-    items, texts, vectors = each.items, each.items.texts or (), np.asarray(each.items.vectors)
-    fields = {name: [values[row] for row in kept] for name, values in items.fields.items()}
+    rows = [row for row in range(_ITEMS) if row % 2]
+    items, texts, vectors = suite.items, suite.items.texts or (), np.asarray(suite.items.vectors)
+    fields = {name: [values[row] for row in rows] for name, values in items.fields.items()}
     fewer = EngineItems(
-        [items.ids[row] for row in kept], [texts[row] for row in kept], vectors[kept], fields
+        [items.ids[row] for row in rows], [texts[row] for row in rows], vectors[rows], fields
     )
-    each.engine.index(fewer)
-    gone = {item for found in each.lists() for item in found.ids} - set(fewer.ids)
-    _require(not gone, f"an item that is not in the new index appears: {min(gone, default='')!r}")
+    suite.engine.index(fewer)
+    deleted_items = {item for hits in suite.lists() for item in hits.ids} - set(fewer.ids)
+    _require(
+        not deleted_items,
+        f"an item that is not in the new index appears: {min(deleted_items, default='')!r}",
+    )
     return None
 
 
@@ -445,7 +449,7 @@ _CHECKS: Mapping[str, Callable[[Conformance], str | None]] = {
     "k above the limit is an error that names both": _limit,
     "ids are strings that were indexed, each once": _ids,
     "scores do not rise": _scores,
-    "every ordinary query has results": _found,
+    "every ordinary query has results": _nonempty,
     "odd queries harm nothing": _odd,
     "vectors that cannot be searched by are refused": _refusals,
     "the exact mode finds the nearest items": _exact,

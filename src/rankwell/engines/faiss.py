@@ -7,11 +7,11 @@ import numpy as np
 
 from rankwell.engines import (
     ENGINES,
-    Engine,
     EngineFamily,
     EngineHits,
     EngineItems,
     EngineQuery,
+    MemoryEngine,
     Opening,
     Parameter,
     Session,
@@ -19,15 +19,13 @@ from rankwell.engines import (
 from rankwell.errors import BadInput, BadUsage
 
 
-class _FaissEngine(Engine):
-    filters = True
+class _FaissEngine(MemoryEngine):
+    module = "faiss"
 
     def __init__(self, opening: Opening) -> None:
         super().__init__(opening)
-        self.library, self.metric = opening.family.need("faiss"), opening.connect["metric"]
+        self.metric = opening.connect["metric"]
         self.shape: str = opening.build["index"]
-        self.table: Any = None
-        self.items = EngineItems(list[str]())
         self.exact_parameters = {
             "flat": {},
             "ivf": {"nprobe": opening.build["nlist"]},
@@ -59,11 +57,11 @@ class _FaissEngine(Engine):
             table.cp.min_points_per_centroid = 1
             table.train(rows)
         table.add(rows)
-        self.table, self.items = table, items
+        self.loaded_index, self.items = table, items
         return self._size()
 
     def prepared(self, vectors: Any) -> Any:
-        """(n, d) float32, of length one under cosine."""
+        """The vectors as float32, of length one under cosine."""
         rows = np.ascontiguousarray(vectors, dtype=np.float32)
         if self.metric != "cosine":
             return rows
@@ -73,21 +71,11 @@ class _FaissEngine(Engine):
     def _size(self) -> int:
         sizes: list[int] = []
         writer = self.library.PyCallbackIOWriter(lambda part: sizes.append(len(part)))
-        self.library.write_index(self.table, writer)
+        self.library.write_index(self.loaded_index, writer)
         return sum(sizes)
 
     def _session(self) -> Session:
-        return _FaissSession(self, self.built(self.table))
-
-    def _describe(self) -> dict[str, Any]:
-        return {
-            "items": len(self.items.ids),
-            "index_bytes": None if self.table is None else self._size(),
-        }
-
-    def close(self) -> None:
-        """Frees the index and the items."""
-        self.table, self.items = None, EngineItems(list[str]())
+        return _FaissSession(self, self.built(self.loaded_index))
 
 
 class _FaissSession(Session):
@@ -124,16 +112,14 @@ class _FaissSession(Session):
             settings.sel = None
 
     def _search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
-        if any(query.filter for query in queries):
-            return [self._search(query, k) for query in queries]
         rows = self._prepare(np.stack([np.asarray(query.vector) for query in queries]))
         return self._hits(*self._table.search(rows, k, params=self._settings))
 
     def _hits(self, scores: Any, labels: Any) -> list[EngineHits]:
         """The results without -1, which fills short lists."""
-        return [self._listed(*both) for both in zip(labels.tolist(), scores.tolist(), strict=True)]
+        return list(map(self._hits_of, labels.tolist(), scores.tolist()))
 
-    def _listed(self, rows: list[int], scores: list[float]) -> EngineHits:
+    def _hits_of(self, rows: list[int], scores: list[float]) -> EngineHits:
         if rows[-1] < 0:  # what is missing comes last
             rows = rows[: rows.index(-1)]
         ids = self._ids

@@ -32,11 +32,11 @@ class Parameter:
         """The value of a text, as on a command line, or of Python or TOML. Raises BadUsage where it
         is not one of its kind.
         """
-        found = self._typed(value)
-        if found is None or (self.choices and found not in self.choices):
+        typed = self._typed(value)
+        if typed is None or (self.choices and typed not in self.choices):
             expected = " or ".join(self.choices) if self.choices else _KINDS[self.kind]
             raise BadUsage(f"{engine}: {self.name} is {shown(value)}; expected {expected}.")
-        return found
+        return typed
 
     def _typed(self, value: Any) -> Any:
         if isinstance(value, str) and self.kind is bool:
@@ -111,14 +111,17 @@ class EngineFamily:
             ) from error
 
     def read(
-        self, values: Mapping[str, Any], known: Sequence[Parameter] | None = None
+        self, values: Mapping[str, Any], declared: Sequence[Parameter] | None = None
     ) -> dict[str, Any]:
         """Parameters with their values in their types. Raises UnknownName, BadUsage."""
-        table = {each.name: each for each in (self.parameters if known is None else known)}
+        table = {
+            parameter.name: parameter
+            for parameter in (self.parameters if declared is None else declared)
+        }
         for name in values:
             if name not in table:
-                there = f"; {suggest(name, table)}" if table else "; it has none."
-                raise UnknownName(f"{self.name}: unknown parameter {name!r}{there}")
+                hint = f"; {suggest(name, table)}" if table else "; it has none."
+                raise UnknownName(f"{self.name}: unknown parameter {name!r}{hint}")
         return {name: table[name].read(value, self.name) for name, value in values.items()}
 
 
@@ -128,7 +131,7 @@ class Opening:
     target: a file or an object.
 
     connect, build: values of all parameters, defaults included; search: of those that were given or
-    have a default. shown: the given parameters without the values of secrets.
+    have a default. redacted_parameters: those that were given, without the values of secrets.
     """
 
     family: EngineFamily
@@ -137,5 +140,5 @@ class Opening:
     connect: Mapping[str, Any]
     build: Mapping[str, Any]
     search: Mapping[str, Any]
-    shown: Mapping[str, Any]
+    redacted_parameters: Mapping[str, Any]
     secrets: Secrets

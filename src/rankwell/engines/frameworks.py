@@ -43,7 +43,7 @@ def framework_caller(thing: Any, takes: Takes | None) -> Caller | None:
 
 def _is_from(thing: Any, *packages: str) -> bool:
     """Whether a class of the object comes from one of the packages."""
-    modules = (each.__module__ for each in type(thing).__mro__)
+    modules = (base.__module__ for base in type(thing).__mro__)
     return any(module.partition(".")[0].startswith(packages) for module in modules)
 
 
@@ -59,11 +59,15 @@ def _beir(thing: Any, _: Takes | None) -> Caller | None:
     """`search(corpus, queries, top_k)` -> {query: {document: score}}; BEIR's dense models have a
     score function as well.
     """
-    known = parameters_of(getattr(thing, "search", None))
-    if [*known][:2] != ["corpus", "queries"]:
+    parameters = parameters_of(getattr(thing, "search", None))
+    if [*parameters][:2] != ["corpus", "queries"]:
         return None
-    needed = known.get("score_function")
-    more = ("cos_sim",) if needed is not None and needed.default is needed.empty else ()
+    score_function = parameters.get("score_function")
+    more = (
+        ("cos_sim",)
+        if score_function is not None and score_function.default is score_function.empty
+        else ()
+    )
     corpus: dict[str, dict[str, str]] = {}
 
     def _index(items: EngineItems) -> None:
@@ -74,11 +78,13 @@ def _beir(thing: Any, _: Takes | None) -> Caller | None:
         )
 
     def _batch(queries: Mapping[str, str], k: int) -> Mapping[str, Any]:
-        found: Mapping[str, Mapping[str, float]] = thing.search(corpus, dict(queries), k, *more)
+        scores_by_query: Mapping[str, Mapping[str, float]] = thing.search(
+            corpus, dict(queries), k, *more
+        )
         # A dictionary has no order; equal scores keep that of the object. A query without results
         # may be missing.
         return {
-            query: sorted(found.get(query, {}).items(), key=lambda pair: -pair[1])[:k]
+            query: sorted(scores_by_query.get(query, {}).items(), key=lambda pair: -pair[1])[:k]
             for query in queries
         }
 
@@ -95,14 +101,14 @@ def _pyterrier(thing: Any, _: Takes | None) -> Caller | None:
     def _batch(queries: Mapping[str, str], k: int) -> Mapping[str, Any]:
         import pandas as pd
 
-        found = thing.transform(pd.DataFrame({"qid": [*queries], "query": [*queries.values()]}))
+        frame = thing.transform(pd.DataFrame({"qid": [*queries], "query": [*queries.values()]}))
         order = (
             {"by": "rank", "ascending": True}
-            if "rank" in found
+            if "rank" in frame
             else {"by": "score", "ascending": False}
         )
         lists: dict[str, list[Any]] = {query: [] for query in queries}
-        for row in found.sort_values(kind="stable", **order).to_dict("records"):
+        for row in frame.sort_values(kind="stable", **order).to_dict("records"):
             lists[str(row["qid"])].append((row["docno"], row["score"]))
         return {query: rows[:k] for query, rows in lists.items()}
 
@@ -156,8 +162,8 @@ def _llamaindex(thing: Any, _: Takes | None) -> Caller | None:
             thing.similarity_top_k = k
         # `node_id` is a part of the node inside.
         return [
-            {"node": each.node, "id": each.node.node_id, "score": each.score}
-            for each in thing.retrieve(text)
+            {"node": node.node, "id": node.node.node_id, "score": node.score}
+            for node in thing.retrieve(text)
         ]
 
     return Caller(_call, "retrieve", "text", cuts=True)
@@ -178,13 +184,15 @@ def _haystack(thing: Any, takes: Takes | None) -> Caller | None:
             "text",
             cuts=True,
         )
-    known = parameters_of(thing.run)
-    by_vector = "query_embedding" in known and (takes == "vector" or "query" not in known)
+    parameters = parameters_of(thing.run)
+    by_vector = "query_embedding" in parameters and (takes == "vector" or "query" not in parameters)
     name = "query_embedding" if by_vector else "query"
 
     def _call(query: Any, k: int) -> Any:
         value = query.tolist() if by_vector else query
-        return _documents(thing.run(**{name: value}, **({"top_k": k} if "top_k" in known else {})))
+        return _documents(
+            thing.run(**{name: value}, **({"top_k": k} if "top_k" in parameters else {}))
+        )
 
     return Caller(_call, "run", "vector" if by_vector else "text", cuts=True)
 
@@ -193,7 +201,7 @@ def _pipeline_input(pipeline: Any, query: str, k: int) -> dict[str, dict[str, An
     """The input of a pipeline: the query for each socket that needs a text, k for each one named
     top_k.
     """
-    found: dict[str, dict[str, Any]] = {}
+    inputs: dict[str, dict[str, Any]] = {}
     for component, sockets in pipeline.inputs().items():
         values = {
             name: query
@@ -202,8 +210,8 @@ def _pipeline_input(pipeline: Any, query: str, k: int) -> dict[str, dict[str, An
         }
         values |= {name: k for name in sockets if name == "top_k"}
         if values:
-            found[component] = values
-    return found
+            inputs[component] = values
+    return inputs
 
 
 def _documents(output: Mapping[str, Any]) -> Any:
@@ -212,9 +220,9 @@ def _documents(output: Mapping[str, Any]) -> Any:
     """
     if "documents" in output:
         return output["documents"]
-    listed = [
-        each["documents"]
-        for each in output.values()
-        if isinstance(each, Mapping) and "documents" in each
+    document_lists = [
+        part["documents"]
+        for part in output.values()
+        if isinstance(part, Mapping) and "documents" in part
     ]
-    return listed[-1] if listed else None
+    return document_lists[-1] if document_lists else None

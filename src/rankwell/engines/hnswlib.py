@@ -7,11 +7,11 @@ import numpy as np
 
 from rankwell.engines import (
     ENGINES,
-    Engine,
     EngineFamily,
     EngineHits,
     EngineItems,
     EngineQuery,
+    MemoryEngine,
     Opening,
     Parameter,
     Session,
@@ -21,14 +21,12 @@ from rankwell.errors import BadInput
 _SPACES = {"cosine": "cosine", "dot": "ip", "l2": "l2"}
 
 
-class _HnswEngine(Engine):
-    filters = True
+class _HnswEngine(MemoryEngine):
+    module = "hnswlib"
 
     def __init__(self, opening: Opening) -> None:
         super().__init__(opening)
-        self.library, self.metric = opening.family.need("hnswlib"), opening.connect["metric"]
-        self.graph: Any = None
-        self.items = EngineItems(list[str]())
+        self.metric = opening.connect["metric"]
 
     @property
     def distances(self) -> bool:
@@ -47,19 +45,14 @@ class _HnswEngine(Engine):
             random_seed=build["seed"],
         )
         graph.add_items(vectors, np.arange(len(vectors)), num_threads=build["threads"])
-        self.graph, self.items = graph, items
-        return int(graph.index_file_size())
+        self.loaded_index, self.items = graph, items
+        return self._size()
 
     def _session(self) -> Session:
-        return _HnswSession(self, self.built(self.graph))
+        return _HnswSession(self, self.built(self.loaded_index))
 
-    def _describe(self) -> dict[str, Any]:
-        size = None if self.graph is None else int(self.graph.index_file_size())
-        return {"items": len(self.items.ids), "index_bytes": size}
-
-    def close(self) -> None:
-        """Frees the graph and the items."""
-        self.graph, self.items = None, EngineItems(list[str]())
+    def _size(self) -> int:
+        return int(self.loaded_index.index_file_size())
 
 
 class _HnswSession(Session):
@@ -83,27 +76,25 @@ class _HnswSession(Session):
             k = len(ids)
         if query.filter:
             return self._filtered(query, k)
-        found = graph.knn_query(query.vector, k, 1)
-        labels: list[int] = found[0].tolist()[0]
-        return EngineHits([ids[label] for label in labels], found[1].tolist()[0])
+        neighbours = graph.knn_query(query.vector, k, 1)
+        labels: list[int] = neighbours[0].tolist()[0]
+        return EngineHits([ids[label] for label in labels], neighbours[1].tolist()[0])
 
     def _filtered(self, query: EngineQuery, k: int) -> EngineHits:
         rows = set(self._items.matching(query.filter or {}))
         if not rows:
             return EngineHits([], [])
-        found = self._graph.knn_query(query.vector, min(k, len(rows)), 1, rows.__contains__)
-        labels: list[int] = found[0].tolist()[0]
-        return EngineHits([self._ids[label] for label in labels], found[1].tolist()[0])
+        neighbours = self._graph.knn_query(query.vector, min(k, len(rows)), 1, rows.__contains__)
+        labels: list[int] = neighbours[0].tolist()[0]
+        return EngineHits([self._ids[label] for label in labels], neighbours[1].tolist()[0])
 
     def _search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
-        if any(query.filter for query in queries):
-            return [self._search(query, k) for query in queries]
         self._set_ef()
         vectors = np.stack([np.asarray(query.vector) for query in queries])
-        found = self._graph.knn_query(vectors, k=min(k, len(self._ids)))
+        neighbours = self._graph.knn_query(vectors, k=min(k, len(self._ids)))
         ids = self._ids
         lists: list[tuple[list[int], list[float]]] = [
-            *zip(found[0].tolist(), found[1].tolist(), strict=True)
+            *zip(neighbours[0].tolist(), neighbours[1].tolist(), strict=True)
         ]
         return [
             EngineHits([ids[label] for label in labels], distances) for labels, distances in lists

@@ -8,11 +8,11 @@ import time
 import zlib
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import urlsplit
 
 from rankwell.engines import EngineFailure
-from rankwell.engines.answer_flags import ALWAYS, refuse_flagged
+from rankwell.engines.answer_flags import ALWAYS, refuse_constant, refuse_flagged
 from rankwell.errors import BadUsage
 
 MOST_BYTES = 1 << 28
@@ -69,7 +69,7 @@ class HttpClient:
             method, path, content, {"Accept": "application/json", **more, **(headers or {})}
         )
         try:
-            answer = json.loads(raw, parse_constant=_no_constant)
+            answer = json.loads(raw, parse_constant=refuse_constant)
         except (ValueError, RecursionError) as error:
             raise EngineFailure(
                 "malformed", f"the answer is not JSON ({type(error).__name__}: {str(error)[:100]})."
@@ -154,7 +154,7 @@ def _decoded(answer: bytes, encoding: str) -> bytes:
     bits = zlib.MAX_WBITS | 32 if encoding == "gzip" or answer[0] & 15 == 8 else -zlib.MAX_WBITS
     try:
         unpacking = zlib.decompressobj(bits)
-        found = unpacking.decompress(answer, MOST_BYTES)
+        unpacked = unpacking.decompress(answer, MOST_BYTES)
     except zlib.error as error:
         raise EngineFailure(
             "malformed", f"the answer is said to be {encoding}, and is not ({error})."
@@ -163,8 +163,4 @@ def _decoded(answer: bytes, encoding: str) -> bytes:
         raise EngineFailure("malformed", f"the answer has more than {MOST_BYTES >> 20} MiB.")
     if not unpacking.eof:
         raise EngineFailure("disconnected", "the answer ends before its compression does.")
-    return found
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
+    return unpacked

@@ -40,7 +40,7 @@ from rankwell.engines.http_client import HttpClient
 from rankwell.errors import BadInput, BadUsage, UnknownName, shown
 from rankwell.store import Source
 
-_PLACE = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
+_PLACEHOLDER = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
 _KINDS: tuple[Kind, ...] = ("lexical", "vector", "hybrid")
 _OF_ONE_KIND: Mapping[str, type] = {
     "method": object,
@@ -84,9 +84,9 @@ def presets() -> tuple[str, ...]:
     folder = files("rankwell.engines") / "presets"
     return tuple(
         sorted(
-            each.name.removesuffix(".toml")
-            for each in folder.iterdir()
-            if each.name.endswith(".toml")
+            file.name.removesuffix(".toml")
+            for file in folder.iterdir()
+            if file.name.endswith(".toml")
         )
     )
 
@@ -125,17 +125,17 @@ def _preset_file(name: str) -> Path:
 
 
 def _refuse_odd(
-    name: str, before: str, table: Mapping[str, Any], known: Mapping[str, type]
+    name: str, prefix: str, table: Mapping[str, Any], types: Mapping[str, type]
 ) -> None:
     """Raises BadInput for a key of a table of the file that is not one of those known, and for a
     value of another type.
     """
     for key, value in table.items():
-        if key not in known:
-            raise BadInput(f"{name}: unknown key {before + key!r}; {suggest(key, known)}")
-        if known[key] not in (object, type(value)):
+        if key not in types:
+            raise BadInput(f"{name}: unknown key {prefix + key!r}; {suggest(key, types)}")
+        if types[key] not in (object, type(value)):
             raise BadInput(
-                f"{name}: {before}{key} is {shown(value)}; expected {_TYPE_NAMES[known[key]]}."
+                f"{name}: {prefix}{key} is {shown(value)}; expected {_TYPE_NAMES[types[key]]}."
             )
 
 
@@ -144,12 +144,12 @@ def _preset_rules() -> FailureRules:
     """All rules of the presets: for files without their own, whose server may be one of theirs."""
     tables = [(name, read_toml(Source(_preset_file(name)))[1]) for name in presets()]
     rules = [
-        read_rules(each.get("fail_if", []), each.get("fail_reason", []), name)
-        for name, each in tables
+        read_rules(table.get("fail_if", []), table.get("fail_reason", []), name)
+        for name, table in tables
     ]
     return FailureRules(
-        [flag for each in rules for flag in each.flags],
-        [path for each in rules for path in each.reasons],
+        [flag for preset_rules in rules for flag in preset_rules.flags],
+        [path for preset_rules in rules for path in preset_rules.reasons],
     )
 
 
@@ -166,10 +166,13 @@ def _adapt(family: EngineFamily, target: Any, options: Mapping[str, Any]) -> Eng
                 "true or false."
             )
         declared.append(Parameter(key, type(default), default, f"{{{key}}} in the request"))
-    texts = tuple(each for each in declared if each.kind is str)
-    others = tuple(each for each in declared if each.kind is not str)
+    connect_parameters = tuple(parameter for parameter in declared if parameter.kind is str)
+    search_parameters = tuple(parameter for parameter in declared if parameter.kind is not str)
     return replace(
-        family, connect=(*family.connect, *texts), search=others, most_k=table.get("most_k")
+        family,
+        connect=(*family.connect, *connect_parameters),
+        search=search_parameters,
+        most_k=table.get("most_k"),
     )
 
 
@@ -191,7 +194,9 @@ class _HttpEngine(Engine):
         self.url = opening.connect["url"] or opening.secrets.expand(written)
         if not opening.connect["url"]:
             # The description has the address of the file, secrets by their names.
-            self.opening = replace(opening, shown={**opening.shown, "url": written})
+            self.opening = replace(
+                opening, redacted_parameters={**opening.redacted_parameters, "url": written}
+            )
         if not self.url:
             raise BadUsage(
                 f'{name}: no address; write url = "http://HOST:PORT", or the option '
@@ -209,35 +214,37 @@ class _HttpEngine(Engine):
         sent.
         """
         try:
-            where = urlsplit(self.url)
+            address = urlsplit(self.url)
         except ValueError:  # the client refuses it
             return
-        if where.password:
-            self._secrets.hide(where.password, "${…}")
-            pair = f"{unquote(where.username or '')}:{unquote(where.password)}"
+        if address.password:
+            self._secrets.hide(address.password, "${…}")
+            pair = f"{unquote(address.username or '')}:{unquote(address.password)}"
             self._secrets.hide(base64.b64encode(pair.encode()).decode("ascii"), "${…}")
 
     def client(self) -> HttpClient:
-        """A connection of its own."""
+        """A new connection to the server."""
         return HttpClient(self.url, self.opening.connect["timeout"])
 
     def values(self) -> dict[str, Any]:
-        """The texts for the places of the request."""
+        """The values of the placeholders that are texts."""
         return {key: value for key, value in self.opening.connect.items() if isinstance(value, str)}
 
     def _session(self) -> Session:
         return _HttpSession(self)
 
     def _describe(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        description: dict[str, Any] = {}
         client = self.client()
         try:
             for key, name in (("version", "version"), ("count", "items")):
                 if key in self.request:
-                    found[name] = self.stated(key, partial(self._stated, client, self.request[key]))
+                    description[name] = self.stated(
+                        key, partial(self._stated, client, self.request[key])
+                    )
         finally:
             client.close()
-        return found
+        return description
 
     def _stated(self, client: HttpClient, ask: Mapping[str, Any]) -> Any:
         path = _text(ask["path"], self.values(), quoted=True)
@@ -253,14 +260,18 @@ def _request(name: str, table: Mapping[str, Any], kind: Kind | None) -> tuple[di
     stated = kind or table.get("kind")
     if stated not in (None, *_KINDS):
         raise BadInput(f"{name}: kind is {shown(stated)}; expected {', '.join(_KINDS)}.")
-    chosen = stated or next((each for each in _KINDS if each in table), None)
-    if chosen is not None and chosen not in table and any(each in table for each in _KINDS):
+    search_kind = stated or next((candidate for candidate in _KINDS if candidate in table), None)
+    if (
+        search_kind is not None
+        and search_kind not in table
+        and any(candidate in table for candidate in _KINDS)
+    ):
         raise BadUsage(
-            f"{name}: there is no {chosen} search; it has "
-            f"{', '.join(each for each in _KINDS if each in table)}."
+            f"{name}: there is no {search_kind} search; it has "
+            f"{', '.join(candidate for candidate in _KINDS if candidate in table)}."
         )
     base: dict[str, Any] = {"path": "/", "headers": {}}
-    merged = {**base, **table, **table.get(str(chosen), {})}
+    merged = {**base, **table, **table.get(str(search_kind), {})}
     merged["method"] = _method(merged)
     if merged["method"] not in _METHODS:
         raise BadInput(
@@ -286,10 +297,10 @@ def _request(name: str, table: Mapping[str, Any], kind: Kind | None) -> tuple[di
             f"{name}: results needs list and id (a path to the hits, and one in each hit), or "
             "ids (a path to a list)."
         )
-    found: Kind = "hybrid" if vector and query else "vector" if vector else "lexical"
-    if stated not in (None, found):
-        raise BadUsage(f"{name}: there is no {stated} search; it has {found}.")
-    return merged, found
+    query_kind: Kind = "hybrid" if vector and query else "vector" if vector else "lexical"
+    if stated not in (None, query_kind):
+        raise BadUsage(f"{name}: there is no {stated} search; it has {query_kind}.")
+    return merged, query_kind
 
 
 def _method(request: Mapping[str, Any]) -> Any:
@@ -302,21 +313,29 @@ def _method(request: Mapping[str, Any]) -> Any:
 def _rules(name: str, request: Mapping[str, Any]) -> FailureRules:
     """The rules of a request, by default the known ones. Raises BadInput."""
     results = request["results"]
-    known = known_rules(_preset_rules(), results.get("list") or results["ids"])
-    own = read_rules(request.get("fail_if", []), request.get("fail_reason", []), name)
-    return FailureRules(*(getattr(own if key in request else known, part) for key, part in _RULES))
+    default_rules = known_rules(_preset_rules(), results.get("list") or results["ids"])
+    file_rules = read_rules(request.get("fail_if", []), request.get("fail_reason", []), name)
+    return FailureRules(
+        *(getattr(file_rules if key in request else default_rules, part) for key, part in _RULES)
+    )
 
 
 class _HttpSession(Session):
     def __init__(self, engine: _HttpEngine) -> None:
         super().__init__(engine)
         self._client, self._headers, self._request = engine.client(), engine.headers, engine.request
-        self._values, self._own = engine.values(), dict[str, Any]()
+        self._values, self._search_values = engine.values(), dict[str, Any]()
         self._results, self._rules = _filled(engine.request["results"], self._values), engine.rules
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
         vector = [] if query.vector is None else query.vector.tolist()
-        values = {**self._values, **self._own, "query": query.text or "", "vector": vector, "k": k}
+        values = {
+            **self._values,
+            **self._search_values,
+            "query": query.text or "",
+            "vector": vector,
+            "k": k,
+        }
         path = _text(self._request["path"], values, quoted=True)
         body = self._request.get("body")
         answer = self._client.json(
@@ -329,10 +348,10 @@ class _HttpSession(Session):
         return _hits(answer, self._results)
 
     def _configure(self, values: Mapping[str, Any]) -> None:
-        self._own |= values
+        self._search_values |= values
 
     def _parameters(self) -> dict[str, Any]:
-        return dict(self._own)
+        return dict(self._search_values)
 
     def close(self) -> None:
         """Ends the connection of this session."""
@@ -340,21 +359,23 @@ class _HttpSession(Session):
 
 
 def _filled(part: Any, values: Mapping[str, Any]) -> Any:
-    """A part of the body with its places filled; a text that is one place and nothing else takes
-    the type of the value.
+    """A part of the body with its placeholders filled; a text that is nothing but one takes the
+    type of its value.
     """
     if isinstance(part, Mapping):
-        return {_text(key, values): _filled(each, values) for key, each in part.items()}
+        return {_text(key, values): _filled(child, values) for key, child in part.items()}
     if isinstance(part, list):
-        return [_filled(each, values) for each in part]
+        return [_filled(child, values) for child in part]
     if not isinstance(part, str):
         return part
-    whole = _PLACE.fullmatch(part)
-    return values[whole[1]] if whole and whole[1] in values else _text(part, values)
+    placeholder = _PLACEHOLDER.fullmatch(part)
+    return (
+        values[placeholder[1]] if placeholder and placeholder[1] in values else _text(part, values)
+    )
 
 
 def _text(text: str, values: Mapping[str, Any], *, quoted: bool = False) -> str:
-    """A text with its places filled; other braces stay. quoted: as parts of a URL."""
+    """A text with its placeholders filled; other braces stay. quoted: as parts of a URL."""
 
     def _value(match: re.Match[str]) -> str:
         if match[1] not in values:
@@ -363,7 +384,7 @@ def _text(text: str, values: Mapping[str, Any], *, quoted: bool = False) -> str:
         plain = ",".join(map(repr, value)) if isinstance(value, list) else str(value)
         return quote(plain, safe="") if quoted else plain
 
-    return _PLACE.sub(_value, text)
+    return _PLACEHOLDER.sub(_value, text)
 
 
 def _hits(answer: Any, results: Mapping[str, Any]) -> EngineHits:
@@ -381,32 +402,36 @@ def _hits(answer: Any, results: Mapping[str, Any]) -> EngineHits:
         )
         rows = _list_at(answer, results["list"], [] if may_lack else ABSENT)
         ids = [part_at(row, results["id"]) for row in rows]
-        found: list[Any] = (
+        hit_scores: list[Any] = (
             [part_at(row, results["score"], None) for row in rows] if "score" in results else []
         )
-        scores = None if "score" not in results or any(each is None for each in found) else found
-    for each in ids:
-        if not isinstance(each, (str, int)) or isinstance(each, bool) or each == "":
+        scores = (
+            None
+            if "score" not in results or any(score is None for score in hit_scores)
+            else hit_scores
+        )
+    for item_id in ids:
+        if not isinstance(item_id, (str, int)) or isinstance(item_id, bool) or item_id == "":
             raise EngineFailure(
-                "malformed", f"a hit has the id {shown(each)}; expected a string or an integer."
+                "malformed", f"a hit has the id {shown(item_id)}; expected a string or an integer."
             )
-    for each in scores or ():
-        if not isinstance(each, (int, float)) or isinstance(each, bool):
+    for score in scores or ():
+        if not isinstance(score, (int, float)) or isinstance(score, bool):
             raise EngineFailure(
-                "malformed", f"a hit has the score {shown(each)}; expected a number."
+                "malformed", f"a hit has the score {shown(score)}; expected a number."
             )
     if scores is not None and results.get("distance"):
-        scores = [0 - each for each in scores]
-    return EngineHits([str(each) for each in ids], scores)
+        scores = [0 - score for score in scores]
+    return EngineHits([str(item_id) for item_id in ids], scores)
 
 
 def _list_at(answer: Any, path: str, otherwise: Any = ABSENT) -> list[Any]:
-    found = part_at(answer, path, otherwise)
-    if not isinstance(found, list):
+    value = part_at(answer, path, otherwise)
+    if not isinstance(value, list):
         raise EngineFailure(
-            "malformed", f"{path} in the answer is {shown(found)}; expected a list."
+            "malformed", f"{path} in the answer is {shown(value)}; expected a list."
         )
-    return found
+    return value
 
 
 ENGINES.add(

@@ -77,25 +77,25 @@ class EngineObject:
         search(embedding, k); for `id` search(id, k). Raises BadUsage where there is no such method,
         or making the engine fails.
         """
-        found = find_engine(engine) if isinstance(engine, str) else engine
-        called = name or (engine if isinstance(engine, str) else type(engine).__name__)
-        made = _make(found, called) if inspect.isclass(found) else found
-        caller = _caller(made, takes)
-        if caller is None and inspect.isroutine(made):
+        target = find_engine(engine) if isinstance(engine, str) else engine
+        label = name or (engine if isinstance(engine, str) else type(engine).__name__)
+        instance = _make(target, label) if inspect.isclass(target) else target
+        caller = _caller(instance, takes)
+        if caller is None and inspect.isroutine(instance):
             with suppress(TypeError, ValueError):  # not every routine has a signature
-                inspect.signature(made).bind()
-                made = _make(made, called)
-                caller = _caller(made, takes)
-        if caller is None and inspect.isroutine(made):
-            caller = Caller(made, "search", "id" if "id" in takes else takes[0])
+                inspect.signature(instance).bind()
+                instance = _make(instance, label)
+                caller = _caller(instance, takes)
+        if caller is None and inspect.isroutine(instance):
+            caller = Caller(instance, "search", "id" if "id" in takes else takes[0])
         if caller is not None:
-            return cls(called, caller, id_field)
-        methods = dict.fromkeys(method for each in takes for method in _methods(each, takes))
-        listed = " or ".join(
+            return cls(label, caller, id_field)
+        methods = dict.fromkeys(method for kind in takes for method in _methods(kind, takes))
+        signatures = " or ".join(
             f"{method}(…, {'top_k' if '_' in method else 'k'})" for method in methods
         )
         raise BadUsage(
-            f"{called}: {kind_of(made)} without {listed}; give the engine such a method."
+            f"{label}: {kind_of(instance)} without {signatures}; give the engine such a method."
         )
 
     def ask(self, query: Any, k: int) -> list[EngineResult]:
@@ -122,10 +122,10 @@ class EngineObject:
                 f"{self.name} returned the mapping {shown(results, 120)}; expected a list of "
                 f"{_EXPECTED}."
             )
-        return [self._read(each, place) for place, each in enumerate(results, 1)]
+        return [self._read(result, number) for number, result in enumerate(results, 1)]
 
-    def _read(self, result: Any, place: int) -> EngineResult:
-        where = f"{self.name}: result {place}"
+    def _read(self, result: Any, number: int) -> EngineResult:
+        where = f"{self.name}: result {number}"
         if isinstance(result, (str, bytes, int)) or type(result).__name__.startswith(
             ("int", "uint", "str_")
         ):
@@ -137,7 +137,7 @@ class EngineObject:
             return EngineResult(
                 _text(pair[0], where), math.nan if pair[1] is None else _number(pair[1], where)
             )
-        item = self._own_id(result) if self.id_field else _part(result, _IDS)
+        item = self._named_id(result) if self.id_field else _part(result, _IDS)
         score, distance = (_part(result, names) for names in (_SCORES, _DISTANCES))
         if item is None:
             hint = f" with {self.id_field}" if self.id_field else ""
@@ -152,18 +152,18 @@ class EngineObject:
             _text(item, where), math.nan if score is None else _number(score, where)
         )
 
-    def _own_id(self, result: Any) -> Any:
+    def _named_id(self, result: Any) -> Any:
         """The field of a result that the user names, in the result, in the node that it holds, or
         in the metadata of either.
         """
         inner = _part(result, ("node",))
-        things = [each for each in (result, inner) if each is not None]
-        metadata = [_part(each, ("metadata", "meta")) for each in things]
+        holders = [holder for holder in (result, inner) if holder is not None]
+        metadata = [_part(holder, ("metadata", "meta")) for holder in holders]
         return next(
             (
-                found
-                for each in (*things, *metadata)
-                if (found := _part(each, (self.id_field,))) is not None
+                item_id
+                for holder in (*holders, *metadata)
+                if (item_id := _part(holder, (self.id_field,))) is not None
             ),
             None,
         )
@@ -201,9 +201,9 @@ def _make(factory: Callable[[], Any], name: str) -> Any:
     try:
         return factory()
     except Exception as error:
-        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise BadUsage(
-            f"{name}: the engine cannot be made without arguments ({what}); name a function "
+            f"{name}: the engine cannot be made without arguments ({reason}); name a function "
             "that makes it."
         ) from error
 
@@ -231,8 +231,8 @@ def _number(value: Any, where: str) -> float:
         if math.isfinite(number := float(value)):
             # An integer may have more digits than a float.
             return int(value) if isinstance(value, Integral) else number
-    what = f"{shown(value, 60)} ({kind_of(value)})"
-    raise BadInput(f"{where} has the similarity {what}; expected a finite number.")
+    description = f"{shown(value, 60)} ({kind_of(value)})"
+    raise BadInput(f"{where} has the similarity {description}; expected a finite number.")
 
 
 class _ObjectEngine(Engine):
@@ -289,18 +289,23 @@ class _ObjectSession(Session):
 
     def _search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
         batch = self._object.caller.batch
-        found = {} if batch is None else batch({each.id: each.text or "" for each in queries}, k)
-        return [_hits(lambda each=each: self._object.read(found[each.id])) for each in queries]
+        answers = (
+            {} if batch is None else batch({query.id: query.text or "" for query in queries}, k)
+        )
+        return [
+            _hits(lambda query=query: self._object.read(answers[query.id])) for query in queries
+        ]
 
 
 def _hits(read: Callable[[], list[EngineResult]]) -> EngineHits:
     try:
-        found = read()
+        results = read()
     except BadInput as error:
         raise EngineFailure("malformed", str(error)) from error
-    scores = [each.similarity for each in found]
+    scores = [result.similarity for result in results]
     return EngineHits(
-        [each.item for each in found], None if any(score != score for score in scores) else scores
+        [result.item for result in results],
+        None if any(score != score for score in scores) else scores,
     )
 
 

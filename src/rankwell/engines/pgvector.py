@@ -37,7 +37,12 @@ _SETTINGS = {
     "iterative_scan": "hnsw.iterative_scan",
     "probes": "ivfflat.probes",
 }
-_OWN: Mapping[str, Any] = {"exact": False, "words": "any", "weight": 0.5, "depth": 100}
+_STATEMENT_DEFAULTS: Mapping[str, Any] = {
+    "exact": False,
+    "words": "any",
+    "weight": 0.5,
+    "depth": 100,
+}
 # Each word once: PostgreSQL's own form of a long query exceeds the depth of its stack. Quotes and
 # backslashes are doubled.
 _ANY_WORD = (
@@ -45,7 +50,7 @@ _ANY_WORD = (
     r"| ')::tsquery "
     "FROM unnest(to_tsvector({}, %s)))"
 )
-_PLACE = re.compile(r"\{(query|vector|k)\}")
+_PLACEHOLDER = re.compile(r"\{(query|vector|k)\}")
 
 
 class _PgEngine(Engine):
@@ -55,15 +60,15 @@ class _PgEngine(Engine):
     def __init__(self, opening: Opening) -> None:
         super().__init__(opening)
         self.psycopg = opening.family.need("psycopg")
-        where = opening.connect
-        if not where["url"]:
+        connect = opening.connect
+        if not connect["url"]:
             raise BadUsage(
                 "pgvector: no address; write postgresql://HOST/DATABASE, or the option url=…."
             )
-        self.kind = where["kind"]
-        self.metric = None if self.kind == "lexical" else where["metric"]
-        self.can_index = where["table"] is None and where["sql"] is None
-        self.table: str | None = new_name() if self.can_index else where["table"]
+        self.kind = connect["kind"]
+        self.metric = None if self.kind == "lexical" else connect["metric"]
+        self.can_index = connect["table"] is None and connect["sql"] is None
+        self.table: str | None = new_name() if self.can_index else connect["table"]
         if self.kind == "vector":
             self.exact_parameters = {"exact": True}
         self._built = False
@@ -71,8 +76,8 @@ class _PgEngine(Engine):
         with self.guarding(), self.connect(write=self.can_index) as connection:
             if self.can_index:
                 drop_left_over(self.psycopg, connection)
-            elif self.needs_vector and where["sql"] is None:
-                column = self.quoted(where["vector"])
+            elif self.needs_vector and connect["sql"] is None:
+                column = self.quoted(connect["vector"])
                 self.dimensions = dimensions_of(self.psycopg, connection, self.relation, column)
 
     def connect(self, *, write: bool = False) -> Any:
@@ -108,22 +113,22 @@ class _PgEngine(Engine):
         return f"PostgreSQL {server}" + (f", pgvector {row[0]}" if row else "")
 
     def _index(self, items: EngineItems) -> int:
-        sql, where, build = self.psycopg.sql, self.opening.connect, self.opening.build
+        sql, connect, build = self.psycopg.sql, self.opening.connect, self.opening.build
         kinds = {bool: "boolean", int: "bigint", float: "double precision", str: "text"}
-        columns = {where["id"]: "text PRIMARY KEY"}
+        columns = {connect["id"]: "text PRIMARY KEY"}
         values: list[Sequence[Any]] = [items.ids]
         if self.needs_text:
-            columns[where["text"]], values = (
+            columns[connect["text"]], values = (
                 "text",
                 [*values, [_plain(text) for text in items.texts or ()]],
             )
         if self.needs_vector and items.vectors is not None:
-            columns[where["vector"]] = f"vector({items.vectors.shape[1]})"
+            columns[connect["vector"]] = f"vector({items.vectors.shape[1]})"
             values.append([_vector(row) for row in items.vectors])
-        for field, each in items.fields.items():
+        for field, cells in items.fields.items():
             columns[field], values = (
-                kinds.get(type(each[0]) if len(each) else str, "text"),
-                [*values, each],
+                kinds.get(type(cells[0]) if len(cells) else str, "text"),
+                [*values, cells],
             )
         if self._holder is None or self._holder.closed:
             self._holder = self.connect(write=True)
@@ -141,12 +146,14 @@ class _PgEngine(Engine):
         sql = self.psycopg.sql
         with suppress(self.psycopg.errors.InsufficientPrivilege):
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-        listed = sql.SQL(", ").join(
+        column_definitions = sql.SQL(", ").join(
             sql.SQL("{} " + kind).format(self.quoted(name)) for name, kind in columns.items()
         )
         connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(self.relation))
         with connection.transaction():
-            connection.execute(sql.SQL("CREATE TABLE {} ({})").format(self.relation, listed))
+            connection.execute(
+                sql.SQL("CREATE TABLE {} ({})").format(self.relation, column_definitions)
+            )
             if not self.opening.connect["keep"]:
                 mark(self.psycopg, connection, self.relation)
         self._built = True
@@ -158,12 +165,12 @@ class _PgEngine(Engine):
                 copy.write_row(row)
 
     def _index_statements(self, build: Mapping[str, Any]) -> list[Any]:
-        sql, where = self.psycopg.sql, self.opening.connect
+        sql, connect = self.psycopg.sql, self.opening.connect
         options = {
             "hnsw": {"m": build["m"], "ef_construction": build["ef_construction"]},
             "ivfflat": {"lists": build["lists"]},
         }
-        found: list[Any] = []
+        statements: list[Any] = []
         if self.needs_vector and build["index"] != "none":
             settings = sql.SQL(", ").join(
                 sql.SQL(f"{name} = {int(value)}") for name, value in options[build["index"]].items()
@@ -172,20 +179,20 @@ class _PgEngine(Engine):
                 f"CREATE INDEX ON {{}} USING {build['index']} ({{}} {_CLASSES[str(self.metric)]}) "
                 f"WITH ({{}})"
             )
-            found.append(
-                sql.SQL(form).format(self.relation, self.quoted(where["vector"]), settings)
+            statements.append(
+                sql.SQL(form).format(self.relation, self.quoted(connect["vector"]), settings)
             )
         if self.needs_text:
-            found.append(
+            statements.append(
                 sql.SQL("CREATE INDEX ON {} USING gin ({})").format(self.relation, self.document())
             )
-        return found
+        return statements
 
     def document(self) -> Any:
         """The words of a row."""
-        sql, where = self.psycopg.sql, self.opening.connect
+        sql, connect = self.psycopg.sql, self.opening.connect
         return sql.SQL("to_tsvector({}, {})").format(
-            sql.Literal(where["language"]), self.quoted(where["text"])
+            sql.Literal(connect["language"]), self.quoted(connect["text"])
         )
 
     def _session(self) -> Session:
@@ -205,8 +212,8 @@ class _PgEngine(Engine):
         )
 
     def _failure_kind(self, error: BaseException) -> FailureKind:
-        known = self.psycopg.errors
-        if isinstance(error, (known.QueryCanceled, known.ConnectionTimeout)):
+        errors = self.psycopg.errors
+        if isinstance(error, (errors.QueryCanceled, errors.ConnectionTimeout)):
             return "timeout"
         if isinstance(error, self.psycopg.OperationalError) and (
             getattr(error, "sqlstate", None) or "08"
@@ -241,8 +248,12 @@ their values.
 class _PgSession(Session):
     def __init__(self, engine: _PgEngine) -> None:
         super().__init__(engine)
-        self._pg, self._sql, self._own = engine, engine.psycopg.sql, dict(_OWN)
-        self._given: dict[str, Any] = {}
+        self._pg, self._sql, self._statement_settings = (
+            engine,
+            engine.psycopg.sql,
+            dict(_STATEMENT_DEFAULTS),
+        )
+        self._session_settings: dict[str, Any] = {}
         self._last: tuple[bytes, Sequence[Any]] | None = None
         # The statements of each setting, so that one that comes again finds its prepared
         # statements.
@@ -269,7 +280,7 @@ class _PgSession(Session):
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
         if self._connection.closed:
             self._connection = self._open()
-            self._set(self._given)
+            self._set(self._session_settings)
         self._last = statement, values = self._statement(query, k)
         # From the first search on, as warm-up ones are few; the plan that is shown is of the
         # prepared statement.
@@ -279,12 +290,12 @@ class _PgSession(Session):
         return EngineHits([str(row[0]) for row in rows], [row[1] for row in rows])
 
     def _statement(self, query: EngineQuery, k: int) -> tuple[bytes, list[Any]]:
-        """The statement with the values of its places. k is part of the text: the planner must know
-        it.
+        """The statement with the values of its placeholders. k is part of the text: the planner
+        must know it.
         """
-        own = self._pg.opening.connect["sql"]
-        if own is not None:
-            return self._own_statement(own, query, k)
+        user_sql = self._pg.opening.connect["sql"]
+        if user_sql is not None:
+            return self._user_statement(user_sql, query, k)
         filters = (
             [self._typed(value) for value in (query.filter or {}).values()] if query.filter else []
         )
@@ -319,32 +330,32 @@ class _PgSession(Session):
             self._pg.kind
         ]
         parts = [self._sql.SQL(" AND {} = %s").format(self._pg.quoted(name)) for name in fields]
-        return self._kept(
+        return self._cache_statement(
             key, compose(k, self._sql.SQL("").join(parts)).as_string(self._connection)
         )
 
-    def _kept(self, key: _Key, text: str) -> bytes:
-        found = self._texts[key] = marked(text, next(self._numbers)).encode(
+    def _cache_statement(self, key: _Key, text: str) -> bytes:
+        statement = self._texts[key] = marked(text, next(self._numbers)).encode(
             self._connection.info.encoding
         )
-        return found
+        return statement
 
-    def _own_statement(self, text: str, query: EngineQuery, k: int) -> tuple[bytes, list[Any]]:
-        known = {
+    def _user_statement(self, text: str, query: EngineQuery, k: int) -> tuple[bytes, list[Any]]:
+        values_by_name = {
             "query": lambda: _plain(query.text),
             "vector": lambda: _vector(query.vector),
             "k": lambda: self._typed(k),
         }
-        values = [known[match[1]]() for match in _PLACE.finditer(text)]
+        values = [values_by_name[match[1]]() for match in _PLACEHOLDER.finditer(text)]
         types = {"query": "%s::text", "vector": "%s::vector", "k": "%s::bigint"}
         key: _Key = (0, (), ())
         escaped = text.replace("%", "%%")
-        return self._texts.get(key) or self._kept(
-            key, _PLACE.sub(lambda match: types[match[1]], escaped)
+        return self._texts.get(key) or self._cache_statement(
+            key, _PLACEHOLDER.sub(lambda match: types[match[1]], escaped)
         ), values
 
-    def _nearest(self, k: int, where: Any) -> Any:
-        """By distance ascending, as an index returns them; the score is the negated distance."""
+    def _nearest(self, k: int, condition: Any) -> Any:
+        """The vector search: ascending distances, as an index returns them, negated as scores."""
         form = (
             "SELECT {}, -({} "
             + _OPERATORS[str(self._pg.metric)]
@@ -357,16 +368,16 @@ class _PgSession(Session):
             self._pg.quoted(connect["id"]),
             vector,
             self._pg.relation,
-            where,
+            condition,
             vector,
             self._sql.Literal(k),
         )
 
-    def _words(self, k: int, where: Any) -> Any:
-        """By ts_rank_cd of the rows that have any word of the query, or all; ties by id."""
+    def _words(self, k: int, condition: Any) -> Any:
+        """The full-text search: rows with any word of the query, or all, by ts_rank_cd, then id."""
         connect = self._pg.opening.connect
         words = "plainto_tsquery({}, %s)"
-        if self._own["words"] == "any":
+        if self._statement_settings["words"] == "any":
             words = _ANY_WORD
         form = (
             "SELECT {}, ts_rank_cd({}, rankwell_query.words) AS score FROM {}, LATERAL (SELECT "
@@ -377,14 +388,14 @@ class _PgSession(Session):
         document, item = self._pg.document(), self._pg.quoted(connect["id"])
         language, limit = self._sql.Literal(connect["language"]), self._sql.Literal(k)
         return self._sql.SQL(form).format(
-            item, document, self._pg.relation, language, document, where, item, limit
+            item, document, self._pg.relation, language, document, condition, item, limit
         )
 
-    def _fused(self, k: int, where: Any) -> Any:
-        """Reciprocal rank fusion of both lists, weight for the vectors; ties by id. Source:
-        Cormack, Clarke & Buettcher 2009.
+    def _fused(self, k: int, condition: Any) -> Any:
+        """The hybrid search: reciprocal rank fusion of both lists, weight for the vectors; ties by
+        id. Source: Cormack, Clarke & Buettcher 2009.
         """
-        depth = max(k, self._own["depth"])
+        depth = max(k, self._statement_settings["depth"])
         form = (
             "WITH words AS (SELECT id, row_number() OVER (ORDER BY score DESC, id) AS rank "
             "FROM ({}) AS a (id, score)), "
@@ -394,10 +405,12 @@ class _PgSession(Session):
             "near.rank), 0))::float8 AS score "
             "FROM words FULL JOIN near USING (id) ORDER BY score DESC, id LIMIT {}"
         )
-        weight = self._own["weight"]
-        of_words, of_near, limit = (self._sql.Literal(each) for each in (1.0 - weight, weight, k))
+        weight = self._statement_settings["weight"]
+        of_words, of_near, limit = (
+            self._sql.Literal(number) for number in (1.0 - weight, weight, k)
+        )
         return self._sql.SQL(form).format(
-            self._words(depth, where), self._nearest(depth, where), of_words, of_near, limit
+            self._words(depth, condition), self._nearest(depth, condition), of_words, of_near, limit
         )
 
     def _configure(self, values: Mapping[str, Any]) -> None:
@@ -414,7 +427,7 @@ class _PgSession(Session):
         if not 0 <= values.get("weight", 0) <= 1:
             raise BadInput(f"{self._pg.label}: weight is {values['weight']}; expected 0 to 1.")
         self._set(values)
-        self._given |= values
+        self._session_settings |= values
 
     def _set(self, values: Mapping[str, Any]) -> None:
         # Statements of a setting that fails halfway are of no setting.
@@ -425,7 +438,7 @@ class _PgSession(Session):
                     "SELECT set_config(%s, %s, false)", (_SETTINGS[name], str(value))
                 )
             else:
-                self._own[name] = value
+                self._statement_settings[name] = value
         if "exact" in values:
             states = {"enable_indexscan": "off", "enable_bitmapscan": "off", "enable_seqscan": "on"}
             changes = [
@@ -433,23 +446,27 @@ class _PgSession(Session):
                 for name, state in states.items()
             ]
             self._connection.execute("; ".join(changes))
-        self._texts = self._settings.setdefault(frozenset({**self._given, **values}.items()), {})
+        self._texts = self._settings.setdefault(
+            frozenset({**self._session_settings, **values}.items()), {}
+        )
 
     def _parameters(self) -> dict[str, Any]:
-        found = (
-            {name: value for name, value in self._own.items() if name != "exact"}
+        parameters = (
+            {name: value for name, value in self._statement_settings.items() if name != "exact"}
             if self._pg.needs_text
             else {}
         )
         if not self._pg.needs_vector:
-            return {"words": found["words"]}
+            return {"words": parameters["words"]}
         for name, setting in _SETTINGS.items():
             value = self._connection.execute(
                 "SELECT current_setting(%s, true)", (setting,)
             ).fetchone()[0]
-            found[name] = int(value) if value is not None and value.lstrip("-").isdigit() else value
+            parameters[name] = (
+                int(value) if value is not None and value.lstrip("-").isdigit() else value
+            )
         scans = self._connection.execute("SHOW enable_indexscan").fetchone()[0]
-        return {**found, "exact": scans == "off"}
+        return {**parameters, "exact": scans == "off"}
 
     def _plan(self) -> EnginePlan | None:
         if self._last is None:

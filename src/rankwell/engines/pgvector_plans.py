@@ -33,9 +33,9 @@ def plan_of(
             b"EXPLAIN (FORMAT JSON) " + statement, values, prepare=False
         ).fetchone()[0][0]["Plan"]
     sql = psycopg.sql
-    listed = sql.SQL(", ").join(map(sql.Literal, values))
+    literals = sql.SQL(", ").join(map(sql.Literal, values))
     form = "EXPLAIN (FORMAT JSON) EXECUTE {}({})" if values else "EXPLAIN (FORMAT JSON) EXECUTE {}"
-    explained = sql.SQL(form).format(sql.Identifier(prepared[0]), listed)
+    explained = sql.SQL(form).format(sql.Identifier(prepared[0]), literals)
     return connection.execute(explained, prepare=False).fetchone()[0][0]["Plan"]
 
 
@@ -43,15 +43,17 @@ def scanned(connection: Any, plan: Mapping[str, Any], kind: str) -> tuple[str, .
     """The columns that a plan reads without an index for the search: texts, vectors, both or
     none.
     """
-    used = [node["Index Name"] for node in _nodes(plan) if "Index Name" in node]
+    index_names = [node["Index Name"] for node in _nodes(plan) if "Index Name" in node]
     methods = connection.execute(
         "SELECT DISTINCT a.amname FROM pg_class i JOIN pg_am a ON a.oid = i.relam WHERE "
         "i.relname = ANY(%s)",
-        (used,),
+        (index_names,),
         prepare=False,
     ).fetchall()
-    found = {method for (method,) in methods}
-    return tuple(each for each in _NEEDED[kind] if not found.intersection(_METHODS[each]))
+    index_methods = {method for (method,) in methods}
+    return tuple(
+        column for column in _NEEDED[kind] if not index_methods.intersection(_METHODS[column])
+    )
 
 
 def _nodes(plan: Mapping[str, Any]) -> list[Mapping[str, Any]]:

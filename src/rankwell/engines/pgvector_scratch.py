@@ -38,19 +38,19 @@ def drop_left_over(psycopg: Any, connection: Any) -> None:
     """Drops the tables of calls that were killed: with name, owner and comment of a scratch table,
     and used by no session.
     """
-    known = psycopg.errors
+    errors = psycopg.errors
     passing = (
-        *(known.LockNotAvailable, known.UndefinedTable, known.InsufficientPrivilege),
-        *(known.DependentObjectsStillExist, known.ReadOnlySqlTransaction),
+        *(errors.LockNotAvailable, errors.UndefinedTable, errors.InsufficientPrivilege),
+        *(errors.DependentObjectsStillExist, errors.ReadOnlySqlTransaction),
     )
-    found = connection.execute(
+    scratch_tables = connection.execute(
         "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
         "WHERE c.relkind = 'r' AND c.relname ~ '^rankwell_[0-9a-f]{12}$' AND "
         "pg_has_role(c.relowner, 'USAGE') "
         "AND obj_description(c.oid, 'pg_class') = %s",
         (COMMENT,),
     ).fetchall()
-    for schema, table in found:
+    for schema, table in scratch_tables:
         with suppress(*passing):
             _drop_unused(psycopg, connection, schema, table)
 
@@ -58,12 +58,12 @@ def drop_left_over(psycopg: Any, connection: Any) -> None:
 def _drop_unused(psycopg: Any, connection: Any, schema: str, table: str) -> None:
     # A pooler may give one session of the server to several clients, and a session never waits for
     # a lock of its own.
-    held = connection.execute(
+    n_locks = connection.execute(
         "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 "
         "AND (classid::bigint << 32) | objid::bigint = %s::bigint",
         (_key(table),),
     ).fetchone()[0]
-    if held:
+    if n_locks:
         return
     relation = psycopg.sql.Identifier(schema, table)
     with connection.transaction():

@@ -34,14 +34,14 @@ def notes_on(psycopg: Any, connection: Any, table: str, relation: Any) -> list[s
     """The note on lists of ivfflat that are older than the rows, of which the first ones are looked
     at.
     """
-    found = connection.execute(
+    indexes = connection.execute(
         "SELECT i.oid::regclass::text, age(i.xmin) FROM pg_index x JOIN pg_class i ON i.oid = "
         "x.indexrelid "
         "JOIN pg_am a ON a.oid = i.relam WHERE x.indrelid = %s::regclass AND a.amname = "
         "'ivfflat' AND i.relkind = 'i'",
         (relation.as_string(connection),),
     ).fetchall()
-    if not found:
+    if not indexes:
         return []
     form = psycopg.sql.SQL(
         "SELECT max(age(xmin)) FROM (SELECT xmin FROM {} LIMIT {}) AS rankwell_rows"
@@ -51,6 +51,6 @@ def notes_on(psycopg: Any, connection: Any, table: str, relation: Any) -> list[s
         f"the rows of {table} are newer than the ivfflat index {name}: lists that are built "
         "on an empty table find "
         f"little; REINDEX INDEX {name}"
-        for name, age in found
+        for name, age in indexes
         if oldest is not None and oldest < age
     ]

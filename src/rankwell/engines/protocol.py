@@ -88,15 +88,17 @@ class EngineItems:
 
     def __post_init__(self) -> None:
         parts = {"texts": self.texts, "vectors": self.vectors, **self.fields}
-        for name, each in parts.items():
-            if each is not None and len(each) != len(self.ids):
+        for name, cells in parts.items():
+            if cells is not None and len(cells) != len(self.ids):
                 raise BadInput(
-                    f"{len(each)} {name} for {len(self.ids)} items; expected one for each."
+                    f"{len(cells)} {name} for {len(self.ids)} items; expected one for each."
                 )
         if len(set(self.ids)) < len(self.ids):
-            seen = set[str]()
-            double = next(each for each in self.ids if each in seen or seen.add(each))
-            raise BadInput(f"the item {double!r} appears twice; keep one of the two.")
+            seen_ids = set[str]()
+            duplicate = next(
+                item_id for item_id in self.ids if item_id in seen_ids or seen_ids.add(item_id)
+            )
+            raise BadInput(f"the item {duplicate!r} appears twice; keep one of the two.")
         if self.vectors is not None:
             rows = checked_rows(self.vectors)
             bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
@@ -182,7 +184,7 @@ class Engine(ABC):
     def scored(self, hits: EngineHits) -> EngineHits:
         """The result of `Session.ask` with scores, of which higher is better."""
         return (
-            hits._replace(scores=[0.0 - each for each in hits.scores])
+            hits._replace(scores=[0.0 - score for score in hits.scores])
             if self.distances and hits.scores
             else hits
         )
@@ -193,11 +195,11 @@ class Engine(ABC):
         """
         if not self.can_index:
             raise BadUsage(f"{self.label}: this index is only read; leave the items out.")
-        for needed, name, value in (
+        for is_needed, name, value in (
             (self.needs_text, "texts", items.texts),
             (self.needs_vector, "vectors", items.vectors),
         ):
-            if needed and value is None:
+            if is_needed and value is None:
                 raise BadUsage(
                     f"{self.label}: a {self.kind} engine indexes {name}; give the items' {name}."
                 )
@@ -213,13 +215,15 @@ class Engine(ABC):
             self.dimensions = items.vectors.shape[1]
         server = self.server_pid
         before = 0.0 if server is None else processor_seconds(server)
-        started, own = time.perf_counter(), time.process_time()
+        started, cpu_seconds = time.perf_counter(), time.process_time()
         with self.guarding():
             size = self._index(items)
-        seconds, own = time.perf_counter() - started, time.process_time() - own
+        seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_seconds
         after = 0.0 if server is None else processor_seconds(server)
-        known = (self.in_process or server is not None) and before is not None and after is not None
-        return IndexReport(seconds, own + after - before if known else None, size, len(items.ids))  # pyright: ignore[reportOperatorIssue]
+        total = None
+        if before is not None and after is not None and (self.in_process or server is not None):
+            total = cpu_seconds + after - before
+        return IndexReport(seconds, total, size, len(items.ids))
 
     def session(self) -> "Session":
         """A session with the search parameters that the engine was opened with; each thread has one
@@ -238,11 +242,11 @@ class Engine(ABC):
         """Version, size and parameters, as JSON types and without secrets."""
         self._unstated.clear()
         with self.guarding():
-            found = self._describe()
-        notes = [*found.get("notes", ()), *self._unstated]
+            description = self._describe()
+        notes = [*description.get("notes", ()), *self._unstated]
         connect = {
-            each.name: self.opening.shown.get(each.name, each.default)
-            for each in self.family.connect
+            parameter.name: self.opening.redacted_parameters.get(parameter.name, parameter.default)
+            for parameter in self.family.connect
         }
         head = {
             "engine": self.name,
@@ -259,7 +263,7 @@ class Engine(ABC):
                 "connect": connect,
                 "build": dict(self.opening.build),
             }
-            | found
+            | description
             | ({"notes": notes} if notes else {})
         )
 
@@ -332,13 +336,15 @@ class Engine(ABC):
         ):
             return error
         kind = error.kind if isinstance(error, EngineFailure) else self._failure_kind(error)
-        what = (
+        message = (
             str(error)
             if isinstance(error, EngineFailure)
             else f"{type(error).__name__}: {error}".removesuffix(": ")
         )
-        what = self.opening.secrets.redact(" ".join(what.split()))
-        return EngineFailure(kind, what if what.startswith(self.label) else f"{self.label}: {what}")
+        message = self.opening.secrets.redact(" ".join(message.split()))
+        return EngineFailure(
+            kind, message if message.startswith(self.label) else f"{self.label}: {message}"
+        )
 
     def _failure_kind(self, error: BaseException) -> FailureKind:
         """The kind of an exception; engines add those of their packages."""
@@ -378,6 +384,34 @@ class Engine(ABC):
         self.close()
 
 
+class MemoryEngine(Engine):
+    """An engine of a library, which keeps its index and the items in this process.
+
+    module: that of the library.
+    """
+
+    module: str
+    filters = True
+
+    def __init__(self, opening: "Opening") -> None:
+        super().__init__(opening)
+        self.library = opening.family.need(self.module)
+        self.loaded_index: Any = None
+        self.items = EngineItems(list[str]())
+
+    @abstractmethod
+    def _size(self) -> int:
+        """Bytes of the index."""
+
+    def _describe(self) -> dict[str, Any]:
+        size = None if self.loaded_index is None else self._size()
+        return {"items": len(self.items.ids), "index_bytes": size}
+
+    def close(self) -> None:
+        """Frees the index and the items."""
+        self.loaded_index, self.items = None, EngineItems(list[str]())
+
+
 class Session(ABC):
     """One client of an engine, for one thread.
 
@@ -410,10 +444,12 @@ class Session(ABC):
             hits = self._search(query, k)
         except BaseException as error:
             raise self.engine.failure(error) from (None if self.engine.opening.secrets else error)
-        return self._whole(hits, k)
+        return self._checked_hits(hits, k)
 
-    def _whole(self, hits: EngineHits, k: int) -> EngineHits:
-        """The results. Raises EngineFailure for more than k, and for another number of scores."""
+    def _checked_hits(self, hits: EngineHits, k: int) -> EngineHits:
+        """The hits, checked. Raises EngineFailure for more than k, and for another number of
+        scores.
+        """
         n, label = len(hits.ids), self.engine.label
         if n > k:
             raise EngineFailure(
@@ -428,11 +464,12 @@ class Session(ABC):
     def search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
         """The results of several queries; the errors are those of `search`."""
         self.engine.check(queries, k)
-        if not self.batches or not k or not queries:
+        if not (self.batches and k and queries) or any(query.filter for query in queries):
             return [self.search(query, k) for query in queries]
         with self.engine.guarding():
             return [
-                self.engine.scored(self._whole(each, k)) for each in self._search_batch(queries, k)
+                self.engine.scored(self._checked_hits(hits, k))
+                for hits in self._search_batch(queries, k)
             ]
 
     def configure(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -443,14 +480,14 @@ class Session(ABC):
         with self.engine.guarding():
             if values:
                 self._configure(values)
-        found = self.parameters()
+        read_back = self.parameters()
         for name, value in values.items():
-            if found.get(name) != value:
+            if read_back.get(name) != value:
                 raise BadInput(
                     f"{self.engine.label}: {name} was set to {value!r} and reads back as "
-                    f"{found.get(name)!r}."
+                    f"{read_back.get(name)!r}."
                 )
-        return found
+        return read_back
 
     def parameters(self) -> dict[str, Any]:
         """All search parameters with their current values, read back."""
@@ -507,16 +544,17 @@ class Session(ABC):
 
 
 def checked_rows(vectors: NDArray[Any], where: str = "the vectors of the items") -> NDArray[Any]:
-    """(n, d) contiguous float32 or float64. Raises BadInput for another shape, and for anything but
-    real numbers.
+    """The vectors as a contiguous array of float32 or float64.
+
+    Raises BadInput for another shape, and for anything but real numbers.
     """
     if vectors.ndim != 2 or not vectors.shape[1] or vectors.dtype.kind not in "fiu":
         raise BadInput(
             f"{where}: an array of {vectors.dtype} with {vectors.ndim} dimensions; expected "
             "vectors of real numbers."
         )
-    kept = vectors.dtype.kind == "f" and vectors.dtype.itemsize in (4, 8)
-    return np.ascontiguousarray(vectors if kept else vectors.astype(np.float32))
+    is_float = vectors.dtype.kind == "f" and vectors.dtype.itemsize in (4, 8)
+    return np.ascontiguousarray(vectors if is_float else vectors.astype(np.float32))
 
 
 def processor_seconds(pid: int) -> float | None:

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,31 +55,41 @@ class _Store(ABC):
         """Frees what the store holds."""
 
 
+def _batches(items: EngineItems) -> Iterator[tuple[range, list[list[float]], list[dict[str, Any]]]]:
+    """The rows of the items, their vectors and their fields, a batch at a time."""
+    vectors = np.asarray(items.vectors)
+    for start in range(0, len(vectors), _BATCH):
+        rows = range(start, min(start + _BATCH, len(vectors)))
+        fields = [{name: values[row] for name, values in items.fields.items()} for row in rows]
+        yield rows, vectors[start : rows.stop].tolist(), fields
+
+
 class _Client(_Store):
     """A collection of a server, or of the client's memory."""
 
     def __init__(self, engine: "_QdrantEngine", collection: str) -> None:
-        self._engine, self._collection, self._own = engine, collection, engine.can_index
+        self._engine, self._collection, self._owns_collection = engine, collection, engine.can_index
         package: Any = engine.family.need("qdrant_client")
-        self._models, where = package.models, engine.opening.connect
-        self._id_field = where["id_field"]
-        if where["url"] == ":memory:":
+        self._models, connect = package.models, engine.opening.connect
+        self._id_field = connect["id_field"]
+        if connect["url"] == ":memory:":
             self._client = package.QdrantClient(":memory:")
             return
-        seconds = max(1, round(where["timeout"]))
+        seconds = max(1, round(connect["timeout"]))
         self._client = package.QdrantClient(
-            url=where["url"],
-            api_key=where["api_key"] or None,
+            url=connect["url"],
+            api_key=connect["api_key"] or None,
             timeout=seconds,
             check_compatibility=False,
         )
 
     def create(self, items: EngineItems, metric: str, build: Mapping[str, Any]) -> None:
         """Makes the collection anew and writes the items in batches."""
-        models, vectors = self._models, np.asarray(items.vectors)
+        models = self._models
         shape = {name: build[name] for name in ("m", "ef_construct", "full_scan_threshold")}
         params = models.VectorParams(
-            size=vectors.shape[1], distance=models.Distance[_DISTANCES[metric].upper()]
+            size=np.asarray(items.vectors).shape[1],
+            distance=models.Distance[_DISTANCES[metric].upper()],
         )
         if self._client.collection_exists(self._collection):
             self._client.delete_collection(self._collection)
@@ -91,14 +101,8 @@ class _Client(_Store):
                 indexing_threshold=build["indexing_threshold"]
             ),
         )
-        for start in range(0, len(vectors), _BATCH):
-            rows = range(start, min(start + _BATCH, len(vectors)))
-            payloads = [
-                {name: values[row] for name, values in items.fields.items()} for row in rows
-            ]
-            batch = models.Batch(
-                ids=[*rows], vectors=vectors[start : rows.stop].tolist(), payloads=payloads
-            )
+        for rows, vectors, payloads in _batches(items):
+            batch = models.Batch(ids=[*rows], vectors=vectors, payloads=payloads)
             self._client.upsert(self._collection, points=batch, wait=True)
         # A server goes on indexing after it has the points; searches meanwhile scan what is not
         # indexed.
@@ -145,19 +149,19 @@ class _Client(_Store):
         )
         if isinstance(vectors, dict):
             if name not in vectors:
-                listed = ", ".join(sorted(vectors))
+                vector_names = ", ".join(sorted(vectors))
                 raise BadUsage(
-                    f"qdrant: the collection has the vectors {listed}; name one with the "
+                    f"qdrant: the collection has the vectors {vector_names}; name one with the "
                     "option vector_name=…."
                 )
             vectors = vectors[name]
-        known = {distance.upper(): metric for metric, distance in _DISTANCES.items()}
-        return int(vectors.size), known.get(vectors.distance.name, "cosine")
+        metrics = {distance.upper(): metric for metric, distance in _DISTANCES.items()}
+        return int(vectors.size), metrics.get(vectors.distance.name, "cosine")
 
     def close(self) -> None:
         """Drops an own collection, unless it is to be kept, and ends the connection."""
         if (
-            self._own
+            self._owns_collection
             and not self._engine.opening.connect["keep"]
             and self._client.collection_exists(self._collection)
         ):
@@ -174,7 +178,7 @@ class _Edge(_Store):
 
     def create(self, items: EngineItems, metric: str, build: Mapping[str, Any]) -> int:
         """Makes the shard anew in its folder and writes the items in batches."""
-        edge, vectors = self._edge, np.asarray(items.vectors)
+        edge, size = self._edge, np.asarray(items.vectors).shape[1]
         self._release()
         self._folder.mkdir(exist_ok=True)
         graph = edge.HnswIndexConfig(
@@ -182,21 +186,14 @@ class _Edge(_Store):
         )
         distance = getattr(edge.Distance, _DISTANCES[metric])
         config = edge.EdgeConfig(
-            vectors=edge.EdgeVectorParams(vectors.shape[1], distance),
+            vectors=edge.EdgeVectorParams(size, distance),
             hnsw_config=graph,
             optimizers=edge.EdgeOptimizersConfig(indexing_threshold=build["indexing_threshold"]),
         )
         shard = edge.EdgeShard.create(str(self._folder), config)
-        for start in range(0, len(vectors), _BATCH):
-            rows = range(start, min(start + _BATCH, len(vectors)))
-            payloads = [
-                {name: values[row] for name, values in items.fields.items()} for row in rows
-            ]
-            listed = [
-                edge.Point(row, vectors[row].tolist(), payload)
-                for row, payload in zip(rows, payloads, strict=True)
-            ]
-            shard.update(edge.UpdateOperation.upsert_points(listed))
+        for batch in _batches(items):
+            points = [edge.Point(*point) for point in zip(*batch, strict=True)]
+            shard.update(edge.UpdateOperation.upsert_points(points))
         # Until then nothing is indexed: `indexed_only` finds nothing, and other searches scan
         # everything.
         shard.optimize()
@@ -245,19 +242,19 @@ class _QdrantEngine(Engine):
 
     def __init__(self, opening: Opening) -> None:
         super().__init__(opening)
-        where = opening.connect
-        self.metric, collection = where["metric"], where["collection"]
-        self.can_index, self.in_process = collection is None, where["url"] in (":memory:", "edge")
+        connect = opening.connect
+        self.metric, collection = connect["metric"], connect["collection"]
+        self.can_index, self.in_process = collection is None, connect["url"] in (":memory:", "edge")
         if self.in_process and not self.can_index:
             raise BadUsage(
                 "qdrant: a collection that is there already needs the address of its server, "
                 "the option url=http://…."
             )
-        self.is_memory = where["url"] == ":memory:"
+        self.is_memory = connect["url"] == ":memory:"
         self.exact_parameters = {} if self.is_memory else {"exact": True}
         self.ids: Sequence[str] | None = None
         self.store: Any = None
-        if where["url"] == "edge":
+        if connect["url"] == "edge":
             self.store = _Edge(self)
         elif self.in_process or self.can_index:
             self.store = _Client(self, f"rankwell_{secrets.token_hex(6)}")
@@ -319,9 +316,11 @@ class _QdrantSession(Session):
             engine.ids,
             engine.opening.connect["id_field"],
         )
-        none: dict[str, Any] = {}
+        no_settings: dict[str, Any] = {}
         self._settings = (
-            none if engine.is_memory else {"hnsw_ef": None, "exact": False, "indexed_only": False}
+            no_settings
+            if engine.is_memory
+            else {"hnsw_ef": None, "exact": False, "indexed_only": False}
         )
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:

@@ -77,13 +77,13 @@ class SqliteFts:
             )
         except sqlite3.OperationalError as error:
             self.close()
-            what = f"SQLite {sqlite3.sqlite_version}"
+            library = f"SQLite {sqlite3.sqlite_version}"
             if "token" in str(error):
                 raise RankwellError(
-                    f"{what} does not support the tokenizer {tokenizer!r}; try '{_TOKENIZER}'."
+                    f"{library} does not support the tokenizer {tokenizer!r}; try '{_TOKENIZER}'."
                 ) from error
             raise RankwellError(
-                f"{what} of this interpreter has no full-text search ({error}); "
+                f"{library} of this interpreter has no full-text search ({error}); "
                 "use a Python whose sqlite3 is built with FTS5, as those of python.org, "
                 "conda-forge and uv are."
             ) from error
@@ -125,11 +125,11 @@ class SqliteFts:
         self, query: str, k: int, words: str, fields: Mapping[str, Any], k1: float, b: float
     ) -> list[Any]:
         """The rows of a search by BM25 with other constants than FTS5's."""
-        one = " AND id IN (SELECT id FROM fields WHERE name = :name{0} AND value = :value{0})"
-        filters = "".join(one.format(at) for at in range(len(fields)))
+        condition = " AND id IN (SELECT id FROM fields WHERE name = :name{0} AND value = :value{0})"
+        filters = "".join(condition.format(number) for number in range(len(fields)))
         values: dict[str, Any] = {"k1": k1, "b": b, "k": max(k, 0), "match": _match(query, words)}
-        for at, (name, value) in enumerate(fields.items()):
-            values |= {f"name{at}": name, f"value{at}": value}
+        for number, (name, value) in enumerate(fields.items()):
+            values |= {f"name{number}": name, f"value{number}": value}
         with self._lock:
             if not self._mean_length:
                 self._count()
@@ -153,11 +153,14 @@ class SqliteFts:
         documents = int(self._database.execute("SELECT count(*) FROM documents").fetchone()[0])
         total = self._database.execute("SELECT sum(length) FROM lengths").fetchone()[0]
         self._mean_length = float(total or 1) / max(documents, 1)
-        known = self._database.execute("SELECT term, count(*) FROM counts GROUP BY term").fetchall()
+        document_counts = self._database.execute(
+            "SELECT term, count(*) FROM counts GROUP BY term"
+        ).fetchall()
         # A term of more than half of the documents would have a negative weight; FTS5 gives it next
         # to none.
         weights = [
-            (term, max(math.log((documents - n + 0.5) / (n + 0.5)), 1e-6)) for term, n in known
+            (term, max(math.log((documents - n + 0.5) / (n + 0.5)), 1e-6))
+            for term, n in document_counts
         ]
         self._database.executemany("INSERT INTO weights VALUES (?, ?)", weights)
 
@@ -233,8 +236,8 @@ class _FtsEngine(Engine):
         texts = items.texts or ()
         fields = (
             (name, value, item)
-            for name, each in items.fields.items()
-            for item, value in zip(items.ids, each, strict=True)
+            for name, values in items.fields.items()
+            for item, value in zip(items.ids, values, strict=True)
         )
         self._fts = SqliteFts(
             zip(items.ids, texts, strict=True), self.opening.build["tokenizer"], fields
@@ -262,28 +265,28 @@ class _FtsSession(Session):
     def __init__(self, engine: Engine, fts: SqliteFts) -> None:
         super().__init__(engine)
         self._fts = fts
-        self._chosen: dict[str, Any] = {"words": "any", "k1": _K1, "b": _B}
+        self._settings: dict[str, Any] = {"words": "any", "k1": _K1, "b": _B}
         self._last: tuple[str, Mapping[str, Any]] = "", {}
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
         self._last = query.text or "", query.filter or {}
-        found = self._fts.search(self._last[0], k, fields=self._last[1], **self._chosen)
-        return EngineHits([item for item, _ in found], [score for _, score in found])
+        results = self._fts.search(self._last[0], k, fields=self._last[1], **self._settings)
+        return EngineHits([item for item, _ in results], [score for _, score in results])
 
     def _configure(self, values: Mapping[str, Any]) -> None:
-        chosen = {**self._chosen, **values}
-        if not (0 <= chosen["k1"] < math.inf and 0 <= chosen["b"] <= 1):
+        settings = {**self._settings, **values}
+        if not (0 <= settings["k1"] < math.inf and 0 <= settings["b"] <= 1):
             raise BadInput(
-                f"k1 is {chosen['k1']:g} and b is {chosen['b']:g}; expected k1 from 0, and b "
+                f"k1 is {settings['k1']:g} and b is {settings['b']:g}; expected k1 from 0, and b "
                 "from 0 to 1."
             )
-        self._chosen = chosen
+        self._settings = settings
 
     def _parameters(self) -> dict[str, Any]:
-        return dict(self._chosen)
+        return dict(self._settings)
 
     def _plan(self) -> EnginePlan | None:
-        text = self._fts.plan(self._last[0], self._chosen["words"], self._last[1])
+        text = self._fts.plan(self._last[0], self._settings["words"], self._last[1])
         return EnginePlan(text, "VIRTUAL TABLE INDEX" in text) if text else None
 
 

@@ -30,45 +30,43 @@ Confidence = Literal["max", "std", "diff1"]
 
 
 def confidence_kinds(
-    given: Any, known: Sequence[Confidence] = get_args(Confidence)
+    confidence: Any, kinds: Sequence[Confidence] = get_args(Confidence)
 ) -> list[Confidence]:
-    """The named kinds of confidence, of one name or of several. Raises UnknownName for another
-    one.
-    """
-    named = [given] if isinstance(given, str) else given or []
-    if not isinstance(named, (list, tuple)):
+    """The kinds of confidence of a name or of several. Raises UnknownName for any other."""
+    names = [confidence] if isinstance(confidence, str) else confidence or []
+    if not isinstance(names, (list, tuple)):
         raise BadUsage(
-            f"{flag('--confidence', given)}; expected a name or a list of names, of "
-            f"{', '.join(known)}."
+            f"{flag('--confidence', confidence)}; expected a name or a list of names, of "
+            f"{', '.join(kinds)}."
         )
-    for each in named:
-        if each not in known:
+    for name in names:
+        if name not in kinds:
             raise UnknownName(
-                f"{flag('--confidence', each)} names no confidence; known are {', '.join(known)}."
+                f"{flag('--confidence', name)} names no confidence; known are {', '.join(kinds)}."
             )
-    return cast("list[Confidence]", list(named))
+    return cast("list[Confidence]", list(names))
 
 
 def confidences(
     ranking: Ranking, queries: Sequence[str], kind: Confidence, *, exclude_self: bool = False
 ) -> Floats:
-    """(queries,) the highest score of each query's items, the deviation of all its scores, or the
-    gap between the highest two.
+    """The confidence of each query: the highest score of its items, the deviation of its scores, or
+    the gap between the highest two.
 
     std divides by the number of items; diff1 of a single item is 0. A query without items has a
     lower confidence than all others. exclude_self: leaves out the item whose id is the query's own.
     Source: Gisserot-Boukhlef and others 2024; MTEB 2.26.24, retrieval_metrics.py,
     confidence_scores.
     """
-    found = np.full(len(queries), np.nan)
-    for place, query in enumerate(queries):
+    confidence = np.full(len(queries), np.nan)
+    for row, query in enumerate(queries):
         rows = ranking.rows_of(query)
         scores = ranking.scores[rows]
         if exclude_self:
             scores = scores[[item != query for item in ranking.items[rows]]]
         if len(scores):
-            found[place] = _confidence(scores, kind)
-    return empty_last(found)
+            confidence[row] = _confidence(scores, kind)
+    return empty_last(confidence)
 
 
 def empty_last(confidence: Floats) -> Floats:
@@ -84,8 +82,8 @@ def empty_last(confidence: Floats) -> Floats:
 def _confidence(scores: Floats, kind: Confidence) -> float:
     if kind == "std":
         return float(np.std(scores))
-    first, *others = np.sort(scores)[:-3:-1].tolist()
-    return first if kind == "max" else first - (others or [first])[0]
+    first, *lower_scores = np.sort(scores)[:-3:-1].tolist()
+    return first if kind == "max" else first - (lower_scores or [first])[0]
 
 
 @dataclass(frozen=True)
@@ -115,15 +113,12 @@ class AbstentionRows(NamedTuple):
     notes: list[str]
     curves: list[dict[str, Any]]
 
-    def extend(self, other: "AbstentionRows") -> None:
+    def extend(self, addition: "AbstentionRows") -> None:
         """Adds those of another run."""
-        self.definitions.update(other.definitions)
-        for mine, own in (
-            (self.rows, other.rows),
-            (self.notes, other.notes),
-            (self.curves, other.curves),
-        ):
-            mine += own  # pyright: ignore[reportOperatorIssue]
+        self.rows.extend(addition.rows)
+        self.definitions.update(addition.definitions)
+        self.notes.extend(addition.notes)
+        self.curves.extend(addition.curves)
 
 
 def abstention_rows(
@@ -141,12 +136,13 @@ def abstention_rows(
     Only means of values that are better when they are higher have these figures; AURC needs a
     highest value as well, as its loss is that value minus the query's.
     """
-    found = AbstentionRows([], {}, [], [])
-    for each, values in measured:
-        entry, counted = each.measure.entry, values.counted
+    abstention = AbstentionRows([], {}, [], [])
+    for labelled_measure, values in measured:
+        entry, counted = labelled_measure.measure.entry, values.counted
         if entry.better != "higher" or values.summary != "mean" or not counted.any():
-            found.notes.append(
-                f"no nAUC or AURC of {each.label}: both are of means of values of which "
+            abstention.notes.append(
+                f"no nAUC or AURC of {labelled_measure.label}: both are of means of values of "
+                "which "
                 "higher is better"
             )
             continue
@@ -155,7 +151,7 @@ def abstention_rows(
             values.values[counted] / rules.convention.shows(entry.unit)[0],
             entry.bounds[1],
         )
-        is_answer = _is_answer(each, shares, found.notes)
+        is_answer = _is_answer(labelled_measure, shares, abstention.notes)
         for kind in dict.fromkeys(kinds):
             confidence = confidence_of(queries, kind)
             for name, figure in _abstention_figures(
@@ -170,9 +166,11 @@ def abstention_rows(
                     len(queries),
                     "score",
                 )
-                row = SummaryRow.of(values.run, exact, f"{name} {each.label} {kind}", *cells)
-                found.rows.append(row | {"ceiling": figure.ceiling, "chance": figure.chance})
-                found.definitions[exact] = _definition(
+                row = SummaryRow.of(
+                    values.run, exact, f"{name} {labelled_measure.label} {kind}", *cells
+                )
+                abstention.rows.append(row | {"ceiling": figure.ceiling, "chance": figure.chance})
+                abstention.definitions[exact] = _definition(
                     name, values.measure, kind, highest, rules.area
                 )
                 if name == "AURC":
@@ -180,24 +178,28 @@ def abstention_rows(
                     curve = {
                         "run": values.run,
                         "measure": exact,
-                        "of": each.label,
+                        "of": labelled_measure.label,
                         "confidence": kind,
                         "points": points,
                     }
-                    found.curves.append(curve)
-    return found
+                    abstention.curves.append(curve)
+    return abstention
 
 
-def _is_answer(each: LabelledMeasure, shares: Floats, notes: list[str]) -> bool:
+def _is_answer(labelled_measure: LabelledMeasure, shares: Floats, notes: list[str]) -> bool:
     """Whether the values say which queries are answered; noted where those of tied items lie
     between 0 and 1.
     """
-    if each.measure.name != "Success" and (each.measure.name, each.measure.cutoff) != ("P", 1):
+    if labelled_measure.measure.name != "Success" and (
+        labelled_measure.measure.name,
+        labelled_measure.measure.cutoff,
+    ) != ("P", 1):
         return False
-    if whole := bool(np.isin(shares, (0.0, 1.0)).all()):
-        return whole
+    if is_definite := bool(np.isin(shares, (0.0, 1.0)).all()):
+        return is_definite
     notes.append(
-        f"no AUROC, AUPRC or EP of {each.label}: tied queries are answered in part; name a "
+        f"no AUROC, AUPRC or EP of {labelled_measure.label}: tied queries are answered in part; "
+        "name a "
         "tie rule with a definite order"
     )
     return False
@@ -206,15 +208,15 @@ def _is_answer(each: LabelledMeasure, shares: Floats, notes: list[str]) -> bool:
 def _abstention_figures(
     shares: Floats, confidence: Floats, highest: float, rules: AbstentionRules, *, is_answer: bool
 ) -> dict[str, AbstentionFigure]:
-    drawn = {"resamples": rules.resamples, "seed": rules.seed}
-    found = {"nAUC": nauc(shares, confidence, **drawn)}
+    resampling = {"resamples": rules.resamples, "seed": rules.seed}
+    figures = {"nAUC": nauc(shares, confidence, **resampling)}
     if np.isfinite(highest):
-        found["AURC"] = aurc(highest - shares, confidence, **drawn)
+        figures["AURC"] = aurc(highest - shares, confidence, **resampling)
     if is_answer:
-        found["AUROC"] = auroc(shares, confidence, **drawn)
-        found["AUPRC"] = auprc(shares, confidence, area=rules.area, **drawn)
-        found["EP"] = extended_precision(shares, confidence)
-    return found
+        figures["AUROC"] = auroc(shares, confidence, **resampling)
+        figures["AUPRC"] = auprc(shares, confidence, area=rules.area, **resampling)
+        figures["EP"] = extended_precision(shares, confidence)
+    return figures
 
 
 _WORDS = {

@@ -34,8 +34,8 @@ def is_reciprocal(measure: Measure) -> bool:
 
 
 def most_possible(measure: Measure, view: JudgedRankings) -> Floats | None:
-    """(queries,) the value of each query if all its unjudged items had the highest grade; None for
-    a measure without bounds.
+    """Value of each query if all its unjudged items had the highest grade; None for a measure
+    without bounds.
 
     The least value is the one under the rule that an unjudged item is not relevant. view: in one
     definite order.
@@ -47,14 +47,16 @@ def most_possible(measure: Measure, view: JudgedRankings) -> Floats | None:
         # Judged items without relevance that begin a list: those whose rank is their number among
         # them.
         begins = bare & (view.count_so_far(bare) == view.ranks)
-        place = view.sum_rows(begins) + 1
-        return np.where(place <= view.n_shown(k), 1 / place, 0.0)
+        best_rank = view.sum_rows(begins) + 1
+        return np.where(best_rank <= view.list_length(k), 1 / best_rank, 0.0)
     linear = LinearMeasure.of(measure)
     if linear is None or k is None:
         return None
-    reached = np.concatenate([np.zeros(1), np.cumsum(linear.weights)])
-    known = np.where(judged, linear.weights[np.minimum(view.ranks, k) - 1], 0.0)
-    return measure(view) + np.maximum(reached[view.n_shown(k)] - view.sum_rows(known), 0.0)
+    cumulative_weights = np.concatenate([np.zeros(1), np.cumsum(linear.weights)])
+    judged_weights = np.where(judged, linear.weights[np.minimum(view.ranks, k) - 1], 0.0)
+    return measure(view) + np.maximum(
+        cumulative_weights[view.list_length(k)] - view.sum_rows(judged_weights), 0.0
+    )
 
 
 def run_notes(
@@ -67,37 +69,44 @@ def run_notes(
     """
     if run.ties not in DEFINITE or not counted.any():
         return []
-    view, found = run.resolved, dict[int, list[str]]()
-    for each in measures:
-        most = most_possible(each.measure, view)
+    view, bounds_by_cutoff = run.resolved, dict[int, list[str]]()
+    for labelled_measure in measures:
+        most = most_possible(labelled_measure.measure, view)
         if (
             most is None
-            or (k := each.measure.cutoff) is None
-            or each.measure.entry.summary != "mean"
+            or (k := labelled_measure.measure.cutoff) is None
+            or labelled_measure.measure.entry.summary != "mean"
         ):
             continue
-        least, scale = each.measure(view), convention.shows(each.measure.entry.unit)
+        least, scale = (
+            labelled_measure.measure(view),
+            convention.shows(labelled_measure.measure.entry.unit),
+        )
         low, high = (exact_mean(values[counted]) * scale[0] for values in (least, most))
         if high - low > 1e-12:
-            found.setdefault(k, []).append(
-                _between(each.label, run.name, low, high, scale[1], each.measure)
+            bounds_by_cutoff.setdefault(k, []).append(
+                _between(
+                    labelled_measure.label, run.name, low, high, scale[1], labelled_measure.measure
+                )
             )
     parts = [
         f"{', '.join(words)}: {_share(view, k, counted)} of its first {k} are unjudged"
-        for k, words in found.items()
+        for k, words in bounds_by_cutoff.items()
     ]
     return ["; ".join(parts)] if parts else []
 
 
 def _between(label: str, name: str, low: float, high: float, unit: str, measure: Measure) -> str:
-    rest = f" (without what lies beyond rank {measure.cutoff})" if measure.name == "RBP" else ""
-    return f"{label} of {name} is between {figure(low, unit)} and {figure(high, unit)}{rest}"
+    tail_note = (
+        f" (without what lies beyond rank {measure.cutoff})" if measure.name == "RBP" else ""
+    )
+    return f"{label} of {name} is between {figure(low, unit)} and {figure(high, unit)}{tail_note}"
 
 
 def _share(view: JudgedRankings, k: int, counted: Bools) -> str:
-    shown = view.n_shown(k)[counted]
+    lengths = view.list_length(k)[counted]
     judged = view.sum_rows(view.is_judged & view.within(k))[counted]
-    share = 100 * (1 - judged.sum() / shown.sum())
+    share = 100 * (1 - judged.sum() / lengths.sum())
     return f"{share:.0f} %" if share >= 1 else "less than 1 %"
 
 
@@ -138,34 +147,34 @@ class UnjudgedItems:
     def add_run(self, run: str, columns: Mapping[str, Any]) -> None:
         """Adds those among rows of details of one run: the columns query, item, rank and state."""
         rank = np.asarray(columns["rank"], dtype=np.float64)  # None is NaN.
-        kept = np.flatnonzero(
+        rows = np.flatnonzero(
             (np.asarray(columns["state"], dtype=object) == "unjudged") & (rank <= self.depth)
         )
         queries, items = (
-            np.asarray(columns[name], dtype=object)[kept].tolist() for name in ("query", "item")
+            np.asarray(columns[name], dtype=object)[rows].tolist() for name in ("query", "item")
         )
-        query = [self._queries.setdefault(each, len(self._queries)) for each in queries]
+        query = [self._queries.setdefault(query_id, len(self._queries)) for query_id in queries]
         # Two items of a query would count as one if their ids had one hash, of 2⁶⁴.
         item = np.fromiter(map(hash, items), dtype=np.int64, count=len(items))
         self._runs.setdefault(run, []).append(
-            RankedItems(np.array(query, dtype=np.int32), item, rank[kept].astype(np.uint8))
+            RankedItems(np.array(query, dtype=np.int32), item, rank[rows].astype(np.uint8))
         )
 
     def ranked(self, queries: Sequence[str]) -> Callable[[str, int], "RankedItems"]:
         """The rows of a run down to a rank, with the places of queries among these; without other
         queries.
         """
-        index = {query: place for place, query in enumerate(queries)}
-        places = np.array([index.get(query, -1) for query in self._queries], dtype=np.int64)
+        index = {query: number for number, query in enumerate(queries)}
+        numbers = np.array([index.get(query, -1) for query in self._queries], dtype=np.int64)
 
         def _of(run: str, k: int) -> RankedItems:
             parts = self._runs.get(run) or [RankedItems(*np.zeros((3, 0), dtype=np.int64))]
             query, item, rank = (np.concatenate(column) for column in zip(*parts, strict=True))
-            owner = places[query] if len(query) else query.astype(np.int64)
-            kept = np.flatnonzero((owner >= 0) & (rank <= k))
+            owner = numbers[query] if len(query) else query.astype(np.int64)
+            rows = np.flatnonzero((owner >= 0) & (rank <= k))
             # One number for a query and an item.
-            pair = item[kept] + owner[kept] * _SPREAD
-            return RankedItems(owner[kept], pair, rank[kept].astype(np.int64))
+            pair = item[rows] + owner[rows] * _SPREAD
+            return RankedItems(owner[rows], pair, rank[rows].astype(np.int64))
 
         return _of
 
@@ -186,8 +195,8 @@ def difference_bounds(
     runs: tuple[str, str],
     values: tuple[Floats, Floats],
 ) -> tuple[Floats, Floats] | None:
-    """(queries,) the least and the greatest difference of the first run less the second; None for a
-    measure without bounds.
+    """Least and greatest difference of the first run less the second, per query; None for a measure
+    without bounds.
 
     items: of a run down to a rank. values: (queries,) of both runs with unjudged items as not
     relevant, NaN where a query does not count.
@@ -195,21 +204,21 @@ def difference_bounds(
     k = measure.cutoff
     if k is None:
         return None
-    one, other = (items(run, k) for run in runs)
+    first, second = (items(run, k) for run in runs)
     if is_reciprocal(measure):
-        return -_most_reciprocal(other, one, values[1], values[0]), _most_reciprocal(
-            one, other, values[0], values[1]
+        return -_most_reciprocal(second, first, values[1], values[0]), _most_reciprocal(
+            first, second, values[0], values[1]
         )
     linear = LinearMeasure.of(measure)
     if linear is None:
         return None
     # An item of both lists has one grade, so that its two weights are added before their sign
     # decides.
-    pairs, place = np.unique(np.concatenate([one.pair, other.pair]), return_inverse=True)
-    weights = np.concatenate([linear.weights[one.rank - 1], -linear.weights[other.rank - 1]])
-    net = np.bincount(place, weights=weights, minlength=len(pairs)).astype(np.float64)
+    pairs, pair_index = np.unique(np.concatenate([first.pair, second.pair]), return_inverse=True)
+    weights = np.concatenate([linear.weights[first.rank - 1], -linear.weights[second.rank - 1]])
+    net = np.bincount(pair_index, weights=weights, minlength=len(pairs)).astype(np.float64)
     owner = np.zeros(len(pairs), dtype=np.int64)
-    owner[place] = np.concatenate([one.query, other.query])
+    owner[pair_index] = np.concatenate([first.query, second.query])
     low, high = (
         np.bincount(owner, weights=part, minlength=len(values[0]))
         for part in (np.minimum(net, 0), np.maximum(net, 0))
@@ -218,22 +227,31 @@ def difference_bounds(
 
 
 def _most_reciprocal(
-    one: RankedItems, other: RankedItems, value: Floats, against: Floats
+    run_items: RankedItems, against_items: RankedItems, value: Floats, against: Floats
 ) -> Floats:
-    """(queries,) the greatest difference of reciprocal ranks: one unjudged item is relevant, or
+    """Greatest difference of the reciprocal ranks of each query: one unjudged item is relevant, or
     none is, in both lists alike.
     """
     most = value - against
-    first = np.divide(1.0, value, out=np.full(len(value), np.inf), where=value > 0)
+    first_rank = np.divide(1.0, value, out=np.full(len(value), np.inf), where=value > 0)
     # Behind its first relevant item an unjudged one adds nothing to the list, and may add to the
     # other.
-    kept = np.flatnonzero(one.rank < first[one.query] - 0.5)
-    order = np.argsort(other.pair)
-    at = np.minimum(np.searchsorted(other.pair[order], one.pair[kept]), max(len(order) - 1, 0))
-    there = np.zeros(len(kept))
+    candidates = np.flatnonzero(run_items.rank < first_rank[run_items.query] - 0.5)
+    order = np.argsort(against_items.pair)
+    positions = np.minimum(
+        np.searchsorted(against_items.pair[order], run_items.pair[candidates]),
+        max(len(order) - 1, 0),
+    )
+    gain_against = np.zeros(len(candidates))
     if len(order):
-        rows = order[at]
-        there = np.where(other.pair[rows] == one.pair[kept], 1 / other.rank[rows], 0.0)
-    owner = one.query[kept]
-    np.maximum.at(most, owner, 1 / one.rank[kept] - np.maximum(there, against[owner]))
+        rows = order[positions]
+        gain_against = np.where(
+            against_items.pair[rows] == run_items.pair[candidates],
+            1 / against_items.rank[rows],
+            0.0,
+        )
+    owner = run_items.query[candidates]
+    np.maximum.at(
+        most, owner, 1 / run_items.rank[candidates] - np.maximum(gain_against, against[owner])
+    )
     return most

@@ -7,15 +7,16 @@ from dataclasses import replace
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Floats, Ints, offsets_of, position_in_segment
+from rankwell.core.tables import Floats, Ints, position_in_segment, segment_offsets
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage
 from rankwell.measures.first_rank import reads_best_only
 
 
 def multiplied_values(measure: Measure, view: JudgedRankings) -> tuple[Floats, Ints]:
-    """(places,) the values of a measure, and the query of each. Raises BadUsage for a measure of
-    all positives.
+    """The values of a measure at every place of a tie, and the query of each.
+
+    Raises BadUsage for a measure of all positives.
     """
     if not reads_best_only(measure):
         raise BadUsage(
@@ -36,23 +37,23 @@ def multiplied(view: JudgedRankings) -> tuple[JudgedRankings, Ints]:
     hit = np.flatnonzero(view.relevant(1))
     owner, first = np.unique(view.query_of_row[hit], return_index=True)
     best = hit[first]
-    places = np.ones(len(view.queries), dtype=np.int64)
-    places[owner] = view.tied[best]
-    source = np.repeat(np.arange(len(places), dtype=np.int64), places)
-    place = position_in_segment(offsets_of(places))
-    row_of = np.full(len(places), -1)
+    n_places = np.ones(len(view.queries), dtype=np.int64)
+    n_places[owner] = view.tied[best]
+    source = np.repeat(np.arange(len(n_places), dtype=np.int64), n_places)
+    position = position_in_segment(segment_offsets(n_places))
+    row_of = np.full(len(n_places), -1)
     row_of[owner] = best
-    kept = row_of[source] >= 0
-    rows = row_of[source][kept]
+    has_positive = row_of[source] >= 0
+    rows = row_of[source][has_positive]
     ones = np.ones(len(rows), dtype=np.int64)
-    alone = replace(
+    expanded = replace(
         view.take(source),
-        offsets=offsets_of(kept.astype(np.int64)),
+        offsets=segment_offsets(has_positive.astype(np.int64)),
         items=view.items[rows],
         grades=view.grades[rows],
         scores=view.scores[rows],
-        above=view.above[rows] + place[kept],
+        above=view.above[rows] + position[has_positive],
         tied=ones,
         before=ones - 1,
     )
-    return alone, source
+    return expanded, source

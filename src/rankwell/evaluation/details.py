@@ -47,16 +47,19 @@ def details_of(judgments: Judgments, hits: Hits, view: JudgedRankings) -> Detail
     grades, (ranks, scores) = np.append(judgments.grades, np.nan), np.full((2, n + 1), np.nan)
     # Of an item that appears twice in a list the first place counts, which is assigned last.
     ranks[view.items[::-1]], scores[view.items[::-1]] = view.ranks[::-1], view.scores[::-1]
-    query, item, row, own_ranks, own_scores = _first_items(judgments, hits, junk)
-    listed, n_listed = np.zeros(n + 1, dtype=np.bool_), len(row)
-    listed[row] = True
-    rest = np.flatnonzero(~listed[:n])
-    row, query = np.concatenate([row, rest]), np.concatenate([query, judgments.query_of_row[rest]])
-    item = np.concatenate([item, np.array(judgments.items, dtype=object)[rest]])
+    query, item, row, listed_ranks, listed_scores = _first_items(judgments, hits, junk)
+    is_listed, n_listed = np.zeros(n + 1, dtype=np.bool_), len(row)
+    is_listed[row] = True
+    unlisted_rows = np.flatnonzero(~is_listed[:n])
+    row, query = (
+        np.concatenate([row, unlisted_rows]),
+        np.concatenate([query, judgments.query_of_row[unlisted_rows]]),
+    )
+    item = np.concatenate([item, np.array(judgments.items, dtype=object)[unlisted_rows]])
     is_junk, grade, rank, score = junk[row], grades[row], ranks[row], scores[row]
-    for column, own in ((rank, own_ranks), (score, own_scores)):
-        open_ = np.flatnonzero(np.isnan(column[:n_listed]))
-        column[open_] = own[open_]
+    for column, listed_values in ((rank, listed_ranks), (score, listed_scores)):
+        missing = np.flatnonzero(np.isnan(column[:n_listed]))
+        column[missing] = listed_values[missing]
     order = _order(query, rank, n_listed, item)
     state = np.full(len(row), 2, dtype=np.int8)
     state[grade >= view.least_judged] = 1
@@ -81,27 +84,27 @@ def _first_items(
     Junk has no rank. junk: (rows + 1,), the last entry for items that are not judged.
     """
     top = hits.top or Ranking((), np.zeros(1, dtype=np.int64), [], np.zeros(0))
-    own = np.array(list(map(judgments.index.__getitem__, top.queries)), dtype=np.int64)
+    query_index = np.array(list(map(judgments.index.__getitem__, top.queries)), dtype=np.int64)
     start, size = np.zeros((2, len(judgments.queries)), dtype=np.int64)
-    start[own], size[own] = top.offsets[:-1], np.diff(top.offsets)
-    place = hits.above + hits.before
-    shown = place < size[hits.query]
+    start[query_index], size[query_index] = top.offsets[:-1], np.diff(top.offsets)
+    position = hits.above + hits.before
+    in_list = position < size[hits.query]
     row = np.full(len(top.items), -1)
-    row[start[hits.query[shown]] + place[shown]] = hits.row[shown]
+    row[start[hits.query[in_list]] + position[in_list]] = hits.row[in_list]
     rank = running_sum((~junk[row]).astype(np.int64), top.offsets).astype(np.float64)
     rank[junk[row]] = np.nan
-    again, items = list[int](), top.items
+    repeats, items = list[int](), top.items
     for begin, end in pairwise(top.offsets.tolist()):
         if len({*items[begin:end]}) < end - begin:
-            seen: dict[str, int] = {}
-            again += [
-                at
-                for at, item in enumerate(items[begin:end], begin)
-                if seen.setdefault(item, at) != at
+            first_positions: dict[str, int] = {}
+            repeats += [
+                position
+                for position, item in enumerate(items[begin:end], begin)
+                if first_positions.setdefault(item, position) != position
             ]
-    kept = np.delete(np.arange(len(items)), again) if again else slice(None)
-    query = own.repeat(np.diff(top.offsets))
-    return query[kept], np.array(items, dtype=object)[kept], row[kept], rank[kept], top.scores[kept]
+    rows = np.delete(np.arange(len(items)), repeats) if repeats else slice(None)
+    query = query_index.repeat(np.diff(top.offsets))
+    return query[rows], np.array(items, dtype=object)[rows], row[rows], rank[rows], top.scores[rows]
 
 
 def _order(query: Ints, rank: Floats, n_listed: int, item: NDArray[Any]) -> Ints:
@@ -109,13 +112,13 @@ def _order(query: Ints, rank: Floats, n_listed: int, item: NDArray[Any]) -> Ints
     rows, then the rest by id.
     """
     last = np.nanmax(rank, initial=0.0) + 1
-    key, none = query * int(last + n_listed + 1), np.isnan(rank)
-    key[~none] += rank[~none].astype(np.int64)
-    key[none] += int(last) + np.minimum(np.flatnonzero(none), n_listed)
+    key, unranked = query * int(last + n_listed + 1), np.isnan(rank)
+    key[~unranked] += rank[~unranked].astype(np.int64)
+    key[unranked] += int(last) + np.minimum(np.flatnonzero(unranked), n_listed)
     order = np.argsort(key, kind="stable")
     key = key[order]
-    alike = np.flatnonzero(key[1:] == key[:-1])
-    if any(map(gt, item[order[alike]], item[order[alike + 1]])):
+    equal_keys = np.flatnonzero(key[1:] == key[:-1])
+    if any(map(gt, item[order[equal_keys]], item[order[equal_keys + 1]])):
         for start, stop in pairwise([0, *(np.flatnonzero(np.diff(key)) + 1).tolist(), len(key)]):
             if stop - start > 1:
                 order[start:stop] = sorted(order[start:stop], key=item.__getitem__)
@@ -147,9 +150,9 @@ class DetailColumns(Mapping[str, list[Any]]):
 
     def __getitem__(self, name: str) -> list[Any]:
         if name not in self._listed:
-            own = self.arrays[name][:]
-            cells = own.astype(object)
-            cells[own != own] = None
+            array = self.arrays[name][:]
+            cells = array.astype(object)
+            cells[array != array] = None
             self._listed[name] = cells.tolist()
         return self._listed[name]
 
@@ -182,14 +185,14 @@ def compact(details: Details) -> Details:
         edges = [0, *ends.tolist()]
         return np.array([texts[start:end] for start, end in pairwise(edges)], dtype=object)
 
-    made: dict[str, Callable[[], NDArray[Any]]] = {
+    column_makers: dict[str, Callable[[], NDArray[Any]]] = {
         "query": lambda: owners.repeat(sizes),
         "item": _items,
         "rank": lambda: rank.astype(np.float64),
         "state": lambda: _STATES[codes],
     }
     return details._replace(
-        **{name: Joined([n], lambda _, make=make: make()) for name, make in made.items()}
+        **{name: Joined([n], lambda _, make=make: make()) for name, make in column_makers.items()}
     )
 
 
@@ -203,25 +206,25 @@ def detail_columns(
     parts: the name of a run, its details, and what the task knows of the rows as JSON: one text
     each, one for all, or None.
     """
-    every = list(parts)
-    sizes = [len(details.query) for _, details, _ in every]
+    run_parts = list(parts)
+    sizes = [len(details.query) for _, details, _ in run_parts]
 
-    def _column(name: str, place: int) -> NDArray[Any]:
-        run, details, attributes = every[place]
+    def _column(name: str, index: int) -> NDArray[Any]:
+        run, details, attributes = run_parts[index]
         cells = {**details._asdict(), "run": run, "detail": attributes}[name]
         if cells is None or isinstance(cells, str):
-            return np.broadcast_to(np.array([cells], dtype=object), sizes[place])
-        own = np.asarray(cells, dtype=None if isinstance(cells, np.ndarray | Joined) else object)
-        return _in_words(own, states) if name == "state" and states else own
+            return np.broadcast_to(np.array([cells], dtype=object), sizes[index])
+        array = np.asarray(cells, dtype=None if isinstance(cells, np.ndarray | Joined) else object)
+        return _in_words(array, states) if name == "state" and states else array
 
     arrays = {name: Joined(sizes, partial(_column, name)) for name in DETAIL_COLUMNS}
     return DetailColumns(
-        arrays, [(run, size) for (run, *_), size in zip(every, sizes, strict=True)]
+        arrays, [(run, size) for (run, *_), size in zip(run_parts, sizes, strict=True)]
     )
 
 
 def _in_words(state: NDArray[Any], states: Mapping[str, str]) -> NDArray[Any]:
-    own = state.copy()
+    words = state.copy()
     for name, word in states.items():
-        own[state == name] = word
-    return own
+        words[state == name] = word
+    return words

@@ -22,37 +22,49 @@ class GradeWeights:
     """
 
     def __init__(self, measures: Iterable[LabelledMeasure], grades: Floats) -> None:
-        binary = [each for each in measures if each.measure.parameters.get("dcg") == "binary-log2"]
+        binary = [
+            labelled_measure
+            for labelled_measure in measures
+            if labelled_measure.measure.parameters.get("dcg") == "binary-log2"
+        ]
         self._levels = np.unique(grades[grades >= 1]) if binary else np.empty(0)
         self._measures = binary if len(self._levels) > 1 else []
         self._means: dict[str, dict[str, tuple[float, float]]] = {
-            each.label: {} for each in self._measures
+            labelled_measure.label: {} for labelled_measure in self._measures
         }
 
     def add(self, run: JudgedRun, counted: Bools) -> None:
         """Measures one run. counted: (queries,) those in the means."""
-        for each in self._measures:
-            both = (each.measure, each.measure.with_parameters(dcg="log2"))
-            alike, weighed = (exact_mean(run.measured(measure).values[counted]) for measure in both)
-            self._means[each.label][run.name] = alike, weighed
+        for labelled_measure in self._measures:
+            variants = (
+                labelled_measure.measure,
+                labelled_measure.measure.with_parameters(dcg="log2"),
+            )
+            binary, graded = (
+                exact_mean(run.evaluate(measure).values[counted]) for measure in variants
+            )
+            self._means[labelled_measure.label][run.name] = binary, graded
 
     @property
     def described(self) -> dict[str, Any]:
         """The grades, the weighing measure and the means of runs by label, for `notes_on_weights`;
         empty where there are none.
         """
-        found: dict[str, Any] = {}
-        for each in self._measures:
-            weighing = each.measure.with_parameters(dcg="log2")
+        descriptions: dict[str, Any] = {}
+        for labelled_measure in self._measures:
+            weighing = labelled_measure.measure.with_parameters(dcg="log2")
             grades = [float(self._levels[0]), float(self._levels[-1])]
-            means = {name: list(both) for name, both in self._means[each.label].items()}
-            found[each.label] = {
+            means = {
+                name: list(mean_pair)
+                for name, mean_pair in self._means[labelled_measure.label].items()
+            }
+            descriptions[labelled_measure.label] = {
                 "grades": grades,
                 "by": str(weighing),
                 "unit": weighing.entry.unit,
                 "means": means,
             }
-        return found
+        return descriptions
 
 
 def notes_on_weights(described: Mapping[str, Any]) -> list[str]:
@@ -60,17 +72,22 @@ def notes_on_weights(described: Mapping[str, Any]) -> list[str]:
     mean of the only run.
     """
     notes = list[str]()
-    for label, each in described.items():
-        means, (low, high) = each["means"], each["grades"]
-        first, other = (
-            max(means, key=lambda name, place=place: means[name][place]) for place in (0, 1)
+    for label, description in described.items():
+        means, (low, high) = description["means"], description["grades"]
+        binary_leader, graded_leader = (
+            max(means, key=lambda name, position=position: means[name][position])
+            for position in (0, 1)
         )
-        value = figure(means[other][1], each["unit"])
+        value = figure(means[graded_leader][1], description["unit"])
         leads = (
-            f"{first} leads; {other} leads" if first != other else f"the mean of {other} is {value}"
+            f"{binary_leader} leads; {graded_leader} leads"
+            if binary_leader != graded_leader
+            else f"the mean of {graded_leader} is {value}"
         )
-        what = f"{label} takes the grades {low:g} to {high:g} alike"
-        notes.append(f"{what}: {leads} by {each['by']} of other conventions, which weighs them")
+        statement = f"{label} takes the grades {low:g} to {high:g} alike"
+        notes.append(
+            f"{statement}: {leads} by {description['by']} of other conventions, which weighs them"
+        )
     return notes
 
 
@@ -82,16 +99,16 @@ def joined_weights(
 
     names: of each result the names of its runs here.
     """
-    joined: dict[str, Any] = {}
-    for label in (label for label in described[0] if all(label in each for each in described)):
-        parts = [each[label] for each in described]
-        lows, highs = zip(*(each["grades"] for each in parts), strict=True)
+    merged: dict[str, Any] = {}
+    for label in (label for label in described[0] if all(label in result for result in described)):
+        parts = [result[label] for result in described]
+        lows, highs = zip(*(part["grades"] for part in parts), strict=True)
         means = {
-            renamed[run]: both
-            for each, renamed in zip(parts, names, strict=True)
-            for run, both in each["means"].items()
+            renamed[run]: mean_pair
+            for part, renamed in zip(parts, names, strict=True)
+            for run, mean_pair in part["means"].items()
             if run in renamed
         }
-        if means and len({each["by"] for each in parts}) == 1:
-            joined[label] = {**parts[0], "grades": [min(lows), max(highs)], "means": means}
-    return joined
+        if means and len({part["by"] for part in parts}) == 1:
+            merged[label] = {**parts[0], "grades": [min(lows), max(highs)], "means": means}
+    return merged

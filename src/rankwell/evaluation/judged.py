@@ -22,8 +22,8 @@ from rankwell.core.tables import (
     Ints,
     Judgments,
     TieRule,
-    offsets_of,
     position_in_segment,
+    segment_offsets,
 )
 from rankwell.core.tables.columns import NOTHING
 from rankwell.core.tables.ranking import Hits, Ranking
@@ -31,12 +31,12 @@ from rankwell.core.views.judged import JudgedRankings, expected_values
 from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.store import STDIN, Source, encode_id, run_files, split_part
 
-OrderTies = ("optimistic", "pessimistic")
+BOUNDING_TIE_RULES = ("optimistic", "pessimistic")
 
 
 class MeasuredQueries(NamedTuple):
-    """(values,) the value of each query. source: (values,) the index of its query, None where
-    values and queries are one to one.
+    """The value of each query. source: (values,) the index of its query, None where values and
+    queries are one to one.
 
     in_input_order: whether tied items kept the order of the input, as the measure has no closed
     form under `expected`.
@@ -48,7 +48,7 @@ class MeasuredQueries(NamedTuple):
 
 
 class Ceiling(NamedTuple):
-    """(queries,) the value of a perfect ranker, or None with the reason why it is not known."""
+    """The value of each query under a perfect ranker, or None with the reason why it is unknown."""
 
     values: Floats | None
     reason: str = ""
@@ -90,7 +90,7 @@ class ReferenceLevels:
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JudgedRun:
     """One run under one set of judgments, ties still open. A task with rules of its own overrides
-    `measured` and the levels.
+    `evaluate` and the levels.
 
     view: the judged items of each query with their rank counts. ties: the rule. attributes: further
     columns of the summary rows, such as `direction`. levels: the reference rankings, None where the
@@ -132,18 +132,16 @@ class JudgedRun:
         return self
 
     def counted_by(self, measure: Measure, counted: Bools) -> Bools:
-        """(queries,) which of the counted queries a measure counts."""
+        """Whether a query, one of the counted ones, is counted by a measure."""
         del measure
         return counted
 
     def weights(self, measure: Measure) -> Floats | None:
-        """(queries,) the weights of the queries in the mean of a measure, None where all count
-        alike.
-        """
+        """The weight of each query in the mean of a measure, None where all count alike."""
         del measure
         return None
 
-    def measured(self, measure: Measure) -> MeasuredQueries:
+    def evaluate(self, measure: Measure) -> MeasuredQueries:
         """The values of a measure under the tie rule. Raises BadUsage for a measure that has none
         under it.
         """
@@ -162,7 +160,7 @@ class JudgedRun:
                 return MeasuredQueries(
                     measure(self.in_input_order._view_of(measure)), in_input_order=True
                 )
-            return MeasuredQueries(expected(view, **dict(measure.given)))
+            return MeasuredQueries(expected(view, **dict(measure.arguments)))
         return MeasuredQueries(measure(view))
 
     def _view_of(self, measure: Measure) -> Any:
@@ -174,15 +172,15 @@ class JudgedRun:
         return self.other_views(kind)
 
     def ceiling(self, measure: Measure, counted: Bools) -> Ceiling:
-        """(queries,) the values of a perfect ranker. counted: (queries,) those over which the
-        tightest of several is chosen.
+        """The value of each query under a perfect ranker. counted: those over which the tightest of
+        several is chosen.
         """
         del counted
         return Ceiling(None if self.levels is None else measure(self.levels.perfect))
 
     def chance(self, measure: Measure) -> Floats | None:
-        """(queries,) the values expected of a ranker without knowledge; NaN without a closed form,
-        None without candidates.
+        """The expected value of each query under a ranker without knowledge; NaN without a closed
+        form, None without candidates.
         """
         if self.levels is None:
             return None
@@ -193,11 +191,11 @@ class JudgedRun:
         """The views with tied items at their best and at their worst places; none where nothing is
         tied.
         """
-        return tuple(map(self.view.resolve, OrderTies)) if self.has_ties else ()
+        return tuple(map(self.view.resolve, BOUNDING_TIE_RULES)) if self.has_ties else ()
 
     def tied(self, measure: Measure) -> Bools:
-        """(queries,) whether another order of ties would change the value; with another view,
-        whether a judged item is tied.
+        """Whether another order of ties would change a query's value; with another view, whether a
+        judged item is tied.
         """
         changed = np.zeros(len(self.view.queries), dtype=np.bool_)
         if not self._ends:
@@ -221,18 +219,18 @@ class JudgedRun:
         return int((view.tied[first] > size[first]).sum()) if len(queries) else 0
 
 
-class RunPlace(NamedTuple):
-    """A run with the place that it was read from. form: its format. run_format, columns: those that
-    the user named.
+class RunInput(NamedTuple):
+    """A run with its origin, the path or rows that it was read from. format: its name. run_format,
+    columns: those that the user named.
 
-    ranking: all its rows, where they have been read. is_shard: whether the place is one of several
+    ranking: all its rows, where they have been read. is_shard: whether the origin is one of several
     files that the run is in.
     """
 
     name: str
     hits: Hits
-    place: Any
-    form: str
+    origin: Any
+    format: str
     run_format: str | None = None
     columns: ColumnChoice | None = None
     ranking: Ranking | None = None
@@ -240,11 +238,11 @@ class RunPlace(NamedTuple):
 
 
 def rounded_ties(hits: Hits) -> Bools:
-    """(hits,) whether a score that ties is an integer so large that float64 rounds it."""
+    """Whether the score of a hit ties and is an integer so large that float64 rounds it."""
     return (hits.tied > 1) & (np.abs(hits.score) >= 2.0**53)
 
 
-def is_suspicious(judgments: Judgments, run: RunPlace, *, rel: float, lines: Source | None) -> bool:
+def is_suspicious(judgments: Judgments, run: RunInput, *, rel: float, lines: Source | None) -> bool:
     """Whether counts, some of the hits or some lines show a sign of a mistake that
     `evaluation.mistakes` names.
 
@@ -258,23 +256,25 @@ def is_suspicious(judgments: Judgments, run: RunPlace, *, rel: float, lines: Sou
         missing and (hits.unknown or 2 * missing > len(hits.present))
     ) or NOTHING in judgments.items:
         return True
-    found = relevant[hits.row]
+    is_relevant = relevant[hits.row]
     if (
-        10 * int(found.sum()) < min(int(relevant.sum()), int(hits.retrieved.sum()))
+        10 * int(is_relevant.sum()) < min(int(relevant.sum()), int(hits.retrieved.sum()))
         or not relevant.any()
     ):
         return True
-    some = slice(None, None, len(hits.row) // 500 + 1)
+    sample = slice(None, None, len(hits.row) // 500 + 1)
     lengths, tied, grades = (
-        hits.retrieved[hits.query[some]],
-        hits.tied[some],
+        hits.retrieved[hits.query[sample]],
+        hits.tied[sample],
         judgments.grades[:500],
     )
-    late = (2 * hits.above[some] + tied)[found[some]] - lengths[found[some]]
+    rank_excess = (2 * hits.above[sample] + tied)[is_relevant[sample]] - lengths[
+        is_relevant[sample]
+    ]
     if (
         (tied == lengths).all()
         or rounded_ties(hits).any()
-        or late.sum() > 0
+        or rank_excess.sum() > 0
         or 2 * int((grades % 1 != 0).sum()) > len(grades)
     ):
         return True
@@ -286,9 +286,12 @@ def is_suspicious(judgments: Judgments, run: RunPlace, *, rel: float, lines: Sou
     return any(rising) or bool(match_items(sample_rows(run), judgments, hits))
 
 
-def refuse_one_stream(places: Iterable[Any]) -> None:
+def refuse_one_stream(inputs: Iterable[Any]) -> None:
     """Raises BadUsage where two inputs are standard input, which holds one."""
-    if sum(isinstance(place, (str, Path)) and str(place) in STDIN for place in places) > 1:
+    if (
+        sum(isinstance(run_input, (str, Path)) and str(run_input) in STDIN for run_input in inputs)
+        > 1
+    ):
         raise BadUsage(
             "standard input is named for two inputs and holds one; name a file for the other."
         )
@@ -302,30 +305,29 @@ def name_runs(runs: Any) -> dict[str, Any]:
     """
     if (
         isinstance(runs, Mapping)
-        and (nothing := next((name for name, each in runs.items() if each is None), None))
-        is not None
+        and (nothing := next((name for name, run in runs.items() if run is None), None)) is not None
     ):
         raise BadInput(
             f"{shown(nothing)} is None; give a query without results an empty list, and a run "
             "as a file or as rows."
         )
     if isinstance(runs, Mapping) and runs and not _is_run(runs):
-        return {name: _kept(run) for name, run in runs.items()}
-    given: list[Any] = list(runs) if isinstance(runs, (list, tuple)) else [runs]
-    listed = [
+        return {name: _rereadable(run) for name, run in runs.items()}
+    sources: list[Any] = list(runs) if isinstance(runs, (list, tuple)) else [runs]
+    run_list = [
         run
-        for each in given
-        for run in (_places(each) if isinstance(each, (str, Path)) else [each])
+        for source in sources
+        for run in (_runs_in(source) if isinstance(source, (str, Path)) else [source])
     ]
-    names = [_stem(each) if isinstance(each, (str, Path)) else "run" for each in listed]
+    names = [_stem(run) if isinstance(run, (str, Path)) else "run" for run in run_list]
     for longer in (lambda path: f"{path.parent.name}/{_stem(path)}", lambda path: path.name, str):
         clash = [
-            names.count(name) > 1 and isinstance(each, (str, Path))
-            for each, name in zip(listed, names, strict=True)
+            names.count(name) > 1 and isinstance(run, (str, Path))
+            for run, name in zip(run_list, names, strict=True)
         ]
         names = [
-            longer(Path(each)) if twice else name
-            for each, name, twice in zip(listed, names, clash, strict=True)
+            longer(Path(run)) if is_clash else name
+            for run, name, is_clash in zip(run_list, names, clash, strict=True)
         ]
     if len(set(names)) < len(names):
         double = next(name for name in names if names.count(name) > 1)
@@ -333,10 +335,10 @@ def name_runs(runs: Any) -> dict[str, Any]:
             f"two runs are called {double!r}; name each run once, and rename one of two that "
             "are called the same."
         )
-    return dict(zip(names, map(_kept, listed), strict=True))
+    return dict(zip(names, map(_rereadable, run_list), strict=True))
 
 
-def _kept(run: Any) -> Any:
+def _rereadable(run: Any) -> Any:
     """A run in a form that can be read again."""
     if not hasattr(run, "__arrow_c_stream__"):
         return run
@@ -348,25 +350,25 @@ def _kept(run: Any) -> Any:
 _PARQUET = (".parquet", ".parq")
 
 
-def _places(place: str | Path) -> Sequence[str | Path]:
+def _runs_in(path: str | Path) -> Sequence[str | Path]:
     """The places of the runs in a file; of a name without the suffix of a Parquet file, that one,
     for which nothing is loaded.
     """
-    if not str(place).lower().endswith(_PARQUET):
-        return [place]
+    if not str(path).lower().endswith(_PARQUET):
+        return [path]
     from rankwell.io.column_tables import run_places
 
-    found = run_places(place)
-    return found if len(found) > 1 else [place]
+    paths = run_places(path)
+    return paths if len(paths) > 1 else [path]
 
 
-def _stem(place: str | Path) -> str:
+def _stem(run_path: str | Path) -> str:
     """The name of a file without folder and suffixes, of one of its runs that of the run, and of a
     folder of shards as it is.
     """
-    if run_files(place):
-        return str(place).rstrip("/").rpartition("/")[2]
-    path, part = split_part(place)
+    if run_files(run_path):
+        return str(run_path).rstrip("/").rpartition("/")[2]
+    path, part = split_part(run_path)
     return part if part and path.lower().endswith(_PARQUET) else Source(path).stem
 
 
@@ -394,9 +396,9 @@ def ideal(judgments: Judgments, retrieved: Ints) -> JudgedRankings:
     """
     flat, real, owner, counts = _real_rows(judgments, retrieved)
     order = np.lexsort((-flat.grades[real], owner))
-    place = position_in_segment(offsets_of(counts))
-    kept = place < retrieved[owner]
-    return _view(flat, real[order][kept], place[kept], retrieved)
+    position = position_in_segment(segment_offsets(counts))
+    in_list = position < retrieved[owner]
+    return _view(flat, real[order][in_list], position[in_list], retrieved)
 
 
 def constant(judgments: Judgments, candidates: Ints) -> JudgedRankings:
@@ -415,14 +417,14 @@ def constant(judgments: Judgments, candidates: Ints) -> JudgedRankings:
             f"{int(candidates[query])} candidates; "
             "give the number of all candidates, judged or not."
         )
-    place = position_in_segment(offsets_of(counts))
+    position = position_in_segment(segment_offsets(counts))
     return _view(
         flat,
         real,
         np.zeros(len(real), dtype=np.int64),
         candidates,
         tied=candidates[owner],
-        before=place,
+        before=position,
     )
 
 
@@ -446,19 +448,19 @@ def ideal_if_shared(
             f"the groups have the shape {numbers.shape}; expected one number per query, "
             f"({len(flat.queries)},)."
         )
-    wanted = real[flat.grades[real] >= 1]
-    owners = flat.query_of_row[wanted]
-    place = np.zeros(len(wanted), dtype=np.int64)
+    relevant_rows = real[flat.grades[real] >= 1]
+    owners = flat.query_of_row[relevant_rows]
+    position = np.zeros(len(relevant_rows), dtype=np.int64)
     by_group = np.argsort(numbers[owners], kind="stable")
     cuts = np.flatnonzero(np.diff(numbers[owners][by_group])) + 1
     bounds: list[int] = [0, *cuts.tolist(), len(by_group)]
     for start, stop in pairwise(bounds):
         rows = by_group[start:stop]
-        items = [flat.items[row] for row in map(int, wanted[rows])]
-        places = _greedy(map(int, owners[rows]), items)
-        place[rows] = [places[item] for item in items]
-    kept = place < retrieved[owners]
-    return _view(flat, wanted[kept], place[kept], retrieved)
+        items = [flat.items[row] for row in map(int, relevant_rows[rows])]
+        positions = _greedy(map(int, owners[rows]), items)
+        position[rows] = [positions[item] for item in items]
+    in_list = position < retrieved[owners]
+    return _view(flat, relevant_rows[in_list], position[in_list], retrieved)
 
 
 def _greedy(queries: Iterable[int], items: list[str]) -> dict[str, int]:
@@ -466,20 +468,23 @@ def _greedy(queries: Iterable[int], items: list[str]) -> dict[str, int]:
     served: dict[str, set[int]] = {}
     for query, item in zip(queries, items, strict=True):
         served.setdefault(item, set()).add(query)
-    waiting, places = set[int]().union(*served.values()), dict[str, int]()
-    heap = [(-len(those), -len(those), encode_id(item), item) for item, those in served.items()]
+    unserved, positions = set[int]().union(*served.values()), dict[str, int]()
+    heap = [
+        (-len(queries_of_item), -len(queries_of_item), encode_id(item), item)
+        for item, queries_of_item in served.items()
+    ]
     heapq.heapify(heap)
     while heap:
-        counted, whole, raw, item = heapq.heappop(heap)
+        counted, total, raw, item = heapq.heappop(heap)
         # What an item still serves only falls, so that an old count is an upper bound: the top is
         # right once its count is.
-        now = -len(served[item] & waiting)
+        now = -len(served[item] & unserved)
         if now != counted:
-            heapq.heappush(heap, (now, whole, raw, item))
+            heapq.heappush(heap, (now, total, raw, item))
             continue
-        waiting -= served[item]
-        places[item] = len(places)
-    return places
+        unserved -= served[item]
+        positions[item] = len(positions)
+    return positions
 
 
 def _real_rows(judgments: Judgments, numbers: Ints) -> tuple[Judgments, Ints, Ints, Ints]:

@@ -29,27 +29,32 @@ class LinearMeasure:
         """The parts of P, SDCG and RBP with a cut-off and a known highest gain; None for any other
         measure.
         """
-        given, k = measure.parameters, measure.cutoff
-        if k is None or measure.name not in ("P", "SDCG", "RBP") or given.get("judged_only"):
+        parameters, k = measure.parameters, measure.cutoff
+        if k is None or measure.name not in ("P", "SDCG", "RBP") or parameters.get("judged_only"):
             return None
         ranks = np.arange(1.0, k + 1)
         if measure.name == "P":
             return (
-                cls(np.full(k, 1 / k), max(given["rel"], 0.0))
-                if given["denom"] == "cutoff"
+                cls(np.full(k, 1 / k), max(parameters["rel"], 0.0))
+                if parameters["denom"] == "cutoff"
                 else None
             )
         if measure.name == "SDCG":
-            worth = 1 / np.log2(ranks + 1)
+            discounts = 1 / np.log2(ranks + 1)
             return cls(
-                worth / float(np.cumsum(worth)[-1]), None, given["min_rel"], given["max_rel"]
+                discounts / float(np.cumsum(discounts)[-1]),
+                None,
+                parameters["min_rel"],
+                parameters["max_rel"],
             )
-        reach = (1 - given["p"]) * given["p"] ** (ranks - 1)
-        if given["gains"] is None and (given["rel"] is not None or given["scale"] == "max"):
+        weights = (1 - parameters["p"]) * parameters["p"] ** (ranks - 1)
+        if parameters["gains"] is None and (
+            parameters["rel"] is not None or parameters["scale"] == "max"
+        ):
             return cls(
-                reach,
-                None if given["rel"] is None else max(given["rel"], 0.0),
-                most=given["max_rel"] or 1.0,
+                weights,
+                None if parameters["rel"] is None else max(parameters["rel"], 0.0),
+                most=parameters["max_rel"] or 1.0,
             )
         return None
 

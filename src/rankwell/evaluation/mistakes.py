@@ -17,7 +17,7 @@ from rankwell.core.tables import Bools, Floats, Judgments
 from rankwell.core.tables.columns import NOTHING
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import flag, shown
-from rankwell.evaluation.judged import RunPlace, rounded_ties
+from rankwell.evaluation.judged import RunInput, rounded_ties
 from rankwell.evaluation.notations import (
     CHUNKS,
     Gauge,
@@ -40,11 +40,11 @@ _LATE, _Z = 1 / 3, 5.26
 
 
 class Mistake(NamedTuple):
-    """A probable mistake. what: in a few words. n: queries or items that show it. level: `error`
+    """A probable mistake. kind: in a few words. n: queries or items that show it. level: `error`
     where it is certain.
     """
 
-    what: str
+    kind: str
     n: int
     sentence: str
     level: Literal["error", "warning"] = "warning"
@@ -67,11 +67,11 @@ def judgment_mistakes(judgments: Judgments, rel: float = 1) -> list[Mistake]:
     if highest >= rel or not len(judgments.grades):
         return _relevant_nothing(judgments, rel)
     advice = f"add {flag('--min-grade')} {highest:g}, or write" if highest > 0 else "write"
-    what = (
+    finding = (
         f"judgments: no grade is {rel:g} or more (the highest is {highest:g}), so that nothing is "
         "relevant"
     )
-    advice = f"{what}; {advice} a grade of {rel:g} or more for what is relevant."
+    advice = f"{finding}; {advice} a grade of {rel:g} or more for what is relevant."
     return [Mistake("nothing relevant", len(judgments.queries), advice, "error")]
 
 
@@ -81,16 +81,18 @@ def _relevant_nothing(judgments: Judgments, rel: float) -> list[Mistake]:
         for item, grade in zip(judgments.items, judgments.grades.tolist(), strict=True)
         if item == NOTHING
     )
-    what = f"judgments: the item {NOTHING} is relevant to {n:,} {'query' if n == 1 else 'queries'}"
+    finding = (
+        f"judgments: the item {NOTHING} is relevant to {n:,} {'query' if n == 1 else 'queries'}"
+    )
     sentence = (
-        f"{what}; faiss and other indexes write it where they found too few: leave it out of "
+        f"{finding}; faiss and other indexes write it where they found too few: leave it out of "
         "judgments and runs."
     )
     return [Mistake("an item that stands for none", n, sentence)] if n else []
 
 
 def run_mistakes(
-    run: RunPlace,
+    run: RunInput,
     judgments: Judgments,
     *,
     rel: float = 1,
@@ -112,21 +114,21 @@ def run_mistakes(
     ]
 
 
-def copies(named: Mapping[str, Any]) -> list[Mistake]:
+def copies(runs: Mapping[str, Any]) -> list[Mistake]:
     """Runs whose files have the same content."""
     files = [
-        (name, Path(place))
-        for name, place in named.items()
-        if isinstance(place, (str, Path)) and Path(place).is_file()
+        (name, Path(path))
+        for name, path in runs.items()
+        if isinstance(path, (str, Path)) and Path(path).is_file()
     ]
-    first, found = dict[tuple[int, str], str](), list[Mistake]()
+    first_names, mistakes = dict[tuple[int, str], str](), list[Mistake]()
     sizes = [path.stat().st_size for _, path in files]
     for (name, path), size in zip(files, sizes, strict=True):
         if (
             sizes.count(size) > 1
-            and (same := first.setdefault((size, Source(path).digest()), name)) != name
+            and (same := first_names.setdefault((size, Source(path).digest()), name)) != name
         ):
-            found.append(
+            mistakes.append(
                 Mistake(
                     "copy of another run",
                     1,
@@ -134,14 +136,14 @@ def copies(named: Mapping[str, Any]) -> list[Mistake]:
                     "one, or compare other runs.",
                 )
             )
-    return found
+    return mistakes
 
 
 # ---- ids
 # --------------------------------------------------------------------------------------------------
 
 
-def _exchanged(run: RunPlace, judgments: Judgments) -> str:
+def _exchanged(run: RunInput, judgments: Judgments) -> str:
     """The column of the run that is the other one of the judgments: many of its queries are items
     there, or its items queries.
 
@@ -158,11 +160,11 @@ def _exchanged(run: RunPlace, judgments: Judgments) -> str:
     )
 
 
-def _many_are(listed: Iterable[str], known: set[str]) -> bool:
-    return 8 * len((own := set(listed)) & known) > len(own)
+def _many_are(ids: Iterable[str], known_ids: set[str]) -> bool:
+    return 8 * len((distinct_ids := set(ids)) & known_ids) > len(distinct_ids)
 
 
-def no_common_query(run: RunPlace, judgments: Judgments) -> str:
+def no_common_query(run: RunInput, judgments: Judgments) -> str:
     """The probable reason why judgments and a run share no query, as further sentence of that
     error; empty where unknown.
     """
@@ -175,11 +177,15 @@ def no_common_query(run: RunPlace, judgments: Judgments) -> str:
 
 
 def _query_ids(
-    run: RunPlace, judgments: Judgments, queries: str, gauge: Gauge | None
+    run: RunInput, judgments: Judgments, queries: str, gauge: Gauge | None
 ) -> list[Mistake]:
     """Query ids in two notations; and most judged queries missing, unless that explains it."""
     present = run.hits.present.tolist()
-    missing = [query for query, there in zip(judgments.queries, present, strict=True) if not there]
+    missing = [
+        query
+        for query, is_present in zip(judgments.queries, present, strict=True)
+        if not is_present
+    ]
     if len(missing) == len(present) and (swapped := _exchanged(run, judgments)):
         sentence = f"{run.name}: {swapped}; exchange the two columns in one of the files."
         return [Mistake("queries and items swapped", len(missing), sentence, "error")]
@@ -199,35 +205,35 @@ def _query_ids(
             f"{run.name}: it has {len(present) - len(missing)} of the {len(present)} judged "
             f"queries; the others {effect}"
         )
-        both = (
+        hint = (
             f" If it is right, {flag('--queries', 'both')} averages over the queries of both."
             if queries == "truth"
             else ""
         )
-        advice = f"{has}. Is the run from another split, or incomplete?{both}"
+        advice = f"{has}. Is the run from another split, or incomplete?{hint}"
         mistakes.append(Mistake("most judged queries missing", len(missing), advice))
     return mistakes
 
 
 def _if_alike(
-    run: RunPlace, gauge: Gauge | None, queries: Sequence[IdPair], items: ItemPairs
+    run: RunInput, gauge: Gauge | None, queries: Sequence[IdPair], items: ItemPairs
 ) -> str:
     """The figure as it is and with the ids written alike; empty where the whole run is not read
     again.
     """
     if gauge is None or (ranking := whole_run(run)) is None:
         return ""
-    figure, alike = (
+    figure, aligned = (
         gauge.mean_of(ranking),
         gauge.mean_of(written_as_judged(ranking, queries, items)),
     )
-    if alike == figure:
+    if aligned == figure:
         return f", and {gauge.label} would stay {figure}"
-    return f", and {gauge.label} would be {alike} in place of {figure}"
+    return f", and {gauge.label} would be {aligned} in place of {figure}"
 
 
 def _item_ids(
-    run: RunPlace, judgments: Judgments, rows: Sequence[_FirstRow], rel: float, gauge: Gauge | None
+    run: RunInput, judgments: Judgments, rows: Sequence[_FirstRow], rel: float, gauge: Gauge | None
 ) -> list[Mistake]:
     """Item ids in two notations; and none of a run's items judged."""
     if mistakes := _spelled_items(run, judgments, gauge):
@@ -236,26 +242,28 @@ def _item_ids(
     n_found, n_present = int(relevant[run.hits.row].sum()), int(run.hits.retrieved.sum())
     if not n_present or 10 * n_found >= min(int(relevant.sum()), n_present):
         return []
-    listed = list(dict.fromkeys([row.item for row in rows] or _items_of(run)))
+    run_items = list(dict.fromkeys([row.item for row in rows] or _items_of(run)))
     judged = set(judgments.items)
-    exact = len(judged.intersection(listed))
+    exact = len(judged.intersection(run_items))
     pairs = match_probable(
-        [item for item in dict.fromkeys(judgments.items) if item not in set(listed)],
-        [item for item in listed if item not in judged],
-        max(2 * exact + 1, min(3, len(listed), len(judged))),
+        [item for item in dict.fromkeys(judgments.items) if item not in set(run_items)],
+        [item for item in run_items if item not in judged],
+        max(2 * exact + 1, min(3, len(run_items), len(judged))),
     )
     if pairs:
         would = (
-            f"{run.name}: {len(pairs)} of its first {len(listed)} items are judged items if "
+            f"{run.name}: {len(pairs)} of its first {len(run_items)} items are judged items if "
             f"{main_notation(pairs)} are ignored"
         )
         sentence = (
             f"{would} ({pairs[0]}), and {exact} as they are; write the ids alike in both files."
         )
         return [Mistake("item ids in two notations", len(pairs), sentence, "error")]
-    if len(run.hits.row) or not (judged and listed):
+    if len(run.hits.row) or not (judged and run_items):
         return []
-    none = f"{run.name}: none of its items is judged for its query (listed: {shown(listed[0])}, …"
+    none = (
+        f"{run.name}: none of its items is judged for its query (listed: {shown(run_items[0])}, …"
+    )
     advice = (
         f"{none}; judged: {shown(judgments.items[0])}, …). Are both from the same collection, "
         "with their columns in order?"
@@ -263,7 +271,7 @@ def _item_ids(
     return [Mistake("no judged item", n_present, advice)]
 
 
-def _spelled_items(run: RunPlace, judgments: Judgments, gauge: Gauge | None) -> list[Mistake]:
+def _spelled_items(run: RunInput, judgments: Judgments, gauge: Gauge | None) -> list[Mistake]:
     """Judged items that the run lists in another notation, however few."""
     items = match_items(sample_rows(run), judgments, run.hits)
     if not items:
@@ -275,7 +283,7 @@ def _spelled_items(run: RunPlace, judgments: Judgments, gauge: Gauge | None) -> 
         )
     if not items:  # the whole lists have a second spelling
         return []
-    pairs = [IdPair(judged, listed) for (_, listed), judged in items.items()]
+    pairs = [IdPair(judged_id, listed_id) for (_, listed_id), judged_id in items.items()]
     n, notation = (
         len({(query, judged) for (query, _), judged in items.items()}),
         main_notation(pairs),
@@ -294,7 +302,7 @@ def _spelled_items(run: RunPlace, judgments: Judgments, gauge: Gauge | None) -> 
     return [Mistake("item ids in two notations", n, f"{would}{alike}; {advice}.", "error")]
 
 
-def _items_of(run: RunPlace) -> Sequence[str]:
+def _items_of(run: RunInput) -> Sequence[str]:
     """The first items of a run in any format; none of a file that is too large to be read for
     them.
     """
@@ -305,7 +313,7 @@ def _items_of(run: RunPlace) -> Sequence[str]:
 # ------------------------------------------------------------------------------------------------
 
 
-def _swapped_inputs(run: RunPlace, judgments: Judgments) -> list[Mistake]:
+def _swapped_inputs(run: RunInput, judgments: Judgments) -> list[Mistake]:
     """Grades with decimals, and fewer scores, which are small integers."""
     grades, scores = judgments.grades[:_ROWS], run.hits.score
     fractions = grades[grades % 1 != 0]
@@ -318,7 +326,7 @@ def _swapped_inputs(run: RunPlace, judgments: Judgments) -> list[Mistake]:
     ):
         return []
     numbers = ", ".join(f"{score:g}" for score in np.unique(scores).tolist())
-    what = (
+    finding = (
         f"judgments: their grades are numbers such as {fractions[0]:g}, and the scores of "
         f"{run.name} are {numbers}"
     )
@@ -326,24 +334,24 @@ def _swapped_inputs(run: RunPlace, judgments: Judgments) -> list[Mistake]:
         Mistake(
             "judgments and run swapped",
             len(scores),
-            f"{what}: are the two swapped? The judgments are named first.",
+            f"{finding}: are the two swapped? The judgments are named first.",
         )
     ]
 
 
-def _first_rows(run: RunPlace) -> list[_FirstRow]:
+def _first_rows(run: RunInput) -> list[_FirstRow]:
     """The first rows of a TREC run or of a table; none of another format."""
-    if not isinstance(run.place, (str, Path)):
+    if not isinstance(run.origin, (str, Path)):
         return []
-    if run.form in ("csv", "tsv", "jsonl", "parquet"):
-        path, part = split_part(run.place)
+    if run.format in ("csv", "tsv", "jsonl", "parquet"):
+        path, part = split_part(run.origin)
         return [
             _FirstRow(*row)
-            for row in column_tables.first_rows(Source(path), run.form, _ROWS, part, run.columns)
+            for row in column_tables.first_rows(Source(path), run.format, _ROWS, part, run.columns)
         ]
-    if run.form != "trec":
+    if run.format != "trec":
         return []
-    with Source(run.place).open() as stream:
+    with Source(run.origin).open() as stream:
         lines = [line.split() for line in islice(stream, _ROWS) if line.strip()]
     return [
         _FirstRow(decode_id(line[0]), decode_id(line[2]), _number(line[3]), float(line[4]))
@@ -370,16 +378,18 @@ def _rising(name: str, rows: Sequence[_FirstRow]) -> list[Mistake]:
     for row in rows:
         if row.rank is not None:
             by_query.setdefault(row.query, []).append((row.rank, row.score))
-    lists = [each for each in by_query.values() if len(each) > 1]
+    lists = [query_rows for query_rows in by_query.values() if len(query_rows) > 1]
     if not lists:
         return []
     n, last = len(lists), max(lists, key=len)
-    ranks, scores = ([[row[column] for row in each] for each in lists] for column in (0, 1))
+    ranks, scores = (
+        [[row[column] for row in query_rows] for query_rows in lists] for column in (0, 1)
+    )
     counted = all(map(_counts_up, map(sorted, scores))) and len(last) > 2
     falling = all(
         first[0] >= second[0]
-        for each in lists
-        for first, second in pairwise(sorted(each, key=lambda row: row[1]))
+        for query_rows in lists
+        for first, second in pairwise(sorted(query_rows, key=lambda row: row[1]))
     )
     if (
         counted
@@ -388,16 +398,20 @@ def _rising(name: str, rows: Sequence[_FirstRow]) -> list[Mistake]:
         and len({row[0] for row in last}) > 1
     ):
         top, bottom = max(row[0] for row in last), min(row[0] for row in last)
-        what = (
+        finding = (
             f"{name}: the scores are 1, 2, 3, … and the ranks fall from {top:g} to {bottom:g}: "
             "the two columns are swapped"
         )
         return [
-            Mistake("ranks and scores swapped", n, f"{what}. Exchange them in the file.", "error")
+            Mistake(
+                "ranks and scores swapped", n, f"{finding}. Exchange them in the file.", "error"
+            )
         ]
     # By rank where there are ranks; else by line.
-    ordered = [[score for _, score in sorted(each, key=lambda row: row[0])] for each in lists]
-    steps = [second - first for each in ordered for first, second in pairwise(each)]
+    ordered = [
+        [score for _, score in sorted(query_rows, key=lambda row: row[0])] for query_rows in lists
+    ]
+    steps = [second - first for list_scores in ordered for first, second in pairwise(list_scores)]
     if min(steps) < 0 or sum(step > 0 for step in steps) < 3:
         return []
     if counted and all(map(_counts_up, ordered)):
@@ -411,7 +425,7 @@ def _rising(name: str, rows: Sequence[_FirstRow]) -> list[Mistake]:
             )
         ]
     lists_of = f"the list of query {shown(rows[0].query)}" if n == 1 else f"all {n} lists"
-    what = (
+    finding = (
         f"{name}: the scores rise down {lists_of} in the first {len(rows)} rows, so that the last "
         "item ranks first"
     )
@@ -419,26 +433,25 @@ def _rising(name: str, rows: Sequence[_FirstRow]) -> list[Mistake]:
         Mistake(
             "scores that rise with the ranks",
             n,
-            f"{what}. Are they distances? Negate them: the highest score ranks first.",
+            f"{finding}. Are they distances? Negate them: the highest score ranks first.",
         )
     ]
 
 
 def _lateness(hits: Hits, relevant: Bools) -> Floats:
-    """(queries with any,) the mean place of a query's relevant items in its list: -1 at its
-    beginning, 1 at its end.
+    """Mean place of a query's relevant items in its list: -1 at its beginning, 1 at its end.
 
     relevant: (rows of the judgments,). Tied items are in the middle of their places; lists of one
     item are left out.
     """
     rows = np.flatnonzero(relevant[hits.row] & (hits.retrieved[hits.query] > 1))
     owner = hits.query[rows]
-    places = (2 * hits.above[rows] + hits.tied[rows]) / hits.retrieved[owner] - 1
+    relative_ranks = (2 * hits.above[rows] + hits.tied[rows]) / hits.retrieved[owner] - 1
     n = np.bincount(owner, minlength=1)
-    return np.bincount(owner, weights=places, minlength=1)[n > 0] / n[n > 0]
+    return np.bincount(owner, weights=relative_ranks, minlength=1)[n > 0] / n[n > 0]
 
 
-def _at_the_end(run: RunPlace, judgments: Judgments, rel: float) -> list[Mistake]:
+def _at_the_end(run: RunInput, judgments: Judgments, rel: float) -> list[Mistake]:
     """Relevant items near the ends of the lists, where a run in random order has them less than
     once in a million.
 
@@ -454,30 +467,31 @@ def _at_the_end(run: RunPlace, judgments: Judgments, rel: float) -> list[Mistake
     if mean < _LATE or mean * np.sqrt(3 * len(late)) < _Z:
         return []
     share = f"{50 * (mean + 1):.0f} %"
-    what = (
+    finding = (
         f"{run.name}: its relevant items are near the ends of its lists, on average behind "
         f"{share} of a list"
     )
     advice = (
-        f"{what} ({len(late)} queries). Are the scores distances? Negate them: the highest score "
+        f"{finding} ({len(late)} queries). Are the scores distances? Negate them: the highest "
+        "score "
         "ranks first."
     )
     return [Mistake("relevant items at the ends of the lists", len(late), advice)]
 
 
-def _rounded(run: RunPlace) -> list[Mistake]:
+def _rounded(run: RunInput) -> list[Mistake]:
     """Scores that differ only beyond the digits of float64."""
     if not (n := int(rounded_ties(run.hits).sum())):
         return []
     tie = "item ties" if n == 1 else "items tie"
-    what = (
+    finding = (
         f"{run.name}: scores above 2**53 are rounded to float64, in which {n:,} judged {tie} with "
         "others"
     )
-    return [Mistake("rounded scores", n, f"{what}; write ranks, or smaller scores.")]
+    return [Mistake("rounded scores", n, f"{finding}; write ranks, or smaller scores.")]
 
 
-def _all_tied(run: RunPlace, ties: str) -> list[Mistake]:
+def _all_tied(run: RunInput, ties: str) -> list[Mistake]:
     """One score for all items of a query, where ids break ties."""
     lengths = run.hits.retrieved[run.hits.query]
     if (
@@ -489,9 +503,9 @@ def _all_tied(run: RunPlace, ties: str) -> list[Mistake]:
     n = len(set(run.hits.query.tolist()))
     if 2 * n < int(run.hits.present.sum()):
         return []
-    what = f"{run.name}: all items of a query have one score, so that the ids decide their order"
+    finding = f"{run.name}: all items of a query have one score, so that the ids decide their order"
     advice = (
-        f"{what}. Write the system's scores, or add {flag('--ties', 'input')} for the order of "
+        f"{finding}. Write the system's scores, or add {flag('--ties', 'input')} for the order of "
         "the file."
     )
     return [Mistake("equal scores", n, advice)]

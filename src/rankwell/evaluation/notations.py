@@ -20,7 +20,7 @@ from rankwell.core.tables import Judgments
 from rankwell.core.tables.columns import chosen_columns
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, shown
-from rankwell.evaluation.judged import RunPlace
+from rankwell.evaluation.judged import RunInput
 from rankwell.io import files
 from rankwell.io.reader.columns import SCORED, separation_of
 from rankwell.store import Head, Source, decode_id, encode_id, split_part
@@ -49,13 +49,13 @@ def _recoded(text: str) -> str:
     """
     if text.isascii():
         return text
-    known = _NOT_UTF8.sub(lambda found: encode_id(found[0]).decode("cp1252", "replace"), text)
+    decoded = _NOT_UTF8.sub(lambda match: encode_id(match[0]).decode("cp1252", "replace"), text)
     for encoding in ("cp1252", "latin-1"):
         try:
-            return known.encode(encoding).decode("utf-8")
+            return decoded.encode(encoding).decode("utf-8")
         except UnicodeError:
             continue
-    return known
+    return decoded
 
 
 def _composed(text: str) -> str:
@@ -105,14 +105,14 @@ PROBABLE: Mapping[str, Plain] = {
 class IdPair(NamedTuple):
     """One id in the notation of the judgments and in that of the run."""
 
-    judged: str
-    listed: str
+    judged_id: str
+    listed_id: str
 
     def __str__(self) -> str:
         # Characters that look alike, or like nothing, are written as escapes.
-        hidden = _visible(_composed(self.judged)) == _visible(_composed(self.listed))
-        judged, listed = (ascii(text) if hidden else shown(text) for text in self)
-        return f"{judged} in the judgments, {listed} in the run"
+        hidden = _visible(_composed(self.judged_id)) == _visible(_composed(self.listed_id))
+        judged_id, listed_id = (ascii(text) if hidden else shown(text) for text in self)
+        return f"{judged_id} in the judgments, {listed_id} in the run"
 
 
 def certain_form(text: str) -> str:
@@ -131,21 +131,21 @@ def _may_be_one(first: str, second: str) -> bool:
     """Whether ids of one file form may be one: a/1.png is not b/1.png, and 1.png not 1.jpg; one of
     them has neither.
     """
-    places = [
-        (text.rpartition("/")[0], found[0] if (found := _EXTENSION.search(text)) else "")
+    affixes = [
+        (text.rpartition("/")[0], match[0] if (match := _EXTENSION.search(text)) else "")
         for text in (first, second)
     ]
     return all(
         not left or not right or certain_form(left) == certain_form(right)
-        for left, right in zip(*places, strict=True)
+        for left, right in zip(*affixes, strict=True)
     )
 
 
 def notation_of(pair: IdPair) -> str:
     """The notation in which two spellings of an id differ; of several, all."""
-    is_certain = certain_form(pair.judged) == certain_form(pair.listed)
+    is_certain = certain_form(pair.judged_id) == certain_form(pair.listed_id)
     for name, plain in (CERTAIN if is_certain else {**CERTAIN, **PROBABLE}).items():
-        if plain(pair.judged) == plain(pair.listed):
+        if plain(pair.judged_id) == plain(pair.listed_id):
             return name
     plain_of = {
         **CERTAIN,
@@ -171,25 +171,29 @@ def match_queries(missing: Iterable[str], unknown: Iterable[str]) -> list[IdPair
     """
     missing, unknown = list(dict.fromkeys(missing)), list(dict.fromkeys(unknown))
     pairs = _unique_pairs(missing, unknown, certain_form)
-    judged, listed = {pair.judged for pair in pairs}, {pair.listed for pair in pairs}
-    rest = (
-        [each for each in missing if each not in judged],
-        [each for each in unknown if each not in listed],
+    judged_ids, listed_ids = {pair.judged_id for pair in pairs}, {pair.listed_id for pair in pairs}
+    unmatched = (
+        [query for query in missing if query not in judged_ids],
+        [query for query in unknown if query not in listed_ids],
     )
-    pairs += [pair for pair in _unique_pairs(*rest, _file_form) if _may_be_one(*pair)]
+    pairs += [pair for pair in _unique_pairs(*unmatched, _file_form) if _may_be_one(*pair)]
     return pairs or match_probable(missing, unknown, min(len(missing), len(unknown)) / 2)
 
 
-def match_probable(judged: Sequence[str], listed: Sequence[str], least: float) -> list[IdPair]:
+def match_probable(
+    judged_ids: Sequence[str], listed_ids: Sequence[str], least: float
+) -> list[IdPair]:
     """The ids that match by the probable notation that explains most of them; none where it
     explains fewer than `least`.
     """
     best = list[IdPair]()
     for name, plain in PROBABLE.items():
-        pairs = _unique_pairs(judged, listed, plain)
+        pairs = _unique_pairs(judged_ids, listed_ids, plain)
         if name != "file name extensions":  # train-1 is not test-1, a/1.png is not b/1.png
             pairs = [
-                pair for pair in pairs if _is_part(*pair) or _is_part(pair.listed, pair.judged)
+                pair
+                for pair in pairs
+                if _is_part(*pair) or _is_part(pair.listed_id, pair.judged_id)
             ]
         best = max(best, pairs, key=len)
     return best if len(best) >= least else []
@@ -199,22 +203,24 @@ def _is_part(short: str, long: str) -> bool:
     return long.endswith(short) or long.startswith(short)
 
 
-def _unique_pairs(judged: Sequence[str], listed: Sequence[str], plain: Plain) -> list[IdPair]:
+def _unique_pairs(
+    judged_ids: Sequence[str], listed_ids: Sequence[str], plain: Plain
+) -> list[IdPair]:
     """Ids of one plain form in both lists, each the only one of its list."""
-    if not judged:
+    if not judged_ids:
         return []
     forms: dict[str, list[str]] = {}
-    for text in listed:
+    for text in listed_ids:
         forms.setdefault(plain(text), []).append(text)
     targets: dict[str, list[str]] = {}
-    for text in judged:
+    for text in judged_ids:
         targets.setdefault(plain(text), []).append(text)
     pairs = [
         IdPair(texts[0], forms[form][0])
         for form, texts in targets.items()
         if len(texts) == len(forms.get(form, ())) == 1
     ]
-    return [pair for pair in pairs if pair.judged != pair.listed]
+    return [pair for pair in pairs if pair.judged_id != pair.listed_id]
 
 
 ItemPairs = dict[tuple[str, str], str]
@@ -251,7 +257,8 @@ def match_items(rows: Iterable[tuple[str, str]], judgments: Judgments, hits: Hit
                 if is_lacking
             ]
             candidates |= {
-                (query, item): known for item, known in _spelled_differently(lacking, judged, items)
+                (query, item): judged_id
+                for item, judged_id in _spelled_differently(lacking, judged, items)
             }
     if not candidates:
         return {}
@@ -265,12 +272,16 @@ def _spelled_differently(
     """Items of one list with the judged items that it lacks in this spelling."""
     if not lacking:
         return []
-    known = set(judged)
-    others = [text for text in dict.fromkeys(items) if text not in known]
-    found = _same_form(lacking, others, certain_form)
-    taken = {judged for _, judged in found} | {text for text, _ in found}
-    rest = [[text for text in texts if text not in taken] for texts in (lacking, others)]
-    return found + [pair for pair in _same_form(rest[0], rest[1], _file_form) if _may_be_one(*pair)]
+    judged_ids = set(judged)
+    unjudged_items = [text for text in dict.fromkeys(items) if text not in judged_ids]
+    pairs = _same_form(lacking, unjudged_items, certain_form)
+    paired = {judged for _, judged in pairs} | {text for text, _ in pairs}
+    unpaired = [
+        [text for text in texts if text not in paired] for texts in (lacking, unjudged_items)
+    ]
+    return pairs + [
+        pair for pair in _same_form(unpaired[0], unpaired[1], _file_form) if _may_be_one(*pair)
+    ]
 
 
 def _same_form(lacking: Sequence[str], items: Sequence[str], plain: Plain) -> list[tuple[str, str]]:
@@ -295,7 +306,7 @@ def written_as_judged(ranking: Ranking, queries: Iterable[IdPair], items: ItemPa
     """The run with its ids in the notation of the judgments; of several chunks of a document the
     best remains.
     """
-    names = {pair.listed: pair.judged for pair in queries}
+    names = {pair.listed_id: pair.judged_id for pair in queries}
     rows: dict[tuple[str, str], float] = {}
     for query, item, score in zip(
         ranking.row_queries, ranking.items, ranking.scores.tolist(), strict=True
@@ -320,56 +331,58 @@ _MOST_FOR_SAMPLE = 1 << 22
 """A larger file of a format without lines is not read whole for its first rows."""
 
 
-def whole_run(run: RunPlace) -> Ranking | None:
+def whole_run(run: RunInput) -> Ranking | None:
     """All rows of a run, of a repeated item the first; None of a file too large to be read again,
     and of several files.
     """
     return None if run.is_shard else read_again(run)
 
 
-def read_again(run: RunPlace, most_bytes: int = _MOST_BYTES) -> Ranking | None:
+def read_again(run: RunInput, most_bytes: int = _MOST_BYTES) -> Ranking | None:
     """The rows in the place of a run, of a repeated item the first; None of a larger file."""
     if run.ranking is not None:
         return run.ranking
-    if isinstance(run.place, (str, Path)) and _size(run.place) > most_bytes:
+    if isinstance(run.origin, (str, Path)) and _size(run.origin) > most_bytes:
         return None
     try:
         return files.read_ranking(
-            run.place, format=run.run_format, columns=run.columns, duplicates="first"
+            run.origin, format=run.run_format, columns=run.columns, duplicates="first"
         )
     except BadInput:
         return None
 
 
-def _size(place: str | Path) -> int:
+def _size(path: str | Path) -> int:
     """The bytes of a place, of a compressed one about what they are when unpacked."""
-    source = Source(split_part(place)[0])
+    source = Source(split_part(path)[0])
     return source.size * (8 if source.compression else 1)
 
 
-def sample_rows(run: RunPlace) -> Iterable[tuple[str, str]]:
+def sample_rows(run: RunInput) -> Iterable[tuple[str, str]]:
     """Query and item of some rows of a run: of plain lines from blocks at equal distances, of
     others the first rows.
 
     None of a large file of a format without lines.
     """
-    if run.ranking is None and isinstance(run.place, (str, Path)):
-        path, part = split_part(run.place)
+    if run.ranking is None and isinstance(run.origin, (str, Path)):
+        path, part = split_part(run.origin)
         source = Source(path)
         if source.address:
             return ()
-        if run.form in ("csv", "tsv", "jsonl", "parquet"):
+        if run.format in ("csv", "tsv", "jsonl", "parquet"):
             from rankwell.io.column_tables import first_rows
 
             return [
                 (query, item)
-                for query, item, *_ in first_rows(source, run.form, _FIRST_ROWS, part, run.columns)
+                for query, item, *_ in first_rows(
+                    source, run.format, _FIRST_ROWS, part, run.columns
+                )
             ]
         if (fields := _LineFields.of(run, source)) is not None:
             return _rows_of_blocks(source, fields)
         ranking = read_again(run, _MOST_FOR_SAMPLE)
     else:
-        ranking = read_again(run._replace(place=_beginning(run.place)))
+        ranking = read_again(run._replace(origin=_beginning(run.origin)))
     return () if ranking is None else zip(ranking.row_queries, ranking.items, strict=True)
 
 
@@ -381,11 +394,11 @@ class _LineFields(NamedTuple):
     delimiter: bytes | None = None
 
     @classmethod
-    def of(cls, run: RunPlace, source: Source) -> "_LineFields | None":
+    def of(cls, run: RunInput, source: Source) -> "_LineFields | None":
         """Those of a run in plain lines; None of another format."""
-        if run.form in ("trec", "msmarco"):
-            return cls(0, 2 if run.form == "trec" else 1)
-        if run.form != "headerless":
+        if run.format in ("trec", "msmarco"):
+            return cls(0, 2 if run.format == "trec" else 1)
+        if run.format != "headerless":
             return None
         choice = chosen_columns(run.columns, "run") or SCORED
         separation = separation_of(Head.of(source), choice)

@@ -17,8 +17,10 @@ def hide_own_items(judgments: Judgments) -> tuple[Judgments, list[str]]:
     lost = int((hidden.unranked & hidden.real & (hidden.grades > 0)).sum())
     if not lost:
         return hidden, []
-    what = f"{count_of(lost, 'query has', 'queries have')} an item of the same id judged relevant"
-    return hidden, [f"{what}: it is out of the ranking, and counts as not found"]
+    finding = (
+        f"{count_of(lost, 'query has', 'queries have')} an item of the same id judged relevant"
+    )
+    return hidden, [f"{finding}: it is out of the ranking, and counts as not found"]
 
 
 def with_negative_grades(view: Any, convention: Convention) -> Any:

@@ -87,16 +87,16 @@ class ResultData:
             if measure in (row["label"], row["measure"]) and row.get("against") is None
         ]
         if not rows:
-            known = dict.fromkeys(
+            measure_names = dict.fromkeys(
                 name for row in self.summary for name in (row["label"], row["measure"])
             )
             raise UnknownName(
-                f"the results have no measure {measure!r}; {suggest(str(measure), known)}"
+                f"the results have no measure {measure!r}; {suggest(str(measure), measure_names)}"
             )
-        found = {row["run"]: row["mean"] for row in rows}
-        if len(found) < len(rows):
+        means = {row["run"]: row["mean"] for row in rows}
+        if len(means) < len(rows):
             raise BadUsage(f"a run has several values of {measure}; read them from .summary.")
-        return found if len({row["run"] for row in self.summary}) > 1 else rows[0]["mean"]
+        return means if len({row["run"] for row in self.summary}) > 1 else rows[0]["mean"]
 
     __iter__ = None
     """Results are not a sequence: what they hold is in `summary` and `per_query`."""
@@ -113,17 +113,19 @@ class ResultData:
             seed=self.seed,
             population_sd=self.population_sd,
         )
-        order = {run: place for place, run in enumerate(dict.fromkeys(row.run for row in rows))}
+        order = {
+            run: position for position, run in enumerate(dict.fromkeys(row.run for row in rows))
+        }
         # Of the values after the summarised ones the aggregates say all.
         attributes = self._attributes[: len(rows)]
-        whole = [
+        summary_rows = [
             *(
-                SummaryRow(row | dict(further))
-                for row, further in zip(rows, attributes, strict=True)
+                SummaryRow(row | dict(columns))
+                for row, columns in zip(rows, attributes, strict=True)
             ),
             *map(SummaryRow, self.aggregates),
         ]
-        return sorted(whole, key=lambda row: order.get(row["run"], len(order)))
+        return sorted(summary_rows, key=lambda row: order.get(row["run"], len(order)))
 
     @property
     def counts(self) -> Mapping[str, Mapping[str, Any]]:
@@ -148,15 +150,20 @@ class ResultData:
         return ValueRows(self.values) if self.by_query else self._rows_by_measure()
 
     def _rows_by_measure(self) -> Iterable[dict[str, Any]]:
-        for each, own in zip(self.values, self.query_attributes, strict=True):
-            for query, value in zip(each.queries, each.values.tolist(), strict=True):
+        for values, columns in zip(self.values, self.query_attributes, strict=True):
+            for query, value in zip(values.queries, values.values.tolist(), strict=True):
                 row = {
-                    "run": each.run,
+                    "run": values.run,
                     "query": query,
-                    "measure": each.measure,
-                    "label": each.label,
+                    "measure": values.measure,
+                    "label": values.label,
                 }
-                yield {**row, "value": None if isnan(value) else value, "unit": each.unit, **own}
+                yield {
+                    **row,
+                    "value": None if isnan(value) else value,
+                    "unit": values.unit,
+                    **columns,
+                }
 
     def to_dict(self) -> dict[str, dict[str, dict[str, float | None]]]:
         """The mapping run -> query -> measure -> value, measures as the table names them; None for
@@ -171,21 +178,23 @@ class ResultData:
         ... ).to_dict()
         {'run': {'q': {'RR': 0.5, 'P@1': 0.0}}}
         """
-        found: dict[str, dict[str, dict[str, float | None]]] = {}
+        values_by_run: dict[str, dict[str, dict[str, float | None]]] = {}
         for row in self.per_query():
-            values = found.setdefault(row["run"], {}).setdefault(row["query"], {})
+            values = values_by_run.setdefault(row["run"], {}).setdefault(row["query"], {})
             if row["label"] in values:
                 raise BadUsage(
                     f"{row['run']} has several values of {row['label']} for a query; take "
                     ".to_columns('per_query')."
                 )
             values[row["label"]] = row["value"]
-        return found
+        return values_by_run
 
     @property
     def query_attributes(self) -> tuple[Mapping[str, Any], ...]:
         """The further columns of the rows of single queries, for each element of `values`."""
-        return tuple({name: own[name] for name in self.query_columns} for own in self._attributes)
+        return tuple(
+            {name: columns[name] for name in self.query_columns} for columns in self._attributes
+        )
 
     def describe(self) -> dict[str, Any]:
         """The rules for JSON: every choice that decided a number, the definition of each measure,
@@ -201,8 +210,8 @@ class ResultData:
     def manifest(self) -> dict[str, Any]:
         """The rules with the content hash of every input file."""
         inputs = {
-            name: {"file": each.name, "digest": each.digest()}
-            for name, each in self.sources.items()
+            name: {"file": source.name, "digest": source.digest()}
+            for name, source in self.sources.items()
         }
         head: dict[str, Any] = {"schema_version": SCHEMA_VERSION} | (
             {"protocol": self.task} if self.left_out is None else {}
@@ -290,25 +299,30 @@ class ResultsBuilder:
         has reference levels.
         """
         unknown: dict[str, list[str]] = {}
-        for each in measures:
-            mine = run.counted_by(each.measure, counted)
-            self._add_values(run, each, mine)
+        for labelled in measures:
+            counted_here = run.counted_by(labelled.measure, counted)
+            self._add_values(run, labelled, counted_here)
             if run.levels is None:
                 self.row_attributes += [run.attributes] if run.attributes else []
                 continue
-            ceiling, chance = run.ceiling(each.measure, mine), run.chance(each.measure)
-            if ceiling.reason:
-                unknown.setdefault(ceiling.reason, []).append(each.label)
-            weights, (scale, _) = (
-                run.weights(each.measure),
-                self.convention.shows(each.measure.entry.unit),
+            ceiling, chance = (
+                run.ceiling(labelled.measure, counted_here),
+                run.chance(labelled.measure),
             )
-            summary, kept = (
-                summary_of(each.measure, self.convention),
-                None if weights is None else weights[mine],
+            if ceiling.reason:
+                unknown.setdefault(ceiling.reason, []).append(labelled.label)
+            weights, (scale, _) = (
+                run.weights(labelled.measure),
+                self.convention.shows(labelled.measure.entry.unit),
+            )
+            summary, counted_weights = (
+                summary_of(labelled.measure, self.convention),
+                None if weights is None else weights[counted_here],
             )
             levels = {
-                name: None if level is None else figure_of(level[mine] * scale, summary, kept)
+                name: None
+                if level is None
+                else figure_of(level[counted_here] * scale, summary, counted_weights)
                 for name, level in (("ceiling", ceiling.values), ("chance", chance))
             }
             self.row_attributes.append({**run.attributes, **levels})
@@ -319,7 +333,7 @@ class ResultsBuilder:
         ]
 
     def _add_values(self, run: JudgedRun, each: LabelledMeasure, counted: Bools) -> None:
-        found, source, in_input_order = run.measured(each.measure)
+        values, source, in_input_order = run.evaluate(each.measure)
         if in_input_order:
             self.in_input_order[str(each.measure)] = None
             self.notes.append(
@@ -331,14 +345,14 @@ class ResultsBuilder:
         # A measure of one population of the queries, such as the answerable ones, is defined for no
         # others.
         if "population" not in each.measure.entry.parameters:
-            self.note_undefined(run.name, each.label, np.isnan(found) & counted)
+            self.note_undefined(run.name, each.label, np.isnan(values) & counted)
         if self._keep:
-            found = found.copy()
-            found[~counted] = float("nan")
+            values = values.copy()
+            values[~counted] = float("nan")
         elif not counted.all():
-            queries, found = tuple(itertools.compress(queries, counted.tolist())), found[counted]
+            queries, values = tuple(itertools.compress(queries, counted.tolist())), values[counted]
             weights = None if weights is None else weights[counted]
-        self.keep(run.name, each.measure, each.label, queries, found, weights=weights)
+        self.keep(run.name, each.measure, each.label, queries, values, weights=weights)
 
     def keep(
         self,
@@ -394,10 +408,10 @@ class ResultsBuilder:
         is one.
         """
         if undefined.any():
-            who = "query" if len(undefined) == 1 else "queries"
+            noun = "query" if len(undefined) == 1 else "queries"
             self.notes.append(
                 f"{run}: {label} is undefined for {undefined.sum()} of {len(undefined)} "
-                f"{who}, which do not count"
+                f"{noun}, which do not count"
             )
 
     def ties(self, rule: str) -> str:
@@ -410,8 +424,8 @@ class ResultsBuilder:
 
     def definition(self, measure: Measure) -> dict[str, str]:
         """The definition of a measure; `ties` where its rule is another than that of the rest."""
-        own = {"ties": "input"} if str(measure) in self.in_input_order else {}
-        return measure.entry.definition | own
+        tie_rule = {"ties": "input"} if str(measure) in self.in_input_order else {}
+        return measure.entry.definition | tie_rule
 
     def results(
         self,

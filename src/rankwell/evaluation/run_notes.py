@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rankwell.conventions import LabelledMeasure
 from rankwell.core.tables import Judgments
-from rankwell.evaluation.judged import RunPlace, is_suspicious
+from rankwell.evaluation.judged import RunInput, is_suspicious
 from rankwell.store import Source
 
 if TYPE_CHECKING:
@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 
 def lowest_relevant(measures: Iterable[LabelledMeasure]) -> float:
     """The lowest grade that counts as relevant under some measure."""
-    return min((each.measure.parameters.get("rel") or 1 for each in measures), default=1)
+    return min(
+        (labelled_measure.measure.parameters.get("rel") or 1 for labelled_measure in measures),
+        default=1,
+    )
 
 
 def mistake_notes(
-    run: RunPlace,
+    run: RunInput,
     judgments: Judgments,
     source: Source | None = None,
     *,
@@ -35,7 +38,7 @@ def mistake_notes(
     judgments: with one row per query and item. source: the file of the run, where there is one.
     rel: of `lowest_relevant`. gauge: the figure that ids in two notations change.
     """
-    if not is_suspicious(judgments, run, rel=rel, lines=source if run.form == "trec" else None):
+    if not is_suspicious(judgments, run, rel=rel, lines=source if run.format == "trec" else None):
         return []
     # It is loaded where something looks wrong.
     from rankwell.evaluation.mistakes import judgment_mistakes, run_mistakes

@@ -126,7 +126,7 @@ def worker_variables(threads: int) -> dict[str, str]:
     return {**dict.fromkeys(names, str(threads)), **typed_variables()}
 
 
-def number_behind(name: str, address: str, otherwise: int) -> int:
+def parse_worker_count(name: str, address: str, otherwise: int) -> int:
     """The positive integer behind an executor's name, as in `processes:16`. Raises BadUsage."""
     if not address:
         return otherwise

@@ -7,7 +7,7 @@ import json
 import shlex
 from collections.abc import Iterator
 
-from rankwell.executors import EXECUTORS, ArrayJob, Executor, number_behind, slurm_ranges
+from rankwell.executors import EXECUTORS, ArrayJob, Executor, parse_worker_count, slurm_ranges
 
 _SLURM_MOST = 1001
 _PARTS = 64
@@ -15,7 +15,7 @@ _PARTS = 64
 
 
 def _limit(address: str) -> int:
-    return number_behind("array", address, _SLURM_MOST)
+    return parse_worker_count("array", address, _SLURM_MOST)
 
 
 def _workers(address: str) -> int:
@@ -31,15 +31,15 @@ def _script(address: str, job: ArrayJob) -> str:
 
 def _sbatch(limit: int, job: ArrayJob) -> Iterator[str]:
     for start in range(0, job.size, limit):
-        some = [index - start for index in job.indices if start <= index < start + limit]
-        if some:
+        array_indices = [index - start for index in job.indices if start <= index < start + limit]
+        if array_indices:
             offset = f" --export=ALL,RANKWELL_PART_OFFSET={start}" if start else ""
             memory = -(-2 * job.memory >> 20)
             size = f"--cpus-per-task={job.threads} --mem={memory}M" + (
                 f" --gres=gpu:{job.gpus}" if job.gpus else ""
             )
             yield (
-                f"sbatch --array={slurm_ranges(some)}{offset} {size} --requeue --wrap "
+                f"sbatch --array={slurm_ranges(array_indices)}{offset} {size} --requeue --wrap "
                 f"{shlex.quote(shlex.join(job.command))}\n"
             )
 

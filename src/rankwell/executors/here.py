@@ -9,10 +9,10 @@ from rankwell.executors import EXECUTORS, Executor, PartCalls, Resources, Run, c
 
 def _workers(address: str) -> int:
     if address:
-        what = (
-            f"{flag('--executor', f'here:{address}')}: this process takes nothing behind the colon"
+        raise BadUsage(
+            f"{flag('--executor', f'here:{address}')}: this process takes nothing behind the "
+            f"colon; write {flag('--executor', 'here')}."
         )
-        raise BadUsage(f"{what}; write {flag('--executor', 'here')}.")
     return 1
 
 

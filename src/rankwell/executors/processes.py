@@ -22,7 +22,7 @@ from rankwell.executors import (
     Resources,
     Run,
     lost_too_often,
-    number_behind,
+    parse_worker_count,
     worker_variables,
 )
 
@@ -59,8 +59,8 @@ class _Worker:
         """Kills it where its part takes longer than it may, and says so."""
         if calls.seconds is None or self.is_late or not self.indices:
             return
-        late = time.monotonic() - self.since > calls.seconds
-        if late and not calls.is_done(self.indices[0]):
+        is_over_time = time.monotonic() - self.since > calls.seconds
+        if is_over_time and not calls.is_done(self.indices[0]):
             self.is_late = True
             self.process.kill()
             sys.stderr.write(
@@ -78,7 +78,7 @@ class _Worker:
 
 
 def _workers(address: str) -> int:
-    return number_behind("processes", address, processors())
+    return parse_worker_count("processes", address, processors())
 
 
 def _devices(processes: int, gpus: int) -> list[dict[str, str]]:
@@ -92,24 +92,23 @@ def _devices(processes: int, gpus: int) -> list[dict[str, str]]:
         try:
             from torch import cuda
         except ImportError as error:
-            what = (
-                f"{flag('--gpus', gpus)} counts the GPUs of this machine with PyTorch: pip "
-                "install 'rankwell[torch]'"
-            )
-            raise MissingExtra(f"{what}; or set CUDA_VISIBLE_DEVICES.") from error
+            raise MissingExtra(
+                f"{flag('--gpus', gpus)} counts the GPUs of this machine with PyTorch: pip install "
+                "'rankwell[torch]'; or set CUDA_VISIBLE_DEVICES."
+            ) from error
         visible = ",".join(map(str, range(cuda.device_count())))
-    known = [each.strip() for each in visible.split(",") if each.strip()]
-    if len(known) < processes * gpus:
-        what = (
-            f"{flag('--gpus', gpus)}: {processes} processes need {processes * gpus} GPUs, and "
-            f"this one sees {len(known)}"
-        )
-        if not known:
+    gpus_seen = [gpu.strip() for gpu in visible.split(",") if gpu.strip()]
+    if len(gpus_seen) < processes * gpus:
+        if not gpus_seen:
             raise BadUsage(f"{flag('--gpus', gpus)}: this process sees no GPU; leave it out.")
-        raise BadUsage(f"{what}; name fewer processes, as in {flag('--executor', 'processes:1')}.")
+        raise BadUsage(
+            f"{flag('--gpus', gpus)}: {processes} processes need {processes * gpus} GPUs, and "
+            f"this one sees {len(gpus_seen)}; name fewer processes, as in "
+            f"{flag('--executor', 'processes:1')}."
+        )
     return [
-        {"CUDA_VISIBLE_DEVICES": ",".join(known[place * gpus : (place + 1) * gpus])}
-        for place in range(processes)
+        {"CUDA_VISIBLE_DEVICES": ",".join(gpus_seen[process * gpus : (process + 1) * gpus])}
+        for process in range(processes)
     ]
 
 

@@ -32,7 +32,7 @@ from rankwell.executors import (
     worker_variables,
 )
 
-_OWN = {
+_CLUSTER_VARIABLES = {
     "RAY_AUTH_MODE": "token",
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
@@ -67,7 +67,7 @@ def _open(address: str, resources: Resources) -> Generator[Run]:
                 "Ray is already imported without RAY_AUTH_MODE=token; set that first, or join "
                 "a cluster: ray:ADDRESS."
             )
-        os.environ.update(_OWN)
+        os.environ.update(_CLUSTER_VARIABLES)
     try:
         import ray
     except ImportError as error:
@@ -90,18 +90,23 @@ def _connect(ray: Any, address: str, threads: int) -> None:
     """Starts a cluster of this machine, or joins one. Raises BadUsage for one that cannot be
     reached.
     """
-    quiet: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
+    job_options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
     # Of the whole job: calls of another environment than the job's start further processes.
-    quiet["runtime_env"] = {"env_vars": {**worker_variables(threads), SAFE_PATH: "1"}}
-    quiet["job_config"] = _job_config(ray)
+    job_options["runtime_env"] = {"env_vars": {**worker_variables(threads), SAFE_PATH: "1"}}
+    job_options["job_config"] = _job_config(ray)
     if not address:
-        own: dict[str, Any] = {
+        cluster_options: dict[str, Any] = {
             "include_dashboard": False,
             "object_store_memory": _OBJECTS,
             "_node_ip_address": "127.0.0.1",
         }
         try:
-            ray.init(address="local", num_cpus=max(processors(), threads), **own, **quiet)
+            ray.init(
+                address="local",
+                num_cpus=max(processors(), threads),
+                **cluster_options,
+                **job_options,
+            )
         except (
             Exception
         ) as error:  # Ray raises the class itself where its node does not start in time
@@ -111,23 +116,21 @@ def _connect(ray: Any, address: str, threads: int) -> None:
             ) from error
         return
     host, _, port = address.rpartition(":")
-    is_place = bool(host) and port.isdecimal()
-    if not is_place and address != "auto" and "://" not in address:
+    is_host_and_port = bool(host) and port.isdecimal()
+    if not is_host_and_port and address != "auto" and "://" not in address:
         raise BadUsage(
             f"{flag('--executor', f'ray:{address}')}: expected ray:HOST:PORT, such as "
             "ray:head:6379."
         )
     try:
-        if is_place:
+        if is_host_and_port:
             socket.create_connection((host.strip("[]"), int(port)), timeout=_SECONDS).close()
-        ray.init(address=address, **quiet)
+        ray.init(address=address, **job_options)
     except Exception as error:
-        what = (
-            f"{flag('--executor', f'ray:{address}')}: the cluster cannot be joined "
-            f"({_first_line(error)})"
-        )
         raise BadUsage(
-            f"{what}; check the address, the token, and the versions of Python and Ray there."
+            f"{flag('--executor', f'ray:{address}')}: the cluster cannot be joined "
+            f"({_first_line(error)}); check the address, the token, and the versions of Python and "
+            "Ray there."
         ) from error
 
 
@@ -155,25 +158,27 @@ def _first_line(error: Exception) -> str:
 
 def _refuse_unfit(ray: Any, threads: int, resources: Resources) -> None:
     """Raises BadUsage where no node has enough for a part: Ray would wait for one for ever."""
-    nodes = [each["Resources"] for each in ray.nodes() if each["Alive"]]
+    node_resources = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     memory, gpus = resources.memory, resources.gpus
-    most_gpus = max((each.get("GPU", 0) for each in nodes), default=0)
+    most_gpus = max((node.get("GPU", 0) for node in node_resources), default=0)
     if most_gpus < gpus:
         raise BadUsage(
             f"{flag('--gpus', gpus)}: no node of the cluster has as many; the most is "
             f"{most_gpus:g}."
         )
     if not any(
-        each.get("CPU", 0) >= threads
-        and each.get("memory", 0) >= memory
-        and each.get("GPU", 0) >= gpus
-        for each in nodes
+        node.get("CPU", 0) >= threads
+        and node.get("memory", 0) >= memory
+        and node.get("GPU", 0) >= gpus
+        for node in node_resources
     ):
-        most = max((each.get("memory", 0) for each in nodes), default=0)
-        cores = max((each.get("CPU", 0) for each in nodes), default=0)
-        what = f"a part needs {threads} processors and {memory >> 20} MiB"
-        what += f"; the largest node has {cores:g} and {int(most) >> 20} MiB"
-        raise BadUsage(f"{what}; plan smaller parts with {flag('--memory')}, or use fewer threads.")
+        largest_memory = max((node.get("memory", 0) for node in node_resources), default=0)
+        cores = max((node.get("CPU", 0) for node in node_resources), default=0)
+        raise BadUsage(
+            f"a part needs {threads} processors and {memory >> 20} MiB; the largest node has "
+            f"{cores:g} and {int(largest_memory) >> 20} MiB; plan smaller parts with "
+            f"{flag('--memory')}, or use fewer threads."
+        )
 
 
 def _refuse_other_versions(ray: Any) -> None:
@@ -183,22 +188,22 @@ def _refuse_other_versions(ray: Any) -> None:
     from ray.exceptions import TaskUnschedulableError
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    mine, name = versions(""), "rankwell.executors.ray:versions"
-    alive = [each for each in ray.nodes() if each["Alive"]]
+    driver_json, name = versions(""), "rankwell.executors.ray:versions"
+    alive_nodes = [node for node in ray.nodes() if node["Alive"]]
     requested = [
         ray.remote(call)
         .options(
             num_cpus=0,
-            scheduling_strategy=NodeAffinitySchedulingStrategy(each["NodeID"], soft=False),
+            scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False),
         )
         .remote(name, "")
-        for each in alive
+        for node in alive_nodes
     ]
-    for node, reference in zip(
-        (each["NodeManagerHostname"] for each in alive), requested, strict=True
+    for hostname, reference in zip(
+        (node["NodeManagerHostname"] for node in alive_nodes), requested, strict=True
     ):
         try:
-            theirs = ray.get(reference, timeout=60)
+            node_json = ray.get(reference, timeout=60)
         except TaskUnschedulableError:
             continue  # lost since the cluster listed it, so that no part will run there
         except Exception as error:
@@ -206,14 +211,16 @@ def _refuse_other_versions(ray: Any) -> None:
                 str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
             )
             raise BadUsage(
-                f"the node {node} cannot run rankwell ({reason}); install rankwell "
+                f"the node {hostname} cannot run rankwell ({reason}); install rankwell "
                 f"{__version__} there."
             ) from error
-        here, there = json.loads(mine), json.loads(theirs)
-        for package, version in here.items():
-            if there.get(package) != version:
-                what = f"the node {node} has {package} {there.get(package)}, this machine {version}"
-                raise BadUsage(f"{what}; install the same versions everywhere.")
+        driver_versions, node_versions = json.loads(driver_json), json.loads(node_json)
+        for package, version in driver_versions.items():
+            if node_versions.get(package) != version:
+                raise BadUsage(
+                    f"the node {hostname} has {package} {node_versions.get(package)}, this machine "
+                    f"{version}; install the same versions everywhere."
+                )
 
 
 def _remote(ray: Any, threads: int, resources: Resources) -> Any:

@@ -108,8 +108,8 @@ def read_experiment(path: str | Path) -> Experiment:
     """
     source = Source(path)
     top = _top(source)
-    datasets, systems = top.named("dataset"), top.named("system")
-    own = next(
+    datasets, systems = top.tables_by_name("dataset"), top.tables_by_name("system")
+    reserved_name = next(
         (
             name
             for name in datasets
@@ -117,13 +117,13 @@ def read_experiment(path: str | Path) -> Experiment:
         ),
         None,
     )
-    if own is not None:
+    if reserved_name is not None:
         raise BadInput(
-            f"{datasets[own].at('name')}: the bench writes a file named {own!r}; give the "
-            "data set another name."
+            f"{datasets[reserved_name].at('name')}: the bench writes a file named "
+            f"{reserved_name!r}; give the data set another name."
         )
-    for each in systems.values():
-        each.child("on").allow(datasets)
+    for system_table in systems.values():
+        system_table.child("on").allow(datasets)
     cells = tuple(_cells(top, datasets, systems))
     if not cells:
         raise BadInput(
@@ -145,16 +145,16 @@ def read_experiment(path: str | Path) -> Experiment:
         title=top.text("title"),
         cells=cells,
         systems=tuple(
-            each
+            system
             for name in systems
-            for each in dict.fromkeys(cell.system for cell in cells if cell.entry == name)
+            for system in dict.fromkeys(cell.system for cell in cells if cell.entry == name)
         ),
-        datasets=tuple(name for name in datasets if any(each.dataset == name for each in cells)),
-        titles={("dataset", name): each.text("title") or name for name, each in datasets.items()}
+        datasets=tuple(name for name in datasets if any(cell.dataset == name for cell in cells)),
+        titles={("dataset", name): table.text("title") or name for name, table in datasets.items()}
         | {
-            ("system", each.system): (systems[each.entry].text("title") or each.entry)
-            + each.system.removeprefix(each.entry)
-            for each in cells
+            ("system", cell.system): (systems[cell.entry].text("title") or cell.entry)
+            + cell.system.removeprefix(cell.entry)
+            for cell in cells
         },
         table=top.child("table").settings(_TABLE),
         comparison=top.child("comparison").settings(_COMPARISON),
@@ -166,12 +166,12 @@ def read_statements(path: str | Path) -> dict[str, SystemStatement]:
     """The title, notes and training of every `[[system]]` of an experiment file, by name; data sets
     are not looked at.
     """
-    found: dict[str, SystemStatement] = {}
-    for name, node in _top(Source(path)).named("system").items():
+    statements: dict[str, SystemStatement] = {}
+    for name, node in _top(Source(path)).tables_by_name("system").items():
         training = node.child("training").settings({"time": str, "hardware": str, "data": str})
         stated = [training.get(key, "") for key in ("time", "hardware", "data")]
-        found[name] = SystemStatement._make([node.text("title"), *stated, node.text("notes")])
-    return found
+        statements[name] = SystemStatement._make([node.text("title"), *stated, node.text("notes")])
+    return statements
 
 
 def written(value: Any) -> str:
@@ -187,24 +187,24 @@ def _top(source: Source) -> TomlTable:
 
 def _options(table: TomlTable, scope: Scope, besides: Sequence[str] = ()) -> dict[str, OptionValue]:
     """Every other key as an option."""
-    found: dict[str, OptionValue] = {}
+    options: dict[str, OptionValue] = {}
     for key, value in table.content.items():
         if key in besides:
             continue
         value = _pairs(value) if isinstance(value, dict) else value
         parts = value if isinstance(value, list) else [value]
-        wrong = next((each for each in parts if not isinstance(each, Value)), None)
+        wrong = next((part for part in parts if not isinstance(part, Value)), None)
         if wrong is not None or not parts:
-            what = "an empty list" if not parts else repr(wrong)
+            value_text = "an empty list" if not parts else repr(wrong)
             raise BadInput(
-                f"{table.at(key)} is {what}; expected strings, numbers, true or false, or a "
+                f"{table.at(key)} is {value_text}; expected strings, numbers, true or false, or a "
                 "list of them."
             )
         name = key.replace("-", "_")
-        if name in found:
+        if name in options:
             raise BadInput(f"{table.at(key)} is given twice, with - and with _; keep one.")
-        found[name] = OptionValue(value, table.at(key), scope)
-    return found
+        options[name] = OptionValue(value, table.at(key), scope)
+    return options
 
 
 def _pairs(table: Mapping[str, Any]) -> Any:
@@ -217,18 +217,18 @@ def _pairs(table: Mapping[str, Any]) -> Any:
 
 def _tried(table: TomlTable, scope: Scope) -> dict[str, list[OptionValue]]:
     """Every key with its values, each of which is tried; or with its only one."""
-    found: dict[str, list[OptionValue]] = {}
-    for name, given in _options(table, scope).items():
-        values: list[Any] = given.value if isinstance(given.value, list) else [given.value]
+    values_by_name: dict[str, list[OptionValue]] = {}
+    for name, option in _options(table, scope).items():
+        values: list[Any] = option.value if isinstance(option.value, list) else [option.value]
         if not name.isidentifier():
             raise BadInput(
-                f"{given.where}: {name!r} cannot name a parameter; use letters, digits and _."
+                f"{option.where}: {name!r} cannot name a parameter; use letters, digits and _."
             )
         # 1, 1.0 and true are equal, but not the same value.
-        if len({(type(each), each) for each in values}) < len(values):
-            raise BadInput(f"{given.where} lists a value twice: {values}; list each once.")
-        found[name] = [given._replace(value=each) for each in values]
-    return found
+        if len({(type(value), value) for value in values}) < len(values):
+            raise BadInput(f"{option.where} lists a value twice: {values}; list each once.")
+        values_by_name[name] = [option._replace(value=value) for value in values]
+    return values_by_name
 
 
 def _cells(
@@ -238,21 +238,25 @@ def _cells(
         _options(top.child("options"), "options"),
         _tried(top.child("parameters"), "options"),
     )
-    named = {name: each.texts("datasets", datasets, "data set") for name, each in systems.items()}
+    datasets_of_system = {
+        name: table.texts("datasets", datasets, "data set") for name, table in systems.items()
+    }
     for dataset, table in datasets.items():
         command = OptionValue(table.text("command", required=True), table.at("command"), "dataset")
-        own, vary = (
+        dataset_options, vary = (
             {**shared, **_options(table, "dataset", _DATASET)},
             _tried(table.child("vary"), "dataset"),
         )
         meeting = table.texts("systems", systems, "system")
         for system, node in systems.items():
             inner = node.child("on").child(dataset)
-            there = _options(inner, "cell")
-            if dataset not in named[system] or system not in meeting:
+            cell_options = _options(inner, "cell")
+            if dataset not in datasets_of_system[system] or system not in meeting:
                 if inner.content:
-                    what = f"{inner.at()}: {system!r} is not evaluated on {dataset!r}"
-                    raise BadInput(f"{what}; evaluate it there, or drop this table.")
+                    raise BadInput(
+                        f"{inner.at()}: {system!r} is not evaluated on {dataset!r}; evaluate it "
+                        "there, or drop this table."
+                    )
                 continue
             # Of a table every combination is a cell; a list is an option of one.
             sweep = (
@@ -261,9 +265,9 @@ def _cells(
                 else {}
             )
             options = {
-                **own,
+                **dataset_options,
                 **_options(node, "system", (*_SYSTEM, *([_SWEEP] if sweep else []))),
-                **there,
+                **cell_options,
             }
             first = Cell(
                 dataset, system, system, command, options, node.text("call"), where=node.at()
@@ -280,34 +284,38 @@ def _variants(cell: Cell, parameters: _Tried, vary: _Tried, sweep: _Tried) -> It
     """A cell for every combination of values; those of options move fastest, then those of a
     sweep.
     """
-    both = next((name for name in parameters if name in vary or name in cell.options), None)
-    both = both or next((name for name in sweep if name in parameters or name in vary), None)
-    if both is not None:
-        where = {**parameters, **sweep}[both][0].where
+    shared_name = next((name for name in parameters if name in vary or name in cell.options), None)
+    shared_name = shared_name or next(
+        (name for name in sweep if name in parameters or name in vary), None
+    )
+    if shared_name is not None:
+        where = {**parameters, **sweep}[shared_name][0].where
         raise BadInput(
-            f"{where}: {both!r} is an option of {cell.dataset!r} as well; rename the parameter."
+            f"{where}: {shared_name!r} is an option of {cell.dataset!r} as well; rename the "
+            "parameter."
         )
-    every = {**parameters, **vary, **sweep}
-    varying = tuple(name for name, values in every.items() if len(values) > 1)
+    values_by_name = {**parameters, **vary, **sweep}
+    varying = tuple(name for name, values in values_by_name.items() if len(values) > 1)
     if not cell.call:
         _check_holes(cell, parameters)
-    for chosen in product(*every.values()):
-        values = dict(zip(every, chosen, strict=True))
-        own: dict[str, Any] = {name: values[name].value for name in parameters}
+    for combination in product(*values_by_name.values()):
+        values = dict(zip(values_by_name, combination, strict=True))
+        cell_parameters: dict[str, Any] = {name: values[name].value for name in parameters}
         system = " ".join(
             [cell.entry, *(f"{name}={written(values[name].value)}" for name in varying)]
         )
         names = {
             "dataset": cell.dataset,
             "system": cell.entry,
-            **{name: written(each) for name, each in own.items()},
+            **{name: written(value) for name, value in cell_parameters.items()},
         }
         options = {**cell.options, **{name: values[name] for name in vary}}
         if sweep:
             pairs = [f"{name}={written(values[name].value)}" for name in sweep]
             options[_SWEEP] = next(iter(sweep.values()))[0]._replace(value=pairs)
         filled = {
-            name: each._replace(value=_filled(each.value, names)) for name, each in options.items()
+            name: option._replace(value=_filled(option.value, names))
+            for name, option in options.items()
         }
         yield Cell(
             cell.dataset,
@@ -316,7 +324,7 @@ def _variants(cell: Cell, parameters: _Tried, vary: _Tried, sweep: _Tried) -> It
             cell.command,
             filled,
             cell.call,
-            own,
+            cell_parameters,
             tuple(vary),
             varying,
             cell.where,
@@ -328,7 +336,7 @@ def _filled(value: Any, names: Mapping[str, str]) -> Any:
     are the command's own.
     """
     if isinstance(value, list):
-        return [_filled(each, names) for each in value]
+        return [_filled(single_value, names) for single_value in value]
     return (
         _HOLE.sub(lambda hole: names.get(hole[1], hole[0]), value)
         if isinstance(value, str)
@@ -340,8 +348,10 @@ def _check_holes(cell: Cell, parameters: Mapping[str, list[OptionValue]]) -> Non
     """Raises BadInput for a parameter that no option holds: cells of the same files would look
     different.
     """
-    values = [(each, json.dumps(each.value, ensure_ascii=False)) for each in cell.options.values()]
-    holes = {hole: each.where for each, text in values for hole in _HOLE.findall(text)}
+    values = [
+        (option, json.dumps(option.value, ensure_ascii=False)) for option in cell.options.values()
+    ]
+    holes = {hole: option.where for option, text in values for hole in _HOLE.findall(text)}
     unknown = next(
         (hole for hole in holes if parameters and hole not in (*parameters, "dataset", "system")),
         None,
@@ -352,8 +362,10 @@ def _check_holes(cell: Cell, parameters: Mapping[str, list[OptionValue]]) -> Non
         )
     unused = next((name for name in parameters if name not in holes), None)
     if unused is not None:
-        what = f"{parameters[unused][0].where}: no option of {cell.name} holds {{{unused}}}"
-        raise BadInput(f"{what}; put it in, or drop the parameter.")
+        raise BadInput(
+            f"{parameters[unused][0].where}: no option of {cell.name} holds {{{unused}}}; put it "
+            "in, or drop the parameter."
+        )
 
 
 class CellKind(Protocol):

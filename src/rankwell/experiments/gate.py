@@ -45,31 +45,35 @@ def check_requirements(
             "nothing is required; add --require 'nDCG@10.ci_low >= 0.38' or --no-regression "
             "BASELINE."
         )
-    for option, given in (("--tolerance", required.tolerance), ("--measure", required.measures)):
-        if given and not required.no_regression:
+    for option, setting in (("--tolerance", required.tolerance), ("--measure", required.measures)):
+        if setting and not required.no_regression:
             raise BadUsage(f"{option} belongs to --no-regression; name the baseline.")
     parsed = [parse_requirement(text) for text in required.require]
     known_figures = SummaryFigures(rows, results.values, results.row_attributes, results.rules)
-    own = required.no_regression if required.no_regression in results.runs else None
-    lines = [each for one in parsed for each in check_requirement(one, known_figures, besides=own)]
+    baseline_run = required.no_regression if required.no_regression in results.runs else None
+    lines = [
+        line
+        for requirement in parsed
+        for line in check_requirement(requirement, known_figures, besides=baseline_run)
+    ]
     if not required.no_regression:
         return lines, []
     compared, notes = _against(results, required, options)
-    known = {(each.run, each.measure) for each in results.values}
-    whole = dict.fromkeys(
+    measured_pairs = {(values.run, values.measure) for values in results.values}
+    aggregate_labels = dict.fromkeys(
         row["label"]
         for row in known_figures.rows
-        if row.get("against") is None and (row["run"], row["measure"]) not in known
+        if row.get("against") is None and (row["run"], row["measure"]) not in measured_pairs
     )
-    if whole and not required.measures:
+    if aggregate_labels and not required.measures:
         notes.append(
-            f"{', '.join(whole)}: a figure of the whole has no values of queries, and is not "
-            "compared with the baseline"
+            f"{', '.join(aggregate_labels)}: a figure of the whole has no values of queries, and "
+            "is not compared with the baseline"
         )
     return [*lines, *compared], list(dict.fromkeys(notes))
 
 
-_Known = tuple[Values, Mapping[str, Any]]
+_AttributedValues = tuple[Values, Mapping[str, Any]]
 _TIMES: Unit = "ms"
 
 
@@ -88,32 +92,41 @@ def _against(
         f"{run} has no run of its name in {required.no_regression}, and is not compared"
         for run in new
     ]
-    keys = list(dict.fromkeys(name for each in gathered.row_attributes for name in each))
+    keys = list(
+        dict.fromkeys(name for attributes in gathered.row_attributes for name in attributes)
+    )
     rows: list[Mapping[str, Any]] = []
-    chosen = {name: getattr(options, name) for name in ("intervals", "level", "resamples", "seed")}
+    interval_settings = {
+        name: getattr(options, name) for name in ("intervals", "level", "resamples", "seed")
+    }
     for run, base in pairs:
-        mine = [(each, own) for each, own in by_measure if each.run in (run, base)]
+        pair_values = [
+            (values, attributes) for values, attributes in by_measure if values.run in (run, base)
+        ]
         if not required.measures:
-            mine, only = _shared(mine, run, base)
+            pair_values, unshared_labels = _shared(pair_values, run, base)
             notes += (
-                [f"{', '.join(only)}: {base} has no such values, and they are not compared"]
-                if only
+                [
+                    f"{', '.join(unshared_labels)}: {base} has no such values, and they are "
+                    "not compared"
+                ]
+                if unshared_labels
                 else []
             )
         result = compare_values(
-            [each for each, _ in mine],
+            [values for values, _ in pair_values],
             ComparisonOptions(
                 baseline=base,
                 measures=required.measures or None,
                 test="t",
                 correction="none",
-                **chosen,
+                **interval_settings,
             ),
-            row_attributes=[own for _, own in mine],
+            row_attributes=[attributes for _, attributes in pair_values],
             origin=Origin(better=gathered.origin.better),
         )
         for row in result.differences:
-            _check_lost_queries(row, mine)
+            _check_lost_queries(row, pair_values)
         notes += result.notes
         rows += result.differences
     judged = [row for row in rows if row["better"] != "neither"]
@@ -129,27 +142,32 @@ def _against(
 
 def _compared_measures(
     gathered: Gathered, measures: Sequence[str]
-) -> tuple[list[_Known], list[str]]:
+) -> tuple[list[_AttributedValues], list[str]]:
     """The values to compare, and a note on those that are left out: times, which differ from call
     to call, unless they are named.
 
     Queries of one call share the load of the machine, so that a test over queries finds differences
     of an engine from itself.
     """
-    known = list(zip(gathered.values, gathered.row_attributes, strict=True))
+    attributed_values = list(zip(gathered.values, gathered.row_attributes, strict=True))
     if measures:
-        return known, []
-    compared = [(values, own) for values, own in known if values.unit != _TIMES]
-    if not compared:
-        named = flag("--measure", known[0][0].measure, name="measures")
+        return attributed_values, []
+    untimed_values = [
+        (values, attributes) for values, attributes in attributed_values if values.unit != _TIMES
+    ]
+    if not untimed_values:
+        measure_flag = flag("--measure", attributed_values[0][0].measure, name="measures")
         raise BadUsage(
-            f"the results have only times, which differ from call to call; {named} compares them."
+            f"the results have only times, which differ from call to call; {measure_flag} compares "
+            "them."
         )
-    left_out = dict.fromkeys(values.label for values, _ in known if values.unit == _TIMES)
+    time_labels = dict.fromkeys(
+        values.label for values, _ in attributed_values if values.unit == _TIMES
+    )
     how = f"compared only where {flag('--measure', name='measures')} names them"
-    return compared, [
-        f"{', '.join(left_out)}: times differ from call to call, and are {how}"
-    ] if left_out else []
+    return untimed_values, [
+        f"{', '.join(time_labels)}: times differ from call to call, and are {how}"
+    ] if time_labels else []
 
 
 def _other_folder(results: ResultFolder, baseline: str) -> list[tuple[str, ResultFolder]]:
@@ -180,40 +198,45 @@ def _pairs(
     have.
     """
     if len(names) == 1:
-        others = [run for run in results.runs if run != baseline]
-        if not others:
+        other_runs = [run for run in results.runs if run != baseline]
+        if not other_runs:
             raise BadUsage(
                 f"{baseline!r} is the only run of {results.place}; there is no other run to "
                 "compare with it."
             )
-        return [(run, baseline) for run in others], []
+        return [(run, baseline) for run in other_runs], []
     base = names[1]
     shared = [run for run in results.runs if run in base]
     if not shared and len(base) == 1:
-        return [(run, each) for run in results.runs for each in base.values()], []
+        return [(run, baseline_run) for run in results.runs for baseline_run in base.values()], []
     lost = [run for run in base if run not in shared]
     if lost:
-        what = (
+        raise BadInput(
             f"{results.place} has no run {lost[0]!r}, which {baseline} has (here are "
-            f"{', '.join(results.runs)})"
+            f"{', '.join(results.runs)}); a run that is missing cannot be found worse."
         )
-        raise BadInput(f"{what}; a run that is missing cannot be found worse.")
     return [(run, base[run]) for run in shared], [run for run in results.runs if run not in base]
 
 
-def _shared(known: Sequence[_Known], run: str, base: str) -> tuple[list[_Known], list[str]]:
+def _shared(
+    attributed_values: Sequence[_AttributedValues], run: str, base: str
+) -> tuple[list[_AttributedValues], list[str]]:
     """The measures of both, and those of the run alone. Raises BadInput for a measure of the
     baseline that the run lacks.
     """
-    of = {
-        name: [(each.measure, own) for each, own in known if each.run == name]
+    measures_by_run = {
+        name: [
+            (values.measure, attributes)
+            for values, attributes in attributed_values
+            if values.run == name
+        ]
         for name in (run, base)
     }
     lost = next(
         (
-            each.label
-            for each, own in known
-            if each.run == base and (each.measure, own) not in of[run]
+            values.label
+            for values, attributes in attributed_values
+            if values.run == base and (values.measure, attributes) not in measures_by_run[run]
         ),
         None,
     )
@@ -222,22 +245,33 @@ def _shared(known: Sequence[_Known], run: str, base: str) -> tuple[list[_Known],
             f"{run} has no values of {lost}, which {base} has; evaluate it as well, or choose "
             "measures by --measure."
         )
-    only = dict.fromkeys(each.label for each, own in known if (each.measure, own) not in of[base])
-    return [(each, own) for each, own in known if (each.measure, own) in of[base]], list(only)
+    unshared_labels = dict.fromkeys(
+        values.label
+        for values, attributes in attributed_values
+        if (values.measure, attributes) not in measures_by_run[base]
+    )
+    return [
+        (values, attributes)
+        for values, attributes in attributed_values
+        if (values.measure, attributes) in measures_by_run[base]
+    ], list(unshared_labels)
 
 
-def _check_lost_queries(row: Mapping[str, Any], known: Sequence[_Known]) -> None:
+def _check_lost_queries(
+    row: Mapping[str, Any], attributed_values: Sequence[_AttributedValues]
+) -> None:
     """Raises BadInput where queries that count for the baseline do not count for the run: the hard
     ones may be missing.
     """
     counted = {
-        each.run: [
+        values.run: [
             query
-            for query, counts in zip(each.queries, each.counted.tolist(), strict=True)
+            for query, counts in zip(values.queries, values.counted.tolist(), strict=True)
             if counts
         ]
-        for each, own in known
-        if each.measure == row["of"] and all(row.get(name) == value for name, value in own.items())
+        for values, attributes in attributed_values
+        if values.measure == row["of"]
+        and all(row.get(name) == value for name, value in attributes.items())
     }
     run, base = row["run"], row["against"]
     lost = [query for query in counted[base] if query not in set(counted[run])]
@@ -271,9 +305,13 @@ def _compared(
     passed = least <= 0 if tolerance is None else most <= tolerance.reach(row)
     # A passed check does not prove equality: with few queries a worse run is not shown to be worse.
     if tolerance is None:
-        than, wrong, right = f"than {base}", "is significantly worse", "is not shown to be worse"
+        than, verdict_failed, verdict_passed = (
+            f"than {base}",
+            "is significantly worse",
+            "is not shown to be worse",
+        )
     else:
-        than, wrong, right = (
+        than, verdict_failed, verdict_passed = (
             f"than {base} by more than {tolerance.text}",
             "may be worse",
             "is not worse",
@@ -293,6 +331,6 @@ def _compared(
         part=part,
         found=row["mean"],
         **{name: row[name] for name in ("run", "ci_low", "ci_high", "unit", "n")},
-        told=f"{about} {right if passed else wrong} {than}: "
+        told=f"{about} {verdict_passed if passed else verdict_failed} {than}: "
         f"{numbers}{', lower is better' if lower else ''}",
     )

@@ -100,16 +100,16 @@ class GateOptions:
         """The requirements of the options and of their file together. Raises BadInput for a file
         that is not a gate.
         """
-        stated = Gate()
+        file_gate = Gate()
         if self.requirements is not None:
             from rankwell.experiments.requirements import read_gate
 
-            stated = read_gate(self.requirements)
+            file_gate = read_gate(self.requirements)
         return Gate(
-            require=(*stated.require, *self._stated()),
-            no_regression=stated.no_regression
+            require=(*file_gate.require, *self._stated()),
+            no_regression=file_gate.no_regression
             if self.no_regression is None
             else self.no_regression,
-            tolerance=stated.tolerance if self.tolerance is None else str(self.tolerance),
-            measures=tuple(measure_names(self.measures) or measure_names(stated.measures) or ()),
+            tolerance=file_gate.tolerance if self.tolerance is None else str(self.tolerance),
+            measures=tuple(measure_names(self.measures) or measure_names(file_gate.measures) or ()),
         )

@@ -15,7 +15,7 @@ from rankwell.errors import BadUsage, NothingToEvaluate, flag
 from rankwell.experiments.comparison.data import ComparisonData, ComparisonOptions
 from rankwell.experiments.comparison.folders import (
     Gathered,
-    Named,
+    NamedFolders,
     from_folders,
     run_names,
     split_name,
@@ -35,7 +35,7 @@ from rankwell.report import Row
 from rankwell.report.charts import difference_label
 from rankwell.report.drafts import holding
 from rankwell.report.options import Progress
-from rankwell.report.page import NAME, PageSource, PlacedFolder
+from rankwell.report.page import NAME, PageFolder, PageSource
 from rankwell.report.page.document import write_page
 
 _MOST_NAMED = 3
@@ -57,14 +57,19 @@ def write_report(
     Raises BadInput where the query texts are of other queries, as where two files were exchanged.
     """
     with holding(target.parent) if is_result_folder(target.parent) else nullcontext():
-        named, own = (
-            [split_name(str(each)) for each in places],
+        named_folders, page_files = (
+            [split_name(str(path)) for path in places],
             (target.name, f"{target.stem}_data/"),
         )
-        here = target.parent.resolve()
+        page_folder = target.parent.resolve()
         folders = [
-            (name, read_results(place, replaced=own if Path(place).resolve() == here else ()))
-            for name, place in named
+            (
+                name,
+                read_results(
+                    path, replaced=page_files if Path(path).resolve() == page_folder else ()
+                ),
+            )
+            for name, path in named_folders
         ]
         texts = read_texts(documents).texts if isinstance(documents, str) else documents or {}
         pictures = None if thumbnails is None else ItemPictures(thumbnails)
@@ -82,15 +87,17 @@ def write_report(
         return written, notes
 
 
-def _texts_of_queries(place: str | Mapping[str, str], source: PageSource) -> dict[str, list[Any]]:
+def _texts_of_queries(
+    query_texts: str | Mapping[str, str], source: PageSource
+) -> dict[str, list[Any]]:
     """The texts of the page's queries and their attributes, in columns."""
-    known = read_texts(place)
-    queries = {query for each in source.values for query in each.queries}
-    refuse_foreign_texts(known, queries, place, "queries")
-    rows = [(query, text) for query, text in known.texts.items() if query in queries]
-    attributes = dict.fromkeys(name for query, _ in rows for name in known.attributes[query])
+    text_table = read_texts(query_texts)
+    queries = {query for values in source.values for query in values.queries}
+    refuse_foreign_texts(text_table, queries, query_texts, "queries")
+    rows = [(query, text) for query, text in text_table.texts.items() if query in queries]
+    attributes = dict.fromkeys(name for query, _ in rows for name in text_table.attributes[query])
     columns = {
-        name: [known.attributes[query].get(name) for query, _ in rows] for name in attributes
+        name: [text_table.attributes[query].get(name) for query, _ in rows] for name in attributes
     }
     return {**columns, "query": [query for query, _ in rows], "text": [text for _, text in rows]}
 
@@ -101,9 +108,9 @@ def write_missing_pages(folders: Iterable[Path], progress: Progress = None) -> N
     """
     lacking = [folder for folder in dict.fromkeys(folders) if not _has_page(folder)]
     refuse_pages(lacking)
-    for place, folder in enumerate(lacking):
+    for n_done, folder in enumerate(lacking):
         if progress is not None:
-            progress("pages", place, len(lacking))
+            progress("pages", n_done, len(lacking))
         write_report([folder], folder / NAME)
     if progress is not None and lacking:
         progress("pages", len(lacking), len(lacking))
@@ -115,21 +122,25 @@ def refuse_pages(folders: Iterable[Path]) -> None:
     """
     for folder in folders if not may_overwrite() else ():
         page = folder / NAME
-        if page.exists() and digest_of(page) not in [state.get(NAME) for state in _listed(folder)]:
-            what = f"{page} was not written by rankwell, or was changed since"
-            raise BadUsage(f"{what}; move it to another place, or {flag('--overwrite', True)}.")
+        if page.exists() and digest_of(page) not in [
+            state.get(NAME) for state in _manifest_files(folder)
+        ]:
+            raise BadUsage(
+                f"{page} was not written by rankwell, or was changed since; move it to another "
+                f"place, or {flag('--overwrite', True)}."
+            )
 
 
 def _has_page(folder: Path) -> bool:
     """Whether a folder has its page with all lists beside it, as they were written."""
-    files, beside = _listed(folder)[0], f"{Path(NAME).stem}_data/"
-    own = [name for name in files if name == NAME or name.startswith(beside)]
-    return NAME in own and all(
-        (folder / name).is_file() and digest_of(folder / name) == files[name] for name in own
+    files, data_prefix = _manifest_files(folder)[0], f"{Path(NAME).stem}_data/"
+    page_files = [name for name in files if name == NAME or name.startswith(data_prefix)]
+    return NAME in page_files and all(
+        (folder / name).is_file() and digest_of(folder / name) == files[name] for name in page_files
     )
 
 
-def _listed(folder: Path) -> tuple[Mapping[str, str], Mapping[str, str]]:
+def _manifest_files(folder: Path) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """The files that a folder's manifest lists with their digests, and those that were written
     before a process was killed.
     """
@@ -151,7 +162,7 @@ class _PageFindings(NamedTuple):
 
 
 def page_source(
-    folders: Named,
+    folders: NamedFolders,
     *,
     texts: Mapping[str, str] | None = None,
     pictures: ItemPictures | None = None,
@@ -163,34 +174,35 @@ def page_source(
     """
     gathered = from_folders(folders, details=False)
     names, runs = run_names(folders), gathered.runs
-    listed = runs[:_MOST_NAMED] + (
+    title_names = runs[:_MOST_NAMED] + (
         [f"{len(runs) - _MOST_NAMED} more"] if len(runs) > _MOST_NAMED else []
     )
-    every = [read_further(folder) for _, folder in folders]
-    stored = every[0] if len(folders) == 1 else {}
-    found = _stored_findings(folders, names, every, gathered)
-    if not found.verdicts and len(runs) > 1 and not _is_swept(every):
-        found = _compared_findings(found, gathered, seed)
+    stored_by_folder = [read_further(folder) for _, folder in folders]
+    stored = stored_by_folder[0] if len(folders) == 1 else {}
+    findings = _stored_findings(folders, names, stored_by_folder, gathered)
+    if not findings.verdicts and len(runs) > 1 and not _is_swept(stored_by_folder):
+        findings = _compared_findings(findings, gathered, seed)
     return PageSource(
-        title=title or " and ".join(filter(None, (", ".join(listed[:-1]), listed[-1]))),
+        title=title or " and ".join(filter(None, (", ".join(title_names[:-1]), title_names[-1]))),
         protocol=gathered.origin.protocol,
         values=gathered.values,
         row_attributes=gathered.row_attributes,
-        rows=found.rows,
-        places=[
-            PlacedFolder(folder.place, renamed, attributes)
+        rows=findings.rows,
+        folders=[
+            PageFolder(folder.place, renamed, attributes)
             for (_, folder), renamed, attributes in zip(
                 folders, names, gathered.renamed, strict=True
             )
         ],
-        verdicts=found.verdicts,
-        pair=_pair(found.rows, found.systems, found.verdicts) or _stored_pair(stored, runs),
+        verdicts=findings.verdicts,
+        pair=_pair(findings.rows, findings.systems, findings.verdicts)
+        or _stored_pair(stored, runs),
         failures=stored.get("failures", ()),
-        groups=found.groups,
-        settings=_renamed(every, names, "parameters"),
-        unanswered=_renamed(every, names, "unanswered"),
-        notes=list(dict.fromkeys(found.notes)),
-        rules=found.rules,
+        groups=findings.groups,
+        settings=_renamed(stored_by_folder, names, "parameters"),
+        unanswered=_renamed(stored_by_folder, names, "unanswered"),
+        notes=list(dict.fromkeys(findings.notes)),
+        rules=findings.rules,
         inputs={
             name: digest
             for _, folder in reversed(folders)
@@ -203,15 +215,15 @@ def page_source(
     )
 
 
-def _is_swept(every: Sequence[Mapping[str, Any]]) -> bool:
+def _is_swept(stored_by_folder: Sequence[Mapping[str, Any]]) -> bool:
     """Whether a folder has settings of one engine, which are compared where they were measured."""
-    return any(len(further.get("parameters", ())) > 1 for further in every)
+    return any(len(stored.get("parameters", ())) > 1 for stored in stored_by_folder)
 
 
 def _stored_findings(
-    folders: Named,
+    folders: NamedFolders,
     names: Sequence[Mapping[str, str]],
-    every: Sequence[Mapping[str, Any]],
+    stored_by_folder: Sequence[Mapping[str, Any]],
     gathered: Gathered,
 ) -> _PageFindings:
     """The findings that the folders hold, with the names of their runs on the page; of several,
@@ -222,45 +234,45 @@ def _stored_findings(
         for (_, folder), renamed in zip(folders, names, strict=True)
         for row in read_summary(folder)
     ]
-    here = ("run", "against")
+    run_columns = ("run", "against")
     rows = [
-        {**row, **{key: own.get(row[key], row[key]) for key in here if row.get(key)}}
-        for row, own in summaries
+        {**row, **{key: new_names.get(row[key], row[key]) for key in run_columns if row.get(key)}}
+        for row, new_names in summaries
     ]
     if len(folders) == 1:
-        (stored,), ((_, folder),) = every, folders
+        (stored,), ((_, folder),) = stored_by_folder, folders
         verdicts = [row["text"] for row in stored.get("verdicts", ())]
         notes = [str(note) for note in stored.get("notes", ())]
         return _PageFindings(
             rows, verdicts, stored.get("groups", ()), stored.get("systems", ()), folder.rules, notes
         )
     verdicts, rules = list[str](), {**gathered.origin.rules, **_curves(folders, names)}
-    if _is_swept(every):
+    if _is_swept(stored_by_folder):
         called = [name or Path(folder.place).name for name, folder in folders]
         verdicts = [
             f"{name}: {row['text']}"
-            for name, each in zip(called, every, strict=True)
-            for row in each["verdicts"]
+            for name, stored in zip(called, stored_by_folder, strict=True)
+            for row in stored["verdicts"]
         ]
         rules |= _frontiers([folder.rules.get("frontier") for _, folder in folders], names)
     return _PageFindings(rows, verdicts, (), (), rules, gathered.origin.notes)
 
 
-def _compared_findings(found: _PageFindings, gathered: Gathered, seed: int) -> _PageFindings:
+def _compared_findings(findings: _PageFindings, gathered: Gathered, seed: int) -> _PageFindings:
     """The same with a new comparison of the runs, as far as they can be compared."""
     comparison, lacking = _compared(gathered, seed)
     rows, notes = (
-        [row for row in found.rows if row.get("against") is None],
-        [*found.notes, *lacking],
+        [row for row in findings.rows if row.get("against") is None],
+        [*findings.notes, *lacking],
     )
     if comparison is None:
-        return found._replace(rows=rows, notes=notes)
+        return findings._replace(rows=rows, notes=notes)
     return _PageFindings(
         rows=[*rows, *comparison.differences],
         verdicts=[*_against_one(comparison, len(gathered.runs)), *comparison.verdicts],
         groups=comparison.groups,
         systems=comparison.systems,
-        rules={**found.rules, **comparison.describe()},
+        rules={**findings.rules, **comparison.describe()},
         notes=[*notes, *comparison.notes],
     )
 
@@ -270,17 +282,17 @@ def _compared(gathered: Gathered, seed: int) -> tuple[ComparisonData | None, lis
     the first alone.
     """
     compared = [
-        (each.measure, tuple(fact.items()))
-        for each, fact in zip(gathered.values, gathered.row_attributes, strict=True)
+        (values.measure, tuple(attributes.items()))
+        for values, attributes in zip(gathered.values, gathered.row_attributes, strict=True)
     ]
-    if not any(one == other for one, other in combinations(compared, 2)):
+    if not any(first_key == second_key for first_key, second_key in combinations(compared, 2)):
         return None, []
     first, n = gathered.runs[0], len(gathered.runs)
-    many = (
+    baseline_note = (
         f"each run was tested against {first} alone; rankwell compare tests all {math.comb(n, 2)} "
         "pairs"
     )
-    notes, baseline = ([many], first) if n > _MOST_PAIRED else ([], None)
+    notes, baseline = ([baseline_note], first) if n > _MOST_PAIRED else ([], None)
     origin, attributes = gathered.origin, gathered.row_attributes
     try:
         return compare_values(
@@ -315,41 +327,44 @@ def _against_one(comparison: ComparisonData, runs: int) -> list[str]:
 
 
 def _renamed(
-    every: Sequence[Mapping[str, Any]], names: Sequence[Mapping[str, str]], table: str
+    stored_by_folder: Sequence[Mapping[str, Any]], names: Sequence[Mapping[str, str]], table: str
 ) -> list[Row]:
     """The rows of a table of every folder, with the names of its runs on the page."""
     return [
-        {**row, "run": own.get(row["run"], row["run"])}
-        for further, own in zip(every, names, strict=True)
-        for row in further.get(table, ())
+        {**row, "run": new_names.get(row["run"], row["run"])}
+        for stored, new_names in zip(stored_by_folder, names, strict=True)
+        for row in stored.get(table, ())
     ]
 
 
-def _curves(folders: Named, names: Sequence[Mapping[str, str]]) -> dict[str, list[Row]]:
+def _curves(folders: NamedFolders, names: Sequence[Mapping[str, str]]) -> dict[str, list[Row]]:
     """The rule of the risk-coverage curves of every folder, with the names of their runs on the
     page.
     """
     stored = [folder.rules.get("risk_coverage") for _, folder in folders]
-    known = [each if isinstance(each, list) else [] for each in stored]
-    rows = _renamed([{"risk_coverage": each} for each in known], names, "risk_coverage")
+    curves = [curve if isinstance(curve, list) else [] for curve in stored]
+    rows = _renamed([{"risk_coverage": curve} for curve in curves], names, "risk_coverage")
     return {"risk_coverage": rows} if rows else {}
 
 
-def _frontiers(every: Sequence[Any], names: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+def _frontiers(rules: Sequence[Any], names: Sequence[Mapping[str, str]]) -> dict[str, Any]:
     """The rule of one frontier of all folders, where they have the same cost and quality; empty
     where they differ.
     """
-    known = [each for each in every if isinstance(each, Mapping)]
+    frontiers = [frontier for frontier in rules if isinstance(frontier, Mapping)]
     if (
-        len(known) < len(every)
-        or len({(str(each.get("cost")), str(each.get("quality"))) for each in known}) > 1
+        len(frontiers) < len(rules)
+        or len(
+            {(str(frontier.get("cost")), str(frontier.get("quality"))) for frontier in frontiers}
+        )
+        > 1
     ):
         return {}
     marked: dict[str, list[str]] = {"best": [], "cheapest": []}
-    for each, own in zip(known, names, strict=True):
+    for frontier, new_names in zip(frontiers, names, strict=True):
         for name, runs in marked.items():
-            runs += [own.get(run, run) for run in each.get(name) or ()]
-    return {"frontier": {**known[0], **marked}}
+            runs += [new_names.get(run, run) for run in frontier.get(name) or ()]
+    return {"frontier": {**frontiers[0], **marked}}
 
 
 def _stored_pair(stored: Mapping[str, Any], runs: Sequence[str]) -> tuple[str, str] | None:

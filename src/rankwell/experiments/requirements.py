@@ -55,16 +55,16 @@ def read_gate(path: str | Path) -> Gate:
     """
     table = TomlTable.read(Source(path))
     table.allow(_GATE)
-    found = replace(
+    settings = replace(
         table, content={name: value for name, value in table.content.items() if value != []}
     ).settings(_GATE)
-    baseline = found.get("no_regression", "")
-    beside = Path(table.file).parent / baseline
+    baseline = settings.get("no_regression", "")
+    baseline_path = Path(table.file).parent / baseline
     return Gate(
-        require=tuple(found.get("require", ())),
-        no_regression=str(beside) if baseline and beside.is_dir() else baseline,
-        tolerance=str(found.get("tolerance", "")),
-        measures=tuple(found.get("measures", ())),
+        require=tuple(settings.get("require", ())),
+        no_regression=str(baseline_path) if baseline and baseline_path.is_dir() else baseline,
+        tolerance=str(settings.get("tolerance", "")),
+        measures=tuple(settings.get("measures", ())),
     )
 
 
@@ -136,13 +136,13 @@ class SummaryFigures:
     @property
     def names(self) -> list[str]:
         """The names of a row's figures."""
-        own = {
+        row_figures = {
             name: None
             for row in self.rows
             for name in row
             if name not in _NAMES and isinstance(row[name], (int, float))
         }
-        return list(dict.fromkeys([*_FIGURES, *own, *_OF_QUERIES]))
+        return list(dict.fromkeys([*_FIGURES, *row_figures, *_OF_QUERIES]))
 
     def of(self, name: str, run: str | None = None) -> list[Row]:
         """The rows of a measure, by its exact name, its convention's word or another way to write
@@ -229,27 +229,27 @@ def _choose(
         before, dot, tail = name.rpartition(".")
         if dot and results.of(before, run):
             raise UnknownName(f"unknown figure {tail!r}; {suggest(tail, results.names)}")
-        known = {row["label"] for row in results.rows if run in (None, row["run"])}
-        raise UnknownName(f"no measure {name!r} in these results; {suggest(name, known)}")
+        labels = {row["label"] for row in results.rows if run in (None, row["run"])}
+        raise UnknownName(f"no measure {name!r} in these results; {suggest(name, labels)}")
     for column, value in columns.items():
-        kept = [
+        matching_rows = [
             row
             for row in rows
             if column not in (*_NAMES, *_FIGURES) and str(row.get(column)) == value
         ]
-        if not kept:
-            known = [
-                f"{other}={text}"
-                for other, texts in _differing_columns(rows).items()
+        if not matching_rows:
+            alternatives = [
+                f"{column_name}={text}"
+                for column_name, texts in _differing_columns(rows).items()
                 for text in texts
             ]
-            listed = (
-                f"known are {', '.join(known)}."
-                if known
+            advice = (
+                f"known are {', '.join(alternatives)}."
+                if alternatives
                 else "all of its rows have the same columns."
             )
-            raise UnknownName(f"no row of {name} has {column}={value}; {listed}")
-        rows = kept
+            raise UnknownName(f"no row of {name} has {column}={value}; {advice}")
+        rows = matching_rows
     if run is None and besides is not None:
         rows = [row for row in rows if row["run"] != besides]
         if not rows:
@@ -277,12 +277,12 @@ def _differing_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
     values.
     """
     names = dict.fromkeys(name for row in rows for name in row if name not in (*_NAMES, *_FIGURES))
-    kept = [name for name in names if not any(isinstance(row.get(name), float) for row in rows)]
-    found = {
+    columns = [name for name in names if not any(isinstance(row.get(name), float) for row in rows)]
+    values_by_column = {
         name: list(dict.fromkeys(str(row[name]) for row in rows if row.get(name) is not None))
-        for name in kept
+        for name in columns
     }
-    return {name: values for name, values in found.items() if len(values) > 1}
+    return {name: values for name, values in values_by_column.items() if len(values) > 1}
 
 
 def counted_text(unit: str, n: int) -> str:
@@ -292,34 +292,29 @@ def counted_text(unit: str, n: int) -> str:
 
 def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigures) -> GateLine:
     """The line of a row: the figure that was found, the bound, and how far off it is."""
-    found = (
+    figure_value = (
         _of_queries(row, figure, results)
         if figure in _OF_QUERIES and figure not in row
         else row.get(figure)
     )
-    if found is None:
+    if figure_value is None:
         raise BadInput(
             f"{row['run']} has no {figure} of {row['label']}: {_why(row, figure, results.rules)}"
         )
     unit = "count" if figure == "n" else row["unit"] if figure in (*_FIGURES, *_LEVELS) else ""
-    low, high, bounds = _bounds(requirement, row, figure, found, unit)
-    below, above = round(low - found, _DECIMALS), round(found - high, _DECIMALS)
+    low, high, bounds = _bounds(requirement, row, figure, figure_value, unit)
+    below, above = round(low - figure_value, _DECIMALS), round(figure_value - high, _DECIMALS)
     farthest = max(below, above)
     passed = farthest < 0 if requirement.operator in (">", "<") else farthest <= 0
     part = part_of_row(row, results)
-    shown = str(found)
-    if not isinstance(found, int):
+    shown_unit = "rank" if unit == "count" else unit or "share"
+    value_text, off = str(figure_value), str(farthest)
+    if not isinstance(figure_value, int):
         # As tables show it, with as many digits as it takes to see on which side of the bound it
         # lies.
-        shown = figure_text(found, "rank" if unit == "count" else unit or "share")
-        shown = (
-            f"{found:.10g}" if not passed and abs(float(shown) - found) >= abs(farthest) else shown
-        )
-    off = (
-        figure_text(farthest, "rank" if unit == "count" else unit or "share")
-        if not isinstance(found, int)
-        else str(farthest)
-    )
+        value_text, off = figure_text(figure_value, shown_unit), figure_text(farthest, shown_unit)
+        if not passed and abs(float(value_text) - figure_value) >= abs(farthest):
+            value_text = f"{figure_value:.10g}"
     off = off if float(off) else f"{farthest:.4g}"
     missed = (
         ""
@@ -329,15 +324,15 @@ def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigu
         else ": equal is not enough"
     )
     counted = "" if figure == "n" else f" {counted_text(unit, row['n'])}"
-    subject = f"{about_row(row['run'], row['label'], part)}{_named(row, figure, results)}"
-    about = f"{subject} is {shown}{counted}, required {bounds}{missed}"
+    subject = f"{about_row(row['run'], row['label'], part)}{_figure_suffix(row, figure, results)}"
+    about = f"{subject} is {value_text}{counted}, required {bounds}{missed}"
     return GateLine(
         passed,
         requirement.text,
         row["run"],
         row["label"],
         part,
-        found,
+        figure_value,
         None,
         None,
         unit,
@@ -359,7 +354,7 @@ def about_row(run: str, measure: str, part: str) -> str:
     return f"{run} {measure} ({part})" if part else f"{run} {measure}"
 
 
-def _named(row: Row, figure: str, results: SummaryFigures) -> str:
+def _figure_suffix(row: Row, figure: str, results: SummaryFigures) -> str:
     """The name of a figure after its row; a percentile, as any figure of the whole, is not a mean
     of queries.
     """
@@ -379,13 +374,13 @@ def _of_queries(row: Row, figure: str, results: SummaryFigures) -> float | None:
     """A figure of the values of single queries; None where no query counts. Raises BadInput for
     rows without such values.
     """
-    found = values_behind(row, results.values, results.row_attributes)
-    if found is None:
+    query_values = values_behind(row, results.values, results.row_attributes)
+    if query_values is None:
         raise BadInput(
             f"{row['label']} of {row['run']} is a figure of the whole and has no values of "
             f"queries for a {figure}."
         )
-    counted = found.values[found.counted]
+    counted = query_values.values[query_values.counted]
     return float(_OF_QUERIES[figure](counted)) if len(counted) else None
 
 
@@ -412,7 +407,7 @@ def _why(row: Row, figure: str, rules: Mapping[str, Any]) -> str:
 
 
 def _bounds(
-    requirement: Requirement, row: Row, figure: str, found: float, unit: str
+    requirement: Requirement, row: Row, figure: str, figure_value: float, unit: str
 ) -> tuple[float, float, str]:
     """The bounds of the figure in its unit, and in words."""
     number, scale = requirement.number, 1.0
@@ -425,15 +420,15 @@ def _bounds(
         scale = 0.01 if unit == "share" else 1.0
     elif figure in _LEVELS and row.get("against") is None:
         # In the wrong unit the outcome would not depend on the results.
-        what = f"{row['label']} of {row['run']}"
+        subject = f"{row['label']} of {row['run']}"
         if unit == "percent" and 0 < abs(number) <= 1:
             raise BadUsage(
-                f"{what} is in percent ({figure_text(found, unit)}); write {number:g}% if "
-                f"that is meant, or {100 * number:g}%."
+                f"{subject} is in percent ({figure_text(figure_value, unit)}); write {number:g}% "
+                f"if that is meant, or {100 * number:g}%."
             )
-        if unit == "share" and abs(number) > 1 and abs(found) <= 1:
+        if unit == "share" and abs(number) > 1 and abs(figure_value) <= 1:
             raise BadUsage(
-                f"{what} is a share from 0 to 1 ({figure_text(found, unit)}); write "
+                f"{subject} is a share from 0 to 1 ({figure_text(figure_value, unit)}); write "
                 f"{number:g}% or {number / 100:g}."
             )
     number *= scale
@@ -483,12 +478,14 @@ class Tolerance(NamedTuple):
         if self.relative or not self.number:
             return
         if len(units) > 1:
-            what = f"{flag('--tolerance', self.text)} would be in {' and in '.join(units)}"
-            raise BadUsage(f"{what}; choose by {flag('--measure')}, or write it in %.")
-        if "share" in units and self.number >= 1:
-            what = f"{flag('--tolerance', self.text)} is as much as a share from 0 to 1 can lose"
             raise BadUsage(
-                f"{what}; write {self.number / 100:g}, or {self.number:g}% of the baseline's mean."
+                f"{flag('--tolerance', self.text)} would be in {' and in '.join(units)}; choose by "
+                f"{flag('--measure')}, or write it in %."
+            )
+        if "share" in units and self.number >= 1:
+            raise BadUsage(
+                f"{flag('--tolerance', self.text)} is as much as a share from 0 to 1 can lose; "
+                f"write {self.number / 100:g}, or {self.number:g}% of the baseline's mean."
             )
 
     def reach(self, row: Mapping[str, Any]) -> float:

@@ -50,9 +50,9 @@ class TomlTable:
         line = next(
             (self.lines[keys[:n]] for n in range(len(keys), 0, -1) if keys[:n] in self.lines), None
         )
-        place = self.file if line is None else f"{self.file}:{line}"
+        location = self.file if line is None else f"{self.file}:{line}"
         words = ".".join(str(part) for part in keys if isinstance(part, str))
-        return f"{place}: {': '.join((self.title, *names)) if self.title else words}"
+        return f"{location}: {': '.join((self.title, *names)) if self.title else words}"
 
     def allow(self, names: Sequence[str] | Mapping[str, Any]) -> None:
         """Raises BadInput for an unknown key."""
@@ -73,33 +73,35 @@ class TomlTable:
             f"{self.title}: {name}" if self.title else "",
         )
 
-    def named(self, kind: str) -> dict[str, "TomlTable"]:
+    def tables_by_name(self, kind: str) -> dict[str, "TomlTable"]:
         """The tables of an array by their names, which must be names of folders."""
         inner = self.content.get(kind, [])
-        if not isinstance(inner, list) or not all(isinstance(each, dict) for each in inner):
+        if not isinstance(inner, list) or not all(isinstance(table, dict) for table in inner):
             raise BadInput(f"{self.at(kind)} is not a list of tables; write [[{kind}]] above each.")
         if not inner:
             raise BadInput(f"{self.file}: no [[{kind}]]; give at least one.")
-        found: dict[str, TomlTable] = {}
+        tables: dict[str, TomlTable] = {}
         titles: set[str] = set()
-        for place, each in enumerate(inner):
-            node = TomlTable(self.file, each, self.lines, (kind, place), f"{kind} {place + 1}")
+        for index, content in enumerate(inner):
+            node = TomlTable(self.file, content, self.lines, (kind, index), f"{kind} {index + 1}")
             name = node.text("name", required=True)
             check_folder_name(name, node.at("name"))
-            if name.casefold() in (known.casefold() for known in found):
+            if name.casefold() in (earlier_name.casefold() for earlier_name in tables):
                 raise BadInput(
                     f"{node.at('name')}: a second {kind} named {name!r}; give each a name of "
                     "its own."
                 )
-            found[name] = TomlTable(self.file, each, self.lines, (kind, place), f"{kind} {name!r}")
+            tables[name] = TomlTable(
+                self.file, content, self.lines, (kind, index), f"{kind} {name!r}"
+            )
             title = node.text("title") or name
             if title in titles:
                 raise BadInput(
-                    f"{found[name].at('title')}: a second {kind} is shown as {title!r}; give "
+                    f"{tables[name].at('title')}: a second {kind} is shown as {title!r}; give "
                     "each a title of its own."
                 )
             titles.add(title)
-        return found
+        return tables
 
     def text(self, name: str, *, required: bool = False) -> str:
         """The string below, "" where there is none."""
@@ -113,17 +115,17 @@ class TomlTable:
             )
         return value
 
-    def texts(self, name: str, known: Mapping[str, Any], kind: str) -> list[str]:
+    def texts(self, name: str, names: Mapping[str, Any], kind: str) -> list[str]:
         """The names listed below, all of them known; every known one where there is no list."""
         value = self.content.get(name)
         if value is None:
-            return list(known)
+            return list(names)
         if not _fits(value, list[str]):
             raise BadInput(f"{self.at(name)} is {value!r}; expected a list of {kind}s.")
-        unknown = next((each for each in value if each not in known), None)
+        unknown = next((name for name in value if name not in names), None)
         if unknown is not None:
             raise BadInput(
-                f"{self.at(name)}: unknown {kind} {unknown!r}; {suggest(unknown, known)}"
+                f"{self.at(name)}: unknown {kind} {unknown!r}; {suggest(unknown, names)}"
             )
         return value
 
@@ -154,7 +156,7 @@ def _fits(value: Any, kind: Any) -> bool:
         return (
             kind == list[str]
             and bool(value)
-            and all(isinstance(each, str) and each for each in value)
+            and all(isinstance(text, str) and text for text in value)
         )
     if isinstance(value, bool) or kind == list[str]:
         return kind is bool
@@ -165,7 +167,7 @@ def _lines(text: str) -> dict[Keys, int]:
     """The lines of tables and keys, as far as single lines show them: the keys that lead there ->
     line, from 1.
     """
-    found: dict[Keys, int] = {}
+    lines: dict[Keys, int] = {}
     counts: dict[str, int] = {}
     path: Keys = ()
     quoted = False
@@ -179,7 +181,7 @@ def _lines(text: str) -> dict[Keys, int]:
             if header[1] == "[[":
                 counts[parts[0]] = counts.get(parts[0], -1) + 1
             path = (parts[0], *([counts[parts[0]]] if parts[0] in counts else []), *parts[1:])
-            found.setdefault(path, number)
+            lines.setdefault(path, number)
         elif key := _KEY.match(line):
-            found.setdefault((*path, key[1].strip("\"'")), number)
-    return found
+            lines.setdefault((*path, key[1].strip("\"'")), number)
+    return lines

@@ -29,37 +29,35 @@ def main(settings: Mapping[str, str] = os.environ) -> int:
     that is added to, by default GITHUB_STEP_SUMMARY. RANKWELL_JUNIT: file for JUnit XML. What is
     empty is not set.
     """
-    given = {
+    variables = {
         name: settings.get(f"RANKWELL_{name}", "").strip()
         for name in ("RESULTS", *_OPTIONS, "SUMMARY", "JUNIT")
     }
     try:
-        if not given["RESULTS"]:
+        if not variables["RESULTS"]:
             raise BadUsage("RANKWELL_RESULTS is not set; expected the folder of results to check.")
-        folder, options = Path(given["RESULTS"]), _options(given)
+        folder, options = Path(variables["RESULTS"]), _options(variables)
         results = read_results(folder)
         lines, notes = check_requirements(results, read_summary(results), options)
-        failed = [each for each in lines if not each.passed]
+        failed = [line for line in lines if not line.passed]
         cases = [
-            Case(each.case, f"gate.{each.run}", failure="" if each.passed else each.told)
-            for each in lines
+            Case(line.case, f"gate.{line.run}", failure="" if line.passed else line.told)
+            for line in lines
         ]
         log = [
-            f"{'passed' if each.passed else 'FAILED'}  {report.visible(each.told)}"
-            for each in lines
+            f"{'passed' if line.passed else 'FAILED'}  {report.visible(line.told)}"
+            for line in lines
         ] + notes
         code, text = GateFailed.exit_code if failed else 0, _summary(folder, lines, notes)
     except RankwellError as error:
-        cases, log, code = (
-            [Case("gate", "gate", error=str(error))],
-            [f"rankwell: {report.visible(error)}"],
-            error.exit_code,
-        )
+        cases = [Case("gate", "gate", error=str(error))]
+        log = [f"rankwell: {report.visible(error)}"]
+        code = error.exit_code
         text = f"### rankwell gate: could not be checked\n\n{markdown_text(str(error))}\n"
-    if given["JUNIT"]:
-        write_text(Path(given["JUNIT"]), junit_text("rankwell gate", cases))
-    if place := given["SUMMARY"] or settings.get("GITHUB_STEP_SUMMARY", ""):
-        with Path(place).open("a", encoding="utf-8") as summary:
+    if variables["JUNIT"]:
+        write_text(Path(variables["JUNIT"]), junit_text("rankwell gate", cases))
+    if summary_path := variables["SUMMARY"] or settings.get("GITHUB_STEP_SUMMARY", ""):
+        with Path(summary_path).open("a", encoding="utf-8") as summary:
             summary.write(text)
     sys.stdout.write(_log(log, settings))
     return code
@@ -68,13 +66,14 @@ def main(settings: Mapping[str, str] = os.environ) -> int:
 _OPTIONS = ("REQUIRE", "NO_REGRESSION", "TOLERANCE", "REQUIREMENTS")
 
 
-def _options(given: Mapping[str, str]) -> GateOptions:
+def _options(variables: Mapping[str, str]) -> GateOptions:
     """The options of the gate; what is empty is not set."""
     return GateOptions(
-        require=[line.strip() for line in given["REQUIRE"].splitlines() if line.strip()] or None,
-        no_regression=given["NO_REGRESSION"] or None,
-        tolerance=given["TOLERANCE"] or None,
-        requirements=Path(given["REQUIREMENTS"]) if given["REQUIREMENTS"] else None,
+        require=[line.strip() for line in variables["REQUIRE"].splitlines() if line.strip()]
+        or None,
+        no_regression=variables["NO_REGRESSION"] or None,
+        tolerance=variables["TOLERANCE"] or None,
+        requirements=Path(variables["REQUIREMENTS"]) if variables["REQUIREMENTS"] else None,
     )
 
 
@@ -82,19 +81,19 @@ def _summary(folder: Path, lines: Sequence[GateLine], notes: Sequence[str]) -> s
     """The outcome in Markdown: a sentence for each requirement, failures first, then the table of
     the results.
     """
-    failed = sum(not each.passed for each in lines)
+    failed = sum(not line.passed for line in lines)
     outcome = (
         f"{failed} of {len(lines)} requirements failed"
         if failed
         else f"{len(lines)} of {len(lines)} requirements passed"
     )
-    ordered = sorted(lines, key=lambda each: each.passed)
+    ordered = sorted(lines, key=lambda line: line.passed)
     sentences = [
-        f"* {'passed' if each.passed else '**failed**'}: {markdown_text(each.told)}"
-        for each in ordered
+        f"* {'passed' if line.passed else '**failed**'}: {markdown_text(line.told)}"
+        for line in ordered
     ]
-    known = read_results(folder)
-    table = report.render(read_summary(known), None, known.rules, (), "md")
+    results = read_results(folder)
+    table = report.render(read_summary(results), None, results.rules, (), "md")
     return "\n".join(
         [
             f"### rankwell gate: {outcome}",

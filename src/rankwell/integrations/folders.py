@@ -41,11 +41,13 @@ def logged(results: Results | str | Path) -> Generator[LoggedResults]:
     does not hold results.
     """
     with folder_of(results) as folder:
-        known = read_results(folder)
-        found = SummaryFigures(read_summary(known), known.values, known.row_attributes, known.rules)
+        written = read_results(folder)
+        figures = SummaryFigures(
+            read_summary(written), written.values, written.row_attributes, written.rules
+        )
         metrics = dict[str, float]()
-        for row in found.rows:
-            words = [row["run"], row["label"], part_of_row(row, found)]
+        for row in figures.rows:
+            words = [row["run"], row["label"], part_of_row(row, figures)]
             name = "/".join(_plain(word) for word in words if word)
             number = 1
             while f"{name}/n" in metrics:
@@ -56,9 +58,9 @@ def logged(results: Results | str | Path) -> Generator[LoggedResults]:
                 for figure in _FIGURES
                 if row.get(figure) is not None
             }
-        rules = {_plain(name): value for name, value in rule_pairs(known.rules)}
+        rules = {_plain(name): value for name, value in rule_pairs(written.rules)}
         yield LoggedResults(
-            metrics=metrics, parameters={**rules, "rules": rules_line(known.rules)}, folder=folder
+            metrics=metrics, parameters={**rules, "rules": rules_line(written.rules)}, folder=folder
         )
 
 
@@ -71,8 +73,8 @@ def folder_of(results: Results | str | Path) -> Generator[Path]:
         yield Path(results)
         return
     _refuse_other(results)
-    with TemporaryDirectory() as place:
-        folder = Path(place, "results")
+    with TemporaryDirectory() as temporary_folder:
+        folder = Path(temporary_folder, "results")
         results.save(folder, charts=False)
         yield folder
 

@@ -28,10 +28,10 @@ def main(settings: Mapping[str, str] = os.environ) -> int:
         sys.stderr.write(f"rankwell: {', '.join(missing)} not set; a note needs them.\n")
         return 2
     url, project, request, token, summary = (settings[name] for name in names)
-    place = (
+    notes_url = (
         f"{url}/projects/{quote(project, safe='')}/merge_requests/{quote(request, safe='')}/notes"
     )
-    if not place.startswith(("https://", "http://127.0.0.1:")):
+    if not notes_url.startswith(("https://", "http://127.0.0.1:")):
         sys.stderr.write(
             "rankwell: CI_API_V4_URL is not an https address; the token is not sent.\n"
         )
@@ -39,7 +39,7 @@ def main(settings: Mapping[str, str] = os.environ) -> int:
     try:
         body = json.dumps({"body": Path(summary).read_text(encoding="utf-8")}).encode()
         headers = {"PRIVATE-TOKEN": token, "Content-Type": "application/json"}
-        with urllib.request.urlopen(urllib.request.Request(place, body, headers), timeout=30):  # noqa: S310 - checked above
+        with urllib.request.urlopen(urllib.request.Request(notes_url, body, headers), timeout=30):  # noqa: S310 - checked above
             return 0
     except (OSError, URLError) as error:
         sys.stderr.write(f"rankwell: the note was not posted ({error}).\n")

@@ -21,8 +21,8 @@ def measure(name: str, **options: Any) -> Any:
     errors of `rankwell.evaluate`.
     """
     define = imported("ir_measures", "pyterrier").define
-    chosen: dict[str, Any] = {"intervals": "none", **options}
-    choose_measures([name], CONVENTIONS[chosen.get("convention", "rankwell")])
+    run_options: dict[str, Any] = {"intervals": "none", **options}
+    choose_measures([name], CONVENTIONS[run_options.get("convention", "rankwell")])
 
     def _values(qrels: Any, run: Any) -> Iterator[tuple[str, float]]:
         if not len(run):
@@ -32,7 +32,7 @@ def measure(name: str, **options: Any) -> Any:
             ["query", "item", "grade"], axis=1
         )
         ranked = run[["query_id", "doc_id", "score"]].set_axis(["query", "item", "score"], axis=1)
-        result = rankwell.evaluate(judged, {"run": ranked}, name, **chosen)
+        result = rankwell.evaluate(judged, {"run": ranked}, name, **run_options)
         for row in result.per_query():
             if row["value"] is not None:
                 yield row["query"], row["value"]

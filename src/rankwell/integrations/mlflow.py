@@ -27,15 +27,15 @@ def log(
     where MLflow refuses, such as results under other rules in a run that has some already.
     """
     mlflow = imported("mlflow", "mlflow")
-    with logged(results) as found:
+    with logged(results) as tracked:
         parameters = {
-            f"rankwell.{name}": text[:_LONGEST] for name, text in found.parameters.items()
+            f"rankwell.{name}": text[:_LONGEST] for name, text in tracked.parameters.items()
         }
         try:
             mlflow.log_params(parameters, run_id=run_id)
-            mlflow.log_metrics(dict(found.metrics), run_id=run_id)
+            mlflow.log_metrics(dict(tracked.metrics), run_id=run_id)
             if artifact_path is not None:
-                mlflow.log_artifacts(str(found.folder), artifact_path, run_id=run_id)
+                mlflow.log_artifacts(str(tracked.folder), artifact_path, run_id=run_id)
         except mlflow.exceptions.MlflowException as error:
             raise BadUsage(
                 f"MLflow refuses the results: {' '.join(str(error).split())[:400]}"

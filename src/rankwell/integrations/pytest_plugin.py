@@ -68,13 +68,13 @@ def _outcome(
     return failed, len(lines), table.rstrip("\n")
 
 
-def _called(function: Callable[..., Any], *given: Any, **named: Any) -> Any:
+def _called(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
     """The value of a function. An error of rankwell fails the test with its sentence."""
     __tracebackhide__ = True
     from rankwell.errors import RankwellError, printable
 
     try:
-        return function(*given, **named)
+        return function(*arguments, **keywords)
     except RankwellError as error:
         message = printable(str(error), frozenset("\n"))
     # Outside of the handler: otherwise pytest prints the error of rankwell as well.

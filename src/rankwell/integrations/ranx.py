@@ -40,8 +40,8 @@ def to_qrels(judgments: Any, *, name: str | None = None) -> Any:
                     f"query {query!r}, item {item!r}: the grade is {grade:g}; ranx holds "
                     "integers only."
                 )
-    whole = {
+    integer_grades = {
         query: {item: int(grade) for item, grade in graded.items()}
         for query, graded in table.items()
     }
-    return imported("ranx", "ranx").Qrels(whole, name=name)
+    return imported("ranx", "ranx").Qrels(integer_grades, name=name)

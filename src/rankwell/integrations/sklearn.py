@@ -51,10 +51,10 @@ class RankingMetric:
         owners = self._owners(grades, scores, groups)
         names = list(map(str, owners.tolist()))
         rows = dict[str, list[int]]()
-        for place, name in enumerate(names):
-            rows.setdefault(name, []).append(place)
+        for position, name in enumerate(names):
+            rows.setdefault(name, []).append(position)
         tables = [_table(rows, values.ravel()) for values in (grades, scores)]
-        found = rankwell.evaluate(
+        results = rankwell.evaluate(
             tables[0],
             {"y_score": tables[1]},
             self.measure,
@@ -62,14 +62,14 @@ class RankingMetric:
             intervals="none",
             **self.options,
         )
-        return float(found.summary[0]["mean"])
+        return float(results.summary[0]["mean"])
 
     def _owners(self, grades: Any, scores: Any, groups: Any) -> Any:
-        """(n,) the query of each value in flat order. Raises BadInput."""
+        """The query of each value in flat order. Raises BadInput."""
         if grades.shape != scores.shape or grades.ndim not in (1, 2):
-            what = f"y_true has the shape {grades.shape}, y_score {scores.shape}"
+            problem = f"y_true has the shape {grades.shape}, y_score {scores.shape}"
             raise BadInput(
-                f"{self.measure}: {what}; expected the same shape with one or two dimensions."
+                f"{self.measure}: {problem}; expected the same shape with one or two dimensions."
             )
         if grades.ndim == 2:
             if groups is not None:
@@ -80,9 +80,10 @@ class RankingMetric:
             return np.repeat(np.arange(len(grades)), grades.shape[1])
         owners = unmasked(groups, "the array of groups")
         if groups is None or owners.shape != grades.shape:
-            what = "are missing" if groups is None else f"have the shape {owners.shape}"
+            problem = "are missing" if groups is None else f"have the shape {owners.shape}"
             raise BadInput(
-                f"{self.measure}: groups {what}; expected one id for each of {len(grades)} samples."
+                f"{self.measure}: groups {problem}; expected one id for each of {len(grades)} "
+                "samples."
             )
         return owners
 
@@ -112,6 +113,6 @@ def _table(rows: Mapping[str, list[int]], values: Any) -> dict[str, dict[str, An
     """The mapping query -> item -> number; an item is named by its place in the query."""
     numbers = values.tolist()
     return {
-        query: {str(item): numbers[place] for item, place in enumerate(places)}
-        for query, places in rows.items()
+        query: {str(item): numbers[position] for item, position in enumerate(positions)}
+        for query, positions in rows.items()
     }

@@ -36,12 +36,12 @@ def log(
         raise BadUsage(
             f"artifact={artifact!r}: expected a name of letters, digits, '-', '_' and '.'."
         )
-    with logged(results) as found:
-        active.config.update({"rankwell": dict(found.parameters)}, allow_val_change=True)
-        active.summary.update(dict(found.metrics))
+    with logged(results) as tracked:
+        active.config.update({"rankwell": dict(tracked.parameters)}, allow_val_change=True)
+        active.summary.update(dict(tracked.metrics))
         if artifact is not None:
             files = wandb.Artifact(
-                artifact, type="rankwell-results", metadata=dict(found.parameters)
+                artifact, type="rankwell-results", metadata=dict(tracked.parameters)
             )
-            files.add_dir(str(found.folder))
+            files.add_dir(str(tracked.folder))
             active.log_artifact(files)

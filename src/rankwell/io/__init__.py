@@ -73,7 +73,7 @@ def remote_tables(threads: int | None = None) -> bool:
 
 
 @contextmanager
-def undamaged(where: str = "", advice: str = "fetch it again") -> Generator[None]:
+def undamaged(prefix: str = "", advice: str = "fetch it again") -> Generator[None]:
     """Raises BadInput, beginning with the place, where Parquet data is damaged."""
     import duckdb
 
@@ -86,7 +86,7 @@ def undamaged(where: str = "", advice: str = "fetch it again") -> Generator[None
             if (reason := failure()) is not None:
                 raise reason from error
         raise BadInput(
-            f"{where}the Parquet data is damaged or ends early ({first_line(error)}); {advice}."
+            f"{prefix}the Parquet data is damaged or ends early ({first_line(error)}); {advice}."
         ) from error
 
 

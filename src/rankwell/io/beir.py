@@ -31,9 +31,9 @@ def read_judgments(source: Source, request: Request) -> Judgments:
     if (
         request.duplicates == "error"
         and request.aspects == "none"
-        and (found := read_judged_rows(source, header=_HEADER))
+        and (rows := read_judged_rows(source, header=_HEADER))
     ):
-        return found.table()
+        return rows.table()
     return FORMATS["tsv judgments"].read(source, request)
 
 

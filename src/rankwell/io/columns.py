@@ -39,14 +39,14 @@ def read_numbers(place: Place, *, column: str = "") -> Floats:
     ]
     if not likely:
         expected = "a table with that column" if column else "one number a line, or a table,"
-        raise BadInput(f"{head.name}:1: {head.seen}; expected {expected}.")
+        raise BadInput(f"{head.name}:1: {head.excerpt}; expected {expected}.")
     with naming(source.name):
-        found = likely[0].read(source, Request(part=column))
-        wrong = np.flatnonzero(~np.isfinite(found))
+        numbers = likely[0].read(source, Request(part=column))
+        wrong = np.flatnonzero(~np.isfinite(numbers))
         if len(wrong):
-            what = f"row {wrong[0]} (from 0) is {found[wrong[0]]}; expected finite numbers"
-            raise BadScore(f"{what}. Correct it, or drop the pair on both sides.")
-    return found
+            problem = f"row {wrong[0]} (from 0) is {numbers[wrong[0]]}; expected finite numbers"
+            raise BadScore(f"{problem}. Correct it, or drop the pair on both sides.")
+    return numbers
 
 
 @file_format("npy", "numbers", sniff=lambda head: 0.49 * head.raw.startswith(MAGIC))
@@ -132,10 +132,10 @@ def read_list(source: Source, request: Request) -> list[str | None]:  # noqa: AR
 
 
 def _list(source: Source, members: str) -> list[Any]:
-    found: Any = read_json(source, f"a JSON list of {members}")
-    if not isinstance(found, list):
-        raise BadInput(f"{source.name}: {kind_of(found)}; expected a list of {members}.")
-    return cast("list[Any]", found)
+    json_list: Any = read_json(source, f"a JSON list of {members}")
+    if not isinstance(json_list, list):
+        raise BadInput(f"{source.name}: {kind_of(json_list)}; expected a list of {members}.")
+    return cast("list[Any]", json_list)
 
 
 def _sniff_texts(head: Head) -> float:

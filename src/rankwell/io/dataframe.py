@@ -49,8 +49,8 @@ def read_run(frame: Any, request: Request) -> Ranking:
     )
     if columns.by_rank and not (fit := are_ranks(numbers)).all():
         row = int(fit.argmin())
-        what = f"row {row + 1}, column {columns.value!r}: {numbers[row]:g}"
-        raise BadScore(f"{what}; expected {columns.wanted}. Correct or drop the row.")
+        problem = f"row {row + 1}, column {columns.value!r}: {numbers[row]:g}"
+        raise BadScore(f"{problem}; expected {columns.expected_number}. Correct or drop the row.")
     scores = (0.0 - numbers if columns.is_falling else numbers).tolist()
     _refuse_contradicting(table, columns, queries, scores)
     return request.ranking(queries, items, scores)
@@ -64,15 +64,17 @@ def _refuse_contradicting(
     """
     for name in columns.rivals:
         sign = -1.0 if is_falling(name) else 1.0
-        others = [sign * _number(value) for value in table[name].head(ROWS_COMPARED).to_list()]
+        rival_scores = [
+            sign * _number(value) for value in table[name].head(ROWS_COMPARED).to_list()
+        ]
         last: tuple[str, float] = "", 0.0
-        rows = zip(queries, scores, others, strict=False)
-        for query, _, other in sorted(
+        rows = zip(queries, scores, rival_scores, strict=False)
+        for query, _, rival_score in sorted(
             (row for row in rows if row[2] == row[2]), key=lambda row: (row[0], -row[1], -row[2])
         ):
-            if last[0] == query and other > last[1]:
+            if last[0] == query and rival_score > last[1]:
                 raise contradicting(columns, name, query)
-            last = query, other
+            last = query, rival_score
 
 
 @file_format("python dataframe", "judgments", accepts=_is_frame, columns=True)
@@ -93,16 +95,18 @@ def read_texts(frame: Any, request: Request) -> Texts:
     names = _ids(table, columns.owner)
     if len(set(names)) < len(names):
         raise BadInput(f"column {columns.owner!r} has an id twice; every text needs its own id.")
-    others = (
+    attribute_names = (
         []
         if request.ids_only
         else [name for name in table.columns if name not in (columns.owner, columns.value)]
     )
-    cells = [table[name].to_list() for name in others]
+    cells = [table[name].to_list() for name in attribute_names]
     rows = zip(*cells, strict=True) if cells else ((),) * len(names)
     attributes = {
         name: {
-            key: str(value) for key, value in zip(others, row, strict=True) if not is_missing(value)
+            key: str(value)
+            for key, value in zip(attribute_names, row, strict=True)
+            if not is_missing(value)
         }
         for name, row in zip(names, rows, strict=True)
     }
@@ -133,9 +137,9 @@ def _frame(frame: Any) -> tuple[Any, list[str]]:
     # Whatever narwhals and the packages below it raise: two columns of a name, a single column.
     except Exception as error:
         reason = " ".join(str(error).split())[:120]
-        what = f"{kind_of(frame)} cannot be read as a data frame ({reason})"
+        problem = f"{kind_of(frame)} cannot be read as a data frame ({reason})"
         raise BadInput(
-            f"{what}; give one with columns for query, item and number, each of its own name."
+            f"{problem}; give one with columns for query, item and number, each of its own name."
         ) from error
 
 
@@ -178,11 +182,13 @@ def _ids(table: Any, name: str) -> list[str]:
     ids: list[Any] = values if set(map(type, values)) <= {str} else list(map(id_text, values))
     if None in ids:
         row = ids.index(None)
-        what = (
+        problem = (
             f"row {row + 1}, column {name!r}: "
             f"{'nothing' if is_missing(values[row]) else shown(values[row])}"
         )
-        raise BadInput(f"{what}; expected an id, a string or an integer. Correct or drop the row.")
+        raise BadInput(
+            f"{problem}; expected an id, a string or an integer. Correct or drop the row."
+        )
     if "" in ids:
         raise BadInput(
             f"row {ids.index('') + 1}, column {name!r}: empty; expected an id. Correct or "
@@ -192,9 +198,7 @@ def _ids(table: Any, name: str) -> list[str]:
 
 
 def _numbers(table: Any, name: str) -> Floats:
-    """(rows,) the numbers of a column. Raises BadScore naming the first row without a finite
-    one.
-    """
+    """Numbers of a column. Raises BadScore naming the first row without a finite one."""
     import narwhals as nw
 
     column = table[name]
@@ -203,14 +207,15 @@ def _numbers(table: Any, name: str) -> Floats:
         raise BadInput(
             f"column {name!r} holds {column.dtype}; expected numbers. Convert the column."
         )
-    found = None
+    float_column = None
     if plain and not column.null_count():
         with suppress(
             ValueError
         ):  # Arrow refuses integers above 2**53, which the other packages round
-            found = column.cast(nw.Float64).to_numpy()
+            float_column = column.cast(nw.Float64).to_numpy()
     values = np.asarray(
-        [_number(value) for value in column.to_list()] if found is None else found, dtype=np.float64
+        [_number(value) for value in column.to_list()] if float_column is None else float_column,
+        dtype=np.float64,
     )
     wrong = np.flatnonzero(~np.isfinite(values))
     if len(wrong):

@@ -87,18 +87,18 @@ def find_hits(
         raise BadUsage(
             "hits are found in judgments with one row per query and item; take `judgments.flat`."
         )
-    chosen = chosen_columns(columns, "run")
+    chosen_names = chosen_columns(columns, "run")
     request = Request(
         tie_rule(ties),
         single_precision,
         keep,
         comments,
         _duplicates(duplicates),
-        columns=chosen,
+        columns=chosen_names,
         progress=progress,
     )
     if isinstance(place, Ranking):
-        refuse_choice(chosen, "run", kind_of(place))
+        refuse_choice(chosen_names, "run", kind_of(place))
         return FoundHits(request.hits(place, judgments), "table")
     thing, entry, request = identify(place, "run", format, request)
     source = thing if isinstance(thing, Source) else None
@@ -130,16 +130,16 @@ def find_judgments(
     another; `irds:ID` for one of ir_datasets.
     Raises BadInput that names file, place and text.
     """
-    chosen = chosen_columns(qrels_columns, "judgments")
+    chosen_names = chosen_columns(qrels_columns, "judgments")
     if isinstance(place, Judgments):
-        refuse_choice(chosen, "judgments", kind_of(place))
+        refuse_choice(chosen_names, "judgments", kind_of(place))
         return FoundJudgments(place, "table")
     if aspects not in get_args(Aspects):
         raise UnknownName(f"aspects={aspects!r}; {suggest(aspects, get_args(Aspects))}")
-    rules: dict[str, Any] = {"aspects": aspects, "columns": chosen, "ungraded": ungraded}
+    rules: dict[str, Any] = {"aspects": aspects, "columns": chosen_names, "ungraded": ungraded}
     request = Request(comments=comments, duplicates=_duplicates(duplicates), **rules)
     table, name = read_as(judgments_file(place), "judgments", format, request)
-    if grade := chosen.get("grade"):
+    if grade := chosen_names.get("grade"):
         request.notes.append(
             "the grade of a judgment is its "
             f"{f'column {grade}' if place_of(grade) else repr(grade)}"
@@ -223,14 +223,14 @@ def read_ranking(
     >>> read_ranking({"q1": [("a", 2.5), ("b", 1.5)]}).to_columns()
     {'query': ['q1', 'q1'], 'item': ['a', 'b'], 'score': [2.5, 1.5]}
     """
-    chosen = chosen_columns(columns, "run")
+    chosen_names = chosen_columns(columns, "run")
     if isinstance(place, Ranking):
-        refuse_choice(chosen, "run", kind_of(place))
+        refuse_choice(chosen_names, "run", kind_of(place))
         return place
     request = Request(
         comments=comments,
         duplicates=_duplicates(duplicates),
-        columns=chosen,
+        columns=chosen_names,
         notes=[] if notes is None else notes,
     )
     return read_as(place, "run", format, request)[0]
@@ -247,12 +247,15 @@ def check_ranking(
     """A whole run as `read_ranking` reads it; repeated items and ranks that contradict scores are
     reported, not refused.
     """
-    chosen = chosen_columns(columns, "run")
+    chosen_names = chosen_columns(columns, "run")
     request = Request(
-        comments=comments, duplicates=repeats, columns=chosen, warnings=ReadWarnings(set(), set())
+        comments=comments,
+        duplicates=repeats,
+        columns=chosen_names,
+        warnings=ReadWarnings(set(), set()),
     )
     if isinstance(place, Ranking):
-        refuse_choice(chosen, "run", kind_of(place))
+        refuse_choice(chosen_names, "run", kind_of(place))
         table, name = place, "table"
     else:
         table, name = read_as(place, "run", format, request)
@@ -274,25 +277,29 @@ def read_ids(place: Any, *, format: str | None = None) -> set[str]:
     return set(_texts(place, format, Request(ids_only=True)).texts)
 
 
-def refuse_foreign_texts(texts: Texts, ids: Collection[str], place: Any, what: str) -> None:
-    """Raises BadInput where no text has one of the ids. what: those that the ids are of, in the
-    plural.
+def refuse_foreign_texts(texts: Texts, ids: Collection[str], place: Any, id_owners: str) -> None:
+    """Raises BadInput where no text has one of the ids.
+
+    id_owners: the things that have the ids, in the plural, such as queries.
     """
     if ids and texts.texts.keys().isdisjoint(ids):
         name = place if isinstance(place, (str, Path)) else "the texts"
-        known = (
+        mismatch = (
             f"none of its {len(texts.texts)} ids, such as {next(iter(texts.texts))!r}, is one of "
-            f"the {len(ids)} {what}"
+            f"the {len(ids)} {id_owners}"
         )
-        raise BadInput(f"{name}: {known}, such as {min(ids)!r}; give the texts of the {what}.")
+        raise BadInput(
+            f"{name}: {mismatch}, such as {min(ids)!r}; give the texts of the {id_owners}."
+        )
 
 
-def note_lacking_texts(texts: Texts, ids: Collection[str], place: Any, what: str) -> list[str]:
+def note_lacking_texts(texts: Texts, ids: Collection[str], place: Any, id_owners: str) -> list[str]:
     """A note that some of the ids have no text; none where all have one."""
-    lacking = [each for each in ids if each not in texts.texts]
+    lacking = [name for name in ids if name not in texts.texts]
     name = place if isinstance(place, (str, Path)) else "the texts"
     counted = (
-        f"{len(lacking)} of the {len(ids)} {what} {'has' if len(lacking) == 1 else 'have'} no text"
+        f"{len(lacking)} of the {len(ids)} {id_owners} {'has' if len(lacking) == 1 else 'have'} "
+        "no text"
     )
     return [f"{name}: {counted}, such as {min(lacking)!r}"] if lacking else []
 
@@ -303,21 +310,23 @@ def _texts(place: Any, name: str | None, request: Request) -> Texts:
     Raises BadInput for an id that two of them have, and where every text is empty.
     """
     files = text_files(place) or [place]
-    found, format_of = read_as(files[0], "texts", name, request)
+    texts, format_of = read_as(files[0], "texts", name, request)
     for file in files[1:]:
         more, _ = read_as(file, "texts", name, request)
-        if twice := found.texts.keys() & more.texts.keys():
-            what = f"{file}: the id {min(twice)!r} already appears in an earlier file of the folder"
-            raise BadInput(f"{what}; every text needs its own id.")
-        found.texts.update(more.texts)
-        found.attributes.update(more.attributes)
-    if not request.ids_only and not any(map(str.strip, found.texts.values())):
+        if twice := texts.texts.keys() & more.texts.keys():
+            problem = (
+                f"{file}: the id {min(twice)!r} already appears in an earlier file of the folder"
+            )
+            raise BadInput(f"{problem}; every text needs its own id.")
+        texts.texts.update(more.texts)
+        texts.attributes.update(more.attributes)
+    if not request.ids_only and not any(map(str.strip, texts.texts.values())):
         where = place if isinstance(place, (str, Path)) else "the texts"
         raise BadInput(
-            f"{where}: each of the {len(found.texts)} texts is empty, read as {format_of}; "
+            f"{where}: each of the {len(texts.texts)} texts is empty, read as {format_of}; "
             "name a file that has them."
         )
-    return found._replace(format=format_of)
+    return texts._replace(format=format_of)
 
 
 def read_column(place: Place, *, format: str | None = None) -> list[str | None]:
@@ -363,9 +372,9 @@ def write_judgments(judgments: Judgments, path: Place, *, format: str | None = N
 
 
 def _duplicates(name: str) -> Duplicates:
-    for each in get_args(Duplicates):
-        if name == each:
-            return each
+    for rule in get_args(Duplicates):
+        if name == rule:
+            return rule
     raise UnknownName(f"duplicates={name!r}; {suggest(name, get_args(Duplicates))}")
 
 

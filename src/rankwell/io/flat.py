@@ -56,7 +56,7 @@ def _bin_layout(raw: bytes, size: int, kind: np.dtype[Any]) -> ArrayLayout:
             "then the numbers."
         )
     rows, dimension = headers[0]
-    what = (
+    problem = (
         f"its header says {rows} vectors of {dimension} {kind.name}, "
         f"{8 + rows * dimension * kind.itemsize} bytes"
     )
@@ -64,7 +64,7 @@ def _bin_layout(raw: bytes, size: int, kind: np.dtype[Any]) -> ArrayLayout:
         "" if len(headers) == 1 else f" (read as 64-bit counts: {headers[1][0]} of {headers[1][1]})"
     )
     raise BadInput(
-        f"{what}{long}; the file has {size}. Does it end early, or does its suffix name the "
+        f"{problem}{long}; the file has {size}. Does it end early, or does its suffix name the "
         "wrong kind of number?"
     )
 
@@ -79,34 +79,34 @@ def _vecs_layout(raw: bytes, size: int, kind: np.dtype[Any]) -> ArrayLayout:
         )
     width = 4 + dimension * kind.itemsize
     if size % width or width >= 1 << 31:  # NumPy's records are shorter
-        what = (
+        problem = (
             f"vectors of {dimension} {kind.name} need {width} bytes each, the file has {size}, "
             "which is not a multiple"
         )
         raise BadInput(
-            f"{what}; does it end early, or does its suffix name the wrong kind of number?"
+            f"{problem}; does it end early, or does its suffix name the wrong kind of number?"
         )
     return ArrayLayout(
         np.dtype([("dimension", "<i4"), ("vector", kind, (dimension,))]), (size // width,), 0
     )
 
 
-def _vectors(found: NDArray[Any], first: int = 0) -> Vectors:
+def _vectors(layout_rows: NDArray[Any], first: int = 0) -> Vectors:
     """The vectors in rows of a layout. first: the number of the first row. Raises BadInput for a
     record of another dimension.
     """
-    if found.dtype.names is None:
-        return as_real(found)
-    dimension = found["vector"].shape[1]
-    wrong = np.flatnonzero(found["dimension"] != dimension)
+    if layout_rows.dtype.names is None:
+        return as_real(layout_rows)
+    dimension = layout_rows["vector"].shape[1]
+    wrong = np.flatnonzero(layout_rows["dimension"] != dimension)
     if len(wrong):
         row = int(wrong[0])
-        what = (
-            f"row {first + row} has the dimension {int(found['dimension'][row])}, row 0 has "
+        problem = (
+            f"row {first + row} has the dimension {int(layout_rows['dimension'][row])}, row 0 has "
             f"{dimension}"
         )
-        raise BadInput(f"{what}; vectors have one length.")
-    return as_real(found["vector"])
+        raise BadInput(f"{problem}; vectors have one length.")
+    return as_real(layout_rows["vector"])
 
 
 _LAYOUTS = {
@@ -141,7 +141,9 @@ def _layout(name: str, stream: IO[bytes], size: int) -> ArrayLayout | None:
     if raw.startswith(MAGIC):
         stream.seek(0)
         return npy_layout(stream)
-    suffix = next((each for each in _LAYOUTS if name.lower().endswith(each)), None)
+    suffix = next(
+        (known_suffix for known_suffix in _LAYOUTS if name.lower().endswith(known_suffix)), None
+    )
     return None if suffix is None else _LAYOUTS[suffix](raw, size)
 
 
@@ -153,9 +155,11 @@ class RemoteVectors:
     """
 
     def __init__(self, url: str) -> None:
-        self._seen = seen = existing(url)
+        self._remote_object = remote_object = existing(url)
         with naming(url):
-            layout = _layout(url, io.BufferedReader(RangeStream(seen), _HEADER), seen.size)
+            layout = _layout(
+                url, io.BufferedReader(RangeStream(remote_object), _HEADER), remote_object.size
+            )
             if layout is None or (
                 layout.is_fortran and len(layout.shape) == 2 and layout.shape[1] != 1
             ):
@@ -163,7 +167,7 @@ class RemoteVectors:
                     f"{url} can only be read whole; save its vectors as .npy, row by row, to "
                     "work on it in parts."
                 )
-            layout.refuse_other_size(seen.size)
+            layout.refuse_other_size(remote_object.size)
             # Whatever an array of such a kind and shape is refused for.
             empty = Embeddings(
                 None, _vectors(np.empty((0, *layout.shape[1:]), dtype=layout.kind))
@@ -178,8 +182,10 @@ class RemoteVectors:
         width = kind.itemsize * int(np.prod(shape[1:], dtype=np.int64))
         filled = rows.reshape(-1).view(np.uint8) if rows.size else rows
         at = 0
-        for piece in read_pieces(self._seen, offset + start * width, offset + stop * width):
+        for piece in read_pieces(
+            self._remote_object, offset + start * width, offset + stop * width
+        ):
             filled[at : at + len(piece)] = np.frombuffer(piece, dtype=np.uint8)
             at += len(piece)
-        with naming(self._seen.url):
+        with naming(self._remote_object.url):
             return np.ascontiguousarray(_vectors(rows, start))

@@ -27,7 +27,7 @@ Place = str | Path
 Aspects = Literal["none", "groups", "intents"]
 Read = TypeVar("Read", bound=Callable[..., Any])
 _MEANT: dict[str, str] = (
-    {each: each for each in get_args(Holds)}
+    {kind: kind for kind in get_args(Holds)}
     | {"run": "a run", "column": "a column"}
     | {"scores": "a matrix of scores"}
 )
@@ -81,7 +81,7 @@ class Request:
         return ReadOptions(self.ties, self.single_precision, self.keep, self.comments)
 
     def ranking(
-        self, queries: Sequence[str], items: Sequence[str], scores: Sequence[float], **others: Any
+        self, queries: Sequence[str], items: Sequence[str], scores: Sequence[float], **options: Any
     ) -> Ranking:
         """The ranking of rows, of repeated items those that the options keep. Raises DuplicateItem
         as `Ranking.from_rows`.
@@ -89,7 +89,7 @@ class Request:
         unique = unique_rows(
             queries, items, scores, self.duplicates, self.warnings and self.warnings.duplicated
         )
-        return Ranking.from_rows(*unique, repeated=self.duplicates == "keep", **others)
+        return Ranking.from_rows(*unique, repeated=self.duplicates == "keep", **options)
 
     def ranking_of(self, rows: RunRows, source: Source) -> Ranking:
         """The ranking of rows that have lines, which are named where an item is repeated. Raises
@@ -123,12 +123,12 @@ class Cuts(NamedTuple):
     end: int
 
 
-def line_cuts(source: Source, places: Sequence[int]) -> Cuts:
+def line_cuts(source: Source, offsets: Sequence[int]) -> Cuts:
     """Ranges of whole lines of a plain text."""
     path = source.path
     if path is None:
         raise ValueError(f"{source.name} is not a plain file")
-    return Cuts(line_starts(path, places), path.stat().st_size)
+    return Cuts(line_starts(path, offsets), path.stat().st_size)
 
 
 class Format(NamedTuple):
@@ -237,13 +237,14 @@ def scored(head: Head, holds: Holds | None = None) -> list[tuple[float, Format]]
         ]
         return [(entry.confidence(head), entry) for entry in certain or entries]
 
-    found = _scored(FORMATS.own)
-    if not any(sure >= LIKELY for sure, _ in found) and head.with_record is not head:
+    candidates = _scored(FORMATS.builtin_names)
+    if not any(sure >= LIKELY for sure, _ in candidates) and head.with_record is not head:
         return scored(head.with_record, holds)
-    if not any(sure >= 0.5 for sure, _ in found):
-        found += _scored(FORMATS.foreign)
+    if not any(sure >= 0.5 for sure, _ in candidates):
+        candidates += _scored(FORMATS.plugin_names)
     return sorted(
-        (each for each in found if each[0] > 0), key=lambda each: (-each[0], each[1].name)
+        (candidate for candidate in candidates if candidate[0] > 0),
+        key=lambda candidate: (-candidate[0], candidate[1].name),
     )
 
 
@@ -276,9 +277,10 @@ def choose_format(head: Head, holds: Holds, name: str | None, part: str) -> Form
         likely = scored(head, holds)
         if not likely:
             head.refuse_foreign(binary=holds in ("embeddings", "scores"))
-            known = ", ".join(_names(holds))
+            format_names = ", ".join(_names(holds))
             raise BadInput(
-                f"{head.seen}: no known form of {_MEANT[holds]}; known are {known}; convert "
+                f"{head.excerpt}: no known form of {_MEANT[holds]}; known are {format_names}; "
+                "convert "
                 "it, or name the format."
             )
         entry = likely[0][1]
@@ -301,7 +303,7 @@ def written_format(path: Place, holds: Holds, name: str | None = None, *, also: 
     for entry in able:
         if plain.endswith(entry.suffixes) if name is None else name == entry.name:
             return entry
-    known = "; ".join(
+    writable = "; ".join(
         [
             *(f"{entry.name} ({', '.join(entry.suffixes) or 'by name'})" for entry in able),
             *filter(None, [also]),
@@ -310,7 +312,7 @@ def written_format(path: Place, holds: Holds, name: str | None = None, *, also: 
     refuse_blocked(Path(path))
     raise UnknownName(
         f"{Path(path).name if name is None else name!r} names no format that can be written; "
-        f"known are {known}."
+        f"known are {writable}."
     )
 
 
@@ -321,14 +323,14 @@ def identify(
     `mteb:en/test`.
     """
     if (is_id := is_data_set_id(place)) or not isinstance(place, (str, Path, Source)):
-        what = str(place) if is_id else kind_of(place)
+        description = str(place) if is_id else kind_of(place)
         for entry in formats(holds):
             if entry.accepts(place):
                 if not entry.columns:
-                    refuse_choice(request.columns, holds, what)
+                    refuse_choice(request.columns, holds, description)
                 return place, entry, request
         expected = "a path, a mapping query -> item -> number, or a data frame"
-        raise BadInput(f"{_MEANT[holds]} cannot be read from {what}; give {expected}.")
+        raise BadInput(f"{_MEANT[holds]} cannot be read from {description}; give {expected}.")
     path, part = ("", "") if isinstance(place, Source) else split_part(place)
     source = place if isinstance(place, Source) else Source(path)
     if source.marked:
@@ -353,22 +355,22 @@ def identify(
     if request.columns and not entry.columns:
         if name is None:
             refuse_missing(head, holds, request.columns)
-        found = f"{source.name} has no such columns, and" if name is None else source.name
-        raise BadUsage(_no_columns(request.columns, holds, f"{found} is read as {entry.name}"))
+        subject = f"{source.name} has no such columns, and" if name is None else source.name
+        raise BadUsage(_no_columns(request.columns, holds, f"{subject} is read as {entry.name}"))
     return source, entry, replace(request, part=part, recognised=recognised)
 
 
-def refuse_choice(columns: Mapping[str, str], holds: Holds, what: str) -> None:
-    """Raises BadUsage where columns are chosen of data in memory that have none. what: the kind of
-    data.
+def refuse_choice(columns: Mapping[str, str], holds: Holds, data_kind: str) -> None:
+    """Raises BadUsage where columns are chosen of data in memory that have none. data_kind: in
+    words.
     """
     if columns:
-        raise BadUsage(_no_columns(columns, holds, f"the data are {what}"))
+        raise BadUsage(_no_columns(columns, holds, f"the data are {data_kind}"))
 
 
-def _no_columns(columns: Mapping[str, str], holds: Holds, found: str) -> str:
+def _no_columns(columns: Mapping[str, str], holds: Holds, subject: str) -> str:
     return (
-        f"{option_of(holds, columns)}: {found}, which has no columns to choose; leave it out, or "
+        f"{option_of(holds, columns)}: {subject}, which has no columns to choose; leave it out, or "
         "name a table."
     )
 
@@ -387,9 +389,9 @@ def refuse_foreign(head: Head, *holds: Holds) -> None:
     """Raises BadInput for content of another kind than the formats of these, of which some are not
     text.
     """
-    known = (each.magic for kind in holds for each in formats(kind))
+    magics = (entry.magic for kind in holds for entry in formats(kind))
     if b"\0" not in head.raw[:4096] or not any(
-        magic and head.raw.startswith(magic) for magic in known
+        magic and head.raw.startswith(magic) for magic in magics
     ):
         head.refuse_foreign()
 
@@ -403,25 +405,29 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
     refuse_foreign(head, holds)
     if request.columns and (table := _table_of(head, holds, request.columns)) is not None:
         return table
-    every = [] if (usual := _usual(head, holds)) is not None else scored(head)
-    fitting = [(sure, entry) for sure, entry in every if entry.holds == holds]
+    scored_formats = [] if (usual := _usual(head, holds)) is not None else scored(head)
+    fitting = [(sure, entry) for sure, entry in scored_formats if entry.holds == holds]
     if usual is not None or (fitting and fitting[0][0] >= 0.5):
         entry = usual or fitting[0][1]
-        others = [
-            each.name for sure, each in fitting[1:] if sure >= 0.5 and each.name != entry.kind_of
+        rival_formats = [
+            rival.name for sure, rival in fitting[1:] if sure >= 0.5 and rival.name != entry.kind_of
         ]
-        if others and holds in ("run", "judgments"):
-            doubt = f"read as {entry.name}, although {' or '.join(others)} would fit, too"
+        if rival_formats and holds in ("run", "judgments"):
+            doubt = f"read as {entry.name}, although {' or '.join(rival_formats)} would fit, too"
             request.notes.append(f"{head.name}: {doubt}; if that is wrong, name the format.")
         return entry
     if request.ungraded and (
-        table := next((each for sure, each in fitting if each.columns and sure > UNKNOWN), None)
+        table := next(
+            (candidate for sure, candidate in fitting if candidate.columns and sure > UNKNOWN), None
+        )
     ):
         return table
     line = head.lines[0][:60].decode("utf-8", "replace") if head.lines else head.text[:60]
     where = head.name if head.raw.startswith(b"PAR1") else f"{head.name}:1: {line!r}"
     # Every table has columns.
-    likely = next((entry for sure, entry in every if sure >= 0.5 and entry.holds != "column"), None)
+    likely = next(
+        (entry for sure, entry in scored_formats if sure >= 0.5 and entry.holds != "column"), None
+    )
     table = next((entry for sure, entry in fitting if entry.columns and sure >= UNKNOWN), None)
     if table is not None and (likely is None or likely.holds in ("run", "judgments")):
         return table  # its reader names the column that is missing
@@ -434,18 +440,19 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
             advice = "exchange the two files" + f", choose the columns of this one{option}" * (
                 likely.name == "trec"
             )
-        what = (
+        problem = (
             f"{where}: this looks like {_MEANT[likely.holds]} ({likely.name}); expected "
             f"{_MEANT[holds]}"
         )
-        raise BadInput(f"{what}; {advice}, or name the format of this one.")
+        raise BadInput(f"{problem}; {advice}, or name the format of this one.")
     if fitting:
         return fitting[0][1]
-    known = ", ".join(_names(holds))
+    format_names = ", ".join(_names(holds))
     if head.ends_within_object() and head.with_record is head:
-        what = f"{where}: the first object of JSON is not complete, or longer than 32 MiB"
-        raise BadInput(f"{what}; correct or shorten it.")
+        problem = f"{where}: the first object of JSON is not complete, or longer than 32 MiB"
+        raise BadInput(f"{problem}; correct or shorten it.")
     raise BadInput(
-        f"{head.name}: {line!r}: no known form of {_MEANT[holds]}; known are {known}; convert "
+        f"{head.name}: {line!r}: no known form of {_MEANT[holds]}; known are {format_names}; "
+        "convert "
         "it, or name the format."
     )

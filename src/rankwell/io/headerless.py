@@ -167,8 +167,8 @@ def read_judgments(source: Source, request: Request) -> Judgments:
             "them, and from TREC's qrels."
         )
     choice, delimiter, width = _form(source, request, GRADED)
-    places = tuple(int(choice[key]) - 1 for key in ("query", "item", "grade"))
-    rows = list(_rows(source, delimiter, width, places, "grade"))
+    column_indices = tuple(int(choice[key]) - 1 for key in ("query", "item", "grade"))
+    rows = list(_rows(source, delimiter, width, column_indices, "grade"))
     queries, items, grades, lines = (list(column) for column in zip(*rows, strict=True))
     if request.recognised:
         _refuse_other(source, queries, items, grades)
@@ -198,7 +198,7 @@ def _refuse_other(
 
 
 def _rows(
-    source: Source, delimiter: bytes | None, width: int, places: Sequence[int], value: str
+    source: Source, delimiter: bytes | None, width: int, column_indices: Sequence[int], value: str
 ) -> Iterator[tuple[str, str, float, int]]:
     """Query, item, number and line of each line. Raises BadLine and BadScore."""
     for line_number, line in source.lines():
@@ -208,7 +208,7 @@ def _rows(
             raise BadLine(
                 f"{where} has {len(fields)} columns, the first line has {width}; correct the line."
             )
-        query, item, text = (fields[place].strip() for place in places)
+        query, item, text = (fields[column_index].strip() for column_index in column_indices)
         number = number_of(text)
         if number is None or (value == "rank" and (number < 0 or number % 1)):
             kind = "an integer from 0" if value == "rank" else "a finite number"

@@ -59,11 +59,11 @@ def read_texts(place: Any, request: Request) -> Texts:  # noqa: ARG001 - texts a
     """
     data = _data_set(place, "queries")
     with _fetched(place):
-        listed = list(data.queries_iter())
-    rows = {row.query_id: row for row in listed}
-    if len(rows) < len(listed):
+        query_rows = list(data.queries_iter())
+    rows = {row.query_id: row for row in query_rows}
+    if len(rows) < len(query_rows):
         raise BadInput(f"{place}: its queries have an id twice; name a file of queries.")
-    others = {
+    attributes = {
         name: {
             field: str(value)
             for field, value in row._asdict().items()
@@ -71,7 +71,7 @@ def read_texts(place: Any, request: Request) -> Texts:  # noqa: ARG001 - texts a
         }
         for name, row in rows.items()
     }
-    return Texts({name: row.default_text() for name, row in rows.items()}, others)
+    return Texts({name: row.default_text() for name, row in rows.items()}, attributes)
 
 
 def _data_set(place: Any, part: str) -> Any:
@@ -84,28 +84,28 @@ def _data_set(place: Any, part: str) -> Any:
         ) from error
     name = str(place).partition(":")[2]
     try:
-        found = ir_datasets.load(name)
+        data_set = ir_datasets.load(name)
     except KeyError as error:
         raise UnknownName(
-            f"ir_datasets has no data set {name!r}; {_near(name, list(ir_datasets.registry))}"
+            f"ir_datasets has no data set {name!r}; {_near_ids(name, list(ir_datasets.registry))}"
         ) from error
-    if not found.has(part):
-        others = [
-            each
-            for each in ir_datasets.registry
-            if each.startswith(f"{name}/") and ir_datasets.load(each).has(part)
+    if not data_set.has(part):
+        complete_subsets = [
+            subset
+            for subset in ir_datasets.registry
+            if subset.startswith(f"{name}/") and ir_datasets.load(subset).has(part)
         ]
         hint = (
-            f"those of {', '.join(f'irds:{each}' for each in others[:5])} are there"
-            if others
+            f"those of {', '.join(f'irds:{subset}' for subset in complete_subsets[:5])} are there"
+            if complete_subsets
             else "name another data set"
         )
         raise BadInput(f"{place} has no {part}; {hint}.")
-    return found
+    return data_set
 
 
-def _near(name: str, known: list[str]) -> str:
-    near = suggest(name, known)
+def _near_ids(name: str, data_set_ids: list[str]) -> str:
+    near = suggest(name, data_set_ids)
     return near if near.startswith("did") else "https://ir-datasets.com lists them."
 
 
@@ -124,12 +124,12 @@ def _fetched(place: Any) -> Generator[None]:
         yield
     except Exception as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        what = (
+        problem = (
             f"{place}: the data is not in {home_path()} or damaged, and cannot be fetched "
             f"({reason})"
         )
         raise BadInput(
-            f"{what}; go online, or copy the folder from a machine that has it."
+            f"{problem}; go online, or copy the folder from a machine that has it."
         ) from error
     finally:
         logging.disable(before)

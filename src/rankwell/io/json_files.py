@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from rankwell.core.tables import Judgments
+from rankwell.core.tables import Judgments, columns_of
 from rankwell.core.tables.columns import Repeats, id_text
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.documents import parse_json, read_json, unique_keys
@@ -33,8 +33,8 @@ def _sniff(head: Head) -> float:
 
 
 def _find_hits(source: Source, judgments: Judgments, request: Request, *, load: Any = None) -> Hits:
-    found: Any = FORMATS["python mapping run"].find_hits
-    return found((load or load_mapping)(source, request), judgments, request)
+    find_in_mapping: Any = FORMATS["python mapping run"].find_hits
+    return find_in_mapping((load or load_mapping)(source, request), judgments, request)
 
 
 def _write(table: Ranking | Judgments, path: Path) -> None:
@@ -87,56 +87,57 @@ def read_texts(source: Source, request: Request) -> Texts:
     """The texts in `{id: text}`. Raises BadInput for an id that appears twice, and for a text that
     is not a string.
     """
-    found = read_json(
+    texts = read_json(
         source,
         pairs=unique_keys,
         keys_of_lines="an id (id, _id, query_id, doc_id) and a text (text, query, contents)",
     )
     expected = "expected {id: text}"
-    if not isinstance(found, dict):
-        raise BadInput(f"{source.name}: $ is {_seen(found)}; {expected}.")
-    for name, text in found.items():
+    if not isinstance(texts, dict):
+        raise BadInput(f"{source.name}: $ is {_describe(texts)}; {expected}.")
+    for name, text in texts.items():
         if not isinstance(text, str):
-            raise BadInput(f"{source.name}: $[{name!r}] is {_seen(text)}; {expected}.")
-    return FORMATS["python mapping texts"].read(found, request)
+            raise BadInput(f"{source.name}: $[{name!r}] is {_describe(text)}; {expected}.")
+    return FORMATS["python mapping texts"].read(texts, request)
 
 
 def load_mapping(source: Source, request: Request) -> Mapped:
     """The mapping in a JSON file, checked. Raises BadInput that names the place by a JSON path."""
-    found = _parse(source, request.duplicates)
+    mapping = _parse(source, request.duplicates)
     wanted = "expected {query: {item: number}} or {query: [id, ...]}"
-    if not isinstance(found, dict):
-        raise BadInput(f"{source.name}: $ is {_seen(found)}; {wanted}.")
-    if not found:
+    if not isinstance(mapping, dict):
+        raise BadInput(f"{source.name}: $ is {_describe(mapping)}; {wanted}.")
+    if not mapping:
         raise BadInput(f"{source.name}: the JSON object is empty; {wanted}.")
-    _refuse_repeated(source.name, "$", found)
-    for query, scored in found.items():
+    _refuse_repeated(source.name, "$", mapping)
+    for query, scored in mapping.items():
         if isinstance(scored, list):
             _refuse_bad_results(source.name, f"$[{query!r}]", scored)
             continue
         if not isinstance(scored, dict):
-            raise BadInput(f"{source.name}: $[{query!r}] is {_seen(scored)}; {wanted}.")
+            raise BadInput(f"{source.name}: $[{query!r}] is {_describe(scored)}; {wanted}.")
         _refuse_repeated(source.name, f"$[{query!r}]", scored)
         if not set(map(type, scored.values())) <= {int, float}:
             item = next(item for item, number in scored.items() if type(number) not in (int, float))
-            what = f"{source.name}: $[{query!r}][{item!r}] is {_seen(scored[item])}"
+            problem = f"{source.name}: $[{query!r}][{item!r}] is {_describe(scored[item])}"
             raise (
-                BadInput(f"{what}; {wanted}.")
+                BadInput(f"{problem}; {wanted}.")
                 if isinstance(scored[item], (dict, list))
-                else BadScore(f"{what}; {wanted}.")
+                else BadScore(f"{problem}; {wanted}.")
             )
-    return found
+    return mapping
 
 
-def _refuse_bad_results(name: str, path: str, listed: list[Any]) -> None:
+def _refuse_bad_results(name: str, path: str, results: list[Any]) -> None:
     """Raises DuplicateItem for a key that a result has twice, which a mapping cannot show, and
     BadScore for true and false.
     """
-    for place, each in enumerate(listed):
-        _refuse_repeated(name, f"{path}[{place}]", each)
-        if isinstance(each, list) and any(isinstance(number, bool) for number in each):
+    for index, result in enumerate(results):
+        _refuse_repeated(name, f"{path}[{index}]", result)
+        if isinstance(result, list) and any(isinstance(number, bool) for number in result):
             raise BadScore(
-                f"{name}: {path}[{place}] is {_seen(each)}; expected a number, not true or false."
+                f"{name}: {path}[{index}] is {_describe(result)}; expected a number, not true or "
+                "false."
             )
 
 
@@ -144,40 +145,42 @@ class _Repeated(dict[str, Any]):
     """An object that has a key twice: which, and the places of both, from 1."""
 
     key: str
-    places: tuple[int, int]
+    positions: tuple[int, int]
 
 
 def _parse(source: Source, duplicates: Repeats) -> Any:
     def _build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        whole = dict(pairs)
-        if len(whole) == len(pairs):
-            return whole
-        known: dict[str, int] = {}
-        for place, (key, value) in enumerate(pairs):
-            first = known.setdefault(key, place)
-            if first != place and (
+        mapping = dict(pairs)
+        if len(mapping) == len(pairs):
+            return mapping
+        kept_positions: dict[str, int] = {}
+        for position, (key, value) in enumerate(pairs):
+            first = kept_positions.setdefault(key, position)
+            if first != position and (
                 duplicates in ("error", "keep") or not isinstance(value, (int, float))
             ):
-                repeated = _Repeated(whole)
-                repeated.key, repeated.places = key, (first + 1, place + 1)
+                repeated = _Repeated(mapping)
+                repeated.key, repeated.positions = key, (first + 1, position + 1)
                 return repeated
             if duplicates == "best" and value > pairs[first][1]:
-                known[key] = place
-        return {pairs[place][0]: pairs[place][1] for place in sorted(known.values())}
+                kept_positions[key] = position
+        return {
+            pairs[position][0]: pairs[position][1] for position in sorted(kept_positions.values())
+        }
 
     return read_json(source, pairs=_build, keys_of_lines=_KEYS)
 
 
 def _refuse_repeated(name: str, path: str, thing: dict[str, Any]) -> None:
     if isinstance(thing, _Repeated):
-        first, second = thing.places
-        what = f"{name}: {path} has the key {thing.key!r} twice, as entries {first} and {second}"
+        first, second = thing.positions
+        problem = f"{name}: {path} has the key {thing.key!r} twice, as entries {first} and {second}"
         raise DuplicateItem(
-            f"{what}; keep one of them, or, of a run, say which to keep (first, best)."
+            f"{problem}; keep one of them, or, of a run, say which to keep (first, best)."
         )
 
 
-def _seen(thing: Any) -> str:
+def _describe(thing: Any) -> str:
     is_unprintable = isinstance(thing, str) and not thing.isprintable()
     return f"{shown(encode_id(thing) if is_unprintable else thing)} ({kind_of(thing)})"
 
@@ -190,7 +193,7 @@ _MTEB = re.compile(rf'\{{\s*"{_META}"\s*:')
     "mteb",
     "run",
     sniff=lambda head: 0.95 * bool(_MTEB.search(head.text)),
-    find_hits=lambda *given: _find_hits(*given, load=_load_mteb),
+    find_hits=lambda *arguments: _find_hits(*arguments, load=_load_mteb),
     parts=True,
 )
 def read_mteb(source: Source, request: Request) -> Ranking:
@@ -203,13 +206,14 @@ def read_mteb(source: Source, request: Request) -> Ranking:
 
 
 def _load_mteb(source: Source, request: Request) -> Any:
-    found = read_json(source, pairs=unique_keys)
-    if not isinstance(found, dict):
+    predictions = read_json(source, pairs=unique_keys)
+    if not isinstance(predictions, dict):
         raise BadInput(
-            f"{source.name}: $ is {_seen(found)}; expected {{subset: {{split: {{query: …}}}}}}."
+            f"{source.name}: $ is {_describe(predictions)}; expected {{subset: {{split: {{query: "
+            "…}}}}}}."
         )
     parts: dict[str, Any] = {}
-    for subset, splits in found.items():
+    for subset, splits in predictions.items():
         if subset == _META:
             continue
         if not isinstance(splits, dict):
@@ -230,35 +234,35 @@ def _load_mteb(source: Source, request: Request) -> Any:
         )
     if request.part and request.part not in parts:
         raise UnknownName(f"{source.name} holds no part {request.part!r}; it has {names}.")
-    chosen = request.part or names
-    request.notes.append(f"{source.name}: MTEB predictions of {chosen}.")
-    if not isinstance(parts[chosen], dict):
+    part_name = request.part or names
+    request.notes.append(f"{source.name}: MTEB predictions of {part_name}.")
+    if not isinstance(parts[part_name], dict):
         raise BadInput(
-            f"{source.name}: {chosen} is {kind_of(parts[chosen])}; expected {{query: {{item: "
+            f"{source.name}: {part_name} is {kind_of(parts[part_name])}; expected {{query: {{item: "
             f"score}}}}."
         )
-    if not parts[chosen]:
-        raise BadInput(f"{source.name}: {chosen} is empty; expected {{query: {{item: score}}}}.")
-    for query, scored in parts[chosen].items():
+    if not parts[part_name]:
+        raise BadInput(f"{source.name}: {part_name} is empty; expected {{query: {{item: score}}}}.")
+    for query, scored in parts[part_name].items():
         if not isinstance(scored, dict):
             raise BadInput(
-                f"{source.name}: $[{chosen!r}][{query!r}] is {_seen(scored)}; expected "
+                f"{source.name}: $[{part_name!r}][{query!r}] is {_describe(scored)}; expected "
                 f"{{item: score}}."
             )
         for item, score in scored.items():
             if isinstance(score, bool):
-                where = f"{source.name}: $[{chosen!r}][{query!r}][{item!r}]"
-                raise BadScore(f"{where} is {_seen(score)}; scores are finite numbers.")
-    return parts[chosen]
+                where = f"{source.name}: $[{part_name!r}][{query!r}][{item!r}]"
+                raise BadScore(f"{where} is {_describe(score)}; scores are finite numbers.")
+    return parts[part_name]
 
 
 def _sniff_predictions(head: Head) -> float:
     start = re.match(r'\{\s*"(?:query_id|query|results)"\s*:', head.text)
     keys = all(re.search(rf'"{key}"\s*:', head.text) for key in ("query_id", "results"))
-    named = re.search(r'"corpus_id"\s*:', head.text) or not re.search(
+    has_corpus_ids = re.search(r'"corpus_id"\s*:', head.text) or not re.search(
         r'"results"\s*:\s*\[\s*[^\s\]]', head.text
     )
-    return 0.95 if start and keys and named else 0.0
+    return 0.95 if start and keys and has_corpus_ids else 0.0
 
 
 @file_format("sentence-transformers", "run", sniff=_sniff_predictions, kind_of="results")
@@ -293,18 +297,14 @@ def read_predictions(source: Source, request: Request) -> Ranking:
                 f"{source.name}:{number}: 'results' is {shown(results)}; expected a list of "
                 "corpus_id and score."
             )
-        for each in results:
-            if not isinstance(each, dict) or type(each.get("score")) not in (int, float):
-                what = f"{source.name}:{number}: {shown(each, 60)}"
+        for result in results:
+            if not isinstance(result, dict) or type(result.get("score")) not in (int, float):
+                problem = f"{source.name}:{number}: {shown(result, 60)}"
                 raise BadLine(
-                    f"{what}; a result is {{corpus_id, score}} with a number for a score."
+                    f"{problem}; a result is {{corpus_id, score}} with a number for a score."
                 )
-            rows.append((query, _id(source, number, each, "corpus_id"), each["score"]))
-    owners, items, scores = (
-        [row[0] for row in rows],
-        [row[1] for row in rows],
-        [row[2] for row in rows],
-    )
+            rows.append((query, _id(source, number, result, "corpus_id"), result["score"]))
+    owners, items, scores = columns_of(rows, 3)
     return request.ranking(owners, items, scores, all_queries=queries)
 
 

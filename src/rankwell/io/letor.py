@@ -2,7 +2,6 @@
 2:value … # docid = item`.
 """
 
-import math
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from rankwell.core.tables.columns import unique_rows
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem
 from rankwell.io.formats import Request, file_format
+from rankwell.io.reader.columns import number_of
 from rankwell.io.reader.lines import RunRows, repeated, shorten
 from rankwell.store import Head, Source, decode_id
 
@@ -23,7 +23,6 @@ _FEATURES = re.compile(
     rb"\t]++[0-9]++:[-+]?+(?:(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][-+]?+[0-9]++)?+|(?i:nan|inf(?:inity)?+)))*+[ "  # noqa: E501
     rb"\t\r]*+"
 )
-_NUMBER = re.compile(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _ITEM = re.compile(rb"(?:^|[\s#])docid[ \t]*=[ \t]*(\S+)")
 _FORM = "grade qid:query 1:value 2:value … # docid = item"
 
@@ -50,7 +49,7 @@ def _rows(source: Source) -> Iterator[LetorRow]:
     """The rows; an item without a docid is called by its place in the query, from 0. Raises
     BadLine.
     """
-    places, named = dict[str, int](), None
+    query_sizes, has_docids = dict[str, int](), None
     for number, line in source.lines():
         body, _, comment = line.partition(b"#")
         head = body.split(None, 2)
@@ -67,26 +66,28 @@ def _rows(source: Source) -> Iterator[LetorRow]:
                 f"{where}: a feature is not a number, a colon and a number; correct it, as in "
                 "3:0.5."
             )
-        grade = float(head[0]) if _NUMBER.fullmatch(head[0]) else math.nan
-        if not math.isfinite(grade):
+        grade = number_of(head[0])
+        if grade is None:
             raise BadLine(
                 f"{where}: the grade {shorten(head[0])} is not a finite number; correct it."
             )
-        found, query = _ITEM.search(comment), decode_id(head[1][4:])
-        if not found and b"docid" in comment:
+        docid, query = _ITEM.search(comment), decode_id(head[1][4:])
+        if not docid and b"docid" in comment:
             raise BadLine(
                 f"{where}: the comment names no item; write `docid = item` behind a blank."
             )
-        if named is not None and named != bool(found):
+        if has_docids is not None and has_docids != bool(docid):
             has = (
                 "has a docid, and earlier lines have none"
-                if found
+                if docid
                 else "has no docid, and earlier lines have one"
             )
             raise BadLine(f"{where} {has}; give all lines one, or none.")
-        named, place = bool(found), places.get(query, 0)
-        places[query] = place + 1
-        yield LetorRow(number, query, decode_id(found[1]) if found else str(place), grade, features)
+        has_docids, position = bool(docid), query_sizes.get(query, 0)
+        query_sizes[query] = position + 1
+        yield LetorRow(
+            number, query, decode_id(docid[1]) if docid else str(position), grade, features
+        )
 
 
 def _columns(source: Source) -> list[LetorRow]:
@@ -105,16 +106,12 @@ def read_judgments(source: Source, request: Request) -> Judgments:
     Introducing LETOR 4.0 datasets.
     """
     rows = _columns(source)
-    columns = (
-        [each.query for each in rows],
-        [each.item for each in rows],
-        [each.grade for each in rows],
-    )
+    columns = ([row.query for row in rows], [row.item for row in rows], [row.grade for row in rows])
     try:
         return Judgments.from_rows(*unique_rows(*columns, request.duplicates))
     except DuplicateItem as error:
         raise (
-            repeated(source.name, "judges", (((each.query, each.item), each.line) for each in rows))
+            repeated(source.name, "judges", (((row.query, row.item), row.line) for row in rows))
             or error
         ) from error
 
@@ -129,11 +126,13 @@ def read_run(source: Source, request: Request) -> Ranking:
     """
     rows = _columns(source)
     wanted = request.part.encode() or _only_feature(source, rows)
-    scores, found = list[float](), False
+    scores, has_feature = list[float](), False
     for row in rows:
         values = [
             value
-            for name, _, value in (each.partition(b":") for each in row.features.split())
+            for name, _, value in (
+                feature_text.partition(b":") for feature_text in row.features.split()
+            )
             if name == wanted
         ]
         if len(values) > 1:
@@ -142,19 +141,20 @@ def read_run(source: Source, request: Request) -> Ranking:
                 "one of them."
             )
         text = values[0] if values else b"0"
-        scores.append(float(text) if _NUMBER.fullmatch(text) else math.nan)
-        found = found or bool(values)
-        if not math.isfinite(scores[-1]):
+        score = number_of(text)
+        has_feature = has_feature or bool(values)
+        if score is None:
             raise BadScore(
                 f"{source.name}:{row.line}: the feature {wanted.decode()} is {shorten(text)}, "
                 "not a finite number."
             )
-    if not found:
+        scores.append(score)
+    if not has_feature:
         raise BadInput(
             f"{source.name}: no line has the feature {request.part}; name one that is there."
         )
-    names = [each.query for each in rows], [each.item for each in rows]
-    lines = np.array([each.line for each in rows], dtype=np.int64)
+    names = [row.query for row in rows], [row.item for row in rows]
+    lines = np.array([row.line for row in rows], dtype=np.int64)
     return request.ranking_of(
         RunRows(*names, np.array(scores), np.full(len(rows), np.nan), lines), source
     )
@@ -162,7 +162,9 @@ def read_run(source: Source, request: Request) -> Ranking:
 
 def _only_feature(source: Source, rows: list[LetorRow]) -> bytes:
     """The feature of a file that has one. Raises BadInput."""
-    names = dict.fromkeys(each.partition(b":")[0] for row in rows for each in row.features.split())
+    names = dict.fromkeys(
+        feature_text.partition(b":")[0] for row in rows for feature_text in row.features.split()
+    )
     if len(names) != 1:
         example = (
             f"; name one in the format, as in letor:{next(iter(names)).decode()}" if names else ""

@@ -44,13 +44,13 @@ def _part(thing: Any, name: str) -> Any:
         return thing[name]
     if not isinstance(thing, Source):
         return getattr(thing, name)
-    found = read_json(thing, pairs=unique_keys)
-    if not isinstance(found, dict) or not isinstance(found.get(name), dict):
+    data_set = read_json(thing, pairs=unique_keys)
+    if not isinstance(data_set, dict) or not isinstance(data_set.get(name), dict):
         raise BadInput(
             f"{thing.name}: $[{name!r}] is not an object; expected one with queries, corpus "
             "and relevant_docs."
         )
-    return found[name]
+    return data_set[name]
 
 
 @file_format("llamaindex", "judgments", sniff=_sniff, accepts=_accepts)
@@ -76,17 +76,17 @@ def read_texts(thing: Any, request: Request) -> Texts:
         )
     texts = dict[str, str]()
     for name in (request.part,) if request.part else _TEXTS:
-        own = FORMATS["python mapping texts"]
+        text_format = FORMATS["python mapping texts"]
         mapping = _part(thing, name)
-        if not own.accepts(mapping):
+        if not text_format.accepts(mapping):
             raise BadInput(
                 f"$[{name!r}] has a value that is not a string; expected an object id -> text."
             )
-        found = own.read(mapping, request).texts
-        if both := sorted(texts.keys() & found):
+        part_texts = text_format.read(mapping, request).texts
+        if shared_ids := sorted(texts.keys() & part_texts):
             raise BadInput(
-                f"the id {both[0]!r} is of a query and of a document; name the part, "
+                f"the id {shared_ids[0]!r} is of a query and of a document; name the part, "
                 f"{' or '.join(_TEXTS)}."
             )
-        texts |= found
+        texts |= part_texts
     return Texts(texts, {name: {} for name in texts})

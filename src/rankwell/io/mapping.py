@@ -12,7 +12,15 @@ import numpy as np
 
 from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.kernels import native
-from rankwell.core.tables import Bools, Judgments, RankCounts, TieRule, nested_columns, sort_ids
+from rankwell.core.tables import (
+    Bools,
+    Judgments,
+    RankCounts,
+    TieRule,
+    columns_of,
+    nested_columns,
+    sort_ids,
+)
 from rankwell.core.tables.columns import Repeats, id_text, unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking, arrange, hits_of_ranking, places_in_ties
 from rankwell.core.tables.records import distance_notes, result_pair
@@ -134,15 +142,18 @@ def ranking_pairs(
     """
     sides = [_listings(side) for side in (reference, candidate)]
     queries = sort_ids({*sides[0], *sides[1]})
-    named = [[side.get(query, {}) for query in queries] for side in sides]
+    lists_by_side = [[side.get(query, {}) for query in queries] for side in sides]
     numbers: dict[str, int] = {}
-    for item in (item for side in named for listing in side for item in listing):
+    for item in (item for side in lists_by_side for listing in side for item in listing):
         numbers.setdefault(item, len(numbers))
     counts = [
         len({*first, *second}) if n_candidates is None else n_candidates
-        for first, second in zip(*named, strict=True)
+        for first, second in zip(*lists_by_side, strict=True)
     ]
-    first, second = (_listed(mine, theirs, numbers, depth) for mine, theirs in (named, named[::-1]))
+    first, second = (
+        _padded_lists(own_lists, other_lists, numbers, depth)
+        for own_lists, other_lists in (lists_by_side, lists_by_side[::-1])
+    )
     return RankingPairs.from_top_k(
         queries, first, second, n_candidates=np.array(counts, dtype=np.int64)
     )
@@ -150,37 +161,42 @@ def ranking_pairs(
 
 def _listings(side: Any) -> dict[str, dict[str, float]]:
     """Query -> item -> similarity, from first to last; NaN for items that come without one."""
-    is_one = not isinstance(side, Mapping) or any(isinstance(each, Real) for each in side.values())
+    is_one = not isinstance(side, Mapping) or any(
+        isinstance(member, Real) for member in side.values()
+    )
     by_query = {"query": side} if is_one else side
-    return {_text_id(query): _listing(_text_id(query), each) for query, each in by_query.items()}
+    return {
+        _text_id(query): _listing(_text_id(query), listing) for query, listing in by_query.items()
+    }
 
 
-def _listing(query: str, given: Any) -> dict[str, float]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
+def _listing(query: str, query_items: Any) -> dict[str, float]:
+    if isinstance(query_items, str) or not isinstance(query_items, Iterable):
         raise BadInput(
-            f"query {query!r} has {shown(given)}; expected a list of ids or a mapping item -> "
+            f"query {query!r} has {shown(query_items)}; expected a list of ids or a mapping item "
+            "-> "
             "similarity."
         )
-    items = [_text_id(item) for item in given]
+    items = [_text_id(item) for item in query_items]
     if len(set(items)) < len(items):
         twice = next(item for item in items if items.count(item) > 1)
         raise DuplicateItem(f"query {query!r} lists item {twice!r} twice; keep one of them.")
-    if not isinstance(given, Mapping):
+    if not isinstance(query_items, Mapping):
         return dict.fromkeys(items, float("nan"))
-    _place([_SharedQuery(query, given, [])])
-    scores = np.array(list(given.values()), dtype=np.float64)
+    _count_ranks([_SharedQuery(query, query_items, [])])
+    scores = np.array(list(query_items.values()), dtype=np.float64)
     rows = arrange(scores, lambda row: encode_id(items[row]), "id-desc")
     return {items[row]: float(scores[row]) for row in rows.tolist()}
 
 
-def _listed(
-    mine: Sequence[Mapping[str, float]],
-    theirs: Sequence[Mapping[str, float]],
+def _padded_lists(
+    own_lists: Sequence[Mapping[str, float]],
+    other_lists: Sequence[Mapping[str, float]],
     numbers: Mapping[str, int],
     depth: int | None,
 ) -> Listed:
     """The table of one side's lists, with what the other side says of every item that it names."""
-    lists = [list(each)[:depth] for each in mine]
+    lists = [list(listing)[:depth] for listing in own_lists]
     shape = (len(lists), max(map(len, lists), default=0))
     columns = (
         np.full(shape, -1),
@@ -188,12 +204,19 @@ def _listed(
         np.zeros(shape, dtype=np.int64),
         np.full(shape, np.nan),
     )
-    for row, (items, own, other) in enumerate(zip(lists, mine, theirs, strict=True)):
-        ranks = {item: rank for rank, item in enumerate(other, 1)}
-        for place, item in enumerate(items):
-            cells = numbers[item], own[item], ranks.get(item, 0), other.get(item, np.nan)
+    for row, (items, own_scores, other_scores) in enumerate(
+        zip(lists, own_lists, other_lists, strict=True)
+    ):
+        ranks = {item: rank for rank, item in enumerate(other_scores, 1)}
+        for index, item in enumerate(items):
+            cells = (
+                numbers[item],
+                own_scores[item],
+                ranks.get(item, 0),
+                other_scores.get(item, np.nan),
+            )
             for column, cell in zip(columns, cells, strict=True):
-                column[row, place] = cell
+                column[row, index] = cell
     return Listed(*columns)
 
 
@@ -220,24 +243,24 @@ def find_hits(
         scored = run.get(query)
         if scored is not None:
             present[position], retrieved[position] = True, len(scored)
-            own = [
+            judged_rows = [
                 row for row in range(bounds[position], bounds[position + 1]) if items[row] in scored
             ]
-            rows += own
-            positions += [position] * len(own)
-            shared.append(_SharedQuery(query, scored, [items[row] for row in own]))
-    counts = _place(shared, single=single_precision)
+            rows += judged_rows
+            positions += [position] * len(judged_rows)
+            shared.append(_SharedQuery(query, scored, [items[row] for row in judged_rows]))
+    counts = _count_ranks(shared, single=single_precision)
     before, first = np.zeros(len(counts.tied), dtype=np.int64), 0
-    for _, scored, listed in shared if (counts.tied > 1).any() else ():
-        last = first + len(listed)
+    for _, scored, judged_items in shared if (counts.tied > 1).any() else ():
+        last = first + len(judged_items)
         if (counts.tied[first:last] > 1).any():
             with np.errstate(over="ignore"):
                 kind = np.float32 if single_precision else np.float64
                 scores = np.array(list(scored.values()), dtype=np.float64).astype(kind).tolist()
-            place = places_in_ties(
+            tie_places = places_in_ties(
                 scored, scores, counts.scores[first:last].tolist(), ties, encode_id
             )
-            before[first:last] = [place[item] for item in listed]
+            before[first:last] = [tie_places[item] for item in judged_items]
         first = last
     unknown = {query: len(scored) for query, scored in run.items() if query not in judgments.index}
     query, row = np.array(positions, dtype=np.int64), np.array(rows, dtype=np.int64)
@@ -252,12 +275,14 @@ class _SharedQuery(NamedTuple):
     items: list[str]
 
 
-def _place(shared: Sequence[_SharedQuery], *, single: bool = False) -> RankCounts:
+def _count_ranks(shared: Sequence[_SharedQuery], *, single: bool = False) -> RankCounts:
     """Rank counts of the judged items by their scores. Raises BadScore for any that is not a finite
     number, _MixedIds.
     """
     placed = place_scores(
-        [each.scored for each in shared], [each.items for each in shared], single=single
+        [shared_query.scored for shared_query in shared],
+        [shared_query.items for shared_query in shared],
+        single=single,
     )
     for query, scored, _ in shared if placed is None else ():
         for item, score in scored.items():
@@ -284,11 +309,11 @@ def _is_finite(score: object) -> bool:
 
 def _has_lists(mapping: Mapping[Any, Any]) -> bool:
     """Whether some query has something else than a mapping item -> number."""
-    return not all(isinstance(each, Mapping) for each in mapping.values())
+    return not all(isinstance(query_items, Mapping) for query_items in mapping.values())
 
 
 def _pairs(
-    query: Any, given: Any, *, ordered: bool = False, duplicates: Repeats = "error"
+    query: Any, query_items: Any, *, ordered: bool = False, duplicates: Repeats = "error"
 ) -> list[tuple[str, Any]]:
     """The items of a query with their numbers: a mapping, pairs of both, or ids alone, which have
     grade 1.
@@ -298,43 +323,43 @@ def _pairs(
     score.
     Raises BadInput and DuplicateItem naming the query.
     """
-    values: Any = given.tolist() if hasattr(given, "tolist") else given
+    values: Any = query_items.tolist() if hasattr(query_items, "tolist") else query_items
     if ordered and isinstance(values, (set, frozenset)):
-        what = f"query {query!r} has a set, which has no order; expected a ranking"
+        problem = f"query {query!r} has a set, which has no order; expected a ranking"
         raise BadInput(
-            f"{what}. Give a list of ids from the first rank on, or a mapping item -> score."
+            f"{problem}. Give a list of ids from the first rank on, or a mapping item -> score."
         )
     if not isinstance(values, (Mapping, list, tuple, set, frozenset)):
-        what = f"query {query!r} has {shown(given)}, {kind_of(given)}"
+        problem = f"query {query!r} has {shown(query_items)}, {kind_of(query_items)}"
         raise BadInput(
-            f"{what}; expected a mapping query -> item -> number, or query -> list of ids."
+            f"{problem}; expected a mapping query -> item -> number, or query -> list of ids."
         )
-    listed: list[Any] = list(values.items() if isinstance(values, Mapping) else values)
-    if ordered and any(isinstance(each, Mapping) for each in listed):
-        listed = [result_pair(query, each) for each in listed]
-        if all(number is None for _, number in listed):
-            listed = [item for item, _ in listed]
-    n_pairs = sum(isinstance(each, (list, tuple)) and len(each) == 2 for each in listed)
-    if 0 < n_pairs < len(listed):
+    members: list[Any] = list(values.items() if isinstance(values, Mapping) else values)
+    if ordered and any(isinstance(member, Mapping) for member in members):
+        members = [result_pair(query, member) for member in members]
+        if all(number is None for _, number in members):
+            members = [item for item, _ in members]
+    n_pairs = sum(isinstance(member, (list, tuple)) and len(member) == 2 for member in members)
+    if 0 < n_pairs < len(members):
         raise BadInput(
             f"query {query!r} lists ids and pairs of id and number; expected one or the other."
         )
     if not n_pairs:
-        listed = [(item, -float(rank) if ordered else 1.0) for rank, item in enumerate(listed, 1)]
+        members = [(item, -float(rank) if ordered else 1.0) for rank, item in enumerate(members, 1)]
     where = f"query {query!r}: "
     doubtful = next(
         (
-            each
-            for each in listed
-            if isinstance(each, list) and {type(part) for part in each} == {int}
+            member
+            for member in members
+            if isinstance(member, list) and {type(part) for part in member} == {int}
         ),
         None,
     )
     if doubtful is not None:
         number = "score" if ordered else "grade"
-        what = f"{where}{doubtful} may be an item and its {number}, or two items"
-        raise BadInput(f"{what}; write a mapping item -> {number}, or one list of ids.")
-    pairs = [(_text_id(item, where), number) for item, number in listed]
+        problem = f"{where}{doubtful} may be an item and its {number}, or two items"
+        raise BadInput(f"{problem}; write a mapping item -> {number}, or one list of ids.")
+    pairs = [(_text_id(item, where), number) for item, number in members]
     if duplicates == "error" and len(dict(pairs)) < len(pairs):
         names = [item for item, _ in pairs]
         twice = next(item for item in names if names.count(item) > 1)
@@ -350,19 +375,22 @@ def _rows(
     """
     rows = [
         (_text_id(query), item, number)
-        for query, given in mapping.items()
-        for item, number in _pairs(query, given, ordered=ordered, duplicates=request.duplicates)
+        for query, query_items in mapping.items()
+        for item, number in _pairs(
+            query, query_items, ordered=ordered, duplicates=request.duplicates
+        )
     ]
     if len(set(map(_text_id, mapping))) < len(mapping):
         raise BadInput(_SAME)
-    what = "score" if ordered else "grade"
+    noun = "score" if ordered else "grade"
     for query, item, number in rows:
         if not _is_finite(number):
             raise BadScore(
-                f"query {query!r}, item {item!r}: the {what} is {shown(number)}; {what}s are "
+                f"query {query!r}, item {item!r}: the {noun} is {shown(number)}; {noun}s are "
                 "finite numbers."
             )
-    return [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
+    queries, items, numbers = columns_of(rows, 3)
+    return queries, items, numbers
 
 
 def _requested_hits(run: Any, judgments: Judgments, request: Request) -> Hits:
@@ -397,7 +425,7 @@ def read_ranking(run: Any, request: Request) -> Ranking:
         request.notes.extend(distance_notes(run.values()))
         return request.ranking(*rows, all_queries=map(_text_id, run))
     clean = with_text_ids(run, each=True)
-    _place([_SharedQuery(query, scored, []) for query, scored in clean.items()])
+    _count_ranks([_SharedQuery(query, scored, []) for query, scored in clean.items()])
     return Ranking.from_dict(clean)
 
 
@@ -499,14 +527,14 @@ def place_scores(
     with np.errstate(over="ignore"):
         try:
             pairs = zip(mappings, items, strict=True)
-            own = np.array(
+            item_scores = np.array(
                 [mapping[item] for mapping, wanted in pairs for item in wanted], dtype=np.float64
             )
         except (TypeError, ValueError, OverflowError):
             return None
-        own = own.astype(kind).astype(np.float64)
-    above, tied, before = np.zeros((3, len(own)), dtype=np.int64)
-    placed = RankCounts(own, above, tied, before)
+        item_scores = item_scores.astype(kind).astype(np.float64)
+    above, tied, before = np.zeros((3, len(item_scores)), dtype=np.int64)
+    placed = RankCounts(item_scores, above, tied, before)
     first = 0
     for start in range(0, len(mappings), _BLOCK):
         block, sizes = (
@@ -515,14 +543,14 @@ def place_scores(
         )
         few, checked = (
             max(sizes) <= _FEW,
-            native.library is not None and all(type(each) is dict for each in block),
+            native.library is not None and all(type(scored) is dict for scored in block),
         )
-        place = first
+        position = first
         for mapping, size in zip(list[Any](block), sizes, strict=True) if checked else ():
             # The kernel reads Python's own numbers only; NumPy may read others.
-            counted = placed.scores, placed.above, placed.tied, place, size if few else 0, single
+            counted = placed.scores, placed.above, placed.tied, position, size if few else 0, single
             checked = checked and native.library.mapping_counts(mapping, *counted)
-            place += size
+            position += size
         if not (few and checked) and not _count(
             block, sizes, placed, first, single=single, checked=checked
         ):
@@ -541,13 +569,19 @@ def _count(
     checked: bool,
 ) -> bool:
     if not checked and any(
-        len({issubclass(kind, str) for kind in set(map(type, each))}) > 1 for each in block
+        len({issubclass(kind, str) for kind in set(map(type, query_scores))}) > 1
+        for query_scores in block
     ):
         return False
     try:
         # Twice as fast as np.fromiter.
         values = np.frombuffer(
-            b"".join([struct.pack(f"{len(each)}d", *each.values()) for each in block])
+            b"".join(
+                [
+                    struct.pack(f"{len(query_scores)}d", *query_scores.values())
+                    for query_scores in block
+                ]
+            )
         )
     except (struct.error, TypeError, OverflowError):
         return False
@@ -555,10 +589,10 @@ def _count(
         return False
     with np.errstate(over="ignore"):
         values = values.astype(np.float32 if single else np.float64)
-        own = placed.scores[first : first + sum(sizes)].astype(values.dtype)
+        item_scores = placed.scores[first : first + sum(sizes)].astype(values.dtype)
     start = done = 0
     for mapping, size in zip(block, sizes, strict=True):
-        ordered, targets = values[start : start + len(mapping)], own[done : done + size]
+        ordered, targets = values[start : start + len(mapping)], item_scores[done : done + size]
         ordered.sort()
         until = ordered.searchsorted(targets, "right")
         placed.above[first + done : first + done + size] = len(ordered) - until

@@ -89,15 +89,15 @@ def read_vectors(text: str, part: str, name: str | None = None) -> Embeddings:
     """The vectors of one file, or of MTEB's folder, with the ids in it; there may be none. Raises
     as `read_embeddings`.
     """
-    beside = Path(text) / "vectors.npy"
-    whole = beside if remote_url(text) is None and beside.is_file() else text
-    return _read(whole, part or (name or "").partition(":")[2], "embeddings", name)
+    cached_file = Path(text) / "vectors.npy"
+    file = cached_file if remote_url(text) is None and cached_file.is_file() else text
+    return _read(file, part or (name or "").partition(":")[2], "embeddings", name)
 
 
 def _read_shard(ids: Any, name: str | None) -> Callable[[str], Embeddings]:
     """The reader of a shard, with the ids beside it unless others are given."""
 
-    def _one(file: str) -> Embeddings:
+    def _read_one(file: str) -> Embeddings:
         with naming(file):
             table = read_vectors(file, "", name)
             return (
@@ -106,7 +106,7 @@ def _read_shard(ids: Any, name: str | None) -> Callable[[str], Embeddings]:
                 else table
             )
 
-    return _one
+    return _read_one
 
 
 def ids_beside(file: str) -> str | None:
@@ -116,8 +116,8 @@ def ids_beside(file: str) -> str | None:
 
 
 def _ids_beside(file: str) -> list[str] | None:
-    found = ids_beside(file)
-    return None if found is None else _ids(found)
+    id_file = ids_beside(file)
+    return None if id_file is None else _ids(id_file)
 
 
 def read_scores(
@@ -140,16 +140,16 @@ def read_scores(
     """
     name = str(place) if isinstance(place, (str, Path)) else ""
     with naming(split_part(name)[0] if name else ""):
-        found = (
+        table = (
             place
             if isinstance(place, Scores)
             else _read(*split_part(name), "scores", format)
             if name
             else _of_array(place)
         )
-        rows = found.query_ids if query_ids is None else as_ids(_listed(query_ids))
-        columns = found.item_ids if item_ids is None else as_ids(_listed(item_ids))
-        return Scores(found.matrix, rows, columns)
+        rows = table.query_ids if query_ids is None else as_ids(_as_list(query_ids))
+        columns = table.item_ids if item_ids is None else as_ids(_as_list(item_ids))
+        return Scores(table.matrix, rows, columns)
 
 
 def note_on_ranks(name: str, table: Scores) -> list[str]:
@@ -165,18 +165,18 @@ def note_on_ranks(name: str, table: Scores) -> list[str]:
             and ordered[0, 0] in (0, 1)
             and (ordered == ordered[0, 0] + np.arange(ordered.shape[1])).all()
         ):
-            what = (
+            problem = (
                 f"{name}: every row or column holds each integer from {ordered[0, 0]:g} on once, "
                 "like a list of ranks"
             )
             return [
-                f"{what}; the highest number counts as the best: if these are ranks, give the "
+                f"{problem}; the highest number counts as the best: if these are ranks, give the "
                 "scores"
             ]
     return []
 
 
-def _listed(values: Any) -> Iterable[Any]:
+def _as_list(values: Any) -> Iterable[Any]:
     return values.tolist() if hasattr(values, "tolist") else values
 
 
@@ -187,13 +187,13 @@ def _read(path: str | Path, part: str, holds: Holds, name: str | None) -> Any:
         raise BadInput("vectors and scores are read in place; save them to a file and name it.")
     # Not decompressed: the first bytes of a file without magic are counts of rows, which may be
     # those of a compressed file.
-    raw, whole = first_bytes(source.packed)
+    raw, is_whole = first_bytes(source.packed)
     if not raw:
         raise BadInput("the file is empty; expected vectors or scores.")
     head = Head(
         source.name,
         raw,
-        whole=whole,
+        is_whole=is_whole,
         path=lambda: source.path if holds == "scores" else source.file,
     )
     return choose_format(head, holds, name, part).read(source, Request(part=part))
@@ -203,11 +203,11 @@ def ids_content(ids: Sequence[str] | None) -> dict[str, str]:
     """The content of the file of ids beside vectors, by its suffix: one id a line, a JSON list
     where one has a line break.
     """
-    lines, listed = IDS_BESIDE
+    lines, json_suffix = IDS_BESIDE
     if ids is None:
         return {}
     if any("\n" in name or "\r" in name for name in ids):
-        return {listed: json.dumps(list(ids), ensure_ascii=False) + "\n"}
+        return {json_suffix: json.dumps(list(ids), ensure_ascii=False) + "\n"}
     return {lines: "".join(f"{name}\n" for name in ids)}
 
 
@@ -222,7 +222,7 @@ def write_ids(path: Path, ids: Sequence[str] | None) -> None:
 
 def _ids(ids: Any) -> list[str]:
     if not isinstance(ids, (str, Path)):
-        return as_ids(_listed(ids))
+        return as_ids(_as_list(ids))
     with naming(split_part(ids)[0]):
         return as_ids(read_column(ids))
 
@@ -242,11 +242,11 @@ def read_array(thing: Any, request: Request | None = None) -> Embeddings:  # noq
         mapping: Mapping[Any, Any] = thing
         return Embeddings(as_ids(mapping), as_real(_array(list(mapping.values()))))
     if not _is_array(thing):
-        what = (
+        problem = (
             f"embeddings cannot be read from a {type(thing).__module__}.{type(thing).__qualname__}"
         )
         raise BadInput(
-            f"{what}; give a path, an array of shape (rows, dimension) or lists of numbers."
+            f"{problem}; give a path, an array of shape (rows, dimension) or lists of numbers."
         )
     return Embeddings(None, as_real(_array(thing)))
 
@@ -274,15 +274,15 @@ def _array(
         lengths = [length_hint(row, -1) for row in thing]
         odd = next((row for row, length in enumerate(lengths) if length != lengths[0]), None)
         if odd is not None:
-            what = "no list" if lengths[odd] < 0 else f"{lengths[odd]} {numbers}"
-            raise BadInput(f"row {odd} has {what}, row 0 has {lengths[0]}; {rule}.")
+            problem = "no list" if lengths[odd] < 0 else f"{lengths[odd]} {numbers}"
+            raise BadInput(f"row {odd} has {problem}, row 0 has {lengths[0]}; {rule}.")
     if hasattr(thing, "detach"):
         thing = thing.detach().cpu()
         if str(thing.dtype) == "torch.bfloat16":
             thing = thing.float()
     refuse_masked(thing)
     try:
-        found: NDArray[Any] = (
+        array: NDArray[Any] = (
             np.asarray(thing)
             if hasattr(thing, "__array__") or isinstance(thing, list)
             else np.from_dlpack(thing)
@@ -291,7 +291,7 @@ def _array(
         raise BadInput(
             f"expected an array of numbers, found {kind_of(thing)} ({str(error).splitlines()[0]})."
         ) from error
-    return found
+    return array
 
 
 def _of_array(thing: Any) -> Scores:
@@ -308,5 +308,5 @@ def _of_array(thing: Any) -> Scores:
 
 
 def _labels(labels: Any) -> list[str] | None:
-    listed: list[Any] = labels.tolist()
-    return None if listed == list(range(len(listed))) else as_ids(listed)
+    label_list: list[Any] = labels.tolist()
+    return None if label_list == list(range(len(label_list))) else as_ids(label_list)

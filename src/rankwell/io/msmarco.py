@@ -22,9 +22,15 @@ from rankwell.store import Head, Source, SourceRange, decode_id
 def _sniff_run(head: Head) -> float:
     """Three fields of which the last counts the lines of each query."""
     fields = [line.split() for line in head.lines[:SNIFFED]]
-    if not fields or any(len(each) != 3 or not each[2].isdigit() for each in fields):
+    if not fields or any(
+        len(line_fields) != 3 or not line_fields[2].isdigit() for line_fields in fields
+    ):
         return 0.15 if fields and len(fields[0]) == 3 else 0.0
-    return 0.8 if order_of((each[0], each[2]) for each in fields).kind == "ranks" else 0.15
+    return (
+        0.8
+        if order_of((line_fields[0], line_fields[2]) for line_fields in fields).kind == "ranks"
+        else 0.15
+    )
 
 
 def _sniff_texts(head: Head) -> float:
@@ -112,7 +118,7 @@ def read_texts(source: Source, request: Request) -> Texts:
                 f"{source.name}:{number}: {name[:60]!r}; a line is an id, a tab and a text."
             )
         if name in texts:
-            what = f"{source.name}:{number}: the id {name!r} already appears in an earlier line"
-            raise BadInput(f"{what}; every text needs its own id.")
+            problem = f"{source.name}:{number}: the id {name!r} already appears in an earlier line"
+            raise BadInput(f"{problem}; every text needs its own id.")
         texts[name] = "" if request.ids_only else text
     return Texts(texts, {name: {} for name in texts})

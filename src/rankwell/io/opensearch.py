@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from rankwell.core.tables import Judgments
+from rankwell.core.tables import Judgments, columns_of
 from rankwell.core.tables.columns import id_text, unique_rows
 from rankwell.documents import read_json, unique_keys
 from rankwell.errors import BadInput, shown
@@ -41,14 +41,14 @@ def _write(table: Judgments, path: Path) -> None:
             for item, grade in pairs
         ]
         lists.append({"query": query, "ratings": ratings})
-    found = {
+    document = {
         "name": "judgments",
         "description": "Judgments from rankwell",
         "type": _KIND,
         _LISTS: lists,
     }
     path.write_text(
-        json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8", newline="\n"
+        json.dumps(document, ensure_ascii=False, indent=1) + "\n", encoding="utf-8", newline="\n"
     )
 
 
@@ -60,20 +60,20 @@ def read_judgments(source: Source, request: Request) -> Judgments:
     Raises BadInput that names the place by a JSON path, also for a rating that is not a number.
     Source: OpenSearch 3, Search Relevance Workbench, importing judgments.
     """
-    found = read_json(source, pairs=unique_keys)
-    lists = found.get(_LISTS) if isinstance(found, dict) else None
+    document = read_json(source, pairs=unique_keys)
+    lists = document.get(_LISTS) if isinstance(document, dict) else None
     if not isinstance(lists, list) or not lists:
         raise BadInput(f"{source.name}: $[{_LISTS!r}] is {shown(lists, 60)}; {_EXPECTED}.")
     texts, rows = dict[str, None](), list[tuple[str, str, float]]()
-    for place, each in enumerate(lists):
-        where = f"{source.name}: $[{_LISTS!r}][{place}]"
+    for index, query_list in enumerate(lists):
+        where = f"{source.name}: $[{_LISTS!r}][{index}]"
         query, ratings = (
-            (id_text(each.get("query")), each.get("ratings"))
-            if isinstance(each, dict)
+            (id_text(query_list.get("query")), query_list.get("ratings"))
+            if isinstance(query_list, dict)
             else (None, None)
         )
         if not query or not isinstance(ratings, list):
-            raise BadInput(f"{where} is {shown(each, 60)}; {_EXPECTED}.")
+            raise BadInput(f"{where} is {shown(query_list, 60)}; {_EXPECTED}.")
         if query in texts:
             raise BadInput(
                 f"{where}: the query {shown(query, 60)} is there twice; keep one of them."
@@ -83,11 +83,7 @@ def read_judgments(source: Source, request: Request) -> Judgments:
             (query, *_rating(rating, f"{where}['ratings'][{number}]"))
             for number, rating in enumerate(ratings)
         ]
-    queries, items, grades = (
-        [row[0] for row in rows],
-        [row[1] for row in rows],
-        [row[2] for row in rows],
-    )
+    queries, items, grades = columns_of(rows, 3)
     return Judgments.from_rows(
         *unique_rows(queries, items, grades, request.duplicates), all_queries=texts
     )

@@ -93,16 +93,17 @@ def _refuse_objects(source: Source) -> None:
     length.
     """
     head = source.head(6)
-    what = (
+    content_kind = (
         "a NumPy array"
         if head == MAGIC
         else "a Python pickle, which is never opened"
         if head.startswith(_PICKLES)
         else ""
     )
-    if what:
+    if content_kind:
         raise BadInput(
-            f"{what}; positives are a JSON list with the items of each row, json.dump([[0], "
+            f"{content_kind}; positives are a JSON list with the items of each row, "
+            "json.dump([[0], "
             "[1, 4]], file), of an array "
             "json.dump([list(map(int, each)) for each in array], file)."
         )
@@ -131,8 +132,8 @@ def read_mask(place: Any, n: int) -> Ints:
         )
     if not np.isin(mask, (0, 1)).all():
         row = int(np.flatnonzero(~np.isin(mask, (0, 1)))[0])
-        what = f"{name}entry {row} of the mask is {shown(mask[row].item())}"
-        raise BadInput(f"{what}; a mask holds 1 for a caption that is there, 0 for none.")
+        problem = f"{name}entry {row} of the mask is {shown(mask[row].item())}"
+        raise BadInput(f"{problem}; a mask holds 1 for a caption that is there, 0 for none.")
     if not mask.any():
         raise BadInput(f"{name}the mask leaves no row; it holds 1 for a caption that is there.")
     return np.flatnonzero(mask)
@@ -144,9 +145,9 @@ def _mask(source: Source) -> Any:
             with source.open() as stream:
                 return read_only_npy(stream)
         Head.of(source).refuse_foreign()
-        listed = read_json(source, "an .npy array or a JSON list of 0 and 1")
+        entries = read_json(source, "an .npy array or a JSON list of 0 and 1")
         try:
-            return np.array(listed, dtype=np.float64)
+            return np.array(entries, dtype=np.float64)
         except (ValueError, TypeError) as error:
             raise BadInput(
                 f"{str(error).splitlines()[0]}; a mask is an .npy array or a JSON list of 0 and 1."
@@ -180,29 +181,29 @@ def _pairs(source: Source, sides: Sides) -> Positives | None:
         _SideNames(sides.queries, "row", "query"),
         _SideNames(sides.items, "column", "item"),
     )
-    named = not (queries.knows(rows[0][0]) and items.knows(rows[0][1]))
-    turned = named and _order(rows[0])
-    pairs = [(row[1], row[0]) if turned else (row[0], row[1]) for row in rows[named:]]
+    has_header = not (queries.knows(rows[0][0]) and items.knows(rows[0][1]))
+    turned = has_header and _order(rows[0])
+    pairs = [(row[1], row[0]) if turned else (row[0], row[1]) for row in rows[has_header:]]
     return sides.positives(
         (
             queries.find(query, f"row {number}"),
             items.find(item, f"row {number} (query {query!r})", judged=True),
         )
-        for number, (query, item) in enumerate(pairs, 1 + named)
+        for number, (query, item) in enumerate(pairs, 1 + has_header)
     )
 
 
 def _order(header: Sequence[str]) -> bool:
     """Whether a header names the item first. Raises BadInput where it names neither order."""
     words = [re.sub(r"(\W|_)*(id|ids|name)?$", "", name.strip().lower()) for name in header]
-    known = [(word in _QUERY_WORDS, word in _ITEM_WORDS) for word in words]
-    if known[0][0] or known[1][1]:
+    word_roles = [(word in _QUERY_WORDS, word in _ITEM_WORDS) for word in words]
+    if word_roles[0][0] or word_roles[1][1]:
         return False
-    if known[0][1] or known[1][0]:
+    if word_roles[0][1] or word_roles[1][0]:
         return True
-    listed = ", ".join(map(repr, header))
+    column_list = ", ".join(map(repr, header))
     raise BadInput(
-        f"the two columns are called {listed}; a table of positives has query (or caption) "
+        f"the two columns are called {column_list}; a table of positives has query (or caption) "
         "and item (or video)."
     )
 
@@ -233,13 +234,13 @@ def _of(thing: Any, sides: Sides) -> Positives:
     if isinstance(thing, str):
         return Positives.diagonal(len(sides.queries), len(sides.items))
     if isinstance(thing, Groups):
-        for what, labels, names in (
+        for axis, labels, names in (
             ("row", thing.queries, sides.queries),
             ("column", thing.items, sides.items),
         ):
             if len(labels) != len(names):
                 raise BadInput(
-                    f"{len(labels)} labels for scores of {sides.shape}; every {what} has one."
+                    f"{len(labels)} labels for scores of {sides.shape}; every {axis} has one."
                 )
         members: dict[Hashable, list[int]] = {}
         for column, label in enumerate(thing.items):
@@ -260,7 +261,7 @@ def _of(thing: Any, sides: Sides) -> Positives:
         return _of_judgments(thing, sides)
     if isinstance(thing, Mapping):
         mapping: Mapping[Any, Any] = thing
-        if any(isinstance(each, Mapping) for each in mapping.values()):
+        if any(isinstance(query_items, Mapping) for query_items in mapping.values()):
             return _of_judgments(find_judgments(mapping).table, sides)
         rows = _SideNames(sides.queries, "row", "query")
         return _of_lists(
@@ -273,37 +274,39 @@ def _of(thing: Any, sides: Sides) -> Positives:
             f"positives cannot be taken from {kind_of(thing)}; give lists, a mapping, counts "
             "or a file."
         )
-    listed = _plain(thing)
-    if listed and all(
-        isinstance(each, (int, np.integer)) and not isinstance(each, bool) for each in listed
+    members_by_row = _plain(thing)
+    if members_by_row and all(
+        isinstance(member, (int, np.integer)) and not isinstance(member, bool)
+        for member in members_by_row
     ):
-        n, counts = len(sides.queries), list(map(int, listed))
+        n, counts = len(sides.queries), list(map(int, members_by_row))
         if len(counts) != len(sides.items) or sum(counts) != n or min(counts) < 0:
             expected = "a count of rows for each column, with the number of rows as their sum"
-            what = (
+            problem = (
                 f"{len(counts)} counts with the sum {shown(sum(counts))} for scores of "
                 f"{sides.shape}; {expected}"
             )
-            raise BadInput(f"{what}; a single positive a row is a list of one.")
+            raise BadInput(f"{problem}; a single positive a row is a list of one.")
         return Positives.of(np.arange(n), np.repeat(np.arange(len(counts)), counts), n, len(counts))
-    if len(listed) != len(sides.queries):
+    if len(members_by_row) != len(sides.queries):
         turned = (
             "; is the matrix transposed? Its rows are the queries"
-            if len(listed) == len(sides.items)
+            if len(members_by_row) == len(sides.items)
             else ""
         )
         raise BadInput(
-            f"{len(listed)} lists of positives for scores of {sides.shape}{turned}; give one "
+            f"{len(members_by_row)} lists of positives for scores of {sides.shape}{turned}; give "
+            "one "
             "list per row."
         )
-    return _of_lists(list(enumerate(listed)), sides)
+    return _of_lists(list(enumerate(members_by_row)), sides)
 
 
 def _plain(thing: Any) -> list[Any]:
     """The things in a list: arrays and tensors, and those in it, as Python lists."""
-    name = next((each for each in ("tolist", "to_pylist") if hasattr(thing, each)), None)
-    listed: list[Any] = list(thing) if name is None else getattr(thing, name)()
-    return [each.tolist() if hasattr(each, "tolist") else each for each in listed]
+    name = next((method for method in ("tolist", "to_pylist") if hasattr(thing, method)), None)
+    members: list[Any] = list(thing) if name is None else getattr(thing, name)()
+    return [member.tolist() if hasattr(member, "tolist") else member for member in members]
 
 
 def _of_judgments(table: Judgments, sides: Sides) -> Positives:
@@ -312,9 +315,9 @@ def _of_judgments(table: Judgments, sides: Sides) -> Positives:
         _SideNames(sides.queries, "row", "query"),
         _SideNames(sides.items, "column", "item"),
     )
-    known = [rows.find(query, "the judgments") for query in flat.queries]
+    row_of_query = [rows.find(query, "the judgments") for query in flat.queries]
     return sides.positives(
-        (known[query], columns.find(item, f"query {flat.queries[query]!r}", judged=True))
+        (row_of_query[query], columns.find(item, f"query {flat.queries[query]!r}", judged=True))
         for query, item, grade in zip(
             flat.query_of_row.tolist(), flat.items, flat.grades.tolist(), strict=True
         )
@@ -323,17 +326,20 @@ def _of_judgments(table: Judgments, sides: Sides) -> Positives:
 
 
 def _of_lists(lists: list[tuple[int, Any]], sides: Sides) -> Positives:
-    if isinstance(sides.items, Positions) and (found := _of_positions(lists, sides)) is not None:
-        return found
+    if (
+        isinstance(sides.items, Positions)
+        and (positives := _of_positions(lists, sides)) is not None
+    ):
+        return positives
     columns = _SideNames(sides.items, "column", "item")
     pairs = list[tuple[int, int]]()
     for row, values in lists:
-        listed: Any = values.tolist() if hasattr(values, "tolist") else values
-        each: list[Any] = (
-            list(listed) if isinstance(listed, (list, tuple, set, frozenset)) else [listed]
+        row_items: Any = values.tolist() if hasattr(values, "tolist") else values
+        item_list: list[Any] = (
+            list(row_items) if isinstance(row_items, (list, tuple, set, frozenset)) else [row_items]
         )
         name = "" if isinstance(sides.queries, Positions) else f" ({sides.queries[row]!r})"
-        pairs += [(row, columns.find(value, f"row {row}{name}")) for value in each]
+        pairs += [(row, columns.find(value, f"row {row}{name}")) for value in item_list]
     return sides.positives(pairs)
 
 
@@ -358,19 +364,23 @@ class _SideNames:
     """The names of rows or columns."""
 
     def __init__(self, names: Sequence[str], what: str, role: str) -> None:
-        self._names, self._what, self._role = names, what, role
-        self._known = (
+        self._names, self._axis, self._role = names, what, role
+        self._position_of_name = (
             None
             if isinstance(names, Positions)
-            else {name: place for place, name in enumerate(names)}
+            else {name: position for position, name in enumerate(names)}
         )
         # Where ids are numbers themselves, a number that is none of them is a mistake and no
         # position.
-        self._by_position = self._known is None or not any(map(str.isdecimal, self._known))
+        self._by_position = self._position_of_name is None or not any(
+            map(str.isdecimal, self._position_of_name)
+        )
 
     def knows(self, value: str) -> bool:
         """Whether a text names a row or column, by id or by position."""
-        return value.isdecimal() or (self._known is not None and value in self._known)
+        return value.isdecimal() or (
+            self._position_of_name is not None and value in self._position_of_name
+        )
 
     def find(self, value: Any, where: str, *, judged: bool = False) -> int:
         """The position of what is named by id, or by number where no id is a number. Raises
@@ -384,15 +394,15 @@ class _SideNames:
                 f"{where}: {shown(value)} names no {self._role}; give an id or a position."
             )
         text = value if isinstance(value, str) else "" if abs(value) >> 63 else str(value)
-        if self._known is not None:
-            if text in self._known:
-                return self._known[text]
+        if self._position_of_name is not None:
+            if text in self._position_of_name:
+                return self._position_of_name[text]
             if not self._by_position or not text.isdecimal():
-                what = (
-                    f"{where}: the {self._role} {shown(value)} is none of the {n} {self._what}s "
+                problem = (
+                    f"{where}: the {self._role} {shown(value)} is none of the {n} {self._axis}s "
                     "of the scores"
                 )
-                raise BadInput(f"{what} ({self._names[0]!r}, …).")
+                raise BadInput(f"{problem} ({self._names[0]!r}, …).")
         # Python reads only so many digits as an integer.
         if not text.isdecimal() or len(text.lstrip("0")) > 18 or int(text) >= n:
             hint = (
@@ -403,6 +413,8 @@ class _SideNames:
                 if judged and not text.isdecimal()
                 else ""
             )
-            what = f"{where}: the {self._role} {shown(value)} is not a {self._what} of the scores"
-            raise BadInput(f"{what}, which has {n} of them, 0 to {n - 1}{hint}.")
+            problem = (
+                f"{where}: the {self._role} {shown(value)} is not a {self._axis} of the scores"
+            )
+            raise BadInput(f"{problem}, which has {n} of them, 0 to {n - 1}{hint}.")
         return int(text.lstrip("0") or 0)

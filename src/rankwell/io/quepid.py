@@ -46,9 +46,9 @@ def read_judgments(source: Source, request: Request) -> Judgments:
     )
     for query in table.queries:
         if _RATING.search(query):
-            what = (
+            problem = (
                 f"{source.name}: the query {shown(query)} holds a rating, as where a quotation "
                 "mark is not closed"
             )
-            raise BadInput(f"{what}; close or remove the mark.")
+            raise BadInput(f"{problem}; close or remove the mark.")
     return table

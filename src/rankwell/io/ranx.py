@@ -21,9 +21,9 @@ def _class_of(thing: Any) -> tuple[str, str]:
 
 
 def _hits(run: Any, judgments: Judgments, request: Request) -> Hits:
-    found = FORMATS["python mapping run"].find_hits
-    assert found is not None  # noqa: S101 - mappings have it
-    return found(run.to_dict(), judgments, request)
+    find_in_mapping = FORMATS["python mapping run"].find_hits
+    assert find_in_mapping is not None  # noqa: S101 - mappings have it
+    return find_in_mapping(run.to_dict(), judgments, request)
 
 
 @file_format("python ranx", "run", accepts=_is_run, find_hits=_hits)

@@ -121,7 +121,7 @@ class Content:
         """The names of the columns, or the keys of all records."""
         if self.is_text:
             return [name.strip() for name in self.header]
-        return list(dict.fromkeys(key for record in self.each() for key in record.value))
+        return list(dict.fromkeys(key for record in self.checked_records() for key in record.value))
 
     @property
     def is_text(self) -> bool:
@@ -129,15 +129,16 @@ class Content:
         return self.form == "table" and bool(self.header) and self.value is None
 
     def column(self, name: str) -> list[Any]:
-        """The cells of a column; None where a record has no such key. Raises BadInput as `each`."""
+        """The cells of a column; None where a record has no such key. Raises BadInput as "
+        "`checked_records`."""
         if not self.is_text or self.problem is not None:
-            return [record.value.get(name) for record in self.each()]
+            return [record.value.get(name) for record in self.checked_records()]
         at = self.names.index(name)
         if isinstance(self.texts, PlainRows):
             return self.texts.column(at)[1:]
         return [row.fields[at] for row in self.texts[1:]]
 
-    def each(self) -> Iterator["Record"]:
+    def checked_records(self) -> Iterator["Record"]:
         """Every record. Raises BadInput for one that is not an object, and for a table's wrong
         row.
         """
@@ -202,7 +203,7 @@ class Content:
         """The error for a value of another kind than expected."""
         return BadInput(f"{self.place(where)} {shown(value)}; expected {expected}.")
 
-    def whole(self, value: Any, where: Where, expected: str = "an integer") -> int:
+    def integer(self, value: Any, where: Where, expected: str = "an integer") -> int:
         """An integer, -1 where there is none; tables hold it as text or with a point."""
         if type(value) is int and abs(value) < MOST_START:
             return value
@@ -226,7 +227,7 @@ class Content:
         is read: `str` as text, empty where there is nothing; `Id`, `list` and `bool`.
         Raises BadInput for a missing column and for a cell of another type.
         """
-        records = list(self.each())
+        records = list(self.checked_records())
         spelt = {name.strip().casefold(): name for name in reversed(self.names)}
         hints = get_type_hints(kind)
         readers: dict[str, tuple[str, Callable[[Record, str], Any]]] = {}
@@ -236,10 +237,10 @@ class Content:
             if name is not None:
                 readers[declared.name] = name, _READERS[hints[declared.name]]
             elif declared.default is NO_DEFAULT and records:
-                listed = ", ".join(map(repr, self.names)) or "none"
+                column_list = ", ".join(map(repr, self.names)) or "none"
                 raise BadInput(
                     f"{self.name}: no column {declared.name} ({', '.join(words)}); found are "
-                    f"{listed}."
+                    f"{column_list}."
                 )
         for record in records:
             cells = {field: read(record, name) for field, (name, read) in readers.items()}
@@ -331,9 +332,9 @@ class Record(NamedTuple):
         for index, member in enumerate(self.items(key)):
             yield self.content.record(member, (*self.where, key, index), expected)
 
-    def whole(self, key: str, expected: str = "an integer") -> int:
+    def integer(self, key: str, expected: str = "an integer") -> int:
         """An integer below a key, -1 where there is none."""
-        return self.content.whole(self.value.get(key), (*self.where, key), expected)
+        return self.content.integer(self.value.get(key), (*self.where, key), expected)
 
     def number(self, key: str) -> float:
         """A finite number below a key, also written as a text, as DPR writes its scores; NaN where
@@ -369,7 +370,7 @@ class Record(NamedTuple):
             return None if value is None else str(value)
         raise self.wrong("an id, a string or an integer", key)
 
-    def named(self, key: str = "id") -> str:
+    def required_id(self, key: str = "id") -> str:
         """An id, which must be there."""
         name = self.id(key)
         if name is None and self.value.get(key) != "":
@@ -379,7 +380,7 @@ class Record(NamedTuple):
 
 _READERS: dict[Any, Callable[[Record, str], Any]] = {
     str: Record.cell,
-    Id: Record.named,
+    Id: Record.required_id,
     list[Any]: Record.members,
     bool: Record.truth,
 }
@@ -394,7 +395,7 @@ class Range(NamedTuple):
     most: float = math.inf
     words: str = "a finite number"
     """The range in words, for messages."""
-    whole: bool = False
+    is_integer: bool = False
     """Whether all are integers."""
 
 
@@ -414,44 +415,46 @@ class NamedColumns(NamedTuple):
         return self.content.name
 
     @property
-    def listed(self) -> str:
+    def column_list(self) -> str:
         """The names of the columns, for messages."""
         return ", ".join(map(repr, self.names)) or "none"
 
-    def find(self, holds: str, chosen: Mapping[str, str]) -> str | None:
+    def find(self, holds: str, choices: Mapping[str, str]) -> str | None:
         """The column that holds something: the chosen one, else that with the first of its usual
         names.
 
         Raises BadInput for a chosen column that is not there, and for two columns of one name.
         """
-        if holds in chosen:
-            return self.known(chosen[holds])
+        if holds in choices:
+            return self.existing_column(choices[holds])
         for word in self.words[holds]:
-            named = [name for name in self.names if re.sub(r"[\s_-]", "", name.lower()) == word]
-            if len(named) > 1:
+            same_names = [
+                name for name in self.names if re.sub(r"[\s_-]", "", name.lower()) == word
+            ]
+            if len(same_names) > 1:
                 raise BadInput(
-                    f"{self.name}: columns {named[0]!r} and {named[1]!r} mean the same; "
+                    f"{self.name}: columns {same_names[0]!r} and {same_names[1]!r} mean the same; "
                     "rename or drop one of them."
                 )
-            if named:
-                return named[0]
+            if same_names:
+                return same_names[0]
         return None
 
-    def need(self, holds: str, chosen: Mapping[str, str], advice: str) -> str:
+    def need(self, holds: str, choices: Mapping[str, str], advice: str) -> str:
         """The column that holds something. Raises BadInput with the advice where there is none."""
-        name = self.find(holds, chosen)
+        name = self.find(holds, choices)
         if name is None:
             words = ", ".join(self.words[holds])
             raise BadInput(
-                f"{self.name}: no column for the {holds} ({words}); found are {self.listed}; "
+                f"{self.name}: no column for the {holds} ({words}); found are {self.column_list}; "
                 f"{advice}."
             )
         return name
 
-    def known(self, column: str) -> str:
+    def existing_column(self, column: str) -> str:
         """The column of this name. Raises BadInput that lists those that are there."""
         if column not in self.names:
-            raise BadInput(f"{self.name}: no column {column!r}; found are {self.listed}.")
+            raise BadInput(f"{self.name}: no column {column!r}; found are {self.column_list}.")
         return column
 
     def all_ids(self, column: str) -> list[str | None]:
@@ -490,7 +493,7 @@ class NamedColumns(NamedTuple):
                 & (numbers >= within.least)
                 & (numbers <= within.most)
             )
-            fits &= (numbers == np.rint(numbers)) | (not within.whole)
+            fits &= (numbers == np.rint(numbers)) | (not within.is_integer)
         if not fits.all():
             raise BadScore(self.wrong(column, int(np.flatnonzero(~fits)[0]), within.words))
         return numbers
@@ -538,9 +541,9 @@ def _columns_of_mapping(columns: Mapping[Any, Any], name: str) -> dict[str, list
     cells = {column: list(values) for column, values in columns.items()}
     sizes = {column: len(values) for column, values in cells.items()}
     if len(set(sizes.values())) > 1:
-        listed = ", ".join(f"{column!r} {size}" for column, size in sizes.items())
+        size_list = ", ".join(f"{column!r} {size}" for column, size in sizes.items())
         raise BadInput(
-            f"{name}: the columns have different lengths ({listed}); expected a value per row "
+            f"{name}: the columns have different lengths ({size_list}); expected a value per row "
             "in each."
         )
     return cells
@@ -736,11 +739,14 @@ def _refuse_repeated_id(text: str, name: str) -> None:
         pairs: list[tuple[str, Any]] = parse_json(text, name, pairs=list)
     except BadInput:
         return  # several documents, one a line
-    seen: dict[str, int] = {}
+    first_entries: dict[str, int] = {}
     for position, (key, _) in enumerate(pairs if text.lstrip().startswith("{") else (), 1):
-        if seen.setdefault(key, position) != position:
-            what = f"{name}: the id {key!r} appears twice, as entries {seen[key]} and {position}"
-            raise DuplicateItem(f"{what}; keep one of them.")
+        if first_entries.setdefault(key, position) != position:
+            problem = (
+                f"{name}: the id {key!r} appears twice, as entries {first_entries[key]} and "
+                f"{position}"
+            )
+            raise DuplicateItem(f"{problem}; keep one of them.")
 
 
 def _path_at(text: str, stop: int) -> Where:

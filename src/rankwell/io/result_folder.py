@@ -57,25 +57,25 @@ class ResultFolder:
     @property
     def runs(self) -> tuple[str, ...]:
         """The names of its runs, in order."""
-        return tuple(dict.fromkeys(each.run for each in self.values))
+        return tuple(dict.fromkeys(run_values.run for run_values in self.values))
 
     @property
     def source(self) -> Source:
         """The file of its values."""
         return Source(self.place / PER_QUERY)
 
-    def details(self, where: str = "true") -> dict[str, list[Any]]:
+    def details(self, condition: str = "true") -> dict[str, list[Any]]:
         """The columns of details.parquet, of the rows that a condition in SQL selects; none where
         there is no such file.
         """
-        return self._table(DETAILS, where)
+        return self._table(DETAILS, condition)
 
-    def details_by_run(self, where: str) -> Iterator[dict[str, list[Any]]]:
+    def details_by_run(self, condition: str) -> Iterator[dict[str, list[Any]]]:
         """As `details`, those of one run after the other."""
         if not self.has(DETAILS):
             return
         for run in self.runs:
-            yield read_table(self.place / DETAILS, f"{where} AND run = {sql_text(run)}")
+            yield read_table(self.place / DETAILS, f"{condition} AND run = {sql_text(run)}")
         check_files(self.place, {} if self.files is None else {DETAILS: self.files[DETAILS]})
 
     def query_table(self) -> dict[str, list[Any]]:
@@ -90,10 +90,10 @@ class ResultFolder:
         """Whether a file is its own and there."""
         return (self.files is None or name in self.files) and (self.place / name).is_file()
 
-    def _table(self, name: str, where: str = "true") -> dict[str, list[Any]]:
+    def _table(self, name: str, condition: str = "true") -> dict[str, list[Any]]:
         if not self.has(name):
             return {}
-        table = read_table(self.place / name, where)
+        table = read_table(self.place / name, condition)
         check_files(self.place, {} if self.files is None else {name: self.files[name]})
         return table
 
@@ -106,11 +106,11 @@ def values_behind(
 
     row_attributes: of each element of `values`, as in `ResultFolder`.
     """
-    for each, fact in zip(values, row_attributes, strict=True):
-        if (each.run, each.measure) == (row["run"], row["measure"]) and all(
+    for query_values, fact in zip(values, row_attributes, strict=True):
+        if (query_values.run, query_values.measure) == (row["run"], row["measure"]) and all(
             row.get(name) == value for name, value in fact.items()
         ):
-            return each
+            return query_values
     return None
 
 
@@ -134,23 +134,23 @@ def other_place(place: str | Path) -> str:
         if not is_draft(path)
     )
     if below:
-        found = (
+        problem = (
             f"{place} has results in {count_of(len(below), 'folder')} below it, such as "
             f"{below[0].parent}"
         )
-        return f"{found}; name one of these, or several to compare them."
+        return f"{problem}; name one of these, or several to compare them."
     manifest = read_manifest(folder)
     if manifest is not None and manifest.files and PER_QUERY not in manifest.files:
-        found = (
+        problem = (
             f"{place} has tables, such as {next(iter(manifest.files))}, and no values of single "
             "queries"
         )
         return (
-            f"{found}; name a folder of results, as `rankwell evaluate -o` and `rankwell answers "
+            f"{problem}; name a folder of results, as `rankwell evaluate -o` and `rankwell answers "
             "-o` write it."
         )
-    what = f"has no {PER_QUERY}" if folder.is_dir() else "is not a folder"
-    return f"{place} {what}; name a folder that a command wrote with -o."
+    lack = f"has no {PER_QUERY}" if folder.is_dir() else "is not a folder"
+    return f"{place} {lack}; name a folder that a command wrote with -o."
 
 
 def read_results(place: str | Path, *, replaced: tuple[str, ...] = ()) -> ResultFolder:
@@ -183,9 +183,12 @@ def read_results(place: str | Path, *, replaced: tuple[str, ...] = ()) -> Result
     has_queries = (files is None or QUERIES in files) and (folder / QUERIES).is_file()
     attributes = _attributes(folder / QUERIES) if has_queries else {}
     # Another process may have written the folder in the meantime, so that this comes last.
-    there = {name: each for name, each in (files or {}).items() if (folder / name).exists()}
+    present_files = {
+        name: digest for name, digest in (files or {}).items() if (folder / name).exists()
+    }
     check_files(
-        folder, {name: each for name, each in there.items() if not name.startswith(replaced)}
+        folder,
+        {name: digest for name, digest in present_files.items() if not name.startswith(replaced)},
     )
     return ResultFolder(
         place=folder,
@@ -250,14 +253,14 @@ def _digests(content: Mapping[str, Any], name: str, path: Path) -> dict[str, str
     """The files with their digests under a name of a manifest. Raises BadInput for anything else,
     and for files elsewhere.
     """
-    found: dict[str, Any] = _checked(content.get(name, {}), dict, path, name)
-    for file, digest in found.items():
+    digests: dict[str, Any] = _checked(content.get(name, {}), dict, path, name)
+    for file, digest in digests.items():
         _checked(digest, str, path, f"{name}.{shown(file)}")
         if not _is_inside(file):
             raise BadInput(
                 f"{path}: {name} lists {shown(file)}, which is not a file of this folder."
             )
-    return found
+    return digests
 
 
 def _is_inside(name: str) -> bool:
@@ -287,9 +290,9 @@ def check_files(folder: Path, files: Mapping[str, str]) -> None:
         None,
     )
     if wrong is not None:
-        what = "is not the file that" if (folder / wrong).exists() else "is missing, which"
+        problem = "is not the file that" if (folder / wrong).exists() else "is missing, which"
         raise BadInput(
-            f"{folder / wrong} {what} {MANIFEST} lists; run the command again that wrote the "
+            f"{folder / wrong} {problem} {MANIFEST} lists; run the command again that wrote the "
             "folder."
         )
 
@@ -319,37 +322,37 @@ def _rules(
     )
     for name, value in rules.items():
         _checked(value, _RULES.get(name, object), path, f"rules.{name}")
-    for place, row in enumerate(rules.get("mean_ranks") or ()):
-        where = f"rules.mean_ranks[{place}]"
+    for index, row in enumerate(rules.get("mean_ranks") or ()):
+        where = f"rules.mean_ranks[{index}]"
         for number in _checked(
             _checked(row, dict, path, where).get("mean_ranks"), dict, path, where
         ).values():
             _checked(number, _NUMBER, path, where)
     _checked(manifest.get("schema_version", 0), int, path, "schema_version")
-    for label, own in (rules.get("grade_weights") or {}).items():
-        _check_weights(own, path, f"rules.grade_weights[{label!r}]")
+    for label, weights in (rules.get("grade_weights") or {}).items():
+        _check_weights(weights, path, f"rules.grade_weights[{label!r}]")
     counts = rules.get("counts") or {}
-    for run, own in counts.items():
+    for run, run_counts in counts.items():
         where = f"rules.counts[{run!r}]"
-        for name, number in _checked(own, dict, path, where).items():
-            for each in number.values() if isinstance(number, dict) else (number,):
-                _checked(each, _NUMBER, path, f"{where}.{name}")
+        for name, number in _checked(run_counts, dict, path, where).items():
+            for count in number.values() if isinstance(number, dict) else (number,):
+                _checked(count, _NUMBER, path, f"{where}.{name}")
     digests = {
-        name: str(each.get("digest", "")) for name, each in inputs.items() if isinstance(each, dict)
+        name: str(fact.get("digest", "")) for name, fact in inputs.items() if isinstance(fact, dict)
     }
     return rules, digests, _checked(manifest.get("protocol", "runs"), str, path, "protocol")
 
 
-def _check_weights(own: Any, path: Path, where: str) -> None:
+def _check_weights(weights: Any, path: Path, where: str) -> None:
     """Raises BadInput for anything but grades, a measure with its unit, and two means of each
     run.
     """
-    _checked(own, dict, path, where)
+    _checked(weights, dict, path, where)
     for name in ("by", "unit"):
-        _checked(own.get(name), str, path, f"{where}.{name}")
+        _checked(weights.get(name), str, path, f"{where}.{name}")
     pairs = {
-        "grades": own.get("grades"),
-        **_checked(own.get("means"), dict, path, f"{where}.means"),
+        "grades": weights.get("grades"),
+        **_checked(weights.get("means"), dict, path, f"{where}.means"),
     }
     for name, pair in pairs.items():
         if len(_checked(pair, list, path, f"{where}.{name}")) != 2:
@@ -401,24 +404,24 @@ def _values(
         raise BadInput(
             f"{path} has no column {missing!r}; found are {', '.join(map(repr, names))}."
         )
-    others = [name for name in names if name not in (*_COLUMNS, "weight", "against")]
-    if odd := next((name for name in others if not _SINGLE.fullmatch(names[name])), None):
+    extra_names = [name for name in names if name not in (*_COLUMNS, "weight", "against")]
+    if odd := next((name for name in extra_names if not _SINGLE.fullmatch(names[name])), None):
         raise BadInput(
             f"{path}: column {odd!r} holds {names[odd]}; expected texts or numbers. Run the "
             "command again."
         )
-    keys = ", ".join(map(quoted, ("run", "measure", "label", "unit", *others)))
+    keys = ", ".join(map(quoted, ("run", "measure", "label", "unit", *extra_names)))
     weight = ", list(weight ORDER BY file_row_number)" if "weight" in names else ""
-    own = 'WHERE "against" IS NULL' if "against" in names else ""
+    condition = 'WHERE "against" IS NULL' if "against" in names else ""
     lists = f"list(query ORDER BY file_row_number), list(value ORDER BY file_row_number){weight}"
     sql = (
-        f"SELECT {keys}, {lists} FROM {parquet(path, numbered=True)} {own} GROUP BY {keys} "  # noqa: S608
+        f"SELECT {keys}, {lists} FROM {parquet(path, numbered=True)} {condition} GROUP BY {keys} "  # noqa: S608
         "ORDER "
         "BY min(file_row_number)"
     )
     values: list[Values] = []
     row_attributes: list[dict[str, Any]] = []
-    width = 4 + len(others)
+    width = 4 + len(extra_names)
     shared: dict[tuple[str, ...], tuple[str, ...]] = {}
     for row in _single_rows(path, sql):
         run, measure, label, unit = row[:4]
@@ -438,22 +441,27 @@ def _values(
                 f"{path}: run {run!r} has query {twice!r} twice by {measure}; every query has "
                 "one value."
             )
-        known = None
-        if weights and any(each is not None for each in weights[0]):
-            known = np.array(
-                [0.0 if each is None else each for each in weights[0]], dtype=np.float64
+        weight_column = None
+        if weights and any(query_weight is not None for query_weight in weights[0]):
+            weight_column = np.array(
+                [0.0 if query_weight is None else query_weight for query_weight in weights[0]],
+                dtype=np.float64,
             )
-        column = np.array([np.nan if each is None else each for each in numbers], dtype=np.float64)
-        summary = "mean" if known is not None else summaries.get(measure, "mean")
+        column = np.array(
+            [np.nan if number is None else number for number in numbers], dtype=np.float64
+        )
+        summary = "mean" if weight_column is not None else summaries.get(measure, "mean")
         queries = shared.setdefault(tuple(queries), tuple(queries))
         values.append(
-            Values(str(run), str(measure), str(label), unit, summary, queries, column, known)
+            Values(
+                str(run), str(measure), str(label), unit, summary, queries, column, weight_column
+            )
         )
         row_attributes.append(
             {
-                name: each
-                for name, each in zip(others, row[4:width], strict=True)
-                if each is not None
+                name: cell
+                for name, cell in zip(extra_names, row[4:width], strict=True)
+                if cell is not None
             }
         )
     return tuple(values), tuple(row_attributes)
@@ -482,14 +490,16 @@ def query_attributes(columns: Mapping[str, Sequence[Any]]) -> dict[str, dict[str
     return {name: cells for name, cells in attributes.items() if cells}
 
 
-def read_table(path: Path, where: str = "true") -> dict[str, list[Any]]:
+def read_table(path: Path, condition: str = "true") -> dict[str, list[Any]]:
     """The columns of a table as they are, in the order of its rows. Raises BadInput for a damaged
     file, naming it.
     """
     names = column_types(path)
-    chosen = f"{', '.join(map(quoted, names))} FROM {parquet(path, numbered=True)} WHERE {where}"
-    rows = _select(path, f"SELECT {chosen} ORDER BY file_row_number")
-    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    selection = (
+        f"{', '.join(map(quoted, names))} FROM {parquet(path, numbered=True)} WHERE {condition}"
+    )
+    rows = _select(path, f"SELECT {selection} ORDER BY file_row_number")
+    return {name: [row[index] for row in rows] for index, name in enumerate(names)}
 
 
 _TEXT_COLUMNS = {
@@ -528,8 +538,8 @@ def column_types(path: Path) -> dict[str, str]:
 def _single_rows(path: Path, sql: str) -> Iterator[tuple[Any, ...]]:
     """The rows, one in memory at a time."""
     with undamaged(f"{path}: ", AGAIN), connected() as session:
-        found = session.execute(sql)
-        while row := found.fetchone():
+        cursor = session.execute(sql)
+        while row := cursor.fetchone():
             yield row
 
 
@@ -574,13 +584,18 @@ def _rows(rows: list[Any], path: Path, name: str, columns: Sequence[str]) -> lis
     """The rows of a table in JSON. Raises BadInput for one that lacks a column, or has another kind
     of value in it.
     """
-    for place, row in enumerate(rows, 1):
+    for number, row in enumerate(rows, 1):
         missing = next(
-            (each for each in columns if not isinstance(row, dict) or each not in row), None
+            (
+                column_name
+                for column_name in columns
+                if not isinstance(row, dict) or column_name not in row
+            ),
+            None,
         )
         if missing is not None:
             raise BadInput(
-                f"{path}: row {place} of {name} has no {missing!r}; expected a folder that a "
+                f"{path}: row {number} of {name} has no {missing!r}; expected a folder that a "
                 "command wrote with -o."
             )
         for column, value in row.items():
@@ -588,7 +603,7 @@ def _rows(rows: list[Any], path: Path, name: str, columns: Sequence[str]) -> lis
                 value,
                 _COLUMN_KINDS.get(column, object),
                 path,
-                f"{name}[{place - 1}].{shown(column)}",
+                f"{name}[{number - 1}].{shown(column)}",
             )
     return rows
 
@@ -608,13 +623,13 @@ def read_further(folder: ResultFolder) -> dict[str, list[Any]]:
     besides (`verdicts`, `groups`).
     """
     path = folder.place / SUMMARY
-    found = _json_object(folder, SUMMARY, "rows", list)
-    further = {
-        name: each for name, each in found.items() if name != "rows" and isinstance(each, list)
+    summary = _json_object(folder, SUMMARY, "rows", list)
+    tables = {
+        name: table for name, table in summary.items() if name != "rows" and isinstance(table, list)
     }
     for name, columns in _FURTHER.items():
-        _rows(further.get(name, []), path, name, columns)
-    return further
+        _rows(tables.get(name, []), path, name, columns)
+    return tables
 
 
 def read_performance(folder: ResultFolder) -> Mapping[str, Any]:
@@ -624,10 +639,10 @@ def read_performance(folder: ResultFolder) -> Mapping[str, Any]:
     path = folder.place / PERFORMANCE
     if not folder.has(PERFORMANCE):
         return {}
-    found = _json_object(folder, PERFORMANCE, "runs", dict)
-    for name, own in {**found["runs"], "machine": found.get("machine", {})}.items():
-        _checked(own, dict, path, shown(name))
-    return found
+    performance = _json_object(folder, PERFORMANCE, "runs", dict)
+    for name, figures in {**performance["runs"], "machine": performance.get("machine", {})}.items():
+        _checked(figures, dict, path, shown(name))
+    return performance
 
 
 def _json_object(folder: ResultFolder, name: str, key: str, kind: type) -> dict[str, Any]:
@@ -639,8 +654,8 @@ def _json_object(folder: ResultFolder, name: str, key: str, kind: type) -> dict[
         raise BadInput(
             f"{path.parent}: no {path.name}; expected a folder that a command wrote with -o."
         )
-    found = read_json(Source(path), finite=True)
+    content = read_json(Source(path), finite=True)
     check_files(folder.place, {} if folder.files is None else {name: folder.files[name]})
-    if not isinstance(found, dict) or not isinstance(found.get(key), kind):
+    if not isinstance(content, dict) or not isinstance(content.get(key), kind):
         raise BadInput(f"{path}: no {key!r}; expected a folder that a command wrote with -o.")
-    return found
+    return content

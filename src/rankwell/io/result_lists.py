@@ -32,7 +32,7 @@ def read_run(source: Source, request: Request) -> Ranking:
     BadInput naming the place.
     """
     lists = dict[str, list[Any]]()
-    for entry in load(source, "results").each():
+    for entry in load(source, "results").checked_records():
         where, record = entry.place, entry.value
         key = query_key(list(record))
         query, results = (

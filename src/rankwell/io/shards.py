@@ -44,7 +44,14 @@ def find_hits_in_shards(
         (number, shard_counts(sources[number], entry, judgments, shared, request))
         for number in shared.shards.tolist()
     ]
-    check_prints(shared, [each.prints for _, each in counts], judgments, sources, entry, request)
+    check_prints(
+        shared,
+        [shard_count.prints for _, shard_count in counts],
+        judgments,
+        sources,
+        entry,
+        request,
+    )
     hits = join_hits(shards, shared, counts, judgments, ties=request.ties, keep=request.keep)
     return FoundHits(hits, entry.name, tuple(dict.fromkeys(request.notes)), sources[0])
 
@@ -55,7 +62,7 @@ def shards_format(
     """The format of all shards and how they are read; notes are added to the request. Raises
     BadInput for different formats.
     """
-    first, whole, requested = "", None, request
+    first, common_format, requested = "", None, request
     for source in sources:
         _, entry, request = identify(source, "run", run_format, requested)
         if request.part:
@@ -63,17 +70,17 @@ def shards_format(
                 f"{run_format} names a part of a file, and {source.name} is one of several "
                 "files; leave it out."
             )
-        if whole is not None and entry.name != whole.name:
-            what = f"{source.name} is {entry.name}, {first} is {whole.name}"
+        if common_format is not None and entry.name != common_format.name:
+            problem = f"{source.name} is {entry.name}, {first} is {common_format.name}"
             raise BadInput(
-                f"{what}; the shards of a run have one format. Move what belongs elsewhere, "
+                f"{problem}; the shards of a run have one format. Move what belongs elsewhere, "
                 "or name the format."
             )
-        if whole is None:
-            first, whole = source.name, entry
-    if whole is None:
+        if common_format is None:
+            first, common_format = source.name, entry
+    if common_format is None:
         raise ValueError("a run has no shards")
-    return whole, request
+    return common_format, request
 
 
 def shard_hits(source: Source, entry: Format, judgments: Judgments, request: Request) -> Hits:
@@ -85,7 +92,7 @@ def shard_hits(source: Source, entry: Format, judgments: Judgments, request: Req
             return request.hits(entry.read(source, request), judgments)
     except BadInput:
         if isinstance(source, SourceRange):
-            shard_hits(source.whole, entry, judgments, request)
+            shard_hits(source.full_source, entry, judgments, request)
         raise
 
 
@@ -95,9 +102,9 @@ def shard_counts(
     """The rows of one shard counted among the judged items of other shards."""
     if (
         entry.count_shared is not None
-        and (found := entry.count_shared(source, judgments, shared, request)) is not None
+        and (counts := entry.count_shared(source, judgments, shared, request)) is not None
     ):
-        return found
+        return counts
     ranking = _ranking(source, entry, request)
     return count_shared(
         ranking, judgments, shared, ties=request.ties, single_precision=request.single_precision
@@ -121,12 +128,12 @@ def check_targets(
     """
     if request.duplicates != "error" and len(shared.queries):
         query = judgments().queries[int(shared.queries[0])]
-        what = (
+        problem = (
             f"{flag('--duplicates', request.duplicates)}: query {query!r} has rows in several "
             "files or parts of a file"
         )
         raise BadUsage(
-            f"{what}, so that repeated items cannot be found in one; leave it out, or put "
+            f"{problem}, so that repeated items cannot be found in one; leave it out, or put "
             "each query into one file."
         )
     again = (shared.row[1:] == shared.row[:-1]).nonzero()[0]
@@ -160,19 +167,21 @@ def _refuse_repeated(
     """Raises DuplicateItem where an item of this print appears in two shards; two items may share a
     print.
     """
-    name, seen = judgments.queries[query], dict[str, Source]()
+    name, first_sources = judgments.queries[query], dict[str, Source]()
     for source in sources:
         ranking = _ranking(source, entry, request)
         items = ranking.items[ranking.rows_of(name)]
         rows: list[int] = (item_prints(items) == item_print).nonzero()[0].tolist()
         for item in (items[row] for row in rows):
-            if (first := seen.setdefault(item, source)) is source:
+            if (first := first_sources.setdefault(item, source)) is source:
                 continue
             if isinstance(source, SourceRange) and first.name == source.name:
                 # One reader of the whole file names both lines.
-                shard_hits(source.whole, entry, judgments, request)
-            what = f"query {name!r} lists item {item!r} twice, in {first.name} and in {source.name}"
+                shard_hits(source.full_source, entry, judgments, request)
+            problem = (
+                f"query {name!r} lists item {item!r} twice, in {first.name} and in {source.name}"
+            )
             raise DuplicateItem(
-                f"{what}; keep one of them. A folder is one run: name the files of several "
+                f"{problem}; keep one of them. A folder is one run: name the files of several "
                 "runs one by one."
             )

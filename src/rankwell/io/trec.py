@@ -64,11 +64,11 @@ _sniff_run, _sniff_judgments = (
 )
 
 
-def _refuse_unwritable(names: Iterable[str], what: str) -> None:
+def _refuse_unwritable(names: Iterable[str], file_kind: str) -> None:
     for name in names:
         if not name or _WHITE.search(name):
             raise BadInput(
-                f"{name!r} has white space in it or is empty, and a {what} cannot hold it; "
+                f"{name!r} has white space in it or is empty, and a {file_kind} cannot hold it; "
                 "write CSV or Parquet."
             )
 
@@ -190,28 +190,28 @@ def _read_columns(source: Source, form: _Form, *, comments: bool) -> tuple[list[
     BadInput without a line.
     """
     columns: list[list[str]] = [[] for _ in form.words[1:]]
-    numbers, names, known = list[float](), dict[bytes, str](), dict[bytes, float]()
+    numbers, names, grades = list[float](), dict[bytes, str](), dict[bytes, float]()
     for number, line, fields in _lines(source, comments=comments):
         if len(fields) != len(form.words):
-            what = (
+            problem = (
                 f"{source.name}:{number}: {shorten(line)} has {len(fields)} "
                 f"field{'s' * (len(fields) != 1)}"
             )
             expected = f"a {form.name} line has {len(form.words)} ({' '.join(form.words)})"
             raise BadLine(
-                f"{what}, {expected}; "
+                f"{problem}, {expected}; "
                 f"{form.hints.get(len(fields), 'correct the line, or name another format.')}"
             )
         text = fields.pop()
-        if text not in known:
-            known[text] = float(text) if _NUMBER.fullmatch(text) else math.nan
-            if not math.isfinite(known[text]):
-                what = (
+        if text not in grades:
+            grades[text] = float(text) if _NUMBER.fullmatch(text) else math.nan
+            if not math.isfinite(grades[text]):
+                problem = (
                     f"{source.name}:{number}: {form.words[-1]} {shorten(text)} in {shorten(line)} "
                     "is not a finite number"
                 )
-                raise BadLine(f"{what}; write a number such as 1 or 0.5, or take the line out.")
-        numbers.append(known[text])
+                raise BadLine(f"{problem}; write a number such as 1 or 0.5, or take the line out.")
+        numbers.append(grades[text])
         # Ids that many lines share are one text.
         for column, raw in zip(columns, fields, strict=True):
             column.append(names[raw] if raw in names else names.setdefault(raw, decode_id(raw)))
@@ -231,8 +231,8 @@ def _repeated(
         source.name,
         verb,
         (
-            (tuple(decode_id(found[field]) for field in fields), number)
-            for number, _, found in lines
+            (tuple(decode_id(line_fields[field]) for field in fields), number)
+            for number, _, line_fields in lines
         ),
     )
 
@@ -275,8 +275,8 @@ def read_judgments(source: Source, request: Request | None = None) -> Judgments:
     request = request or Request()
     aspects, comments = request.aspects != "none", request.comments
     # The compiled reader gives nothing where an item is judged twice.
-    if (found := read_judged_rows(source, comments=comments, aspects=aspects)) is not None:
-        table = found.table()
+    if (rows := read_judged_rows(source, comments=comments, aspects=aspects)) is not None:
+        table = rows.table()
         refuse_large_grades(source.name, table.grades if request.recognised else ())
         return table
     (queries, names, items), grades = _read_columns(source, _QRELS, comments=comments)

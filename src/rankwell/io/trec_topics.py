@@ -44,7 +44,7 @@ _ENTITY = re.compile(r"&(?:#\d+|#x[0-9a-f]+|\w+);", re.IGNORECASE)
 
 class _Topic(NamedTuple):
     line: int
-    own: str
+    attributes: str
     body: str
 
 
@@ -61,54 +61,57 @@ def read_texts(source: Source, request: Request) -> Texts:
     Raises BadLine for a topic without a number or without its end, and for what is outside topics,
     BadInput for a number that appears twice and where no topic has a text.
     """
-    known = dict[str, dict[str, str]]()
+    fields_by_topic = dict[str, dict[str, str]]()
     for topic in _topics(source):
         fields = _fields(topic.body)
-        number = _NUMBER.search(topic.own)
-        named = (
-            [each for each in number.groups() if each]
+        number = _NUMBER.search(topic.attributes)
+        topic_numbers = (
+            [number_text for number_text in number.groups() if number_text]
             if number
             else [fields.pop(key) for key in _NUMBERS if key in fields]
         )
-        name = named[0].strip() if named else ""
+        name = topic_numbers[0].strip() if topic_numbers else ""
         if not name or len(name.split()) > 1:
-            what = f"a topic with the number {name!r}" if name else "a topic without a number"
+            problem = f"a topic with the number {name!r}" if name else "a topic without a number"
             raise BadLine(
-                f"{source.name}:{topic.line}: {what}; expected <num> Number: 301, or <topic "
+                f"{source.name}:{topic.line}: {problem}; expected <num> Number: 301, or <topic "
                 'number="301">.'
             )
-        if name in known:
+        if name in fields_by_topic:
             raise BadLine(
                 f"{source.name}:{topic.line}: the topic {name!r} already appears above; every "
                 "text needs its own id."
             )
-        known[name] = fields
-    field = next((key for key in _TEXTS if any(fields.get(key) for fields in known.values())), None)
+        fields_by_topic[name] = fields
+    field = next(
+        (key for key in _TEXTS if any(fields.get(key) for fields in fields_by_topic.values())), None
+    )
     if field is None:
-        found = (
-            ", ".join(sorted({key for fields in known.values() for key in fields if key})) or "none"
+        field_list = (
+            ", ".join(sorted({key for fields in fields_by_topic.values() for key in fields if key}))
+            or "none"
         )
         expected = ", ".join(filter(None, _TEXTS))
         raise BadInput(
-            f"{source.name}: no topic has a text ({expected}); found are the fields {found}."
+            f"{source.name}: no topic has a text ({expected}); found are the fields {field_list}."
         )
     if field not in _TEXTS[:2]:
         request.notes.append(
             f"{source.name}: the topics have no title; their text is the field {field or 'topic'}"
         )
-    texts = {name: fields.pop(field, "") for name, fields in known.items()}
+    texts = {name: fields.pop(field, "") for name, fields in fields_by_topic.items()}
     attributes = {
         name: {key: text for key, text in fields.items() if key and text}
-        for name, fields in known.items()
+        for name, fields in fields_by_topic.items()
     }
     return Texts(dict.fromkeys(texts, "") if request.ids_only else texts, attributes)
 
 
 def _topics(source: Source) -> Iterator[_Topic]:
     text = decode_id(source.read())
-    place = counted = 0
+    position = counted = 0
     line = 1
-    while begin := _BEGIN.match(text, place):
+    while begin := _BEGIN.match(text, position):
         line += text.count("\n", counted, begin.start("tag"))
         counted = begin.start("tag")
         end = re.compile(rf"</{begin['tag']}\s*>|(?=<{begin['tag']}\b)", re.IGNORECASE).search(
@@ -120,13 +123,14 @@ def _topics(source: Source) -> Iterator[_Topic]:
                 "whole?"
             )
         yield _Topic(line, begin["own"], text[begin.end() : end.start()])
-        place = end.end()
-    rest = _REST.match(text, place)
-    place = rest.end() if rest else place
-    if place < len(text):
-        line += text.count("\n", counted, place)
+        position = end.end()
+    trailing = _REST.match(text, position)
+    position = trailing.end() if trailing else position
+    if position < len(text):
+        line += text.count("\n", counted, position)
         raise BadLine(
-            f"{source.name}:{line}: {text[place : place + 60]!r} is outside a topic; expected "
+            f"{source.name}:{line}: {text[position : position + 60]!r} is outside a topic; "
+            "expected "
             "<top> or <topic>."
         )
 
@@ -135,12 +139,12 @@ def _fields(body: str) -> dict[str, str]:
     """The fields of a topic by their tags, and under the empty name the text before them."""
     body = re.sub(
         r"<!\[CDATA\[(.*?)\]\]>",
-        lambda found: html.escape(found[1], quote=False),
+        lambda match: html.escape(match[1], quote=False),
         body,
         flags=re.DOTALL,
     )
     first = _FIELD.search(body)
-    found = {"": _plain("", body[: first.start()] if first else body)}
+    fields = {"": _plain("", body[: first.start()] if first else body)}
     while first:
         tag = first["tag"].lower()
         closing = re.compile(rf"</{tag}\s*>", re.IGNORECASE).search(body, first.end())
@@ -150,9 +154,9 @@ def _fields(body: str) -> dict[str, str]:
         else:
             stop, end = closing.start(), closing.end()
         text = _plain(tag, body[first.end() : stop])
-        found[tag] = "; ".join(filter(None, (found.get(tag, ""), text)))
+        fields[tag] = "; ".join(filter(None, (fields.get(tag, ""), text)))
         first = _FIELD.search(body, end)
-    return found
+    return fields
 
 
 def _plain(tag: str, text: str) -> str:
@@ -160,5 +164,5 @@ def _plain(tag: str, text: str) -> str:
     beginning.
     """
     text = re.sub(r"</?[A-Za-z][^<>]*>", " ", text)
-    text = " ".join(_ENTITY.sub(lambda found: html.unescape(found[0]), text).split())
+    text = " ".join(_ENTITY.sub(lambda match: html.unescape(match[0]), text).split())
     return text.removeprefix(f"{_LABELS[tag]}:").strip() if tag in _LABELS else text

@@ -48,7 +48,7 @@ def _tables(
     return _register
 
 
-def _named(
+def _choose_embeddings(
     shapes: Mapping[str, tuple[int, ...]],
     load: Callable[[str], NDArray[Any]],
     source: Source,
@@ -58,27 +58,27 @@ def _named(
     """The array that `choose_array` takes of a container, with ids of a usual name. Raises BadInput
     where these fit no array.
     """
-    chosen = choose_array(shapes, request.part, source.name)
-    vectors, length = as_real(load(chosen)), shapes[chosen][:1]
-    beside = next(
-        (name for name in ids if name != chosen and length and shapes.get(name) == length), None
+    array_name = choose_array(shapes, request.part, source.name)
+    vectors, length = as_real(load(array_name)), shapes[array_name][:1]
+    id_name = next(
+        (name for name in ids if name != array_name and length and shapes.get(name) == length), None
     )
-    own = {shape[:1] for shape in shapes.values() if len(shape) > 1}
+    row_counts = {shape[:1] for shape in shapes.values() if len(shape) > 1}
     wrong = next(
         (
             name
             for name in ("ids", "id")
-            if beside is None and shapes.get(name) not in (None, length, *own)
+            if id_name is None and shapes.get(name) not in (None, length, *row_counts)
         ),
         None,
     )
-    if wrong not in (None, chosen):
-        sizes = [" × ".join(map(str, shapes[name])) or "1" for name in (wrong, chosen)]
+    if wrong not in (None, array_name):
+        sizes = [" × ".join(map(str, shapes[name])) or "1" for name in (wrong, array_name)]
         raise BadInput(
-            f"{wrong!r} has {sizes[0]} ids, {chosen!r} is {sizes[1]}; give every row an id, "
+            f"{wrong!r} has {sizes[0]} ids, {array_name!r} is {sizes[1]}; give every row an id, "
             "or none."
         )
-    return Embeddings(None if beside is None else item_ids(load(beside).tolist()), vectors)
+    return Embeddings(None if id_name is None else item_ids(load(id_name).tolist()), vectors)
 
 
 @_tables("npz", (".npz",), magic=b"PK\x03\x04")
@@ -100,25 +100,25 @@ def read_npz(source: Source, request: Request) -> Embeddings:
         }
         if not members:
             pickled = any(name.endswith("data.pkl") for name in archive.namelist())
-            what = (
+            content = (
                 "a PyTorch checkpoint, which is pickled and never opened"
                 if pickled
                 else "a zip archive"
             )
-            raise BadInput(f"{what}; save the vectors with numpy.save or as safetensors.")
+            raise BadInput(f"{content}; save the vectors with numpy.save or as safetensors.")
         shapes = {name: _in_archive(archive, member, None) for name, member in members.items()}
-        beside = ("ids", "id", "keys", "names")
-        return _named(
+        id_names = ("ids", "id", "keys", "names")
+        return _choose_embeddings(
             shapes,
             lambda name: _in_archive(archive, members[name], read_npy),
             source,
             request,
-            ids=beside,
+            ids=id_names,
         )
 
 
 @contextmanager
-def _parsing(what: str) -> Generator[None]:
+def _parsing(file_kind: str) -> Generator[None]:
     """Raises BadInput for whatever a library raises that reads a damaged file."""
     try:
         yield
@@ -127,7 +127,7 @@ def _parsing(what: str) -> Generator[None]:
     except Exception as error:
         reason = str(error).partition("\n")[0][:120] or type(error).__name__
         raise BadInput(
-            f"{what} is damaged, ends early or cannot be unpacked ({reason}); write it again."
+            f"{file_kind} is damaged, ends early or cannot be unpacked ({reason}); write it again."
         ) from error
 
 
@@ -175,22 +175,24 @@ def read_hdf5(source: Source, request: Request) -> Embeddings:
     h5py = _h5py()
     path = source.file or Path()
     with _parsing("the HDF5 file"), h5py.File(path, "r") as file:
-        found: dict[str, Any] = {}
+        data_sets: dict[str, Any] = {}
         file.visititems(
             lambda name, entry: (
-                found.update({name: entry}) if isinstance(entry, h5py.Dataset) else None
+                data_sets.update({name: entry}) if isinstance(entry, h5py.Dataset) else None
             )
         )
         if odd := next(
-            (name for name in ("ids", "id") if name in file and name not in found), None
+            (name for name in ("ids", "id") if name in file and name not in data_sets), None
         ):
             raise BadInput(f"{odd!r} is not a data set; write the ids as one, or rename it.")
         shapes = {
             name: tuple(entry.shape or ())
-            for name, entry in found.items()
+            for name, entry in data_sets.items()
             if name.rpartition("/")[2] not in ("neighbors", "distances") or name == request.part
         }
-        return _named(shapes, lambda name: _hdf5_array(path, found[name]), source, request)
+        return _choose_embeddings(
+            shapes, lambda name: _hdf5_array(path, data_sets[name]), source, request
+        )
 
 
 def _neighbours(source: Source, request: Request) -> tuple[list[str], list[str], Ints]:
@@ -204,18 +206,18 @@ def _neighbours(source: Source, request: Request) -> tuple[list[str], list[str],
                 f"no data set 'neighbors'; found are {', '.join(file) or 'none'}. Expected a "
                 "file as ann-benchmarks has."
             )
-        found = _hdf5_array(source.file or Path(), file["neighbors"])
-        if found.ndim != 2 or found.dtype.kind not in "iu":
+        neighbours = _hdf5_array(source.file or Path(), file["neighbors"])
+        if neighbours.ndim != 2 or neighbours.dtype.kind not in "iu":
             raise BadInput(
-                f"'neighbors' has the shape {found.shape} of {found.dtype}; expected "
+                f"'neighbors' has the shape {neighbours.shape} of {neighbours.dtype}; expected "
                 "integers, (queries, neighbours)."
             )
         part = "" if request.part == "neighbors" else request.part
-        if part and not (part.isdecimal() and 0 < int(part) <= found.shape[1]):
+        if part and not (part.isdecimal() and 0 < int(part) <= neighbours.shape[1]):
             raise BadInput(
-                f"{part!r}: expected a number of first neighbours, from 1 to {found.shape[1]}."
+                f"{part!r}: expected a number of first neighbours, from 1 to {neighbours.shape[1]}."
             )
-        near = np.array(found[:, : int(part or found.shape[1])], dtype=np.int64)
+        near = np.array(neighbours[:, : int(part or neighbours.shape[1])], dtype=np.int64)
     if near.min(initial=0) < -1:
         raise BadInput(
             f"'neighbors' has the position {near.min()}; expected positions from 0, and -1 "
@@ -335,8 +337,10 @@ def read_safetensors(source: Source, request: Request) -> Embeddings:
             code, (start, stop) = entry["dtype"], _lengths(entry["data_offsets"])
             # Those of kinds that are not read may have any size.
             if code in _KINDS and stop - start != refuse_size(shapes[name], np.dtype(_KINDS[code])):
-                what = f"the safetensors header gives {stop - start} bytes to {shapes[name]} {code}"
-                raise BadInput(f"{what}; write the file again.")
+                problem = (
+                    f"the safetensors header gives {stop - start} bytes to {shapes[name]} {code}"
+                )
+                raise BadInput(f"{problem}; write the file again.")
         spans = sorted(_lengths(entry["data_offsets"]) for entry in header.values())
         if [0, *(stop for _, stop in spans)] != [
             *(start for start, _ in spans),
@@ -346,7 +350,9 @@ def read_safetensors(source: Source, request: Request) -> Embeddings:
                 "the tensors do not cover the safetensors file one after the other; write the "
                 "file again."
             )
-        table = _named(shapes, lambda name: _tensor(path, header[name], begin), source, request)
+        table = _choose_embeddings(
+            shapes, lambda name: _tensor(path, header[name], begin), source, request
+        )
         if table.ids is None and isinstance(metadata, dict) and "ids" in metadata:
             return Embeddings(
                 item_ids(parse_json(metadata["ids"], "the metadata 'ids'", "a list of ids")),
@@ -394,15 +400,17 @@ def _tensor(path: Path, entry: Any, begin: int) -> NDArray[Any]:
     if code != "BF16":
         return mapped
     # The upper halves of float32.
-    whole = np.zeros(shape, dtype=np.float32)
+    widened = np.zeros(shape, dtype=np.float32)
     for rows in row_blocks(len(mapped), int(np.prod(shape[1:], dtype=np.int64))):
-        whole[rows] = (mapped[rows].astype(np.uint32) << np.uint32(16)).view(np.float32)
-    return whole
+        widened[rows] = (mapped[rows].astype(np.uint32) << np.uint32(16)).view(np.float32)
+    return widened
 
 
 def _lengths(values: Any) -> tuple[int, ...]:
     """Lengths or offsets. Raises ValueError for anything but a list of natural numbers."""
-    if not isinstance(values, list) or not all(type(each) is int and each >= 0 for each in values):
+    if not isinstance(values, list) or not all(
+        type(length) is int and length >= 0 for length in values
+    ):
         raise ValueError(f"{shown(values)}; expected a list of natural numbers")
     return tuple(values)
 

@@ -28,24 +28,25 @@ ELEVEN_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 def _precisions(
     view: JudgedRankings, rel: float, depth: Depth = None, area: Area = "step"
 ) -> Floats:
-    """(queries,) the sum of the precision at each relevant item down to the depth; of trapezoids
+    """The sum of the precision at each relevant item down to the depth, per query; of trapezoids
     with that just above it.
     """
     if view.in_random_order:
         return _expected_precisions(view, rel, depth, area=area)
     hit = view.relevant(rel)
-    found = view.count_so_far(hit)
-    height = found / view.ranks
+    hits_so_far = view.count_so_far(hit)
+    height = hits_so_far / view.ranks
     if area == "trapezoid":
         # At the first place nothing is above, and the curve begins at 1.
         height = (
-            height + np.where(view.ranks > 1, (found - 1) / np.maximum(view.ranks - 1, 1), 1.0)
+            height
+            + np.where(view.ranks > 1, (hits_so_far - 1) / np.maximum(view.ranks - 1, 1), 1.0)
         ) / 2
     return view.sum_rows(np.where(hit & view.within(depth), height, 0.0))
 
 
 def _ties(view: JudgedRankings, hit: Bools) -> tuple[Floats, Floats]:
-    """(rows,) the relevant items of the tie that each row belongs to, and those above that tie."""
+    """The relevant items of the tie that each row belongs to, and those above that tie."""
     inside = np.bincount(view.tie_of_row, weights=hit).astype(np.float64)[view.tie_of_row]
     first = np.searchsorted(view.tie_of_row, view.tie_of_row)
     return inside, (view.count_so_far(hit) - hit)[first].astype(np.float64)
@@ -69,14 +70,14 @@ def _expected_precisions(
     hit = view.relevant(rel)
     inside, earlier = _ties(view, hit)
     share = ratio(inside - 1, view.tied - 1)
-    shown = view.chance_within(depth)
+    chance_shown = view.chance_within(depth)
     inverse = view.mean_over_ties(lambda rank: 1.0 / rank, depth)
-    mean = share * shown + (earlier + 1 - share * (view.above + 1)) * inverse
+    mean = share * chance_shown + (earlier + 1 - share * (view.above + 1)) * inverse
     if area == "trapezoid":
         first = view.mean_over_ties(lambda rank: (rank == 1).astype(np.float64), depth)
         inverse = view.mean_over_ties(_inverse_of_previous, depth)
         mean = (
-            mean + share * (shown - first) + (earlier - share * view.above) * inverse + first
+            mean + share * (chance_shown - first) + (earlier - share * view.above) * inverse + first
         ) / 2
     return view.sum_rows(np.where(hit if counted is None else hit & counted, mean, 0.0))
 
@@ -85,12 +86,12 @@ def _inverse_of_previous(rank: Ints) -> Floats:
     return np.where(rank > 1, 1.0 / np.maximum(rank - 1, 1), 0.0)
 
 
-def _height_in_cut_tie(above: int, places: int, earlier: float, found: int, area: Area) -> float:
+def _height_in_cut_tie(above: int, n_places: int, earlier: float, n_hits: int, area: Area) -> float:
     """The mean height at one of `found` relevant items in random order at the next `places`
     places.
     """
-    share = (found - 1) / (places - 1) if places > 1 else 0.0
-    ranks = np.arange(above + 1, above + places + 1)
+    share = (n_hits - 1) / (n_places - 1) if n_places > 1 else 0.0
+    ranks = np.arange(above + 1, above + n_places + 1)
     height = share + (earlier + 1 - share * (above + 1)) * float((1.0 / ranks).mean())
     if area == "step":
         return height
@@ -108,22 +109,26 @@ def _expected_over_found(view: JudgedRankings, rel: float, k: int, area: Area) -
     the tie at the cut.
     """
     hit = view.relevant(rel)
-    whole = view.above + view.tied <= k
-    certain = view.sum_rows(hit & whole)
-    total = _expected_precisions(view, rel, k, whole, area)
+    is_whole_tie = view.above + view.tied <= k
+    certain = view.sum_rows(hit & is_whole_tie)
+    total = _expected_precisions(view, rel, k, is_whole_tie, area)
     value = ratio(total, certain)
     inside, _ = _ties(view, hit)
-    cut = np.flatnonzero(hit & ~whole & (view.above < k))
+    cut = np.flatnonzero(hit & ~is_whole_tie & (view.above < k))
     for row in cut[np.diff(view.query_of_row[cut], prepend=-1) != 0].tolist():
         query, above, m = int(view.query_of_row[row]), int(view.above[row]), int(inside[row])
-        places, tied = k - above, int(view.tied[row])
+        n_places, tied = k - above, int(view.tied[row])
         mean = 0.0
-        for found in range(max(0, places - (tied - m)), min(m, places) + 1):
+        for n_hits in range(max(0, n_places - (tied - m)), min(m, n_places) + 1):
             chance = (
-                math.comb(m, found) * math.comb(tied - m, places - found) / math.comb(tied, places)
+                math.comb(m, n_hits)
+                * math.comb(tied - m, n_places - n_hits)
+                / math.comb(tied, n_places)
             )
-            extra = found * _height_in_cut_tie(above, places, float(certain[query]), found, area)
-            mean += chance * (total[query] + extra) / max(certain[query] + found, 1)
+            extra = n_hits * _height_in_cut_tie(
+                above, n_places, float(certain[query]), n_hits, area
+            )
+            mean += chance * (total[query] + extra) / max(certain[query] + n_hits, 1)
         value[query] = mean
     return value
 
@@ -132,11 +137,9 @@ def _expected_over_found(view: JudgedRankings, rel: float, k: int, area: Area) -
     "AP",
     source=_SOURCE
     + "; denom='found': torchmetrics; denom='min': sentence-transformers; area='trapezoid': "
-    "compute_ap of the "
-    "Oxford buildings, Philbin and others 2007",
+    "compute_ap of the Oxford buildings, Philbin and others 2007",
     aliases="map map_cut average_precision mean_average_precision "
-    "retrieval_average_precision(denom='found') "
-    "RetrievalMAP(denom='found')",
+    "retrieval_average_precision(denom='found') RetrievalMAP(denom='found')",
     expected="linear",
 )
 def ap(
@@ -172,7 +175,7 @@ def ap(
     >>> ap(view, area="trapezoid").round(4).tolist()
     [0.5278]
     """
-    view = judged.shown(judged_only)
+    view = judged.without_unjudged(judged_only)
     if denom == "found" and k is not None and view.in_random_order:
         return _expected_over_found(view, rel, k, area)
     findable = (
@@ -224,7 +227,7 @@ def set_ap(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False)
     >>> set_ap(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}})).tolist()
     [0.25]
     """
-    view = judged.shown(judged_only)
+    view = judged.without_unjudged(judged_only)
     return ratio(view.sum_rows(view.relevant(rel)) ** 2, view.retrieved * view.n_relevant(rel))
 
 
@@ -275,13 +278,15 @@ def interpolated_precision(
     """
     if not 0 <= recall < math.inf:
         raise BadUsage(f"recall={recall!r}; expected a number from 0.")
-    view = judged.shown(judged_only)
+    view = judged.without_unjudged(judged_only)
     hit, target = view.relevant(rel), recall * view.n_relevant(rel)
-    whole = np.floor(target)
-    needed = whole + (target - whole >= 0.5) if rounding == "nearest" else np.floor(target + 0.9)
-    so_far = view.count_so_far(hit)
+    n_whole = np.floor(target)
+    n_needed = (
+        n_whole + (target - n_whole >= 0.5) if rounding == "nearest" else np.floor(target + 0.9)
+    )
+    hits_so_far = view.count_so_far(hit)
     return view.max_rows(
-        np.where(hit & (so_far >= needed[view.query_of_row]), so_far / view.ranks, 0.0)
+        np.where(hit & (hits_so_far >= n_needed[view.query_of_row]), hits_so_far / view.ranks, 0.0)
     )
 
 

@@ -9,7 +9,7 @@ from rankwell.errors import BadUsage
 
 
 def _ideal_ranks(judged: JudgedRankings, positive: Ints) -> Ints:
-    """(positive,) the rank of each row in the ideal list: higher grades first, ties in the order of
+    """The rank of each positive row in the ideal list: higher grades first, ties in the order of
     the ranking.
     """
     codes = np.unique(-judged.judged_grades)
@@ -19,9 +19,9 @@ def _ideal_ranks(judged: JudgedRankings, positive: Ints) -> Ints:
     better = np.searchsorted(truth, query * stride + grade) - judged.judged_offsets[query]
     order = np.lexsort((judged.ranks[positive], grade, query))
     edges = np.flatnonzero(np.diff((query * stride + grade)[order], prepend=-1, append=-1))
-    place = np.empty_like(order)
-    place[order] = position_in_segment(edges if len(edges) else np.zeros(1, dtype=np.int64))
-    return better + place + 1
+    positions = np.empty_like(order)
+    positions[order] = position_in_segment(edges if len(edges) else np.zeros(1, dtype=np.int64))
+    return better + positions + 1
 
 
 @measure(
@@ -62,11 +62,13 @@ def compat(
     )
     overlap = judged.sum_rows(added)
     if normalize:
-        place = judged.judged_positions
+        ideal_ranks = judged.judged_positions
         last = depth[judged.query_of_judged]
-        own = (judged.judged_grades > 0) & (place <= last)
+        in_ideal = (judged.judged_grades > 0) & (ideal_ranks <= last)
         return ratio(
             overlap,
-            judged.sum_judged(np.where(own, worth[last] - worth[np.minimum(place, last) - 1], 0.0)),
+            judged.sum_judged(
+                np.where(in_ideal, worth[last] - worth[np.minimum(ideal_ranks, last) - 1], 0.0)
+            ),
         )
     return ratio(overlap, np.concatenate([[0.0], np.cumsum(weights)])[depth])

@@ -40,7 +40,7 @@ def num_ret(judged: JudgedRankings, *, rel: float | None = None, k: int | None =
     ([3.0], [1.0])
     """
     if rel is None:
-        return judged.n_shown(k).astype(np.float64)
+        return judged.list_length(k).astype(np.float64)
     return judged.sum_rows(judged.relevant(rel) * judged.share_within(k))
 
 

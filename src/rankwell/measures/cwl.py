@@ -30,8 +30,8 @@ GoesOn = Callable[[Floats, Floats], Floats]
 def _gain_per_item(
     judged: JudgedRankings, goes_on: GoesOn, k: int | None, min_rel: float, max_rel: float
 ) -> Floats:
-    """(queries,) the mean gain of the items looked at in the first `k` ranks, weighed by the chance
-    that each is reached.
+    """The mean gain of the items looked at in the first `k` ranks, weighed by the chance that each
+    is reached; per query.
     """
     if not max_rel > min_rel:
         raise BadUsage(
@@ -54,7 +54,7 @@ def _gain_per_item(
 def _gains(
     judged: JudgedRankings, start: int, stop: int, depth: int, min_rel: float, max_rel: float
 ) -> Floats:
-    """(queries, depth) the gain at each rank; 0 for what is not judged and beyond the list."""
+    """The gain at each rank, (queries, depth); 0 for what is not judged and beyond the list."""
     rows = np.arange(judged.offsets[start], judged.offsets[stop])
     rows = rows[(judged.ranks[rows] <= depth) & (judged.grades[rows] >= 0)]
     gains = np.zeros((stop - start, depth))
@@ -295,10 +295,10 @@ def information_foraging(
             raise BadUsage(f"{name}={value:g}: IFT takes numbers from 0.")
 
     def _goes_on(ranks: Floats, gains: Floats) -> Floats:
-        so_far = np.cumsum(gains, axis=1)
-        goal = 1 - 1 / (1 + b1 * np.exp(np.minimum((T - so_far) * R1, 700)))
-        rate = 1 / (1 + b2 * np.exp(np.minimum((A - so_far / ranks) * R2, 700)))
-        return {"goal": goal, "rate": rate, "both": goal * rate}[by]
+        gain_so_far = np.cumsum(gains, axis=1)
+        by_goal = 1 - 1 / (1 + b1 * np.exp(np.minimum((T - gain_so_far) * R1, 700)))
+        rate = 1 / (1 + b2 * np.exp(np.minimum((A - gain_so_far / ranks) * R2, 700)))
+        return {"goal": by_goal, "rate": rate, "both": by_goal * rate}[by]
 
     return _gain_per_item(judged, _goes_on, k, min_rel, max_rel)
 
@@ -306,8 +306,7 @@ def information_foraging(
 @measure(
     "TBG",
     source="Smucker and Clarke 2012, Time-based calibration of effectiveness measures, as "
-    "normalised "
-    "in cwl_eval 1.0.12",
+    "normalised in cwl_eval 1.0.12",
     aliases="tbg",
 )
 def time_biased_gain(

@@ -21,7 +21,7 @@ _rank = partial(measure, scale=RANK, expected="linear", exempt={"unjudged tail":
 
 
 def _last(view: JudgedRankings, missing: Missing, n_items: int | None) -> Floats:
-    """(queries,) the rank of what is not found: one more than all items; NaN where it is skipped or
+    """The rank of what is not found, per query: one more than all items; NaN where it is skipped or
     their number is not known.
     """
     size = view.retrieved
@@ -29,17 +29,16 @@ def _last(view: JudgedRankings, missing: Missing, n_items: int | None) -> Floats
         if (size > n_items).any():
             query = int(np.flatnonzero(size > n_items)[0])
             raise BadUsage(
-                f"n_items={n_items}, and query {view.queries[query]!r} ranks "
-                f"{int(size[query])} items; "
-                "n_items is the size of the whole collection."
+                f"n_items={n_items}, and query {view.queries[query]!r} ranks {int(size[query])} "
+                "items; n_items is the size of the whole collection."
             )
         size = np.full(len(size), n_items, dtype=np.int64)
     return np.where((size > 0) & (missing == "last"), size + 1.0, np.nan)
 
 
 def _best(view: JudgedRankings, rel: float) -> Floats:
-    """(queries,) the rank of the first positive, infinity without one; in random order (t + 1) / (p
-    + 1) for p of t places.
+    """The rank of the first positive of each query, infinity without one; in random order (t + 1) /
+    (p + 1) for p of t places.
     """
     if not view.in_random_order:
         return view.first_rank(view.relevant(rel))
@@ -135,18 +134,18 @@ def median_rank_floor(
 def _mean_of_all(
     view: JudgedRankings, ranks: Floats, last: Floats, rel: float, missing: Missing
 ) -> Floats:
-    """(queries,) the mean of (rows,) ranks over all positives of a query; those not found rank
-    last, or are left out.
+    """The mean of the ranks of all positives of each query; those not found rank last, or are left
+    out.
     """
     hit = view.relevant(rel)
-    found, positives = view.sum_rows(hit), view.n_relevant(rel)
+    n_found, positives = view.sum_rows(hit), view.n_relevant(rel)
     total = view.sum_rows(np.where(hit, ranks, 0.0))
     if missing == "skip":
-        return np.where(found > 0, ratio(total, found), np.nan)
-    lost = positives - found
+        return np.where(n_found > 0, ratio(total, n_found), np.nan)
+    n_missing = positives - n_found
     # What is not found has a rank only where the number of items is known, and that number matters
     # only where something is lost.
-    mean = ratio(total + np.where(lost > 0, lost * last, 0.0), positives)
+    mean = ratio(total + np.where(n_missing > 0, n_missing * last, 0.0), positives)
     return np.where(positives > 0, mean, last)
 
 
@@ -190,26 +189,28 @@ def mean_rank(
 
 
 def averaged(measure: Measure, view: JudgedRankings) -> Floats:
-    """(queries,) a measure where tied items all stand at the middle of their places: the rule of
+    """The values of a measure where tied items all stand at the middle of their places: the rule of
     Collaborative Experts and MMT.
 
     That is not the mean of the measure (`expected`): a positive tied with one other at the top has
     the rank 1.5, which `Success@1` does not accept. Raises BadUsage for other measures. Source: Liu
     and others 2019, Use what you have.
     """
-    given = measure.parameters
-    if measure.name == "Success" and not given["judged_only"]:
-        rank, k = _middle(view, given["rel"]), given["k"]
+    parameters = measure.parameters
+    if measure.name == "Success" and not parameters["judged_only"]:
+        rank, k = _middle(view, parameters["rel"]), parameters["k"]
         return (rank == 1 if k == 1 else rank < k + 1).astype(np.float64)
-    if measure.entry.function is mean_rank and given["of"] == "all":
+    if measure.entry.function is mean_rank and parameters["of"] == "all":
         # The mean place of a tied item is the middle of its places anyway.
-        return mean_rank(view.with_random_order, **dict(measure.given))
+        return mean_rank(view.with_random_order, **dict(measure.arguments))
     if measure.name in ("MedR", "MedRLow", "MedRFloor", "MnR"):
-        return _filled(_middle(view, given["rel"]), _last(view, given["missing"], given["n_items"]))
+        return _filled(
+            _middle(view, parameters["rel"]),
+            _last(view, parameters["missing"], parameters["n_items"]),
+        )
     raise BadUsage(
         f"{measure} has no value under the tie rule averaged, as Success@k, MedR, MedRLow, "
-        "MedRFloor and MnR have; "
-        "name another tie rule."
+        "MedRFloor and MnR have; name another tie rule."
     )
 
 

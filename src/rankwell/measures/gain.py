@@ -42,11 +42,11 @@ def _discount(rank: Ints | Floats) -> Floats:
     return np.log2(rank + 1.0)
 
 
-def _discounted(worth: Floats, rank: Ints, shown: Bools) -> Floats:
-    """The gain over its discount where it is shown, else 0; logarithms are taken only where they
+def _discounted(worth: Floats, rank: Ints, is_counted: Bools) -> Floats:
+    """The gain over its discount where it counts, else 0; logarithms are taken only where they
     count.
     """
-    rows = np.flatnonzero(shown & (worth != 0))
+    rows = np.flatnonzero(is_counted & (worth != 0))
     terms = np.zeros(len(worth))
     terms[rows] = worth[rows] / _discount(rank[rows])
     return terms
@@ -55,7 +55,7 @@ def _discounted(worth: Floats, rank: Ints, shown: Bools) -> Floats:
 def _sum_discounted(
     view: JudgedRankings, worth: Callable[[Floats], Floats], k: int | None
 ) -> Floats:
-    """(queries,) the discounted worth of the first `k` places; the mean over random orders of ties
+    """The discounted worth of the first `k` places, per query; the mean over random orders of ties
     (McSherry and Najork 2008).
     """
     if not view.in_random_order:
@@ -66,9 +66,7 @@ def _sum_discounted(
 
 
 def _ideal(judged: JudgedRankings, dcg: Gain, gains: Gains, rel: float | None) -> Floats:
-    """(judged,) the positive gains of all judged items, highest first within each query, then
-    zeros.
-    """
+    """The positive gains of all judged items, highest first within each query, then zeros."""
     worth = np.maximum(_worth(judged.judged_grades, dcg, gains, rel), 0.0)
     # Only a table of gains can order items otherwise than their grades do.
     return worth if gains is None else worth[np.lexsort((-worth, judged.query_of_judged))]
@@ -104,7 +102,7 @@ def discounted_gain(
     ([3.5], [7.5])
     """
     return _sum_discounted(
-        judged.shown(judged_only), lambda grades: _worth(grades, dcg, gains, rel), k
+        judged.without_unjudged(judged_only), lambda grades: _worth(grades, dcg, gains, rel), k
     )
 
 
@@ -133,16 +131,17 @@ def ideal_gain(
     >>> ideal_gain(view, k=1).tolist()
     [3.0]
     """
-    ideal, place = _ideal(judged, dcg, gains, rel), judged.judged_positions
-    return judged.sum_judged(_discounted(ideal, place, place <= (np.inf if k is None else k)))
+    ideal, ideal_ranks = _ideal(judged, dcg, gains, rel), judged.judged_positions
+    return judged.sum_judged(
+        _discounted(ideal, ideal_ranks, ideal_ranks <= (np.inf if k is None else k))
+    )
 
 
 @measure(
     "nDCG",
     source=_SOURCE,
     aliases="ndcg_cut normalized_dcg retrieval_normalized_dcg RetrievalNormalizedDCG "
-    "ndcg_burges(dcg='exp-log2') "
-    "ndcg_exp(dcg='exp-log2')",
+    "ndcg_burges(dcg='exp-log2') ndcg_exp(dcg='exp-log2')",
     expected="linear",
 )
 def ndcg(
@@ -166,12 +165,14 @@ def ndcg(
     >>> ndcg(view, k=3).round(5).tolist(), ndcg(view, k=3, dcg="exp-log2").round(5).tolist()
     ([0.71493], [0.61512])
     """
-    found = discounted_gain(judged, dcg=dcg, gains=gains, rel=rel, judged_only=judged_only, k=k)
-    return ratio(found, ideal_gain(judged, dcg=dcg, gains=gains, rel=rel, k=k))
+    dcg_values = discounted_gain(
+        judged, dcg=dcg, gains=gains, rel=rel, judged_only=judged_only, k=k
+    )
+    return ratio(dcg_values, ideal_gain(judged, dcg=dcg, gains=gains, rel=rel, k=k))
 
 
 def _ideal_sums(judged: JudgedRankings, ideal: Floats) -> Floats:
-    """(judged,) the ideal DCG down to each rank of the ideal list."""
+    """The ideal DCG down to each rank of the ideal list."""
     return running_sum(ideal / _discount(judged.judged_positions), judged.judged_offsets)
 
 
@@ -194,18 +195,18 @@ def rndcg(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     [1.0]
     """
     ideal = _ideal(judged, "log2", gains, None)
-    owner, place = judged.query_of_judged, judged.judged_positions
+    owner, ideal_ranks = judged.query_of_judged, judged.judged_positions
     following = np.append(ideal[1:], 0.0)
     following[judged.judged_offsets[1:][np.diff(judged.judged_offsets) > 0] - 1] = 0.0
     turns = np.flatnonzero((ideal > 0) & (following != ideal))
     worth = _worth(judged.grades, "log2", gains, None) / _discount(judged.ranks)
     best = _ideal_sums(judged, ideal)[turns]
-    reached = judged.sum_until(worth, owner[turns], place[turns]) / best
+    reached = judged.sum_until(worth, owner[turns], ideal_ranks[turns]) / best
     n_ideal = judged.sum_judged(ideal > 0)
     at_end = (n_ideal > 0) & (judged.retrieved > n_ideal + 1)
-    whole = ratio(judged.sum_rows(worth), judged.sum_judged(ideal / _discount(place)))
+    full_value = ratio(judged.sum_rows(worth), judged.sum_judged(ideal / _discount(ideal_ranks)))
     total = np.bincount(owner[turns], weights=reached, minlength=len(judged.queries)) + np.where(
-        at_end, whole, 0.0
+        at_end, full_value, 0.0
     )
     return ratio(total, np.bincount(owner[turns], minlength=len(judged.queries)) + at_end)
 
@@ -242,20 +243,21 @@ def ndcg_rel(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
         judged.judged_offsets[owner] + np.minimum(judged.ranks[rows], n_ideal[owner]) - 1
     ]
     at_items = np.bincount(owner, weights=reached / best, minlength=len(judged.queries))
-    whole = ratio(
+    full_value = ratio(
         judged.sum_rows(worth / _discount(judged.ranks)),
         judged.sum_judged(ideal / _discount(judged.judged_positions)),
     )
-    return ratio(np.maximum(at_items + (n_ideal - judged.sum_rows(gained)) * whole, 0.0), n_ideal)
+    return ratio(
+        np.maximum(at_items + (n_ideal - judged.sum_rows(gained)) * full_value, 0.0), n_ideal
+    )
 
 
 @measure(
     "G",
     source="trec_eval G, Buckley 2008",
     exempt={
-        "swap for the better": "the discount of an item depends on the gains above it, so that "
-        "one item's rise may "
-        "cost another"
+        "swap for the better": "the discount of an item depends on the gains above it, so that one "
+        "item's rise may cost another"
     },
 )
 def graded_g(judged: JudgedRankings, *, gains: Gains = None) -> Floats:

@@ -62,9 +62,8 @@ def gm_bpref(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     source="Yilmaz and Aslam 2006, Estimating average precision with incomplete and imperfect "
     "judgments",
     exempt={
-        "swap for the better": "an unjudged item of the pool is worth something above a "
-        "relevant one, and nothing "
-        "below it"
+        "swap for the better": "an unjudged item of the pool is worth something above a relevant "
+        "one, and nothing below it"
     },
 )
 def inferred_ap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
@@ -83,9 +82,9 @@ def inferred_ap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """
     hit = judged.relevant(rel)
     pooled = position_in_segment(judged.offsets)
-    seen = judged.count_so_far(judged.relevant(0)) - 1
+    judged_above = judged.count_so_far(judged.relevant(0)) - 1
     good = judged.count_so_far(hit) - 1
-    precision = (1 + pooled * (good + _EPSILON) / (seen + 2 * _EPSILON)) / judged.ranks
+    precision = (1 + pooled * (good + _EPSILON) / (judged_above + 2 * _EPSILON)) / judged.ranks
     return ratio(judged.sum_rows(np.where(hit, precision, 0.0)), judged.n_relevant(rel))
 
 
@@ -100,7 +99,7 @@ def judged_share(judged: JudgedRankings, *, k: int | None = None) -> Floats:
     >>> judged_share(judged_rankings({"q": {"a": 0}}, {"q": {"a": 2.0, "b": 1.0}}), k=10).tolist()
     [0.5]
     """
-    return ratio(judged.sum_rows(judged.is_judged * judged.share_within(k)), judged.n_shown(k))
+    return ratio(judged.sum_rows(judged.is_judged * judged.share_within(k)), judged.list_length(k))
 
 
 @_judged("Unj", source="trec_eval 10 unj, 2026", aliases="unj")
@@ -112,7 +111,7 @@ def unjudged_share(judged: JudgedRankings, *, k: int) -> Floats:
     >>> unjudged_share(judged_rankings({"q": {"a": 0}}, {"q": {"a": 2.0, "b": 1.0}}), k=10).tolist()
     [0.1]
     """
-    return (judged.n_shown(k) - judged.sum_rows(judged.is_judged * judged.share_within(k))) / k
+    return (judged.list_length(k) - judged.sum_rows(judged.is_judged * judged.share_within(k))) / k
 
 
 @measure(
@@ -123,9 +122,8 @@ def unjudged_share(judged: JudgedRankings, *, k: int) -> Floats:
     exempt={
         "unjudged tail": "an unjudged item below a relevant one is one more pair in the right "
         "order",
-        "swap for the better": "a relevant item that comes in from below the cut-off brings "
-        "pairs of its own, most "
-        "of them lost",
+        "swap for the better": "a relevant item that comes in from below the cut-off brings pairs "
+        "of its own, most of them lost",
     },
 )
 def pairwise_accuracy(judged: JudgedRankings, *, rel: float = 1, k: int | None = None) -> Floats:
@@ -141,9 +139,9 @@ def pairwise_accuracy(judged: JudgedRankings, *, rel: float = 1, k: int | None =
     [0.5]
     """
     hit = judged.relevant(rel) & judged.within(k)
-    found, shown = judged.sum_rows(hit), judged.n_shown(k)
-    later = (shown - found)[judged.query_of_row] - (judged.ranks - judged.count_so_far(hit))
-    pairs = found * (shown - found)
+    n_hits, n_items = judged.sum_rows(hit), judged.list_length(k)
+    later = (n_items - n_hits)[judged.query_of_row] - (judged.ranks - judged.count_so_far(hit))
+    pairs = n_hits * (n_items - n_hits)
     return np.divide(
         judged.sum_rows(np.where(hit, later, 0.0)),
         pairs,

@@ -56,15 +56,15 @@ def _shown(intents: IntentRankings, judged_only: bool) -> IntentRankings:
 
 
 def _live(intents: IntentRankings, rel: float) -> Floats:
-    """(queries,) S: how many intents something is relevant to."""
+    """S: the number of intents that something is relevant to, per query."""
     return intents.sum_aspects((intents.by_aspect.n_relevant(rel) > 0).astype(np.float64))
 
 
 def _novelty(
     intents: IntentRankings, discount: Discount, *, alpha: float, rel: float, k: int | None
 ) -> Floats:
-    """(queries,) the sum over the first `k` items and the intents of each of (1 - alpha)^(times
-    served above), discounted.
+    """The sum over the first `k` items and the intents of each of (1 - alpha)^(times served above),
+    discounted; per query.
     """
     view = intents.by_aspect
     hit = view.relevant(rel)
@@ -115,8 +115,8 @@ def _over_ideal(
 
 
 def _greedy_gains(serves: Bools, alpha: float, depth: int) -> Floats:
-    """(ranks,) the novelty at each rank of the list that takes the most novel item each time, the
-    first where several are.
+    """The novelty at each rank of the list that takes the most novel item each time, the first
+    where several are.
     """
     worth = np.ones(serves.shape[1])
     left = np.ones(len(serves), dtype=np.bool_)
@@ -124,8 +124,8 @@ def _greedy_gains(serves: Bools, alpha: float, depth: int) -> Floats:
     for rank in range(len(gains)):
         # Added intent by intent, so that items which serve the same ones tie exactly.
         novelty = np.zeros(len(serves))
-        for intent, each in enumerate(worth.tolist()):
-            novelty += np.where(serves[:, intent], each, 0.0)
+        for intent, intent_worth in enumerate(worth.tolist()):
+            novelty += np.where(serves[:, intent], intent_worth, 0.0)
         best = int(np.argmax(np.where(left, novelty, -1.0)))
         gains[rank], left[best] = novelty[best], False
         worth[serves[best]] *= 1 - alpha
@@ -319,8 +319,8 @@ def p_ia(intents: IntentRankings, *, k: int, rel: float = 1, judged_only: bool =
     [0.75]
     """
     view = _shown(intents, judged_only).by_aspect
-    found = view.sum_rows(view.relevant(rel) & view.within(k))
-    return ratio(intents.sum_aspects(found), k * _live(intents, rel))
+    hits = view.sum_rows(view.relevant(rel) & view.within(k))
+    return ratio(intents.sum_aspects(hits), k * _live(intents, rel))
 
 
 @measure(
@@ -366,17 +366,21 @@ def d_ndcg(intents: IntentRankings, *, k: int | None = None, judged_only: bool =
 
 
 def _ideal_gains(intents: IntentRankings, k: int | None) -> Floats:
-    """(queries,) the DCG of all judged items, those with the largest sums of grades first."""
+    """The DCG of all judged items of each query, those with the largest sums of grades first."""
     owner = intents.query_of_aspect[intents.aspect_of_truth]
-    pairs, place = np.unique(np.stack([owner, intents.truth_items]), axis=1, return_inverse=True)
+    pairs, pair_rows = np.unique(
+        np.stack([owner, intents.truth_items]), axis=1, return_inverse=True
+    )
     total = np.bincount(
-        place.ravel(), weights=np.maximum(intents.truth_grades, 0.0), minlength=pairs.shape[1]
+        pair_rows.ravel(), weights=np.maximum(intents.truth_grades, 0.0), minlength=pairs.shape[1]
     )
     order = np.lexsort((-total, pairs[0]))
     queries, gains = pairs[0][order], total[order]
     ranks = np.arange(1, len(queries) + 1) - np.searchsorted(queries, queries)
-    shown = np.where(ranks <= (len(ranks) if k is None else k), gains * _by_log(ranks), 0.0)
-    return np.bincount(queries, weights=shown, minlength=len(intents.queries)).astype(np.float64)
+    counted_gains = np.where(ranks <= (len(ranks) if k is None else k), gains * _by_log(ranks), 0.0)
+    return np.bincount(queries, weights=counted_gains, minlength=len(intents.queries)).astype(
+        np.float64
+    )
 
 
 @measure("D_sharp_nDCG", source=_SAKAI, aliases="D#-nDCG D#nDCG D♯-nDCG D♯nDCG Dsharp-nDCG")

@@ -50,7 +50,7 @@ def measure(
     1.0
     """
     if function is None:
-        chosen: dict[str, Any] = {
+        settings: dict[str, Any] = {
             "name": name,
             "better": better,
             "unit": unit,
@@ -58,7 +58,7 @@ def measure(
             "empty": empty,
             "summary": summary,
         }
-        return lambda own: measure(own, **chosen)
+        return lambda decorated: measure(decorated, **settings)
     called = name or function.__name__
     if not called.isidentifier() or (called in MEASURES and called not in _OWN):
         taken = "is a measure of rankwell" if called.isidentifier() else "is not a name"
@@ -73,45 +73,48 @@ def _entry(function: Own, name: str, scale: Scale, summary: Summary) -> MeasureE
     no name can give.
     """
     try:
-        view, *further = inspect.signature(function, eval_str=True).parameters.values()
+        view, *other_parameters = inspect.signature(function, eval_str=True).parameters.values()
     except (ValueError, NameError, TypeError) as error:
         raise BadUsage(
             f"{name}: expected a function whose first parameter is a JudgedRankings."
         ) from error
-    bare = next((each.name for each in further if each.default is each.empty), None)
+    bare = next(
+        (parameter.name for parameter in other_parameters if parameter.default is parameter.empty),
+        None,
+    )
     if bare is not None:
         raise BadUsage(f"{name}: its parameter {bare!r} has no default; give it one.")
     parameters = {
-        each.name: each.replace(annotation=type(each.default))
-        if each.annotation is each.empty
-        else each
-        for each in further
+        parameter.name: parameter.replace(annotation=type(parameter.default))
+        if parameter.annotation is parameter.empty
+        else parameter
+        for parameter in other_parameters
     }
 
     @wraps(function)
-    def _checked(judged: Any, **given: Any) -> Floats:
+    def _checked(judged: Any, **arguments: Any) -> Floats:
         n = len(judged.queries)
         try:
-            returned = function(judged, **given)
+            returned = function(judged, **arguments)
             values = unmasked(returned, f"{name}: the array of values")
         except RankwellError:
             raise
         except Exception as error:
-            place = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{type(error).__name__}: {error} ({place.filename}:{place.lineno})"
-            raise BadUsage(f"the measure {name} failed: {where}; correct the function.") from error
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            raise BadUsage(
+                f"the measure {name} failed: {type(error).__name__}: {error} "
+                f"({frame.filename}:{frame.lineno}); correct the function."
+            ) from error
         if values.shape != (n,) or values.dtype.kind not in "fiub":
             raise BadUsage(
                 f"{name}: the function returned {_seen(returned, values)}; expected a number "
                 f"for each of {n} queries."
             )
         if (infinite := np.flatnonzero(np.isinf(values))).size:
-            what = (
-                f"{name}: the value of the query {judged.queries[infinite[0]]!r} is "
-                f"{values[infinite[0]]}"
-            )
             raise BadUsage(
-                f"{what}; expected a finite number, or NaN where the measure is undefined."
+                f"{name}: the value of the query {judged.queries[infinite[0]]!r} is "
+                f"{values[infinite[0]]}; expected a finite number, or NaN where the measure is "
+                "undefined."
             )
         return values.astype(np.float64)
 
@@ -122,7 +125,7 @@ def _entry(function: Own, name: str, scale: Scale, summary: Summary) -> MeasureE
         if isinstance(view.annotation, type) and view.annotation is not view.empty
         else JudgedRankings,
         parameters=parameters,
-        at="k" if "k" in parameters else None,
+        cutoff_parameter="k" if "k" in parameters else None,
         source=", ".join(filter(None, ["own", origin_of(function)])),
         summary=summary,
         **scale._asdict(),
@@ -136,10 +139,10 @@ def _seen(returned: Any, values: np.ndarray[Any, Any]) -> str:
     """The words for the values of a function in place of numbers."""
     if values.ndim == 0:
         return kind_of(returned)
-    what = {"f": "number", "i": "number", "u": "number", "b": "boolean", "U": "string"}.get(
+    kind = {"f": "number", "i": "number", "u": "number", "b": "boolean", "U": "string"}.get(
         values.dtype.kind, "object"
     )
-    return f"{' x '.join(map(str, values.shape))} {what}{'' if values.size == 1 else 's'}"
+    return f"{' x '.join(map(str, values.shape))} {kind}{'' if values.size == 1 else 's'}"
 
 
 @OWN_MEASURES.register("function")
@@ -147,7 +150,7 @@ def name_of(function: Own) -> str:
     """The name of a function as a measure; one that is not decorated is registered under its
     own.
     """
-    known = next(
+    name = next(
         (
             name
             for name, entry in _OWN.items()
@@ -155,6 +158,6 @@ def name_of(function: Own) -> str:
         ),
         None,
     )
-    if known is None:
+    if name is None:
         measure(function)
-    return known or function.__name__
+    return name or function.__name__

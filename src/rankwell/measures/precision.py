@@ -27,13 +27,13 @@ PlacesRule = Literal["cutoff", "retrieved", "last"]
 
 
 def _last_relevant(view: JudgedRankings, rel: float, k: int) -> Ints:
-    """(queries,) the rank of the last relevant item, `k` at most; `k` where one is not retrieved or
-    there is none.
+    """The rank of the last relevant item of each query, `k` at most; `k` where one is not retrieved
+    or there is none.
     """
-    found = view.relevant(rel)
-    last = view.max_rows(np.where(found, view.ranks, 0.0))
-    whole = (view.sum_rows(found) == view.n_relevant(rel)) & (last > 0)
-    return np.where(whole, np.minimum(last, k), k).astype(np.int64)
+    is_relevant = view.relevant(rel)
+    last = view.max_rows(np.where(is_relevant, view.ranks, 0.0))
+    all_found = (view.sum_rows(is_relevant) == view.n_relevant(rel)) & (last > 0)
+    return np.where(all_found, np.minimum(last, k), k).astype(np.int64)
 
 
 def _expected_to_last(view: JudgedRankings, rel: float, k: int) -> Floats:
@@ -44,20 +44,20 @@ def _expected_to_last(view: JudgedRankings, rel: float, k: int) -> Floats:
     places count.
     """
     value = _found(view, rel, k) / k
-    found = view.relevant(rel)
+    is_relevant = view.relevant(rel)
     lowest = np.full(len(view.queries), -1, dtype=np.int64)
-    np.maximum.at(lowest, view.query_of_row[found], np.flatnonzero(found))
-    whole = (view.sum_rows(found) == view.n_relevant(rel)) & (lowest >= 0)
-    for query in np.flatnonzero(whole).tolist():
+    np.maximum.at(lowest, view.query_of_row[is_relevant], np.flatnonzero(is_relevant))
+    all_found = (view.sum_rows(is_relevant) == view.n_relevant(rel)) & (lowest >= 0)
+    for query in np.flatnonzero(all_found).tolist():
         row = int(lowest[query])
         above, tied = int(view.above[row]), int(view.tied[row])
-        m = int((found & (view.tie_of_row == view.tie_of_row[row])).sum())
+        m = int((is_relevant & (view.tie_of_row == view.tie_of_row[row])).sum())
         relevant, arrangements = float(view.n_relevant(rel)[query]), math.comb(tied, m)
-        for place in range(m, min(tied, k - above) + 1):
+        for place_in_tie in range(m, min(tied, k - above) + 1):
             # Here all relevant items stand above the cut: their share of k places gives way to that
             # of the places up to them.
-            chance = math.comb(place - 1, m - 1) / arrangements
-            value[query] += chance * (relevant / (above + place) - relevant / k)
+            chance = math.comb(place_in_tie - 1, m - 1) / arrangements
+            value[query] += chance * (relevant / (above + place_in_tie) - relevant / k)
     return value
 
 
@@ -65,8 +65,7 @@ def _expected_to_last(view: JudgedRankings, rel: float, k: int) -> Floats:
     "P",
     source=_CRANFIELD
     + "; denom='retrieved': torchmetrics adaptive_k, Detlefsen and others 2022; denom='last': "
-    "revisitop, "
-    "Radenović and others 2018",
+    "revisitop, Radenović and others 2018",
     aliases="precision precision_at retrieval_precision RetrievalPrecision",
     expected="linear",
 )
@@ -94,13 +93,13 @@ def precision_at(
     >>> precision_at(view, k=10, denom="last").round(4).tolist()
     [0.6667]
     """
-    view = judged.shown(judged_only)
+    view = judged.without_unjudged(judged_only)
     if denom == "last" and view.in_random_order:
         return _expected_to_last(view, rel, k)
     if denom == "last":
         depth = _last_relevant(view, rel, k)
         return ratio(_found(view, rel, depth), depth)
-    return ratio(_found(view, rel, k), k if denom == "cutoff" else view.n_shown(k))
+    return ratio(_found(view, rel, k), k if denom == "cutoff" else view.list_length(k))
 
 
 @measure(
@@ -108,8 +107,7 @@ def precision_at(
     source=_CRANFIELD
     + "; denom='min': trec_eval relative_P, Buckley 2008, and BEIR R_cap, Thakur and others 2021",
     aliases="recall recall_at retrieval_recall RetrievalRecall relative_P(denom='min') "
-    "R_cap(denom='min') "
-    "recall_cap(denom='min') cap_recall(denom='min')",
+    "R_cap(denom='min') recall_cap(denom='min') cap_recall(denom='min')",
     expected="linear",
 )
 def recall(
@@ -132,7 +130,7 @@ def recall(
     >>> recall(view, k=1).tolist(), recall(view, k=1, denom="min").tolist(), recall(view).tolist()
     ([0.5], [1.0], [1.0])
     """
-    view = judged.shown(judged_only)
+    view = judged.without_unjudged(judged_only)
     relevant = view.n_relevant(rel)
     return ratio(
         _found(view, rel, k),
@@ -143,7 +141,7 @@ def recall(
 def _expected_success(
     judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool = False
 ) -> Floats:
-    view = judged.shown(judged_only)
+    view = judged.without_unjudged(judged_only)
     hit = np.flatnonzero(view.relevant(rel))
     group, tied = view.tie_of_row[hit], view.tied[hit]
     # Within a tie of t items that has s places above the cut, the i-th of its relevant items (from
@@ -160,11 +158,9 @@ def _expected_success(
 @measure(
     "Success",
     source="trec_eval success, Buckley 2008; cmc, the cumulative match characteristic: Gray, "
-    "Brennan "
-    "and Tao 2007 (VIPeR)",
+    "Brennan and Tao 2007 (VIPeR)",
     aliases="hit_rate hitrate hit_rate_at cmc accuracy accuracy_at top_k_accuracy "
-    "retrieval_hit_rate "
-    "RetrievalHitRate",
+    "retrieval_hit_rate RetrievalHitRate",
     expected=_expected_success,
 )
 def success(judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool = False) -> Floats:
@@ -177,7 +173,7 @@ def success(judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool
     >>> success(view, k=1).tolist(), success(view, k=2).tolist()
     ([0.0], [1.0])
     """
-    return (_found(judged.shown(judged_only), rel, k) > 0).astype(np.float64)
+    return (_found(judged.without_unjudged(judged_only), rel, k) > 0).astype(np.float64)
 
 
 @measure("F", source=_SETS, aliases="f1", expected="linear", exempt=_LENGTH)
@@ -195,12 +191,12 @@ def f_at(
     >>> f_at(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}}), k=2).tolist()
     [0.5]
     """
-    found = _found(judged, rel, k)
-    shown = judged.retrieved if k is None else np.full(len(judged.queries), k)
+    n_hits = _found(judged, rel, k)
+    n_items = judged.retrieved if k is None else np.full(len(judged.queries), k)
     # (1 + b^2) P R / (b^2 P + R) with P = found / shown and R = found / relevant; the bound is 0
     # only where found is.
     return ratio(
-        (1 + beta**2) * found, np.where(found > 0, beta**2 * judged.n_relevant(rel) + shown, 0)
+        (1 + beta**2) * n_hits, np.where(n_hits > 0, beta**2 * judged.n_relevant(rel) + n_items, 0)
     )
 
 
@@ -223,7 +219,7 @@ def r_precision(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = F
     ... ).tolist()
     [0.5]
     """
-    view, relevant = judged.shown(judged_only), judged.n_relevant(rel)
+    view, relevant = judged.without_unjudged(judged_only), judged.n_relevant(rel)
     return ratio(_found(view, rel, relevant.astype(np.int64)), relevant)
 
 
@@ -277,9 +273,9 @@ def r_precision_cut(
     ([0.5, 0.0], [0.5, nan])
     """
     relevant = judged.n_relevant(rel)
-    found = _found(judged, rel, np.minimum(relevant, k).astype(np.int64))
-    values = ratio(found, relevant)
-    return np.where(found > 0, values, np.nan) if without_hits == "skip" else values
+    n_hits = _found(judged, rel, np.minimum(relevant, k).astype(np.int64))
+    values = ratio(n_hits, relevant)
+    return np.where(n_hits > 0, values, np.nan) if without_hits == "skip" else values
 
 
 @measure(
@@ -308,10 +304,10 @@ def set_precision(
     >>> set_precision(view).tolist(), set_precision(view, relative=True).tolist()
     ([0.5], [1.0])
     """
-    view = judged.shown(judged_only)
-    shown = view.n_shown(k)
+    view = judged.without_unjudged(judged_only)
+    n_items = view.list_length(k)
     return ratio(
-        _found(view, rel, k), np.minimum(shown, view.n_relevant(rel)) if relative else shown
+        _found(view, rel, k), np.minimum(n_items, view.n_relevant(rel)) if relative else n_items
     )
 
 
@@ -355,10 +351,11 @@ def set_f(
     ... ).tolist()
     [0.5]
     """
-    view = judged.shown(judged_only)
-    found = _found(view, rel, k)
+    view = judged.without_unjudged(judged_only)
+    n_hits = _found(view, rel, k)
     return ratio(
-        (beta + 1) * found, np.where(found > 0, beta * view.n_relevant(rel) + view.n_shown(k), 0)
+        (beta + 1) * n_hits,
+        np.where(n_hits > 0, beta * view.n_relevant(rel) + view.list_length(k), 0),
     )
 
 
@@ -385,15 +382,14 @@ def fallout(
     ... ).tolist()
     [0.5]
     """
-    known = np.maximum(judged.retrieved, np.diff(judged.judged_offsets))
-    if (known > n_items).any():
-        query = int(np.flatnonzero(known > n_items)[0])
-        what = (
+    n_known = np.maximum(judged.retrieved, np.diff(judged.judged_offsets))
+    if (n_known > n_items).any():
+        query = int(np.flatnonzero(n_known > n_items)[0])
+        raise BadUsage(
             f"n_items={n_items}, and query {judged.queries[query]!r} ranks or judges "
-            f"{int(known[query])} items"
+            f"{int(n_known[query])} items; n_items is the size of the whole collection."
         )
-        raise BadUsage(f"{what}; n_items is the size of the whole collection.")
-    return ratio(judged.n_shown(k) - _found(judged, rel, k), n_items - judged.n_relevant(rel))
+    return ratio(judged.list_length(k) - _found(judged, rel, k), n_items - judged.n_relevant(rel))
 
 
 @measure(
@@ -425,6 +421,6 @@ def utility(
     ... ).tolist()
     [1.0]
     """
-    found, relevant = _found(judged, rel), judged.n_relevant(rel)
-    other, missed = judged.retrieved - found, relevant - found
-    return a * found + b * other + c * missed + d * (n_items - judged.retrieved - missed)
+    n_hits, relevant = _found(judged, rel), judged.n_relevant(rel)
+    n_others, missed = judged.retrieved - n_hits, relevant - n_hits
+    return a * n_hits + b * n_others + c * missed + d * (n_items - judged.retrieved - missed)

@@ -26,9 +26,9 @@ Kind = Literal["all", "one", "both"]
 _SOURCE = "Carterette, Bennett, Chickering and Dumais 2008, Here or there; trec_eval "
 
 
-def _prefs(name: str, word: str, **further: Any) -> Callable[[Function], Function]:
+def _prefs(name: str, word: str, **keywords: Any) -> Callable[[Function], Function]:
     """Registers a measure that trec_eval calls by this word."""
-    return measure(name, source=f"{_SOURCE}{word}, Buckley 2008", aliases=word, **further)
+    return measure(name, source=f"{_SOURCE}{word}, Buckley 2008", aliases=word, **keywords)
 
 
 def _of(counts: Tally, kind: Kind) -> Floats:
@@ -36,27 +36,29 @@ def _of(counts: Tally, kind: Kind) -> Floats:
     or more, with both.
     """
     return (
-        counts.both
-        + (counts.one if kind != "both" else 0.0)
-        + (counts.none if kind == "all" else 0.0)
+        counts.both_retrieved
+        + (counts.one_retrieved if kind != "both" else 0.0)
+        + (counts.none_retrieved if kind == "all" else 0.0)
     )
 
 
-def _pooled(stated: PreferenceRankings, kind: Kind) -> Floats:
-    fulfilled, possible = stated.tallies
-    return ratio(stated.sum_groups(_of(fulfilled, kind)), stated.sum_groups(_of(possible, kind)))
-
-
-def _over_groups(stated: PreferenceRankings, kind: Kind) -> Floats:
-    fulfilled, possible = stated.tallies
+def _pooled(preferences: PreferenceRankings, kind: Kind) -> Floats:
+    fulfilled, possible = preferences.tallies
     return ratio(
-        stated.sum_groups(ratio(_of(fulfilled, kind), _of(possible, kind))),
-        np.diff(stated.group_offsets),
+        preferences.sum_groups(_of(fulfilled, kind)), preferences.sum_groups(_of(possible, kind))
     )
 
 
-def _over_pairs(stated: PreferenceRankings, kind: Kind) -> Floats:
-    fulfilled, pairs = stated.pairs
+def _over_groups(preferences: PreferenceRankings, kind: Kind) -> Floats:
+    fulfilled, possible = preferences.tallies
+    return ratio(
+        preferences.sum_groups(ratio(_of(fulfilled, kind), _of(possible, kind))),
+        np.diff(preferences.group_offsets),
+    )
+
+
+def _over_pairs(preferences: PreferenceRankings, kind: Kind) -> Floats:
+    fulfilled, pairs = preferences.pairs
     return ratio(_of(fulfilled, kind), _of(pairs, kind))
 
 
@@ -67,7 +69,7 @@ def _over_pairs(stated: PreferenceRankings, kind: Kind) -> Floats:
     summary="sum",
     exempt={"empty": "what is preferred does not depend on the ranking"},
 )
-def prefs_num_poss(stated: PreferenceRankings) -> Floats:
+def prefs_num_poss(preferences: PreferenceRankings) -> Floats:
     """Number of preferences that the groups state, retrieved or not.
 
     >>> from rankwell import preference_rankings
@@ -77,11 +79,11 @@ def prefs_num_poss(stated: PreferenceRankings) -> Floats:
     >>> prefs_num_poss(view).tolist()
     [3.0]
     """
-    return stated.sum_groups(_of(stated.tallies[1], "all"))
+    return preferences.sum_groups(_of(preferences.tallies[1], "all"))
 
 
 @_prefs("PrefsNumFul", "prefs_num_prefs_ful", scale=COUNT._replace(better="higher"), summary="sum")
-def prefs_num_ful(stated: PreferenceRankings) -> Floats:
+def prefs_num_ful(preferences: PreferenceRankings) -> Floats:
     """Number of fulfilled preferences of the groups.
 
     >>> from rankwell import preference_rankings
@@ -91,7 +93,7 @@ def prefs_num_ful(stated: PreferenceRankings) -> Floats:
     >>> prefs_num_ful(view).tolist()
     [2.0]
     """
-    return stated.sum_groups(_of(stated.tallies[0], "all"))
+    return preferences.sum_groups(_of(preferences.tallies[0], "all"))
 
 
 @_prefs(
@@ -100,7 +102,7 @@ def prefs_num_ful(stated: PreferenceRankings) -> Floats:
     scale=COUNT._replace(better="higher"),
     summary="sum",
 )
-def prefs_num_ful_ret(stated: PreferenceRankings) -> Floats:
+def prefs_num_ful_ret(preferences: PreferenceRankings) -> Floats:
     """Number of fulfilled preferences between two retrieved items.
 
     >>> from rankwell import preference_rankings
@@ -110,11 +112,11 @@ def prefs_num_ful_ret(stated: PreferenceRankings) -> Floats:
     >>> prefs_num_ful_ret(view).tolist()
     [1.0]
     """
-    return stated.sum_groups(_of(stated.tallies[0], "both"))
+    return preferences.sum_groups(_of(preferences.tallies[0], "both"))
 
 
 @_prefs("PrefsSimp", "prefs_simp")
-def prefs_simp(stated: PreferenceRankings) -> Floats:
+def prefs_simp(preferences: PreferenceRankings) -> Floats:
     """The share of all preferences that are fulfilled, the groups taken together; 0 without
     preferences.
 
@@ -125,11 +127,11 @@ def prefs_simp(stated: PreferenceRankings) -> Floats:
     >>> prefs_simp(view).tolist()
     [0.0]
     """
-    return _pooled(stated, "all")
+    return _pooled(preferences, "all")
 
 
 @_prefs("PrefsSimpImp", "prefs_simp_imp")
-def prefs_simp_imp(stated: PreferenceRankings) -> Floats:
+def prefs_simp_imp(preferences: PreferenceRankings) -> Floats:
     """The share that is fulfilled of the preferences with at least one item retrieved, the groups
     taken together.
 
@@ -140,11 +142,11 @@ def prefs_simp_imp(stated: PreferenceRankings) -> Floats:
     >>> prefs_simp_imp(view).tolist()
     [0.5]
     """
-    return _pooled(stated, "one")
+    return _pooled(preferences, "one")
 
 
 @_prefs("PrefsSimpRet", "prefs_simp_ret")
-def prefs_simp_ret(stated: PreferenceRankings) -> Floats:
+def prefs_simp_ret(preferences: PreferenceRankings) -> Floats:
     """The share that is fulfilled of the preferences between two retrieved items, the groups taken
     together.
 
@@ -155,11 +157,11 @@ def prefs_simp_ret(stated: PreferenceRankings) -> Floats:
     >>> prefs_simp_ret(view).tolist()
     [1.0]
     """
-    return _pooled(stated, "both")
+    return _pooled(preferences, "both")
 
 
 @_prefs("PrefsAvgjg", "prefs_avgjg")
-def prefs_over_groups(stated: PreferenceRankings) -> Floats:
+def prefs_over_groups(preferences: PreferenceRankings) -> Floats:
     """The mean over the groups of the share of their preferences that is fulfilled; a group without
     any counts as 0.
 
@@ -168,11 +170,11 @@ def prefs_over_groups(stated: PreferenceRankings) -> Floats:
     >>> prefs_over_groups(preference_rankings({"q": two}, {"q": {"a": 2.0, "b": 1.0}})).tolist()
     [0.5]
     """
-    return _over_groups(stated, "all")
+    return _over_groups(preferences, "all")
 
 
 @_prefs("PrefsAvgjgImp", "prefs_avgjg_imp")
-def prefs_over_groups_imp(stated: PreferenceRankings) -> Floats:
+def prefs_over_groups_imp(preferences: PreferenceRankings) -> Floats:
     """The mean over the groups of the share that is fulfilled of their preferences with at least
     one item retrieved.
 
@@ -181,11 +183,11 @@ def prefs_over_groups_imp(stated: PreferenceRankings) -> Floats:
     >>> prefs_over_groups_imp(preference_rankings({"q": two}, {"q": {"a": 2.0}})).tolist()
     [0.5]
     """
-    return _over_groups(stated, "one")
+    return _over_groups(preferences, "one")
 
 
 @_prefs("PrefsAvgjgRet", "prefs_avgjg_ret")
-def prefs_over_groups_ret(stated: PreferenceRankings) -> Floats:
+def prefs_over_groups_ret(preferences: PreferenceRankings) -> Floats:
     """The mean over the groups of the share that is fulfilled of their preferences between two
     retrieved items.
 
@@ -194,11 +196,11 @@ def prefs_over_groups_ret(stated: PreferenceRankings) -> Floats:
     >>> prefs_over_groups_ret(preference_rankings({"q": two}, {"q": {"a": 2.0, "b": 1.0}})).tolist()
     [0.5]
     """
-    return _over_groups(stated, "both")
+    return _over_groups(preferences, "both")
 
 
 @_prefs("PrefsPair", "prefs_pair")
-def prefs_pair(stated: PreferenceRankings) -> Floats:
+def prefs_pair(preferences: PreferenceRankings) -> Floats:
     """The mean over the pairs of items with a stated preference of the share of groups whose
     preference is fulfilled.
 
@@ -209,11 +211,11 @@ def prefs_pair(stated: PreferenceRankings) -> Floats:
     >>> prefs_pair(preference_rankings({"q": three}, {"q": {"b": 2.0, "a": 1.0}})).round(4).tolist()
     [0.3333]
     """
-    return _over_pairs(stated, "all")
+    return _over_pairs(preferences, "all")
 
 
 @_prefs("PrefsPairImp", "prefs_pair_imp")
-def prefs_pair_imp(stated: PreferenceRankings) -> Floats:
+def prefs_pair_imp(preferences: PreferenceRankings) -> Floats:
     """The mean over the stated pairs with at least one item retrieved, of the share of groups whose
     preference is fulfilled.
 
@@ -224,11 +226,11 @@ def prefs_pair_imp(stated: PreferenceRankings) -> Floats:
     >>> prefs_pair_imp(view).tolist()
     [0.5]
     """
-    return _over_pairs(stated, "one")
+    return _over_pairs(preferences, "one")
 
 
 @_prefs("PrefsPairRet", "prefs_pair_ret")
-def prefs_pair_ret(stated: PreferenceRankings) -> Floats:
+def prefs_pair_ret(preferences: PreferenceRankings) -> Floats:
     """The mean over the stated pairs of retrieved items, of the share of groups whose preference is
     fulfilled.
 
@@ -239,7 +241,7 @@ def prefs_pair_ret(stated: PreferenceRankings) -> Floats:
     >>> prefs_pair_ret(view).tolist()
     [1.0]
     """
-    return _over_pairs(stated, "both")
+    return _over_pairs(preferences, "both")
 
 
 def _counted(better: Bools, retrieved: int, ret: bool) -> tuple[int, int]:
@@ -252,54 +254,60 @@ def _balanced(group: PlacedGroup, *, ret: bool, quirk: bool) -> tuple[int, int]:
     higher ones.
     """
     in_list = np.arange(len(group.levels)) < group.retrieved
-    shown = in_list if ret else np.ones_like(in_list)
-    relevant, other = (group.levels > 0) & shown, (group.levels <= 0) & shown
-    missing = count_true(relevant) - count_true(other)
+    is_counted = in_list if ret else np.ones_like(in_list)
+    relevant = (group.levels > 0) & is_counted
+    irrelevant = (group.levels <= 0) & is_counted
+    missing = count_true(relevant) - count_true(irrelevant)
     n_relevant = count_true(group.levels > 0)
     if missing >= 0:
         fulfilled, possible = _counted(group.better, group.retrieved, ret)
         owed = n_relevant if quirk else count_true(relevant)
         return fulfilled + count_true(relevant & in_list) * missing, possible + owed * missing
     if quirk and not group.chained:
-        return _as_trec_eval(group, shown, relevant, other, ret)
+        return _as_trec_eval(group, is_counted, relevant, irrelevant, ret)
     # trec_eval keeps as many as there are relevant items, retrieved or not, and drops items of
     # level 0 only.
-    chosen, enough = (
-        ((group.levels == 0) & shown, n_relevant) if quirk else (other, count_true(relevant))
+    droppable, enough = (
+        ((group.levels == 0) & is_counted, n_relevant)
+        if quirk
+        else (irrelevant, count_true(relevant))
     )
-    kept = np.flatnonzero(~(chosen & (np.cumsum(chosen) > enough)))
-    return _counted(group.better[np.ix_(kept, kept)], count_true(in_list[kept]), ret)
+    kept_rows = np.flatnonzero(~(droppable & (np.cumsum(droppable) > enough)))
+    return _counted(group.better[np.ix_(kept_rows, kept_rows)], count_true(in_list[kept_rows]), ret)
 
 
 def _as_trec_eval(
-    group: PlacedGroup, shown: Bools, relevant: Bools, other: Bools, ret: bool
+    group: PlacedGroup, is_counted: Bools, relevant: Bools, irrelevant: Bools, ret: bool
 ) -> tuple[int, int]:
     """The counts of trec_eval for too few relevant items: *every* item against the non-relevant
     ones kept, themselves too.
     """
     lowest = group.levels.min()
-    kept = np.flatnonzero(other & (group.levels == lowest))[: count_true(relevant)]
+    kept_rows = np.flatnonzero(irrelevant & (group.levels == lowest))[: count_true(relevant)]
     above = group.better & (group.levels > lowest)[None, :]
     fulfilled, possible = _counted(above, group.retrieved, ret)
-    return fulfilled + int(np.minimum(kept, group.retrieved).sum()), possible + count_true(
-        shown
-    ) * len(kept)
+    return fulfilled + int(np.minimum(kept_rows, group.retrieved).sum()), possible + count_true(
+        is_counted
+    ) * len(kept_rows)
 
 
-def _balanced_mean(stated: PreferenceRankings, *, ret: bool, quirk: bool) -> Floats:
+def _balanced_mean(preferences: PreferenceRankings, *, ret: bool, quirk: bool) -> Floats:
     counts = [
-        _balanced(stated.placed(group), ret=ret, quirk=quirk) for group in range(len(stated.groups))
+        _balanced(preferences.placed(group), ret=ret, quirk=quirk)
+        for group in range(len(preferences.groups))
     ]
     fulfilled, possible = np.array(counts, dtype=np.float64).reshape(-1, 2).T
-    value = ratio(stated.sum_groups(ratio(fulfilled, possible)), np.diff(stated.group_offsets))
+    value = ratio(
+        preferences.sum_groups(ratio(fulfilled, possible)), np.diff(preferences.group_offsets)
+    )
     if quirk:
         # 0 / 0 in C makes the sum no number, which is not above 0, so that the value stays 0.
-        value[stated.sum_groups((possible == 0).astype(np.float64)) > 0] = 0.0
+        value[preferences.sum_groups((possible == 0).astype(np.float64)) > 0] = 0.0
     return value
 
 
 @_prefs("PrefsAvgjgRnonrel", "prefs_avgjg_Rnonrel")
-def prefs_balanced(stated: PreferenceRankings, *, quirk: bool = True) -> Floats:
+def prefs_balanced(preferences: PreferenceRankings, *, quirk: bool = True) -> Floats:
     """PrefsAvgjg as if each group had as many items that are not relevant (level 0) as relevant
     ones.
 
@@ -316,11 +324,11 @@ def prefs_balanced(stated: PreferenceRankings, *, quirk: bool = True) -> Floats:
     >>> prefs_balanced(view, quirk=False).tolist(), prefs_over_groups(view).tolist()
     ([0.0], [0.5])
     """
-    return _balanced_mean(stated, ret=False, quirk=quirk)
+    return _balanced_mean(preferences, ret=False, quirk=quirk)
 
 
 @_prefs("PrefsAvgjgRnonrelRet", "prefs_avgjg_Rnonrel_ret")
-def prefs_balanced_ret(stated: PreferenceRankings, *, quirk: bool = True) -> Floats:
+def prefs_balanced_ret(preferences: PreferenceRankings, *, quirk: bool = True) -> Floats:
     """PrefsAvgjgRnonrel among the retrieved items.
 
     quirk: as trec_eval computes it; besides what it does in PrefsAvgjgRnonrel, missing items that
@@ -333,4 +341,4 @@ def prefs_balanced_ret(stated: PreferenceRankings, *, quirk: bool = True) -> Flo
     >>> prefs_balanced_ret(view).tolist()
     [0.0]
     """
-    return _balanced_mean(stated, ret=True, quirk=quirk)
+    return _balanced_mean(preferences, ret=True, quirk=quirk)

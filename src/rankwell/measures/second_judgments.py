@@ -11,8 +11,7 @@ from rankwell.errors import BadUsage
 @measure(
     "uBpref",
     source="Palotti, Scells and Zuccon 2019, TrecTools; after Zuccon 2016, Understandability "
-    "biased "
-    "evaluation",
+    "biased evaluation",
     scale=Scale((0.0, np.inf), unit="score"),
     aliases="ubpref",
 )

@@ -15,11 +15,9 @@ SessionDiscount = Literal["one-plus-log", "shifted-log"]
 @measure(
     "SessionDCG",
     source="Järvelin, Price, Delcambre and Nielsen 2008, Discounted cumulated gain based "
-    "evaluation "
-    "of multiple-query IR "
-    "sessions, as in sDCG.py of the TREC 2017 Dynamic Domain track; shifted-log: Kanoulas, "
-    "Carterette, Clough and Sanderson "
-    "2011, Evaluating multi-query sessions",
+    "evaluation of multiple-query IR sessions, as in sDCG.py of the TREC 2017 Dynamic Domain "
+    "track; shifted-log: Kanoulas, Carterette, Clough and Sanderson 2011, Evaluating multi-query "
+    "sessions",
     scale=Scale((0.0, np.inf), unit="score"),
     aliases="sDCG",
 )
@@ -52,23 +50,23 @@ def session_dcg(
         raise BadUsage(
             f"SessionDCG(b={b:g}, bq={bq:g}): bases of logarithms are above 1; 2 and 4 are usual."
         )
-    flat, place = sessions.flat, sessions.position
+    flat, session_position = sessions.flat, sessions.position
     grades = np.maximum(flat.grades, 0.0)
     if discount == "one-plus-log":
-        gain, over = grades, (1 + np.log(flat.ranks) / np.log(b)) * (1 + np.log(place) / np.log(bq))
+        gain = grades
+        divisor = (1 + np.log(flat.ranks) / np.log(b)) * (1 + np.log(session_position) / np.log(bq))
     else:
-        gain, over = (
-            np.exp2(grades) - 1,
-            np.log(flat.ranks + b - 1) / np.log(b) * np.log(place + bq - 1) / np.log(bq),
+        gain = np.exp2(grades) - 1
+        divisor = (
+            np.log(flat.ranks + b - 1) / np.log(b) * np.log(session_position + bq - 1) / np.log(bq)
         )
-    return flat.sum_rows(np.where(flat.within(k), gain / over, 0.0))
+    return flat.sum_rows(np.where(flat.within(k), gain / divisor, 0.0))
 
 
 @measure(
     "SessionRBP",
-    source="Lipani, Carterette and Yilmaz 2019, From a user model for query sessions to "
-    "session rank "
-    "biased precision (sRBP)",
+    source="Lipani, Carterette and Yilmaz 2019, From a user model for query sessions to session "
+    "rank biased precision (sRBP)",
     scale=Scale((0.0, 1.0)),
     aliases="sRBP",
 )
@@ -107,7 +105,7 @@ def session_rbp(
             f"SessionRBP(max_rel={max_rel:g}): expected the highest grade of the scale, above "
             "0, and no rel beside it."
         )
-    flat, again = sessions.flat, (p - b * p) / (1 - b * p)
+    flat, reformulation = sessions.flat, (p - b * p) / (1 - b * p)
     gain = flat.relevant(rel) if max_rel is None else np.clip(flat.grades / max_rel, 0.0, 1.0)
-    weight = again ** (sessions.position - 1.0) * (b * p) ** (flat.ranks - 1.0)
+    weight = reformulation ** (sessions.position - 1.0) * (b * p) ** (flat.ranks - 1.0)
     return (1 - p) * flat.sum_rows(np.where(flat.within(k), gain * weight, 0.0))

@@ -32,7 +32,7 @@ def _persistence(p: float) -> float:
 def _gain(
     judged: JudgedRankings, rel: float | None, scale: GainScale, max_rel: float | None, gains: Gains
 ) -> Floats:
-    """(rows,) what each item is worth to the user."""
+    """The worth of each item to the user."""
     if rel is not None and (scale != "grade" or gains is not None):
         raise BadUsage(
             "with rel every relevant item has gain 1; leave out scale and gains, or rel."
@@ -68,9 +68,8 @@ def _worth(grades: Floats, gains: Gains) -> Floats:
 
 
 def _range_in_topic(judged: JudgedRankings, gains: Gains) -> tuple[Floats, Floats]:
-    """(queries,) the least and the greatest gain in trec_eval's table of a query: that of every
-    whole grade up to its highest, of every judged grade, and whatever `gains` names; 0 is always
-    among them.
+    """The least and the greatest gain in trec_eval's table of each query: that of every whole grade
+    up to its highest, of every judged grade, and whatever `gains` names; 0 is always among them.
     """
     high = np.zeros(len(judged.queries))
     mapped = [grade for grade, _ in gains or ()]
@@ -126,7 +125,7 @@ def rbp(
     ([0.625], [0.75], [0.1875])
     """
     gain = _gain(judged, rel, scale, max_rel, gains)
-    return (1 - p) * judged.sum_rows(gain * judged.worth_within(_reach(_persistence(p)), k))
+    return (1 - p) * judged.sum_rows(gain * judged.value_within(_reach(_persistence(p)), k))
 
 
 @measure(
@@ -150,17 +149,18 @@ def rbp_residual(
     >>> rbp_residual(view, p=0.5).tolist(), rbp_residual(view.condensed, p=0.5, quirk=True).tolist()
     ([0.375], [0.0])
     """
-    known = judged.is_judged & judged.within(k)
+    is_counted = judged.is_judged & judged.within(k)
     # The weights of all places and of the tail sum to 1, so what is not judged is what the judged
     # places leave.
     left = np.maximum(
         1.0
-        - (1 - p) * judged.sum_rows(np.where(known, _reach(_persistence(p))(judged.ranks), 0.0)),
+        - (1 - p)
+        * judged.sum_rows(np.where(is_counted, _reach(_persistence(p))(judged.ranks), 0.0)),
         0.0,
     )
     if not quirk:
         return left
-    return np.where(judged.sum_rows(known) == judged.n_shown(k), 0.0, left)
+    return np.where(judged.sum_rows(is_counted) == judged.list_length(k), 0.0, left)
 
 
 @measure(

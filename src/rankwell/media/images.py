@@ -81,22 +81,21 @@ def read_picture(path: str | Path, *, longest: int | None = None, grey: bool = F
     than Pillow opens
     (twice `PIL.Image.MAX_IMAGE_PIXELS`); MissingExtra for a video without OpenCV.
     """
-    place = Path(path)
-    head = _head(place)
+    picture_path = Path(path)
+    head = _head(picture_path)
     if _is_video(head):
-        frame = _reduced(_video_frame(place), longest)
+        frame = _reduced(_video_frame(picture_path), longest)
         return frame.convert("L") if grey else frame
     from PIL import Image, UnidentifiedImageError
 
     try:
         with _silence():
-            return _still(place, longest, grey=grey)
+            return _still(picture_path, longest, grey=grey)
     except Image.DecompressionBombError as error:
         most = 2 * (Image.MAX_IMAGE_PIXELS or 0)
         raise BadInput(
             f"{path}: more than {most:,} pixels; a small file can unpack to that and fill the "
-            "memory. "
-            "Scale the picture down, or raise PIL.Image.MAX_IMAGE_PIXELS."
+            "memory. Scale the picture down, or raise PIL.Image.MAX_IMAGE_PIXELS."
         ) from error
     except UnidentifiedImageError as error:
         raise BadInput(
@@ -181,8 +180,8 @@ def _still(path: Path, longest: int | None, *, grey: bool) -> "Image":
             turn = dict(enumerate(_TURNS)).get(image.getexif().get(0x0112, 1))
         except (SyntaxError, ValueError, TypeError, KeyError, OSError):
             turn = None  # unreadable metadata turn nothing, as in every browser
-        whole = _as_rgb(image)
-        flat = _reduced(whole.convert("L") if grey else whole, longest)
+        picture = _as_rgb(image)
+        flat = _reduced(picture.convert("L") if grey else picture, longest)
     return flat if turn is None else flat.transpose(Image.Transpose[turn])
 
 
@@ -208,8 +207,10 @@ def _as_rgb(image: "Image") -> "Image":
     if image.mode == "F" or image.mode.startswith("I"):
         return _eight_bits(image).convert("RGB")
     if image.mode in ("RGBA", "LA", "La", "RGBa", "PA") or "transparency" in image.info:
-        over = image.convert("RGBA")
-        return Image.alpha_composite(Image.new("RGBA", over.size, "white"), over).convert("RGB")
+        overlay = image.convert("RGBA")
+        return Image.alpha_composite(Image.new("RGBA", overlay.size, "white"), overlay).convert(
+            "RGB"
+        )
     return image.convert("RGB")
 
 
@@ -219,14 +220,18 @@ def _eight_bits(image: "Image") -> "Image":
     from PIL import Image
 
     values = np.asarray(image)
-    whole = image.mode.startswith("I")
-    if whole and int(values.min()) >= 0 and int(values.max()) <= 65535:
+    is_integer = image.mode.startswith("I")
+    if is_integer and int(values.min()) >= 0 and int(values.max()) <= 65535:
         return Image.fromarray((values.astype(np.uint32) >> 8).astype(np.uint8))
-    known = np.isfinite(values)
+    is_finite = np.isfinite(values)
     low, high = (
-        (float(values[known].min()), float(values[known].max())) if known.any() else (0.0, 0.0)
+        (float(values[is_finite].min()), float(values[is_finite].max()))
+        if is_finite.any()
+        else (0.0, 0.0)
     )
-    grey = np.where(known, (values.astype(np.float64) - low) * (255 / ((high - low) or 1.0)), 0.0)
+    grey = np.where(
+        is_finite, (values.astype(np.float64) - low) * (255 / ((high - low) or 1.0)), 0.0
+    )
     return Image.fromarray(np.rint(grey).astype(np.uint8))
 
 
@@ -309,13 +314,13 @@ def list_media(folder: Path) -> list[Path]:
     """
     if not folder.is_dir():
         raise BadInput(f"{folder}: no such folder; name the folder of the pictures or videos.")
-    found: list[Path] = []
-    for place, folders, names in os.walk(folder):
+    paths: list[Path] = []
+    for directory, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [
-            Path(place, name) for name in names if not name.startswith(".") and is_media(name)
+        paths += [
+            Path(directory, name) for name in names if not name.startswith(".") and is_media(name)
         ]
-    return sorted(found, key=os.fsencode)
+    return sorted(paths, key=os.fsencode)
 
 
 def is_media(name: str | Path) -> bool:
@@ -331,26 +336,26 @@ def locate(ids: Iterable[str], folder: Path) -> dict[str, Path]:
     same ending comes first, then pictures before videos. Raises BadInput where files of two folders
     answer to one id.
     """
-    named: dict[str, list[Path]] = {}
+    paths_of_name: dict[str, list[Path]] = {}
     for path in list_media(folder):
         inner = path.relative_to(folder)
         for name in {inner.as_posix(), inner.name, inner.with_suffix("").as_posix(), inner.stem}:
-            named.setdefault(name, []).append(path)
-    return {each: found for each in ids if (found := _of_id(each, folder, named)) is not None}
+            paths_of_name.setdefault(name, []).append(path)
+    return {item: path for item in ids if (path := _of_id(item, folder, paths_of_name)) is not None}
 
 
-def _of_id(name: str, folder: Path, named: Mapping[str, list[Path]]) -> Path | None:
+def _of_id(name: str, folder: Path, paths_of_name: Mapping[str, list[Path]]) -> Path | None:
     bare = name.rpartition(".")[0] if is_media(name) else name
-    found = named.get(name) or named.get(bare, [])
-    exact = [path for path in found if path.relative_to(folder).as_posix() == name]
-    if not exact and len({path.parent for path in found}) > 1:
-        first, second = sorted(map(str, found))[:2]
+    candidates = paths_of_name.get(name) or paths_of_name.get(bare, [])
+    exact = [path for path in candidates if path.relative_to(folder).as_posix() == name]
+    if not exact and len({path.parent for path in candidates}) > 1:
+        first, second = sorted(map(str, candidates))[:2]
         raise BadInput(
             f"{name!r} may be {first} or {second}; begin the ids with their folder to "
             "distinguish them."
         )
     return min(
-        exact or found,
+        exact or candidates,
         key=lambda path: (path.name.lower().endswith(VIDEO_SUFFIXES), path.name),
         default=None,
     )

@@ -14,24 +14,26 @@ class ItemPictures:
     BadUsage for a missing folder.
     """
 
-    def __init__(self, place: str, *, longest: int = 160) -> None:
-        if "{id}" not in place and not Path(place).is_dir():
+    def __init__(self, template: str, *, longest: int = 160) -> None:
+        if "{id}" not in template and not Path(template).is_dir():
             raise BadUsage(
-                f"--thumbnails {place!r}: no such folder; name one, or the place of each item "
+                f"--thumbnails {template!r}: no such folder; name one, or the place of each item "
                 f"as 'img/{{id}}.jpg'."
             )
-        self._place, self._longest = place, longest
+        self._place, self._longest = template, longest
         self.notes: list[str] = []
 
     def __call__(self, items: Sequence[str]) -> dict[str, str]:
         """The pictures of those items that have one; `notes` lists the missing ones."""
         thumbnails = self.of(items)
-        shown = {item: image for item in items if (image := thumbnails[item].image) is not None}
-        bare = [item for item in items if item not in shown]
+        pictures = {item: image for item in items if (image := thumbnails[item].image) is not None}
+        bare = [item for item in items if item not in pictures]
         if bare:
-            some = f"{', '.join(map(repr, bare[:3]))}{' …' if len(bare) > 3 else ''}"
-            self.notes.append(f"{len(bare)} of {len(items)} items have no picture: {some}")
-        return {item: data_uri(image, longest=self._longest) for item, image in shown.items()}
+            self.notes.append(
+                f"{len(bare)} of {len(items)} items have no picture: "
+                f"{', '.join(map(repr, bare[:3]))}{' …' if len(bare) > 3 else ''}"
+            )
+        return {item: data_uri(image, longest=self._longest) for item, image in pictures.items()}
 
     def of(self, items: Sequence[str]) -> Thumbnails:
         """The pictures of some items, each read on request."""

@@ -147,11 +147,11 @@ def _library() -> dict[str, tuple[str, tuple[Member, ...]]]:
         entries = {
             name: module for name, module in read.items() if name not in parts or name in ALIASES
         }
-        found = {
+        resolved = {
             name: _resolved(module, frozenset(entries), frozenset({name}))
             for name, module in entries.items()
         }
-    return {name: (doc, members) for name, (doc, members) in found.items() if doc or members}
+    return {name: (doc, members) for name, (doc, members) in resolved.items() if doc or members}
 
 
 def _public_names(package: str = "") -> Iterator[str]:
@@ -166,9 +166,9 @@ def _public_names(package: str = "") -> Iterator[str]:
     ]
     for name in below if package else sys.stdlib_module_names - LEFT_OUT:
         if not name.startswith("_") and name not in {"test", "tests"}:
-            whole = f"{package}.{name}".lstrip(".")
-            yield whole
-            yield from _public_names(whole)
+            full_name = f"{package}.{name}".lstrip(".")
+            yield full_name
+            yield from _public_names(full_name)
 
 
 @cache
@@ -222,17 +222,17 @@ def _read(name: str) -> Module | None:
 
 
 def _resolved(
-    module: Module, entries: frozenset[str], seen: frozenset[str]
+    module: Module, entries: frozenset[str], visited: frozenset[str]
 ) -> tuple[str, tuple[Member, ...]]:
     """The module's documentation and members, with those that it takes from modules without an
     entry of their own.
     """
     doc, members = module.doc, {member.name: member for member in module.members}
     for source, names in module.reexports:
-        origin = None if source in entries | seen else _read(source)
+        origin = None if source in entries | visited else _read(source)
         if origin is None:
             continue
-        origin_doc, taken = _resolved(origin, entries, seen | {source})
+        origin_doc, taken = _resolved(origin, entries, visited | {source})
         doc = doc or (origin_doc if "*" in names else "")  # signal is _signal under its public name
         for member in taken:
             name = member.name if "*" in names else names.get(member.name, "_")
@@ -327,12 +327,12 @@ def _defined(statements: Iterable[ast.stmt]) -> tuple[Member, ...]:
             continue
         doc = ast.get_docstring(node) or ""
         if isinstance(node, ast.ClassDef):
-            made = (
-                _parameters(each.args)
-                for each in node.body
-                if isinstance(each, ast.FunctionDef) and each.name == "__init__"
+            signatures = (
+                _parameters(member_node.args)
+                for member_node in node.body
+                if isinstance(member_node, ast.FunctionDef) and member_node.name == "__init__"
             )
-            member = Member(node.name, next(made, ""), doc, _defined(_body(node, classes)))
+            member = Member(node.name, next(signatures, ""), doc, _defined(_body(node, classes)))
         else:
             member = Member(node.name, _parameters(node.args), doc)
         members.setdefault(node.name, member)  # the getter of a property comes first
@@ -368,10 +368,10 @@ def _imported(name: str) -> Module | None:
     """
     expected = _spec(name)
     try:
-        found = importlib.util.find_spec(name)
-        if found is None or (
+        spec_found = importlib.util.find_spec(name)
+        if spec_found is None or (
             expected is not None
-            and len({os.path.realpath(one.origin or "") for one in (found, expected)}) > 1
+            and len({os.path.realpath(spec.origin or "") for spec in (spec_found, expected)}) > 1
         ):
             return None
         module = importlib.import_module(name)
@@ -387,23 +387,25 @@ def _objects(
 ) -> Iterator[Member]:
     """The functions and classes of a module, or the methods of a class."""
     for name, value in sorted(namespace.items()):
-        thing = value.__func__ if isinstance(value, classmethod | staticmethod) else value
+        function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
         if name.startswith("_"):
             continue
-        is_class = isinstance(thing, type) and not in_class
+        is_class = isinstance(function, type) and not in_class
         if (
-            is_class and (thing.__module__ == "builtins") != of_builtins
+            is_class and (function.__module__ == "builtins") != of_builtins
         ):  # zlib.error is its own, posix.error is OSError
             continue
         if is_class or (
-            inspect.isroutine(thing) if in_class else isinstance(thing, types.BuiltinFunctionType)
+            inspect.isroutine(function)
+            if in_class
+            else isinstance(function, types.BuiltinFunctionType)
         ):
-            doc = inspect.cleandoc(thing.__doc__) if isinstance(thing.__doc__, str) else ""
+            doc = inspect.cleandoc(function.__doc__) if isinstance(function.__doc__, str) else ""
             yield Member(
                 name,
-                _signature(thing),
+                _signature(function),
                 doc,
-                tuple(_objects(vars(thing), in_class=True)) if is_class else (),
+                tuple(_objects(vars(function), in_class=True)) if is_class else (),
             )
 
 

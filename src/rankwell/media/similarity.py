@@ -36,12 +36,12 @@ def similarity_of(name: TextSimilarity) -> Callable[[str, str], float]:
         "jaro-winkler": distance.JaroWinkler,
     }
     distance_of = kinds[name].normalized_distance
-    return lambda one, other: 1 - distance_of(one, other)
+    return lambda left, right: 1 - distance_of(left, right)
 
 
-def word_f1(one: str, other: str) -> float:
+def word_f1(text: str, other_text: str) -> float:
     """2 · shared words / all words of both texts; 1 for two texts without words."""
-    first, second = _words(one), _words(other)
+    first, second = _words(text), _words(other_text)
     total = first.total() + second.total()
     return 2 * (first & second).total() / total if total else 1.0
 

@@ -38,7 +38,7 @@ class Normalizer:
 
     source: who defined it. steps: in words, in order. frozen: exactly as published. One that is not
     keeps the last form that is not empty where a step would leave nothing, so that an answer such
-    as `A+` or `The` does not vanish. whole, batch: all steps at once, and for many texts of
+    as `A+` or `The` does not vanish. all_steps, batch: all steps at once, and for many texts of
     printable ASCII at once, where that is faster.
     """
 
@@ -46,7 +46,7 @@ class Normalizer:
     source: str
     steps: tuple[str, ...]
     frozen: bool = True
-    whole: Step | None = None
+    all_steps: Step | None = None
     batch: Callable[[Sequence[str]], list[str]] | None = None
 
     @property
@@ -61,8 +61,8 @@ class Normalizer:
 
     def __call__(self, text: str) -> str:
         """The normal form of a text."""
-        if self.whole is not None:
-            return self.whole(text)
+        if self.all_steps is not None:
+            return self.all_steps(text)
         for step in self.functions:
             shorter = step(text)
             if not self.frozen and not shorter.strip():
@@ -79,8 +79,8 @@ class _Letters(dict[int, str | int | None]):
         self._decide = decide
 
     def __missing__(self, code: int) -> str | int | None:
-        self[code] = found = self._decide(chr(code))
-        return found
+        self[code] = replacement = self._decide(chr(code))
+        return replacement
 
 
 _WITHOUT_ASCII = str.maketrans("", "", string.punctuation)
@@ -174,19 +174,19 @@ def _squad_batch(texts: Sequence[str]) -> list[str]:
     """SQuAD's steps for many texts of printable ASCII, in a few passes over one long text with a
     line for each.
     """
-    joined = (" " + " \n ".join(texts) + " ").lower().translate(_WITHOUT_ASCII)
+    long_text = (" " + " \n ".join(texts) + " ").lower().translate(_WITHOUT_ASCII)
     for word, blank in (("  ", " "), (" the ", " "), (" a ", " "), (" an ", " ")):
         # Neighbours share a blank, of which one pass sees every other only.
-        while word in joined:
-            joined = joined.replace(word, blank)
-    return [line.strip(" ") for line in joined.split("\n")]
+        while word in long_text:
+            long_text = long_text.replace(word, blank)
+    return [line.strip(" ") for line in long_text.split("\n")]
 
 
-_FAST: Mapping[str, Mapping[str, Any]] = {"squad": {"whole": _squad, "batch": _squad_batch}}
+_FAST: Mapping[str, Mapping[str, Any]] = {"squad": {"all_steps": _squad, "batch": _squad_batch}}
 _DECLARED = tomllib.loads(Path(__file__).with_name("normalizers.toml").read_text(encoding="utf-8"))
 NORMALIZERS: Mapping[str, Normalizer] = {
-    name: Normalizer(name, **{**each, "steps": tuple(each["steps"])}, **_FAST.get(name, {}))
-    for name, each in _DECLARED.items()
+    name: Normalizer(name, **{**entry, "steps": tuple(entry["steps"])}, **_FAST.get(name, {}))
+    for name, entry in _DECLARED.items()
 }
 
 
@@ -199,15 +199,16 @@ def normalizer(name: str) -> Normalizer:
     return NORMALIZERS[name]
 
 
-def normalize_all(texts: Iterable[str], how: Normalizer) -> dict[str, str]:
+def normalize_all(texts: Iterable[str], normaliser: Normalizer) -> dict[str, str]:
     """Every distinct text with its normal form, which is worked out once."""
     distinct = list(dict.fromkeys(texts))
-    if how.batch is None:
-        return {text: how(text) for text in distinct}
+    if normaliser.batch is None:
+        return {text: normaliser(text) for text in distinct}
     plain = [text.isascii() and text.isprintable() for text in distinct]
-    done = iter(how.batch([*compress(distinct, plain)]) if any(plain) else ())
+    done = iter(normaliser.batch([*compress(distinct, plain)]) if any(plain) else ())
     return {
-        text: next(done) if easy else how(text) for text, easy in zip(distinct, plain, strict=True)
+        text: next(done) if easy else normaliser(text)
+        for text, easy in zip(distinct, plain, strict=True)
     }
 
 

@@ -97,14 +97,14 @@ class TopK:
         """The lists as a Ranking, best first, queries in the order of their bytes; read it with the
         tie rule `input`.
         """
-        found = self.positions >= 0
+        is_hit = self.positions >= 0
         names, items = self.query_names, self.item_names
-        owner: list[int] = np.repeat(np.arange(len(self.positions)), found.sum(axis=1)).tolist()
-        listed: list[int] = self.positions[found].tolist()
+        owner: list[int] = np.repeat(np.arange(len(self.positions)), is_hit.sum(axis=1)).tolist()
+        hit_positions: list[int] = self.positions[is_hit].tolist()
         return Ranking.from_rows(
             [names[row] for row in owner],
-            [items[position] for position in listed],
-            self.scores[found],
+            [items[position] for position in hit_positions],
+            self.scores[is_hit],
             all_queries=names,
         )
 
@@ -182,10 +182,8 @@ def search(
             )
     if depth < k:
         missing = (0, 0), (0, k - depth)
-        positions, scores = (
-            np.pad(positions, missing, constant_values=-1),
-            np.pad(scores, missing, constant_values=np.nan),
-        )
+        positions = np.pad(positions, missing, constant_values=-1)
+        scores = np.pad(scores, missing, constant_values=np.nan)
     return TopK(positions, scores, task.queries.names(), task.items.names(), task.metric)
 
 
@@ -216,18 +214,17 @@ def ranks_of(
     ):
         raise BadInput(
             f"wanted positions of shape {wanted.shape} from {wanted.min(initial=0)} to "
-            f"{wanted.max(initial=-1)}; there is a row "
-            f"for each of {task.queries.n} queries, of positions below {task.items.n}, or -1 "
-            "for none."
+            f"{wanted.max(initial=-1)}; there is a row for each of {task.queries.n} queries, of "
+            f"positions below {task.items.n}, or -1 for none."
         )
 
     def _wanted(part: slice) -> RankTargets:
-        mine = wanted[part]
-        row, column = np.nonzero(mine >= 0)
-        task.refuse_excluded(row + part.start, mine[row, column])
-        scores = np.full(mine.shape, np.nan)
-        scores[row, column] = task.score(row + part.start, mine[row, column])
-        return RankTargets(scores, mine if places is None else places[mine])
+        positions = wanted[part]
+        row, column = np.nonzero(positions >= 0)
+        task.refuse_excluded(row + part.start, positions[row, column])
+        scores = np.full(positions.shape, np.nan)
+        scores[row, column] = task.score(row + part.start, positions[row, column])
+        return RankTargets(scores, positions if places is None else places[positions])
 
     return _counted(task, wanted.shape[1], _wanted, places)
 
@@ -251,7 +248,7 @@ def counts_among(
     return _counted(
         task,
         wanted.scores.shape[1],
-        lambda part: RankTargets(wanted.scores[part], wanted.places[part]),
+        lambda part: RankTargets(wanted.scores[part], wanted.tie_places[part]),
         places,
     )
 
@@ -262,20 +259,20 @@ def _counted(
     if (device := task.on_device()) is not None:
         return device.counts(m, wanted, places)
     shape = task.queries.n, m
-    found = RankCounts(
+    counts = RankCounts(
         np.full(shape, np.nan), *(np.full(shape, -1, dtype=np.int64) for _ in range(3))
     )
 
     def _finish(findings: _RankCounts) -> None:
-        for whole, part in zip(found, findings.found(), strict=True):
-            whole[findings.queries] = part
+        for column, part in zip(counts, findings.found(), strict=True):
+            column[findings.queries] = part
 
     task.run(
         lambda space, part: _RankCounts(task, space, part, wanted(part.queries), places),
         _finish,
         64 * m,
     )
-    return found
+    return counts
 
 
 class SearchTask:
@@ -292,12 +289,10 @@ class SearchTask:
     ) -> None:
         self.queries, self.items = as_embeddings(queries), as_embeddings(items)
         self.metric: Metric = options.metric
-        self._backend, self._device, self._progress, self._done = (
-            BACKENDS[options.backend],
-            options.device,
-            progress,
-            0,
-        )
+        self._backend = BACKENDS[options.backend]
+        self._device = options.device
+        self._progress = progress
+        self._done = 0
         self._lock, self.memory = Lock(), options.memory
         self.query_block = (
             self._backend.query_block if options.query_block is None else options.query_block
@@ -345,12 +340,12 @@ class SearchTask:
         with blas_threads(workers):
             for number in range(passes):
                 rows = range(n * number // passes, n * (number + 1) // passes)
-                again = self._pass(
+                unfinished = self._pass(
                     space, ranges_of(rows, self.query_block, workers), begin, finish, workers
                 )
-                if again:
+                if unfinished:
                     space = Space(self.queries, self.items, self.metric, double=True)
-                    self._pass(space, again, begin, finish, workers)
+                    self._pass(space, unfinished, begin, finish, workers)
 
     def _pass(
         self,
@@ -384,17 +379,15 @@ class SearchTask:
         """Raises BadInput for a pair that is excluded."""
         bad = np.flatnonzero(self.exclusion.is_excluded(rows, columns))
         if len(bad):
-            query, item = (
-                self.queries.names()[int(rows[bad[0]])],
-                self.items.names()[int(columns[bad[0]])],
-            )
+            query = self.queries.names()[int(rows[bad[0]])]
+            item = self.items.names()[int(columns[bad[0]])]
             raise BadInput(
                 f"item {item!r} is both requested and excluded for query {query!r}; request "
                 "items that take part."
             )
 
     def score(self, rows: Ints, columns: Ints) -> Floats:
-        """(pairs,) exact scores."""
+        """The exact score of each pair."""
         return score_pairs(self.queries.vectors, self.items.vectors, rows, columns, self.metric)
 
 
@@ -448,10 +441,10 @@ class _BestItems(_Findings):
         k-th for this precision.
         """
         space, reach, shortlist, k = self._space, self._block.reach, self._shortlist, self._k
-        for rows, theirs, excluded in self._tiles(start, items):
+        for rows, item_block, excluded in self._tiles(start, items):
             slack = space.slack(reach[rows], items.reach.max())
             cut = _rounded(np.maximum(shortlist.entry[rows] - slack, _LOWEST), space, -np.inf)
-            hits = multiplier.hits(theirs, cut, _rounded(slack, space, np.inf), k, excluded)
+            hits = multiplier.hits(item_block, cut, _rounded(slack, space, np.inf), k, excluded)
             offered = hits.rows + rows.start
             bound = space.slack(reach[offered], items.reach[hits.columns])
             shortlist.offer(offered, hits.columns + start, hits.products.astype(np.float64), bound)
@@ -494,24 +487,28 @@ class _RankCounts(_Findings):
         for this precision.
         """
         space, (scores, above, tied, before) = self._space, self.counts
-        for rows, theirs, excluded in self._tiles(start, items):
+        for rows, item_block, excluded in self._tiles(start, items):
             slack = space.slack(self._block.reach[rows], items.reach.max())[:, None]
-            place = self._place[rows]
-            low, high = (
-                _rounded(place - slack, space, -np.inf),
-                _rounded(place + slack, space, np.inf),
-            )
-            counted = multiplier.counts(theirs, low, high, excluded)
+            rounded_scores = self._place[rows]
+            low = _rounded(rounded_scores - slack, space, -np.inf)
+            high = _rounded(rounded_scores + slack, space, np.inf)
+            counted = multiplier.counts(item_block, low, high, excluded)
             self._scored += len(counted.rows)
             if self._scored > self._free + self._done * self._doubtful and not space.double:
                 return self._gives_up()
             above[rows] += counted.above
-            at, columns = (counted.rows + rows.start, counted.which), counted.columns + start
-            near, mine = self._task.score(at[0] + self.queries.start, columns), scores[at]
-            np.add.at(above, at, near > mine)
-            np.add.at(tied, at, near == mine)
+            cells = (counted.rows + rows.start, counted.levels)
+            columns = counted.columns + start
+            exact_scores = self._task.score(cells[0] + self.queries.start, columns)
+            target_scores = scores[cells]
+            np.add.at(above, cells, exact_scores > target_scores)
+            np.add.at(tied, cells, exact_scores == target_scores)
             order = columns if self._places is None else self._places[columns]
-            np.add.at(before, at, (near == mine) & (order < self._wanted.places[at]))
+            np.add.at(
+                before,
+                cells,
+                (exact_scores == target_scores) & (order < self._wanted.tie_places[cells]),
+            )
         return True
 
     def found(self) -> RankCounts:

@@ -46,19 +46,17 @@ class _FaissMultiplier:
         # What faiss left out is no higher than its last product: too low where that is below the
         # cut, or below the k-th of the products that count by more than twice the slack.
         kth = np.where(np.cumsum(free, axis=1) == keep, products, -np.inf).max(axis=1)
-        needed = np.maximum(cut, kth.astype(np.float64) - 2 * slack.astype(np.float64))
-        unsure = (products[:, -1] >= needed) & (depth < n)
-        row, place = np.nonzero(free & (products >= cut[:, None]) & ~unsure[:, None])
-        rest = self._sifted(rows, np.flatnonzero(unsure), cut, slack, keep, excluded)
-        found, column = (
-            np.concatenate([row, rest.rows]),
-            np.concatenate([columns[row, place], rest.columns]),
-        )
-        order = np.lexsort((column, found))
+        bound = np.maximum(cut, kth.astype(np.float64) - 2 * slack.astype(np.float64))
+        unsure = (products[:, -1] >= bound) & (depth < n)
+        row, slot = np.nonzero(free & (products >= cut[:, None]) & ~unsure[:, None])
+        sifted = self._sifted(rows, np.flatnonzero(unsure), cut, slack, keep, excluded)
+        query_rows = np.concatenate([row, sifted.rows])
+        column = np.concatenate([columns[row, slot], sifted.columns])
+        order = np.lexsort((column, query_rows))
         return ProductHits(
-            found[order],
+            query_rows[order],
             column[order],
-            np.concatenate([products[row, place], rest.products])[order],
+            np.concatenate([products[row, slot], sifted.products])[order],
         )
 
     def _sifted(
@@ -67,9 +65,9 @@ class _FaissMultiplier:
         """The hits of some queries of a tile, from all of their products."""
         empty = np.empty(0, dtype=np.int64)
         parts = [ProductHits(empty, empty, cut[:0])]
-        for some, products, inner, mask in self._whole(tile, rows, excluded):
-            found = sift(products, cut[some], slack[some], keep, inner, mask)
-            parts.append(found._replace(rows=some[found.rows]))
+        for query_rows, products, inner, mask in self._whole(tile, rows, excluded):
+            hits = sift(products, cut[query_rows], slack[query_rows], keep, inner, mask)
+            parts.append(hits._replace(rows=query_rows[hits.rows]))
         return ProductHits(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def counts(self, rows: slice, low: Reals, high: Reals, excluded: ExcludedPairs) -> Counted:
@@ -77,14 +75,14 @@ class _FaissMultiplier:
         # faiss finds the best and counts nothing, so the products are made here.
         above = np.empty(low.shape, dtype=np.int64)
         empty = np.empty(0, dtype=np.int64)
-        found = [(empty, empty, empty)]
-        for some, products, inner, mask in self._whole(
+        parts = [(empty, empty, empty)]
+        for query_rows, products, inner, mask in self._whole(
             rows, np.arange(rows.stop - rows.start), excluded
         ):
-            counted = tally(products, low[some], high[some], inner, mask)
-            above[some] = counted.above
-            found.append((some[counted.rows], counted.columns, counted.which))
-        return Counted(above, *(np.concatenate(column) for column in zip(*found, strict=True)))
+            counted = tally(products, low[query_rows], high[query_rows], inner, mask)
+            above[query_rows] = counted.above
+            parts.append((query_rows[counted.rows], counted.columns, counted.levels))
+        return Counted(above, *(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def _whole(
         self, tile: slice, rows: Ints, excluded: ExcludedPairs
@@ -94,13 +92,13 @@ class _FaissMultiplier:
         """
         step = max(1, _CELLS // len(self._items))
         for top in range(0, len(rows), step):
-            some = rows[top : top + step]
-            mine = np.isin(excluded.rows, some)
+            block_rows = rows[top : top + step]
+            in_block = np.isin(excluded.rows, block_rows)
             inner = ExcludedPairs(
-                np.searchsorted(some, excluded.rows[mine]), excluded.columns[mine]
+                np.searchsorted(block_rows, excluded.rows[in_block]), excluded.columns[in_block]
             )
-            products = np.matmul(self._queries[tile][some], self._items.T)
-            yield some, products, inner, np.empty(products.shape, dtype=np.bool_)
+            products = np.matmul(self._queries[tile][block_rows], self._items.T)
+            yield block_rows, products, inner, np.empty(products.shape, dtype=np.bool_)
 
 
 BACKENDS.add("faiss", Backend("faiss", lambda queries, *_: _FaissMultiplier(queries), 8192, 32_768))

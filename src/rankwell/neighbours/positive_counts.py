@@ -46,23 +46,23 @@ def count_pairs(
     places: Ints | None = None,
     **options: Any,
 ) -> tuple[Ints, Ints, Ints]:
-    """(pairs,) the numbers of items above, tied and before. places: as in `counts_among`. options:
-    of it, and its progress.
+    """The numbers of items above, tied and before, for each pair. places: as in `counts_among`.
+    options: of it, and its progress.
     """
     if not items.n:
         return tuple(np.zeros((3, len(wanted.owner)), dtype=np.int64))  # pyright: ignore[reportReturnType]
     level = np.arange(len(wanted.owner)) - np.searchsorted(wanted.owner, wanted.owner)
     shape = queries.n, int(level.max(initial=0)) + 1
-    at = wanted.owner, level
+    cells = wanted.owner, level
     scores, order = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
-    scores[at], order[at] = wanted.scores, wanted.places
-    found = counts_among(queries, items, RankTargets(scores, order), places=places, **options)
-    return found.above[at], found.tied[at], found.before[at]
+    scores[cells], order[cells] = wanted.scores, wanted.places
+    counts = counts_among(queries, items, RankTargets(scores, order), places=places, **options)
+    return counts.above[cells], counts.tied[cells], counts.before[cells]
 
 
 def count_groups_among(
     owners: Embeddings,
-    listed: Embeddings,
+    grouped_items: Embeddings,
     ends: Ints,
     wanted: RankTargets,
     *,
@@ -70,8 +70,8 @@ def count_groups_among(
     metric: Metric,
     progress: Progress | None = None,
 ) -> tuple[Ints, Ints, Ints]:
-    """(owners,) the numbers of groups above, tied and before; a group's score is the greatest of
-    its items.
+    """The numbers of groups above, tied and before, for each owner; a group's score is the greatest
+    of its items.
 
     listed: the items, group by group. ends: (groups,) where each ends. wanted: (owners,) scores and
     places. places: (groups,).
@@ -79,7 +79,7 @@ def count_groups_among(
     above, tied, before = (np.zeros(owners.n, dtype=np.int64) for _ in range(3))
     if not len(ends):
         return above, tied, before
-    space, mine = Space(owners, listed, metric), wanted.scores
+    space, target_scores = Space(owners, grouped_items, metric), wanted.scores
     for top in range(0, owners.n, _QUERIES):
         rows = slice(top, min(top + _QUERIES, owners.n))
         block = space.queries(rows.start, rows.stop)
@@ -88,19 +88,24 @@ def count_groups_among(
             starts = np.concatenate([[0], ends[first : last - 1] - begin])
             loaded = space.items(begin, int(ends[last - 1]))
             products = np.matmul(block.vectors, loaded.vectors.T).astype(np.float64)
-            products -= space.place(mine[rows], block.squares)[:, None]
+            products -= space.place(target_scores[rows], block.squares)[:, None]
             # Beside the bound of the product: the difference from the place is rounded once more.
             slack = space.slack(block.reach, loaded.reach.max())[:, None] * (1 + 2.0**-20)
             higher, same = products > slack, np.zeros(products.shape, dtype=np.bool_)
             row, column = np.nonzero(np.abs(products) <= slack)
-            near = score_pairs(owners.vectors, listed.vectors, row + top, column + begin, metric)
-            higher[row, column], same[row, column] = near > mine[row + top], near == mine[row + top]
-            above_here = np.logical_or.reduceat(higher, starts, axis=1)
-            tied_here = np.logical_or.reduceat(same, starts, axis=1) & ~above_here
-            above[rows] += np.count_nonzero(above_here, axis=1)
-            tied[rows] += np.count_nonzero(tied_here, axis=1)
+            exact_scores = score_pairs(
+                owners.vectors, grouped_items.vectors, row + top, column + begin, metric
+            )
+            higher[row, column], same[row, column] = (
+                exact_scores > target_scores[row + top],
+                exact_scores == target_scores[row + top],
+            )
+            groups_above = np.logical_or.reduceat(higher, starts, axis=1)
+            groups_tied = np.logical_or.reduceat(same, starts, axis=1) & ~groups_above
+            above[rows] += np.count_nonzero(groups_above, axis=1)
+            tied[rows] += np.count_nonzero(groups_tied, axis=1)
             before[rows] += np.count_nonzero(
-                tied_here & (places[first:last] < wanted.places[rows, None]), axis=1
+                groups_tied & (places[first:last] < wanted.tie_places[rows, None]), axis=1
             )
         if progress is not None:
             progress(rows.stop, owners.n)
@@ -115,25 +120,25 @@ def first_in_order(
     places: Ints | None = None,
     **options: Any,
 ) -> tuple[Ints, Floats]:
-    """(queries, depth) the first items of each query and their scores, -1 and NaN where there are
-    no more.
+    """The first items of each query and their scores, both (queries, depth); -1 and NaN where there
+    are no more.
 
     places: (items,) of items of equal score, their positions where it is None. options: of
     `search`.
     """
     if places is None:
-        found = search(queries, items, k=depth, metric=metric, **options)
-        return found.positions, found.scores
-    listed = np.argsort(places)
-    names = None if items.ids is None else names_of(items.ids, listed)
-    found = search(
+        nearest = search(queries, items, k=depth, metric=metric, **options)
+        return nearest.positions, nearest.scores
+    item_order = np.argsort(places)
+    names = None if items.ids is None else names_of(items.ids, item_order)
+    nearest = search(
         queries,
-        Embeddings(names, np.asarray(items.vectors)[listed]),
+        Embeddings(names, np.asarray(items.vectors)[item_order]),
         k=depth,
         metric=metric,
         **options,
     )
-    return np.where(found.positions >= 0, listed[found.positions], -1), found.scores
+    return np.where(nearest.positions >= 0, item_order[nearest.positions], -1), nearest.scores
 
 
 def by_vectors(
@@ -190,10 +195,10 @@ class ComparedVectors:
         wanted = WantedPairs(
             positives.owner[pairs], scores[pairs], targets if order is None else order[targets]
         )
-        found = count_pairs(
+        counts = count_pairs(
             queries, items, wanted, places=order, metric=self.metric, progress=progress
         )
-        return PositiveCounts(pairs, wanted.scores, *found)
+        return PositiveCounts(pairs, wanted.scores, *counts)
 
     def count_groups(
         self, groups: Positives, *, order: Ints | None = None, progress: Progress | None = None
@@ -204,14 +209,20 @@ class ComparedVectors:
         scores = score_pairs(
             queries.vectors, items.vectors, groups.owner, groups.items, self.metric
         )
-        mine, places = groups.best(scores), members if order is None else order[members]
-        listed = Embeddings(None, np.asarray(items.vectors)[groups.items])
+        best_scores, places = groups.best(scores), members if order is None else order[members]
+        grouped_items = Embeddings(None, np.asarray(items.vectors)[groups.items])
         owners = Embeddings(None, np.asarray(queries.vectors)[members])
-        ends, wanted = groups.offsets[members + 1], RankTargets(mine, places)
-        found = count_groups_among(
-            owners, listed, ends, wanted, places=places, metric=self.metric, progress=progress
+        ends, wanted = groups.offsets[members + 1], RankTargets(best_scores, places)
+        counts = count_groups_among(
+            owners,
+            grouped_items,
+            ends,
+            wanted,
+            places=places,
+            metric=self.metric,
+            progress=progress,
         )
-        return PositiveCounts(members, mine, *found)
+        return PositiveCounts(members, best_scores, *counts)
 
     def first_items(
         self, depth: int, *, transposed: bool, order: Ints | None = None
@@ -235,9 +246,9 @@ class ComparedVectors:
         """As in `ComparedScores`."""
         return equal_rows(self._sides(transposed)[0].vectors)
 
-    def same(self, one: int, other: int) -> bool:
+    def same(self, first: int, second: int) -> bool:
         """As in `ComparedScores`."""
-        return np.array_equal(self.queries.vectors[one], self.queries.vectors[other])
+        return np.array_equal(self.queries.vectors[first], self.queries.vectors[second])
 
 
 Compared = ComparedScores | ComparedVectors

@@ -48,14 +48,14 @@ class PartArrays:
         """The address of a file of some content, which is written where it is not there."""
         digest, size = digest_of(write)
         name = part_name(stem, suffix, digest, unique=True)
-        before = self._place.size(name)
+        size_before = self._place.size(name)
         # Plans know files by their times and tags, so that one that is right stays, also where
         # another command puts it at the same time.
-        if before != size or file_digest(self._place.file(name)) != digest:
+        if size_before != size or file_digest(self._place.file(name)) != digest:
             self._place.open()
             put = partial(self._place.put_part, stem, suffix, write, unique=True)
             try:
-                is_new = put(replace=before is not None).is_new
+                is_new = put(replace=size_before is not None).is_new
             except (OSError, BadInput):  # a place that cannot refuse a second put
                 is_new = put(replace=True).is_new
             if is_new:
@@ -75,23 +75,23 @@ class PartArrays:
         self._new.append(name)
         return self._place.address(name)
 
-    def table(self, table: Embeddings, place: Any) -> PartTable:
+    def table(self, table: Embeddings, source: Any) -> PartTable:
         """A table that parts read in ranges: its files, or a copy of what can only be read whole,
         or is in memory.
         """
-        file = file_of_part(place) if isinstance(place, (str, Path)) else ""
+        file = file_of_part(source) if isinstance(source, (str, Path)) else ""
         if (
             file
             and (isinstance(table, ObjectEmbeddings) or isinstance(table.vectors, np.memmap))
             and has_ranges(file)
         ):
             return PartTable(file, file)
-        kept = (
+        array_address = (
             self.outline((table.n, table.dimensions), table.dtype)
             if self.outlined
             else self.keep(table.vectors)
         )
-        return PartTable(kept, file or "embeddings in memory")
+        return PartTable(array_address, file or "embeddings in memory")
 
     def forget(self) -> None:
         """Removes new arrays of which no plan is in the folder."""

@@ -33,13 +33,17 @@ class BucketPlace:
 
     def listing(self, prefix: str = "") -> Mapping[str, int]:
         """The sizes of its objects by name, in one request for a thousand of them."""
-        found = remote.objects_in(f"{self.name}/", prefix)
-        return {name: each.size for name, each in found.items() if not name.startswith(".")}
+        objects = remote.objects_in(f"{self.name}/", prefix)
+        return {
+            name: stored_object.size
+            for name, stored_object in objects.items()
+            if not name.startswith(".")
+        }
 
     def size(self, name: str) -> int | None:
         """The size of an object."""
-        seen = remote.look(self._url(name), anew=True)
-        return None if seen is None else seen.size
+        stored_object = remote.look(self._url(name), anew=True)
+        return None if stored_object is None else stored_object.size
 
     def read(self, name: str) -> bytes | None:
         """The content of a small object, as it is now."""

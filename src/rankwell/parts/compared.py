@@ -17,7 +17,7 @@ from rankwell.parts.arrays import PartArrays, arrays_of
 from rankwell.parts.comparing import PRINT, PartComparison
 from rankwell.parts.counts import WantedItems
 from rankwell.parts.execution import Progress as PartProgress
-from rankwell.parts.execution import carry_out, work_folder
+from rankwell.parts.execution import run_in_parts, work_folder
 from rankwell.parts.options import PartOptions, PartOutcome
 
 
@@ -51,13 +51,13 @@ class CountedVectors(ComparedVectors):
     def _refuse_other(
         self, transposed: bool, grouped: bool, order: Ints | None, depth: int | None
     ) -> None:
-        known = (
-            (each.transposed, each.grouped, depth or each.depth)
-            == (transposed, grouped, each.depth)
-            and np.array_equal(each.order, order)  # pyright: ignore[reportArgumentType]
-            for each in self.questions
+        matches = (
+            (question.transposed, question.grouped, depth or question.depth)
+            == (transposed, grouped, question.depth)
+            and np.array_equal(question.order, order)  # pyright: ignore[reportArgumentType]
+            for question in self.questions
         )
-        if not any(known):
+        if not any(matches):
             raise ValueError("this was not asked before the parts were planned")
 
     def count(
@@ -72,10 +72,10 @@ class CountedVectors(ComparedVectors):
         """The counts of a question, which has this order."""
         self._refuse_other(transposed, False, order, None)
         wanted = WantedItems.of(self.positives, self.scores, transposed=transposed, best=best)
-        found = PositiveCounts(
+        counts = PositiveCounts(
             wanted.pairs, wanted.scores[wanted.pairs], *self.answers["counts", transposed]
         )
-        return _reported(found, positives, progress)
+        return _reported(counts, positives, progress)
 
     def count_groups(
         self, groups: Positives, *, order: Ints | None = None, progress: Progress | None = None
@@ -83,10 +83,10 @@ class CountedVectors(ComparedVectors):
         """The counts of a question about groups, which has this order."""
         self._refuse_other(True, True, order, None)
         scores = WantedItems.of(self.positives, self.scores, transposed=True, best=False).scores
-        found = PositiveCounts(
+        counts = PositiveCounts(
             np.flatnonzero(groups.counts), groups.best(scores), *self.answers["group counts", True]
         )
-        return _reported(found, groups, progress)
+        return _reported(counts, groups, progress)
 
     def first_items(
         self, depth: int, *, transposed: bool, order: Ints | None = None
@@ -106,17 +106,17 @@ class CountedVectors(ComparedVectors):
     def copies(self, *, transposed: bool) -> Ints | None:
         """As in `ComparedScores`, by prints of 128 bits."""
         prints = self.answers["prints", transposed].view(f"V{PRINT}")[:, 0]
-        _, first, which = np.unique(prints, return_index=True, return_inverse=True)
-        return first[which]
+        _, first_rows, print_index = np.unique(prints, return_index=True, return_inverse=True)
+        return first_rows[print_index]
 
 
 def _reported(
-    found: PositiveCounts, positives: Positives, progress: Progress | None
+    counts: PositiveCounts, positives: Positives, progress: Progress | None
 ) -> PositiveCounts:
     """Counts that were made before, reported as done."""
     if progress is not None:
         progress(positives.n_queries, positives.n_queries)
-    return found
+    return counts
 
 
 class _PairSizes(NamedTuple):
@@ -140,7 +140,7 @@ class _Asking:
     """
 
     def __init__(self, arrays: PartArrays, sides: tuple[str, str], positives: Positives) -> None:
-        self._kept, self._sides, self._positives = arrays, sides, positives
+        self._store, self._sides, self._positives = arrays, sides, positives
         self._sizes = (
             _PairSizes.of(positives.n_queries, positives.owner),
             _PairSizes.of(positives.n_items, positives.items),
@@ -150,10 +150,10 @@ class _Asking:
         self.then: list[Json] = []
         self.keys: tuple[list[tuple[str, bool]], list[tuple[str, bool]]] = [], []
 
-    def _keep(self, name: str, shape: tuple[int, ...], made: Callable[[], Ints]) -> str:
+    def _keep(self, name: str, shape: tuple[int, ...], compute: Callable[[], Ints]) -> str:
         """Keeps an array, or its shape where a forecast needs no more."""
         self.arrays[name] = (
-            self._kept.outline(shape) if self._kept.outlined else self._kept.keep(made())
+            self._store.outline(shape) if self._store.outlined else self._store.keep(compute())
         )
         return name
 
@@ -190,14 +190,14 @@ class _Asking:
             self._sizes[question.transposed],
         )
         queries, items = self._sides[::-1] if transposed else self._sides
-        given: dict[str, str] = {}
+        array_names: dict[str, str] = {}
         rows: dict[str, str] = {}
 
         def _counts() -> Ints:
             return (self._positives.transposed if transposed else self._positives).counts
 
         if question.grouped:
-            given["members"] = self._keep(
+            array_names["members"] = self._keep(
                 f"{name} members",
                 (2, len(self._positives.items)),
                 lambda: self._members(transposed),
@@ -207,22 +207,22 @@ class _Asking:
                     f"{name} queries", (sizes.n_some,), lambda: np.flatnonzero(_counts())
                 )
             if order is not None:
-                given["places"] = self._keep(
+                array_names["places"] = self._keep(
                     f"{name} order", (sizes.n_some,), lambda: order[np.flatnonzero(_counts())]
                 )
         elif order is not None:
-            given["places"] = self._keep(
+            array_names["places"] = self._keep(
                 f"{name} order", (self._sizes[not transposed].n_queries,), lambda: order
             )
         key = "group " * question.grouped
         if question.depth:
             lists = PartComparison(
-                what="lists", items=items, queries=queries, width=question.depth, **given
+                what="lists", items=items, queries=queries, width=question.depth, **array_names
             )
             self._add((f"{key}lists", transposed), lists)
         most = 1 if question.best or question.grouped else sizes.most
         counts = PartComparison(
-            what="counts", items=items, queries=queries, width=most, **given, **rows
+            what="counts", items=items, queries=queries, width=most, **array_names, **rows
         )
         self.keys[1].append((f"{key}counts", transposed))
         best = question.best and not question.grouped
@@ -251,11 +251,11 @@ def compare_in_parts(
     queries, and items, are looked for.
 
     places: of the two tables by name, None for one in memory. positives: the items of each query,
-    not transposed. Raises as `carry_out` and `neighbours.search` do.
+    not transposed. Raises as `run_in_parts` and `neighbours.search` do.
     """
     with (
-        work_folder(replace(parts, work=None) if parts.dry_run else parts) as place,
-        arrays_of(place, outlined=parts.dry_run) as arrays,
+        work_folder(replace(parts, work=None) if parts.dry_run else parts) as storage,
+        arrays_of(storage, outlined=parts.dry_run) as arrays,
     ):
         tables = {
             name: arrays.table(table, file)
@@ -273,16 +273,16 @@ def compare_in_parts(
             asking.ask(name, question)
         options = {
             "metric": compared.metric,
-            "tables": {name: list(each) for name, each in tables.items()},
+            "tables": {name: list(table) for name, table in tables.items()},
         }
         options |= {"arrays": asking.arrays, "first": asking.first, "then": asking.then}
-        chosen = parts if parts.dry_run else replace(parts, work=place.name)
-        outcome = carry_out("counts", options, chosen, command, progress)
+        part_options = parts if parts.dry_run else replace(parts, work=storage.name)
+        outcome = run_in_parts("counts", options, part_options, command, progress)
     if outcome.result is None:
         return outcome
     answers = dict(zip([*asking.keys[0], *asking.keys[1]], outcome.result, strict=True))
     scores = answers.pop(("scores", False))
-    given = (
+    counted = CountedVectors(
         compared.queries,
         compared.items,
         compared.metric,
@@ -291,4 +291,4 @@ def compare_in_parts(
         tuple(questions.values()),
         answers,
     )
-    return outcome._replace(result=CountedVectors(*given))
+    return outcome._replace(result=counted)

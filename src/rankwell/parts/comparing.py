@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rankwell.core.kernels.products import Groups
 from rankwell.core.kernels.similarity import Metric, Space, score_pairs
-from rankwell.core.tables import Floats, Ints, offsets_of
+from rankwell.core.tables import Floats, Ints, segment_offsets
 from rankwell.core.tables.arrays import map_npy
 from rankwell.core.tables.matrices import Positions, Positives, row_blocks
 from rankwell.neighbours import RankTargets, search
@@ -67,12 +67,12 @@ class PartComparison:
 
 
 class PartTable(NamedTuple):
-    """A table of vectors that parts read in ranges. place: an absolute path, or an address. shown:
-    its name in messages.
+    """A table of vectors that parts read in ranges. path: absolute, or an address. label: its name
+    in messages.
     """
 
-    place: str
-    shown: str
+    path: str
+    label: str
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -90,16 +90,16 @@ class _ChosenRows(VectorRange):
 class Compared:
     """A comparison with the tables and arrays that it names.
 
-    options: those of the kind `counts`. known: what `VectorFiles.described` has returned for each
+    options: those of the kind `counts`. layouts: what `VectorFiles.described` has returned for each
     table.
     """
 
     def __init__(
-        self, options: Mapping[str, Json], comparison: PartComparison, known: Mapping[str, Json]
+        self, options: Mapping[str, Json], comparison: PartComparison, layouts: Mapping[str, Json]
     ) -> None:
         self.is_of = comparison
         self.metric: Metric = options["metric"]
-        self._options, self._known = options, known
+        self._options, self._layouts = options, layouts
         self._digests: dict[str, str] = {}
 
     def array(self, name: str) -> NDArray[Any]:
@@ -112,7 +112,7 @@ class Compared:
 
     def files(self, name: str) -> VectorFiles:
         """The files of a table."""
-        return VectorFiles(self.table(name).place, self._known[name])
+        return VectorFiles(self.table(name).path, self._layouts[name])
 
     def shape(self, name: str) -> tuple[int, int, int]:
         """The number of a table's vectors, that of their dimensions, and the bytes of one."""
@@ -140,23 +140,32 @@ class Compared:
             else self.shape(self.is_of.items)[0]
         )
 
+    @property
+    def _tie_ranks(self) -> NDArray[Any] | None:
+        """Ranks of the items, or groups, among those of equal score."""
+        return self.array(self.is_of.places) if self.is_of.places else None
+
     def pairs_of(self, queries: slice) -> slice:
         """The place of some queries' pairs among all."""
         owner = self.array(self.is_of.pairs)[0]
         return slice(*np.searchsorted(owner, [queries.start, queries.stop]).tolist())
 
     def scores_of(self, owner: Ints, items: Ints) -> Floats:
-        """(pairs,) the exact scores of pairs, of which the vectors alone are read."""
-        mine, theirs = self.files(self.is_of.queries), self.files(self.is_of.items)
+        """The exact score of each pair; only their vectors are read."""
+        query_files, item_files = self.files(self.is_of.queries), self.files(self.is_of.items)
         rows = self.array(self.is_of.rows)[owner] if self.is_of.rows else owner
         scores = np.empty(len(owner))
         for start in range(0, len(owner), _PAIRS):
             block = slice(start, start + _PAIRS)
-            (of_mine, one), (of_theirs, other) = (
-                np.unique(each[block], return_inverse=True) for each in (rows, items)
+            (query_rows, query_indices), (item_rows, item_indices) = (
+                np.unique(numbers[block], return_inverse=True) for numbers in (rows, items)
             )
             scores[block] = score_pairs(
-                mine.chosen(of_mine), theirs.chosen(of_theirs), one, other, self.metric
+                query_files.take(query_rows),
+                item_files.take(item_rows),
+                query_indices,
+                item_indices,
+                self.metric,
             )
         return scores
 
@@ -180,33 +189,33 @@ class Compared:
             "counts": self._counts,
             "lists": self._lists,
         }
-        found = compute[self.is_of.what](queries, items)
-        return found, self._digests
+        array = compute[self.is_of.what](queries, items)
+        return array, self._digests
 
     def _read(self, name: str, rows: slice, ids: Sequence[str] | None = None) -> VectorRange:
-        place, shown = self.table(name)
-        found, digest = read_range(place, rows, ids, self._known[name])
+        path, label = self.table(name)
+        vectors, digest = read_range(path, rows, ids, self._layouts[name])
         self._digests[f"{name} {rows.start}-{rows.stop}"] = digest
-        return replace(found, file=shown)
+        return replace(vectors, file=label)
 
-    def _chosen(self, name: str, rows: Ints) -> VectorRange:
+    def _read_rows(self, name: str, rows: Ints) -> VectorRange:
         """Vectors of any rows; those that follow each other are read as a range."""
         first = int(rows[0]) if len(rows) else 0
         if np.array_equal(rows, np.arange(first, first + len(rows))):
             return self._read(name, slice(first, first + len(rows)))
         files = self.files(name)
-        vectors = files.chosen(rows)
+        vectors = files.take(rows)
         self._digests[f"{name} rows {hashlib.sha256(rows.tobytes()).hexdigest()[:8]}"] = checksum(
             vectors
         )
-        return _ChosenRows(None, vectors, file=self.table(name).shown, files=files, rows=rows)
+        return _ChosenRows(None, vectors, file=self.table(name).label, files=files, rows=rows)
 
     def _queries(self, rows: slice) -> VectorRange:
-        own = self.is_of.own
-        ids = Positions(self.array(own)[rows].tolist()) if own else None
+        array_name = self.is_of.own
+        ids = Positions(self.array(array_name)[rows].tolist()) if array_name else None
         if self.is_of.rows:
             return replace(
-                self._chosen(self.is_of.queries, np.asarray(self.array(self.is_of.rows)[rows])),
+                self._read_rows(self.is_of.queries, np.asarray(self.array(self.is_of.rows)[rows])),
                 ids=ids,
             )
         return self._read(self.is_of.queries, rows, ids)
@@ -216,12 +225,12 @@ class Compared:
         labels = self.is_of.labels
         groups = None
         if labels:
-            both = self.array(labels)
-            of_items = both[len(both) - self.shape(self.is_of.items)[0] :][items]
+            all_labels = self.array(labels)
+            of_items = all_labels[len(all_labels) - self.shape(self.is_of.items)[0] :][items]
             groups = Groups(
                 *(
-                    [None if each < 0 else each for each in some.tolist()]
-                    for some in (both[queries], of_items)
+                    [None if label < 0 else label for label in side_labels.tolist()]
+                    for side_labels in (all_labels[queries], of_items)
                 )
             )
         return {
@@ -244,7 +253,7 @@ class Compared:
         members = np.asarray(self.array(self.is_of.members)[:, items])
         first = int(members[0, 0]) if members.size else 0
         return (
-            self._chosen(self.is_of.items, members[1]),
+            self._read_rows(self.is_of.items, members[1]),
             np.cumsum(np.bincount(members[0] - first)),
             first,
         )
@@ -255,7 +264,7 @@ class Compared:
         return owner - queries.start, np.asarray(items)
 
     def _prints(self, _: slice, items: slice) -> NDArray[Any]:
-        """(items, 16) the hash of each row's bytes."""
+        """The hash of each row's bytes: (items, 16)."""
         table = self._read(self.is_of.items, items)
         prints = [
             hashlib.blake2b(row.tobytes(), digest_size=PRINT).digest() for row in table.vectors
@@ -263,83 +272,109 @@ class Compared:
         return np.frombuffer(b"".join(prints), dtype=np.uint8).reshape(-1, PRINT)
 
     def _scores(self, queries: slice, items: slice) -> NDArray[Any]:
-        """(pairs,) the exact scores of the pairs with these items, in order. Raises as `search` for
+        """The exact scores of the pairs with these items, in order. Raises as `search` for
         vectors that have none.
         """
-        mine, theirs = self._queries(queries), self._items(items)
-        space = Space(mine, theirs, self.metric)
-        for table, look in ((mine, space.queries), (theirs, space.items)):
+        query_vectors, item_vectors = self._queries(queries), self._items(items)
+        space = Space(query_vectors, item_vectors, self.metric)
+        for table, check_rows in ((query_vectors, space.queries), (item_vectors, space.items)):
             for block in row_blocks(table.n, table.dimensions):
-                look(block.start, block.stop)
+                check_rows(block.start, block.stop)
         owner, target = self._pairs(queries)
         inside = (target >= items.start) & (target < items.stop)
         return score_pairs(
-            mine.vectors, theirs.vectors, owner[inside], target[inside] - items.start, self.metric
+            query_vectors.vectors,
+            item_vectors.vectors,
+            owner[inside],
+            target[inside] - items.start,
+            self.metric,
         )
 
     def _counts(self, queries: slice, items: slice) -> NDArray[Any]:
-        """(3, pairs or queries) the numbers above, tied and before among these items."""
-        mine, places = (
-            self._queries(queries),
-            self.array(self.is_of.places) if self.is_of.places else None,
-        )
+        """The numbers above, tied and before among these items: (3, pairs or queries)."""
+        query_vectors, tie_ranks = self._queries(queries), self._tie_ranks
         if self.is_of.members:
-            listed, ends, first = self._groups(items)
+            grouped_items, ends, first = self._groups(items)
             scores = np.asarray(self.array(self.is_of.scores)[queries])
-            of_groups = (
+            group_ranks = (
                 np.arange(first, first + len(ends))
-                if places is None
-                else places[first : first + len(ends)]
+                if tie_ranks is None
+                else tie_ranks[first : first + len(ends)]
             )
-            own = np.arange(queries.start, queries.stop) if places is None else places[queries]
-            wanted = RankTargets(scores, own)
+            query_ranks = (
+                np.arange(queries.start, queries.stop) if tie_ranks is None else tie_ranks[queries]
+            )
+            wanted = RankTargets(scores, query_ranks)
             return np.array(
                 count_groups_among(
-                    mine, listed, ends, wanted, places=of_groups, metric=self.metric
+                    query_vectors,
+                    grouped_items,
+                    ends,
+                    wanted,
+                    places=group_ranks,
+                    metric=self.metric,
                 ),
                 dtype="<i8",
             )
         owner, target = self._pairs(queries)
         scores = np.asarray(self.array(self.is_of.scores)[self.pairs_of(queries)])
-        near = None if places is None else np.asarray(places[items])
+        item_ranks = None if tie_ranks is None else np.asarray(tie_ranks[items])
         wanted = WantedPairs(
-            owner, scores, target - items.start if places is None else places[target]
+            owner, scores, target - items.start if tie_ranks is None else tie_ranks[target]
         )
-        found = count_pairs(
-            mine, self._items(items), wanted, places=near, **self._exclusion(queries, items)
+        counts = count_pairs(
+            query_vectors,
+            self._items(items),
+            wanted,
+            places=item_ranks,
+            **self._exclusion(queries, items),
         )
-        return np.array(found, dtype="<i8")
+        return np.array(counts, dtype="<i8")
 
     def _lists(self, queries: slice, items: slice) -> NDArray[Any]:
         """The best items or groups, as `lists_of`."""
-        mine, places = (
-            self._queries(queries),
-            self.array(self.is_of.places) if self.is_of.places else None,
-        )
+        query_vectors, tie_ranks = self._queries(queries), self._tie_ranks
         if self.is_of.members:
-            listed, ends, first = self._groups(items)
+            grouped_items, ends, first = self._groups(items)
             depth = min(self.is_of.width, len(ends))
             if not depth:
-                return lists_of(np.empty((mine.n, 0), dtype=np.int64), np.empty((mine.n, 0)), 0, 0)
-            groups = Positives(offsets_of(np.diff(ends, prepend=0)), np.arange(listed.n), listed.n)
-            order = None if places is None else np.asarray(places[first : first + len(ends)])
+                return lists_of(
+                    np.empty((query_vectors.n, 0), dtype=np.int64),
+                    np.empty((query_vectors.n, 0)),
+                    0,
+                    0,
+                )
+            groups = Positives(
+                segment_offsets(np.diff(ends, prepend=0)),
+                np.arange(grouped_items.n),
+                grouped_items.n,
+            )
+            order = None if tie_ranks is None else np.asarray(tie_ranks[first : first + len(ends)])
             return lists_of(
-                *by_vectors(listed, mine, self.metric).first_groups(groups, depth, order=order),
+                *by_vectors(grouped_items, query_vectors, self.metric).first_groups(
+                    groups, depth, order=order
+                ),
                 first,
                 depth,
             )
-        theirs = self._items(items)
-        depth = min(self.is_of.width, theirs.n)
-        order = None if places is None else np.argsort(places[items])
+        item_vectors = self._items(items)
+        depth = min(self.is_of.width, item_vectors.n)
+        order = None if tie_ranks is None else np.argsort(tie_ranks[items])
         if order is not None:
             rows = order + items.start
-            theirs = _ChosenRows(
-                None, theirs.vectors[order], file=theirs.file, files=theirs.files, rows=rows
+            item_vectors = _ChosenRows(
+                None,
+                item_vectors.vectors[order],
+                file=item_vectors.file,
+                files=item_vectors.files,
+                rows=rows,
             )
-        found = search(mine, theirs, k=max(depth, 1), **self._exclusion(queries, items))
-        positions = (
-            found.positions
-            if order is None
-            else np.where(found.positions >= 0, order[found.positions], -1)
+        top_k = search(
+            query_vectors, item_vectors, k=max(depth, 1), **self._exclusion(queries, items)
         )
-        return lists_of(positions, found.scores, items.start, depth)
+        positions = (
+            top_k.positions
+            if order is None
+            else np.where(top_k.positions >= 0, order[top_k.positions], -1)
+        )
+        return lists_of(positions, top_k.scores, items.start, depth)

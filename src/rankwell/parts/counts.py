@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.core.kernels.products import width
-from rankwell.core.tables import Floats, Ints, offsets_by
+from rankwell.core.tables import Floats, Ints, offsets_from_rows
 from rankwell.core.tables.arrays import map_npy
 from rankwell.core.tables.matrices import Positives
 from rankwell.errors import BadInput
@@ -70,79 +70,88 @@ class WantedItems(NamedTuple):
 
 
 def _comparisons(
-    options: Mapping[str, Json], which: str, known: Mapping[str, Json]
+    options: Mapping[str, Json], round_name: str, layouts: Mapping[str, Json]
 ) -> list[Compared]:
-    listed = options[which] if which == "first" else [each["comparison"] for each in options[which]]
-    return [Compared(options, PartComparison(**each), known) for each in listed]
+    comparisons = (
+        options[round_name]
+        if round_name == "first"
+        else [follow_up["comparison"] for follow_up in options[round_name]]
+    )
+    return [Compared(options, PartComparison(**comparison), layouts) for comparison in comparisons]
 
 
 def _files(options: Mapping[str, Json]) -> dict[str, str]:
     """The files of the tables, and the arrays beside the parts."""
-    found: dict[str, str] = {}
-    for name, (place, _) in options["tables"].items():
-        found |= named_files(name, files_of(place))
-    return found | {f"array {name}": place for name, place in options["arrays"].items()}
+    files: dict[str, str] = {}
+    for name, (path, _) in options["tables"].items():
+        files |= named_files(name, files_of(path))
+    return files | {f"array {name}": path for name, path in options["arrays"].items()}
 
 
 def _grid(compared: Compared, limits: Limits) -> PartGrid:
-    which = compared.is_of
-    _, dimensions, row = compared.shape(which.items)
-    if which.queries and (found := compared.shape(which.queries)[1]) != dimensions:
-        what = f"the queries have {found} dimensions, the items {dimensions}"
-        raise BadInput(f"{compared.table(which.queries).shown}: {what}; both come from one model.")
+    comparison = compared.is_of
+    _, dimensions, row = compared.shape(comparison.items)
+    if (
+        comparison.queries
+        and (query_dimensions := compared.shape(comparison.queries)[1]) != dimensions
+    ):
+        raise BadInput(
+            f"{compared.table(comparison.queries).label}: the queries have {query_dimensions} "
+            f"dimensions, the items {dimensions}; both come from one model."
+        )
     state = 8 * dimensions + (
-        24 * width(which.width) if which.what == "lists" else 64 * which.width
+        24 * width(comparison.width) if comparison.what == "lists" else 64 * comparison.width
     )
     # Shards have 1,000 items per `depth`: as many as keep a processor busy for a moment.
     n = compared.n_queries
     least = (
         _LEAST_MULTIPLIED // max(1, n * dimensions)
-        if which.what in _MULTIPLIED
+        if comparison.what in _MULTIPLIED
         else _LEAST_READ // max(1, row)
     )
-    depth = max(which.width, -(-least // 1000))
+    depth = max(comparison.width, -(-least // 1000))
     grid = PartGrid.of(n, compared.n_items, state=state, row=row, depth=depth, limits=limits)
     return (
         compared.whole_groups(grid)
-        if which.members
-        else grid.ending_at(compared.files(which.items).breaks)
+        if comparison.members
+        else grid.ending_at(compared.files(comparison.items).breaks)
     )
 
 
 def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
     """The parts of all comparisons of the first round; the costs are those of both."""
-    known = {name: VectorFiles(place).described for name, (place, _) in options["tables"].items()}
+    layouts = {name: VectorFiles(path).described for name, (path, _) in options["tables"].items()}
     first, then = (
-        [(each, _grid(each, limits)) for each in _comparisons(options, which, known)]
-        for which in ("first", "then")
+        [
+            (compared, _grid(compared, limits))
+            for compared in _comparisons(options, round_name, layouts)
+        ]
+        for round_name in ("first", "then")
     )
     costs: dict[str, int | str] = {"parts": sum(grid.parts for _, grid in first)}
     if then:
         costs["parts of a second round"] = sum(grid.parts for _, grid in then)
-    both = [*first, *then]
+    comparisons = [*first, *then]
     costs |= {
-        "items per part": max(-(-grid.items[-1] // grid.shards) for _, grid in both),
-        "passes over the items": max(grid.passes for _, grid in both),
+        "items per part": max(-(-grid.items[-1] // grid.shards) for _, grid in comparisons),
+        "passes over the items": max(grid.passes for _, grid in comparisons),
     }
-    products, read = [_products(each) for each in both], 0
-    for compared, grid in both:
-        which = compared.is_of
-        read += grid.passes * grid.items[-1] * compared.shape(which.items)[2]
-        read += (
-            grid.shards * grid.queries[-1] * compared.shape(which.queries)[2]
-            if which.queries
-            else 0
-        )
+    products, read = [_products(comparison) for comparison in comparisons], 0
+    for compared, grid in comparisons:
+        items, queries = compared.is_of.items, compared.is_of.queries
+        read += grid.passes * grid.items[-1] * compared.shape(items)[2]
+        read += grid.shards * grid.queries[-1] * compared.shape(queries)[2] if queries else 0
     costs |= {
         "products": sum(products),
         "multiplications": sum(
-            n * each.shape(each.is_of.items)[1] for n, (each, _) in zip(products, both, strict=True)
+            n * compared.shape(compared.is_of.items)[1]
+            for n, (compared, _) in zip(products, comparisons, strict=True)
         ),
         "bytes read": read,
     }
     return Cut(
         sum(grid.parts for _, grid in first),
-        {"grids": [grid._asdict() for _, grid in first], "files": known},
+        {"grids": [grid._asdict() for _, grid in first], "files": layouts},
         costs,
     )
 
@@ -155,55 +164,61 @@ def _products(part: tuple[Compared, PartGrid]) -> int:
 def _grids(inputs: PartInputs) -> Iterator[tuple[Compared, PartGrid, int]]:
     """The comparisons of a round with their grids and the number of their first parts."""
     start = 0
-    grids, known = inputs.boundaries["grids"], inputs.boundaries["files"]
-    for compared, bounds in zip(_comparisons(inputs.options, "first", known), grids, strict=True):
+    grids, layouts = inputs.boundaries["grids"], inputs.boundaries["files"]
+    for compared, bounds in zip(_comparisons(inputs.options, "first", layouts), grids, strict=True):
         grid = PartGrid(**bounds)
         yield compared, grid, start
         start += grid.parts
 
 
 def _part(inputs: PartInputs, index: int) -> PartContent:
-    compared, grid, start = next(each for each in _grids(inputs) if index < each[2] + each[1].parts)
+    compared, grid, start = next(
+        (compared, grid, start)
+        for compared, grid, start in _grids(inputs)
+        if index < start + grid.parts
+    )
     array, digests = compared.part(*grid.part(index - start))
     return PartContent(".npy", partial(write_array, array), digests)
 
 
-def _second(inputs: PartInputs, files: Sequence[Path], place: WorkPlace) -> SecondRound | None:
+def _second(inputs: PartInputs, files: Sequence[Path], storage: WorkPlace) -> SecondRound | None:
     """The counts of pairs that are known now, or whose scores are."""
-    options, files_known = inputs.options, inputs.boundaries["files"]
+    options, layouts = inputs.options, inputs.boundaries["files"]
     if not options["then"]:
         return None
-    found = dict[int, Any]()
+    results = dict[int, Any]()
     comparisons: list[Json] = []
     arrays = dict(options["arrays"])
-    grids, kept = list(_grids(inputs)), PartArrays(place)
-    for number, each in enumerate(options["then"]):
-        which, source = each["comparison"], each["of"]
-        if source not in found:
+    grids, part_arrays = list(_grids(inputs)), PartArrays(storage)
+    for number, follow_up in enumerate(options["then"]):
+        comparison, source = follow_up["comparison"], follow_up["of"]
+        if source not in results:
             compared, grid, start = grids[source]
-            found[source] = _merged(compared, grid, files[start : start + grid.parts], place)
+            results[source] = _merged(compared, grid, files[start : start + grid.parts], storage)
         compared = grids[source][0]
         if compared.is_of.what == "scores":
-            known = _scores_known(compared, found[source], each)
+            new_arrays = _scored_pairs(compared, results[source], follow_up)
         else:
-            other = Compared(options, PartComparison(**which), files_known)
-            known = _pairs_known(other, found[source][0][:, : each["depth"]])
-        for name, array in known.items():
-            arrays[f"{name} {number}"] = kept.keep(array)
-            which = {**which, name: f"{name} {number}"}
-        comparisons.append(which)
-    named = {name: options[name] for name in ("metric", "tables")}
+            next_compared = Compared(options, PartComparison(**comparison), layouts)
+            new_arrays = _listed_pairs(next_compared, results[source][0][:, : follow_up["depth"]])
+        for name, array in new_arrays.items():
+            arrays[f"{name} {number}"] = part_arrays.keep(array)
+            comparison = {**comparison, name: f"{name} {number}"}
+        comparisons.append(comparison)
+    shared_options = {name: options[name] for name in ("metric", "tables")}
     return SecondRound(
-        "counts", {**named, "arrays": arrays, "first": comparisons, "then": []}, divided=True
+        "counts",
+        {**shared_options, "arrays": arrays, "first": comparisons, "then": []},
+        divided=True,
     )
 
 
-def _scores_known(
-    of: Compared, scores: Floats, then: Mapping[str, Json]
+def _scored_pairs(
+    compared: Compared, scores: Floats, then: Mapping[str, Json]
 ) -> dict[str, NDArray[Any]]:
     """The pairs to count with their scores, or the scores of groups."""
-    owner, items = of.array(of.is_of.pairs)
-    positives = Positives(offsets_by(owner, of.n_queries), items, of.n_items)
+    owner, items = compared.array(compared.is_of.pairs)
+    positives = Positives(offsets_from_rows(owner, compared.n_queries), items, compared.n_items)
     right, pairs, scores = WantedItems.of(
         positives, scores, transposed=then["transposed"], best=then["best"]
     )
@@ -212,52 +227,55 @@ def _scores_known(
     return {"pairs": np.stack([right.owner[pairs], right.items[pairs]]), "scores": scores[pairs]}
 
 
-def _pairs_known(other: Compared, positions: Ints) -> dict[str, NDArray[Any]]:
+def _listed_pairs(compared: Compared, positions: Ints) -> dict[str, NDArray[Any]]:
     """The pairs of lists by their positions, which are to be counted by other vectors, with their
     scores by these.
     """
     owner, column = np.nonzero(positions >= 0)
     pairs = np.stack([owner, positions[owner, column]])
-    return {"pairs": pairs, "scores": other.scores_of(*pairs)}
+    return {"pairs": pairs, "scores": compared.scores_of(*pairs)}
 
 
-def _merged(compared: Compared, grid: PartGrid, files: Sequence[Path], place: WorkPlace) -> Any:
+def _merged(compared: Compared, grid: PartGrid, files: Sequence[Path], storage: WorkPlace) -> Any:
     """The result of a comparison, from all its parts."""
-    which = compared.is_of
-    if which.what == "lists":
-        places = np.asarray(compared.array(which.places)) if which.places else None
-        return merged_lists(grid, files, place.folder, which.width, places)
+    comparison = compared.is_of
+    if comparison.what == "lists":
+        tie_ranks = np.asarray(compared.array(comparison.places)) if comparison.places else None
+        return merged_lists(grid, files, storage.folder, comparison.width, tie_ranks)
     parts = [(*grid.part(index), np.asarray(map_npy(file))) for index, file in enumerate(files)]
-    if which.what == "prints":
-        return np.concatenate([found for _, _, found in parts])
-    if which.what == "scores":
-        owner, items = compared.array(which.pairs)
+    if comparison.what == "prints":
+        return np.concatenate([array for _, _, array in parts])
+    if comparison.what == "scores":
+        owner, items = compared.array(comparison.pairs)
         scores = np.empty(len(owner))
-        for rows, columns, found in parts:
-            some = slice(*np.searchsorted(owner, [rows.start, rows.stop]).tolist())
-            inside = (items[some] >= columns.start) & (items[some] < columns.stop)
-            scores[some][inside] = found
+        for rows, columns, part_scores in parts:
+            merged_range = slice(*np.searchsorted(owner, [rows.start, rows.stop]).tolist())
+            inside = (items[merged_range] >= columns.start) & (items[merged_range] < columns.stop)
+            scores[merged_range][inside] = part_scores
         return scores
     counted = np.zeros(
-        (3, compared.n_queries if which.members else compared.array(which.pairs).shape[1]),
+        (
+            3,
+            compared.n_queries if comparison.members else compared.array(comparison.pairs).shape[1],
+        ),
         dtype=np.int64,
     )
-    for rows, _, found in parts:
-        some = rows if which.members else compared.pairs_of(rows)
-        counted[:, some] += found
+    for rows, _, part_counts in parts:
+        merged_range = rows if comparison.members else compared.pairs_of(rows)
+        counted[:, merged_range] += part_counts
     return counted
 
 
-def _merge(inputs: PartInputs, files: Sequence[Path], place: WorkPlace) -> list[Any]:
+def _merge(inputs: PartInputs, files: Sequence[Path], storage: WorkPlace) -> list[Any]:
     """The results of all comparisons, those of the first round first."""
     rounds = [inputs]
     if inputs.options["then"]:
-        rounds.append(read_plan(place.inside(SECOND)).part_inputs)
+        rounds.append(read_plan(storage.inside(SECOND)).part_inputs)
     results: list[Any] = []
     start = 0
-    for each in rounds:
-        for compared, grid, _ in _grids(each):
-            results.append(_merged(compared, grid, files[start : start + grid.parts], place))
+    for round_inputs in rounds:
+        for compared, grid, _ in _grids(round_inputs):
+            results.append(_merged(compared, grid, files[start : start + grid.parts], storage))
             start += grid.parts
     return results
 
@@ -266,10 +284,10 @@ def _amounts(inputs: PartInputs) -> Amounts:
     """Products of queries with items; exact scores of some pairs and prints of vectors do not
     count.
     """
-    found: list[int] = []
+    amounts: list[int] = []
     for compared, grid, _ in _grids(inputs):
-        found += grid.products if compared.is_of.what in _MULTIPLIED else [0] * grid.parts
-    return Amounts("products", found)
+        amounts += grid.products if compared.is_of.what in _MULTIPLIED else [0] * grid.parts
+    return Amounts("products", amounts)
 
 
 _COMPARISONS = (

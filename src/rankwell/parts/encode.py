@@ -119,7 +119,7 @@ def encoder_of(model: str, options: EncodeOptions) -> TextEncoder:
     return fitted
 
 
-def encoder_texts(place: str, options: EncodeOptions) -> EncoderTexts:
+def encoder_texts(path: str, options: EncodeOptions) -> EncoderTexts:
     """The ids, if any, and the texts of a file. Raises BadInput for a row without an id,
     NothingToEvaluate without texts.
     """
@@ -127,36 +127,36 @@ def encoder_texts(place: str, options: EncodeOptions) -> EncoderTexts:
     if options.column is None:
         if options.id_column is not None:
             raise BadUsage("--id-column requires --column; name the column of the texts as well.")
-        found = io.read_texts(place)
-        ids = None if found.format == "lines" else list(found.texts)
-        texts = list(found.texts.values())
+        table = io.read_texts(path)
+        ids = None if table.format == "lines" else list(table.texts)
+        texts = list(table.texts.values())
         if options.title:
-            titles = [found.attributes[name].get("title", "") for name in found.texts]
+            titles = [table.attributes[name].get("title", "") for name in table.texts]
             texts = [f"{title} {text}".strip() for title, text in zip(titles, texts, strict=True)]
     elif options.title:
         raise BadUsage("--title cannot be combined with --column, which holds the whole text.")
     else:
-        cells = read_column(f"{place}:{options.column}")
+        cells = read_column(f"{path}:{options.column}")
         texts = [text for text in cells if text is not None]
         if len(texts) < len(cells):
-            what = f"row {cells.index(None) + 1} has no text in the column {options.column!r}"
             raise BadInput(
-                f"{place}: {what}; expected a string in every row. Correct or drop the row."
+                f"{path}: row {cells.index(None) + 1} has no text in the column "
+                f"{options.column!r}; expected a string in every row. Correct or drop the row."
             )
         if options.id_column is not None:
-            ids = [name for name in read_column(f"{place}:{options.id_column}") if name]
+            ids = [name for name in read_column(f"{path}:{options.id_column}") if name]
             if len(ids) < len(texts) or len(set(ids)) < len(ids):
                 raise BadInput(
-                    f"{place}: column {options.id_column!r} lacks an id or has one twice; "
+                    f"{path}: column {options.id_column!r} lacks an id or has one twice; "
                     "every text needs its own."
                 )
     if not texts:
-        raise NothingToEvaluate(f"{place} has no texts.")
+        raise NothingToEvaluate(f"{path} has no texts.")
     return ids, texts
 
 
-def _chosen(options: Mapping[str, Json]) -> EncodeOptions:
-    return EncodeOptions(**{each.name: options[each.name] for each in fields(EncodeOptions)})
+def _encode_options(options: Mapping[str, Json]) -> EncodeOptions:
+    return EncodeOptions(**{option.name: options[option.name] for option in fields(EncodeOptions)})
 
 
 def _files(options: Mapping[str, Json]) -> dict[str, Path]:
@@ -183,9 +183,9 @@ def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
         raise BadUsage(f"batch size {options['batch_size']}; expected a positive integer.")
     if limits.shards is not None and not 0 < limits.shards <= MAX_SHARDS:
         raise BadUsage(f"--shards {limits.shards}; expected an integer from 1 to {MAX_SHARDS}.")
-    _refuse_unfit(options["model"], _chosen(options))
+    _refuse_unfit(options["model"], _encode_options(options))
     chunk = chunk_of(options["batch_size"])
-    n = len(encoder_texts(options["texts"], _chosen(options))[1])
+    n = len(encoder_texts(options["texts"], _encode_options(options))[1])
     chunks = -(-n // chunk)
     least = -(-n // max(chunk, _MOST_TEXTS // chunk * chunk))
     parts = min(chunks, max(least, limits.shards or 2 * limits.workers))
@@ -202,9 +202,9 @@ def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
 @lru_cache(1)
 def _loaded(options: str, _: object) -> tuple[Sequence[str], TextEncoder]:
     """The texts and the encoder, which a process that makes several parts loads once."""
-    given = json.loads(options)
-    return encoder_texts(given["texts"], _chosen(given))[1], encoder_of(
-        given["model"], _chosen(given)
+    plan_options = json.loads(options)
+    return encoder_texts(plan_options["texts"], _encode_options(plan_options))[1], encoder_of(
+        plan_options["model"], _encode_options(plan_options)
     )
 
 
@@ -220,21 +220,21 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
     start, stop = inputs.boundaries[index : index + 2]
     digest, chunk, vectors = sha256(), chunk_of(options["batch_size"]), list[Any]()
     for begin in range(start, stop, chunk):
-        some = texts[begin : min(begin + chunk, stop)]
-        digest.update(json.dumps(some).encode())
+        chunk_texts = texts[begin : min(begin + chunk, stop)]
+        digest.update(json.dumps(chunk_texts).encode())
         with np.errstate(over="ignore"):
-            vectors.append(encoder.encode(some).astype(options["dtype"]))
-        wrong = np.flatnonzero(~np.isfinite(vectors[-1]).all(axis=1))
-        if len(wrong):
-            row = begin + int(wrong[0])
-            what = f"{options['texts']}: text {row} (from 0): {texts[row][:60]!r}"
+            vectors.append(encoder.encode(chunk_texts).astype(options["dtype"]))
+        bad_rows = np.flatnonzero(~np.isfinite(vectors[-1]).all(axis=1))
+        if len(bad_rows):
+            row = begin + int(bad_rows[0])
             raise BadScore(
-                f"{what} has a vector with a number that is not finite in {options['dtype']}."
+                f"{options['texts']}: text {row} (from 0): {texts[row][:60]!r} has a vector with a "
+                f"number that is not finite in {options['dtype']}."
             )
-    described = encoder.describe()
+    description = encoder.describe()
     probes = encoder.encode(_probes_of(texts))
     content = (
-        np.frombuffer(json.dumps(described).encode(), dtype=np.uint8),
+        np.frombuffer(json.dumps(description).encode(), dtype=np.uint8),
         probes,
         np.concatenate(vectors),
     )
@@ -243,7 +243,7 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
         for array in content:
             np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)
 
-    model, machine = of_no_machine(described), _machine(described)
+    model, machine = of_no_machine(description), _machine(description)
     alike = {"model": sha256(json.dumps(model, sort_keys=True).encode()).hexdigest()[:32]}
     return PartContent(
         ".arrays",
@@ -287,8 +287,8 @@ def _short(text: str, size: int) -> str:
 
 def _instructions() -> str:
     """The instruction set that NumPy has found: with another, the last bits of a sum may differ."""
-    found: Any = np.show_config(mode="dicts")
-    return f"{platform.machine()} {' '.join(found['SIMD Extensions'].get('found', ()))}"
+    numpy_config: Any = np.show_config(mode="dicts")
+    return f"{platform.machine()} {' '.join(numpy_config['SIMD Extensions'].get('found', ()))}"
 
 
 class EncodedParts:
@@ -300,14 +300,16 @@ class EncodedParts:
 
     def __init__(self, files: Sequence[Path], inputs: PartInputs) -> None:
         self._description, probes, self._first = _read_part(files[0])
-        self._blocks = self._all(files)
+        self._blocks = self._part_vectors(files)
         self._left = self._first[:0]
         self._bounds = inputs.boundaries
         self.mixture = inputs.machines if len(inputs.machines) > 1 else ()
-        for each in self.mixture:
-            _refuse_strange(inputs, probes, _read_part(files[each.parts[0]])[1], each.parts[0])
+        for machine in self.mixture:
+            _refuse_strange(
+                inputs, probes, _read_part(files[machine.parts[0]])[1], machine.parts[0]
+            )
 
-    def _all(self, files: Sequence[Path]) -> Iterator[Singles]:
+    def _part_vectors(self, files: Sequence[Path]) -> Iterator[Singles]:
         yield self._first
         for file in files[1:]:
             yield _read_part(file)[2]
@@ -322,9 +324,7 @@ class EncodedParts:
         return self
 
     def encode(self, texts: Sequence[str]) -> Singles:
-        """(texts, dimensions) the next vectors; parts end with chunks. Raises BadInput where there
-        are too few.
-        """
+        """The next vectors; parts end with chunks. Raises BadInput where there are too few."""
         if not len(self._left):
             self._left = next(self._blocks, self._left)
         if len(self._left) < len(texts):
@@ -332,8 +332,8 @@ class EncodedParts:
                 f"the parts have {len(self._left)} vectors for {len(texts)} texts; name "
                 "another work folder."
             )
-        found, self._left = self._left[: len(texts)], self._left[len(texts) :]
-        return found
+        vectors, self._left = self._left[: len(texts)], self._left[len(texts) :]
+        return vectors
 
     def describe(self) -> dict[str, Any]:
         """The description of the encoder that made the parts; of a mixture without device and
@@ -348,49 +348,46 @@ class EncodedParts:
         bounds = self._bounds
         return [
             {
-                **each.traits,
-                "parts": len(each.parts),
-                "rows": _ranges((bounds[part], bounds[part + 1]) for part in each.parts),
+                **machine.traits,
+                "parts": len(machine.parts),
+                "rows": _ranges((bounds[part], bounds[part + 1]) for part in machine.parts),
             }
-            for each in self.mixture
+            for machine in self.mixture
         ]
 
 
-def _ranges(some: Iterable[tuple[int, int]]) -> str:
+def _ranges(ranges: Iterable[tuple[int, int]]) -> str:
     """Ranges of rows by their first and last, those that meet as one.
 
     >>> _ranges([(0, 32), (32, 64), (96, 100)])
     '0-63,96-99'
     """
-    found: list[list[int]] = []
-    for start, stop in some:
-        if found and found[-1][1] == start:
-            found[-1][1] = stop
+    merged_ranges: list[list[int]] = []
+    for start, stop in ranges:
+        if merged_ranges and merged_ranges[-1][1] == start:
+            merged_ranges[-1][1] = stop
         else:
-            found.append([start, stop])
-    return ",".join(f"{start}-{stop - 1}" for start, stop in found)
+            merged_ranges.append([start, stop])
+    return ",".join(f"{start}-{stop - 1}" for start, stop in merged_ranges)
 
 
 def _refuse_strange(
-    inputs: PartInputs, first: NDArray[Any], other: NDArray[Any], part: int
+    inputs: PartInputs, first_probes: NDArray[Any], other_probes: NDArray[Any], part: int
 ) -> None:
     """Raises BadInput where the vectors of the probes by another machine are not those of part 0,
     except for rounding.
     """
-    first, other = first.astype(np.float64), other.astype(np.float64)
-    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(other, axis=1)
-    cosines = np.einsum("ij,ij->i", first, other) / np.where(lengths > 0, lengths, 1)
-    same = (cosines >= _LEAST_COSINE) | ~(first.any(axis=1) | other.any(axis=1))
+    first_probes, other_probes = first_probes.astype(np.float64), other_probes.astype(np.float64)
+    lengths = np.linalg.norm(first_probes, axis=1) * np.linalg.norm(other_probes, axis=1)
+    cosines = np.einsum("ij,ij->i", first_probes, other_probes) / np.where(lengths > 0, lengths, 1)
+    same = (cosines >= _LEAST_COSINE) | ~(first_probes.any(axis=1) | other_probes.any(axis=1))
     if not same.all():
         probe = int(np.argmin(same))
         row = probe * -(-inputs.boundaries[-1] // _PROBES)
-        what = (
-            f"the vectors of text {row} (from 0) by the machines of parts 0 and {part} have a "
-            f"cosine of {cosines[probe]:.4f}"
-        )
         raise BadInput(
-            f"{inputs.options['texts']}: {what}; rounding alone differs less. Compute the "
-            "parts of one as the other."
+            f"{inputs.options['texts']}: the vectors of text {row} (from 0) by the machines of "
+            f"parts 0 and {part} have a cosine of {cosines[probe]:.4f}; rounding alone differs "
+            "less. Compute the parts of one as the other."
         )
 
 

@@ -47,7 +47,7 @@ def memory_size(text: str) -> int:
     return size
 
 
-def carry_out(
+def run_in_parts(
     name: str,
     options: Mapping[str, Json],
     choices: PartOptions,
@@ -70,12 +70,14 @@ def carry_out(
         input_files(kind, options)
         costs = kind.cut(options, limits).costs
         return PartOutcome(
-            text="".join(f"{what:<24}{_shown(value):>24}\n" for what, value in costs.items())
+            text="".join(
+                f"{cost_name:<24}{_format_cost(value):>24}\n" for cost_name, value in costs.items()
+            )
         )
-    with work_folder(choices) as place:
-        plan, is_new = open_plan(place, kind, options, command, limits)
-        place.clean()
-        first = WorkFolder(place, plan)
+    with work_folder(choices) as storage:
+        plan, is_new = open_plan(storage, kind, options, command, limits)
+        storage.clean()
+        first = WorkFolder(storage, plan)
         if executor.open is None:
             return _for_cluster(
                 first,
@@ -148,9 +150,9 @@ def executor_of(kind: PartKind, choices: PartOptions) -> tuple[Executor, str, Li
     if choices.gpus is not None and choices.gpus < 1:
         raise BadUsage(f"{flag('--gpus', choices.gpus)}: expected a positive integer.")
     if choices.gpus is not None and not executor.has_gpus:
-        what = f"{flag('--gpus', choices.gpus)}: this process uses the GPUs that it sees"
         raise BadUsage(
-            f"{what}; leave it out, or name {flag('--executor', 'processes')}, ray or array."
+            f"{flag('--gpus', choices.gpus)}: this process uses the GPUs that it sees; leave it "
+            f"out, or name {flag('--executor', 'processes')}, ray or array."
         )
     if (seconds := choices.part_timeout) is not None:
         limit = flag("--part-timeout", seconds)
@@ -162,11 +164,10 @@ def executor_of(kind: PartKind, choices: PartOptions) -> tuple[Executor, str, Li
                 f"{flag('--executor', 'processes')} or ray, or leave it out."
             )
     if choices.memory is not None and not (kind.is_sized or executor.has_memory):
-        what = (
+        raise BadUsage(
             f"{flag('--memory', choices.memory)}: parts of this work have the same size with any "
-            "memory"
+            f"memory, and the executor {executor.name} reserves none; leave it out."
         )
-        raise BadUsage(f"{what}, and the executor {executor.name} reserves none; leave it out.")
     return executor, address, limits
 
 
@@ -175,29 +176,29 @@ def _second_round(work: WorkFolder, limits: Limits) -> list[WorkFolder]:
     follow.
     """
     plan, kind = work.plan, work.plan.kind_of_part
-    further = (
+    second = (
         None
         if kind.second is None
         else kind.second(plan.part_inputs, work.whole().files, work.place)
     )
-    if further is None:
+    if second is None:
         return []
-    place, shards = work.place.inside(SECOND), limits.shards if further.divided else None
+    storage, shards = work.place.inside(SECOND), limits.shards if second.divided else None
     limits = limits._replace(memory=plan.memory, shards=shards)
     return [
         WorkFolder(
-            place, open_plan(place, KINDS[further.kind], further.options, plan.command, limits)[0]
+            storage, open_plan(storage, KINDS[second.kind], second.options, plan.command, limits)[0]
         )
     ]
 
 
 def second_round(work: WorkFolder) -> WorkFolder | None:
     """The folder of the second round of some work, where it has a plan."""
-    place = work.place.inside(SECOND)
-    return None if place.size(PLAN) is None else WorkFolder(place, read_plan(place))
+    storage = work.place.inside(SECOND)
+    return None if storage.size(PLAN) is None else WorkFolder(storage, read_plan(storage))
 
 
-def _shown(value: int | str) -> str:
+def _format_cost(value: int | str) -> str:
     return f"{value:,}" if isinstance(value, int) else value
 
 
@@ -272,7 +273,9 @@ def _script(
         "--threads",
         str(threads),
     ]
-    has_files = work.place.is_local or any("etag" not in each for each in work.plan.inputs.values())
+    has_files = work.place.is_local or any(
+        "etag" not in input_state for input_state in work.plan.inputs.values()
+    )
     job = ArrayJob(
         command,
         states.missing,
@@ -284,11 +287,11 @@ def _script(
         has_files,
     )
     script = executor.script(address, job)
-    every, missing = count_of(work.plan.parts, "part"), len(states.missing)
+    part_count, missing = count_of(work.plan.parts, "part"), len(states.missing)
     verb, them = ("is", "it") if missing == 1 else ("are", "them")
     if is_new:
         note = (
-            f"{work.place.name} has the plan of {every}; submit {them}, then run this command "
+            f"{work.place.name} has the plan of {part_count}; submit {them}, then run this command "
             "again."
         )
         return PartOutcome(text=script, notes=(note,))
@@ -297,14 +300,14 @@ def _script(
         for index in states.missing
         if index in states.failed
     ]
-    damaged = [f"part {index} is damaged: {what}" for index, what in states.damaged.items()]
+    damaged = [f"part {index} is damaged: {problem}" for index, problem in states.damaged.items()]
     machines = machines_of(states.done)
     mixture = (
         [f"{mixture_text(machines)}; merging them needs {flag('--mixed')}"]
         if len(machines) > 1 and not mixed
         else []
     )
-    note = f"{missing} of {every} {verb} missing: {slurm_ranges(states.missing)}"
+    note = f"{missing} of {part_count} {verb} missing: {slurm_ranges(states.missing)}"
     where = f"{work.place.name}: " if work.place.name.endswith(f"/{SECOND}") else ""
     notes = (
         *failed[:5],

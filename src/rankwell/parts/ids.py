@@ -3,9 +3,10 @@ only where they are needed.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
-from typing import Protocol, overload
+from typing import NamedTuple, overload
 
 import numpy as np
 
@@ -37,121 +38,98 @@ _BARE = (
 """Suffixes of files whose ids are beside them, or in a column."""
 
 
-class _IdLines:
-    """Ids in a file of one a line."""
-
-    def __init__(self, source: Source) -> None:
-        self._source, self.name = source, source.name
-
-    def raw(self, start: int = 0) -> Iterator[bytes]:
-        """The ids from a row on, as bytes."""
-        with self._source.open() as stream:
-            for line in islice(stream, start, None):
-                yield line.rstrip(b"\r\n")
-
-
-class _IdColumn:
-    """Ids in a column beside vectors."""
-
-    def __init__(self, vectors: ParquetVectors, name: str) -> None:
-        self._vectors, self.name = vectors, name
-
-    def raw(self, start: int = 0) -> Iterator[bytes]:
-        """The ids from a row on, as bytes."""
-        return map(encode_id, self._vectors.ids(start))
-
-
-class _IdList:
-    """Ids that are read whole, and checked."""
-
-    def __init__(self, ids: Sequence[str], name: str) -> None:
-        self.ids, self.name = ids, name
-
-    def raw(self, start: int = 0) -> Iterator[bytes]:
-        """The ids from a row on, as bytes."""
-        return map(encode_id, islice(self.ids, start, None))
-
-
-class _IdFile(Protocol):
-    """The ids of one file of vectors, or of a whole table."""
+class _IdFile(NamedTuple):
+    """The ids of one file of vectors, or of a whole table. raw: those from a row on, as bytes."""
 
     name: str
-
-    def raw(self, start: int = 0) -> Iterator[bytes]:
-        """The ids from a row on, as bytes."""
-        ...
+    raw: Callable[[int], Iterator[bytes]]
 
 
-def id_files(place: str, ids: str | None) -> list[str]:
+def _raw_lines(source: Source, start: int) -> Iterator[bytes]:
+    with source.open() as stream:
+        for line in islice(stream, start, None):
+            yield line.rstrip(b"\r\n")
+
+
+def _id_list(ids: Sequence[str], name: str) -> _IdFile:
+    """Ids that are read whole, and checked."""
+    return _IdFile(name, lambda start: map(encode_id, islice(ids, start, None)))
+
+
+def id_files(path: str, ids: str | None) -> list[str]:
     """The files that have the ids of a place and no vectors: the named one, or those beside the
     vectors.
     """
     if ids is not None:
         return [split_part(ids)[0]]
-    return [found for file in files_of(place) if (found := _beside(file)) is not None]
+    return [id_file for file in files_of(path) if (id_file := _id_file_beside(file)) is not None]
 
 
-def _beside(file: str) -> str | None:
+def _id_file_beside(file: str) -> str | None:
     """The file of ids beside one of vectors, where the vectors' own file has none."""
     return ids_beside(file) if file.lower().endswith(_BARE) and _column(file) is None else None
 
 
 def _column(file: str) -> ParquetVectors | None:
     """The vectors of a file with a column of ids."""
-    found = rows_of(file) if file.lower().endswith(".parquet") else None
-    return found if isinstance(found, ParquetVectors) and found.has_ids else None
+    vectors = rows_of(file) if file.lower().endswith(".parquet") else None
+    return vectors if isinstance(vectors, ParquetVectors) and vectors.has_ids else None
 
 
-def _named(ids: str) -> _IdFile:
+def _ids_in_file(ids: str) -> _IdFile:
     """The ids in a file that is named."""
     file, part = split_part(ids)
     source = Source(file)
     head = Head.of(source)
     head.refuse_foreign()
     if not part and choose_format(head, "column", None, "").name == "lines":
-        return _IdLines(source)
+        return _IdFile(source.name, partial(_raw_lines, source))
     with naming(source.name):
-        return _IdList(item_ids(read_column(ids)), source.name)
+        return _id_list(item_ids(read_column(ids)), source.name)
 
 
-def _of_vectors(file: str, place: str) -> _IdFile | None:
+def _ids_of_vectors(file: str, path: str) -> _IdFile | None:
     """The ids in or beside a file of vectors; place: its name with the part of it that is read."""
     if (column := _column(file)) is not None:
-        return _IdColumn(column, file)
+        return _IdFile(file, lambda start: map(encode_id, column.ids(start)))
     if file.lower().endswith(_BARE):
-        return None if (beside := ids_beside(file)) is None else _named(beside)
-    found = read_embeddings(place, check=False).ids
-    return None if found is None else _IdList(found, file)
+        return None if (id_file := ids_beside(file)) is None else _ids_in_file(id_file)
+    ids = read_embeddings(path, check=False).ids
+    return None if ids is None else _id_list(ids, file)
 
 
 class Ids:
     """The ids of a table, in one file, or in or beside each of its files; only those that are
     needed become strings.
 
-    known: as `VectorFiles` takes it. Raises BadInput where some files have ids and others none.
+    layout: as `VectorFiles` takes it. Raises BadInput where some files have ids and others none.
     """
 
-    def __init__(self, place: str, ids: str | None, known: Json = None) -> None:
-        files = files_of(place) if known is None else known["files"]
+    def __init__(self, path: str, ids: str | None, layout: Json = None) -> None:
+        files = files_of(path) if layout is None else layout["files"]
         is_one = ids is not None or len(files) == 1
-        found = (
-            [_named(ids)]
+        id_sources = (
+            [_ids_in_file(ids)]
             if ids is not None
-            else [_of_vectors(file, place if is_one else file) for file in files]
+            else [_ids_of_vectors(file, path if is_one else file) for file in files]
         )
         has, lacks = (
             next(
-                (file for file, each in zip(files, found, strict=False) if (each is None) == no),
+                (
+                    file
+                    for file, id_source in zip(files, id_sources, strict=False)
+                    if (id_source is None) == no
+                ),
                 None,
             )
             for no in (0, 1)
         )
         if has is not None and lacks is not None:
             raise BadInput(f"{has} has ids and {lacks} none; give every shard ids, or none.")
-        self._files = [each for each in found if each is not None]
+        self._files = [id_source for id_source in id_sources if id_source is not None]
         # Positions in one file are those in the table.
         self._starts: Sequence[int] = (
-            [0] if is_one or not self._files else VectorFiles(place, known).starts
+            [0] if is_one or not self._files else VectorFiles(path, layout).starts
         )
 
     @property
@@ -161,10 +139,10 @@ class Ids:
 
     def _raw(self, start: int = 0) -> Iterator[bytes]:
         """The ids from a row on, as bytes."""
-        for which, file in enumerate(self._files):
+        for file_number, file in enumerate(self._files):
             begin, end = (
-                self._starts[which],
-                self._starts[which + 1] if len(self._starts) > which + 1 else None,
+                self._starts[file_number],
+                self._starts[file_number + 1] if len(self._starts) > file_number + 1 else None,
             )
             if end is None or start < end:
                 yield from file.raw(max(0, start - begin))
@@ -176,37 +154,41 @@ class Ids:
         Ids are compared by prints of 64 bits, and those with equal prints by their bytes.
         """
         prints = np.concatenate(
-            [np.empty(0, np.int64), *(self._prints(which, n) for which in range(len(self._files)))]
+            [
+                np.empty(0, np.int64),
+                *(self._prints(file_number, n) for file_number in range(len(self._files))),
+            ]
         )
-        ordered = np.sort(prints)
-        twice = ordered[1:][ordered[1:] == ordered[:-1]]
-        if not len(twice):
+        sorted_prints = np.sort(prints)
+        repeated_prints = sorted_prints[1:][sorted_prints[1:] == sorted_prints[:-1]]
+        if not len(repeated_prints):
             return
-        seen: dict[bytes, int] = {}
-        for row in np.flatnonzero(np.isin(prints, twice)).tolist():
+        first_rows: dict[bytes, int] = {}
+        for row in np.flatnonzero(np.isin(prints, repeated_prints)).tolist():
             line = next(self._raw(row))
-            if (first := seen.setdefault(line, row)) != row:
-                raise DuplicateItem(f"{self._both(line, first, row)}; expected different ids.")
+            if (first := first_rows.setdefault(line, row)) != row:
+                raise DuplicateItem(
+                    f"{self._repetition(line, first, row)}; expected different ids."
+                )
 
-    def _both(self, line: bytes, first: int, second: int) -> str:
-        one, other = (
+    def _repetition(self, line: bytes, first: int, second: int) -> str:
+        first_file, second_file = (
             self._files[bisect_right(self._starts, row, hi=len(self._files)) - 1].name
             for row in (first, second)
         )
         name = decode_id(line)
-        if one == other:
-            return f"{one}: id {name!r} appears in rows {first} and {second}"
+        if first_file == second_file:
+            return f"{first_file}: id {name!r} appears in rows {first} and {second}"
         return (
-            f"id {name!r} appears in {one} and in {other}, rows {first} and {second} of the whole"
+            f"id {name!r} appears in {first_file} and in {second_file}, rows {first} and {second} "
+            "of the whole"
         )
 
-    def _prints(self, which: int, n: int) -> Ints:
-        """(ids,) a print of each id of a file, which is good for this process alone. Raises
-        BadInput.
-        """
-        file, blocks, row = self._files[which], list[Ints](), 0
+    def _prints(self, file_number: int, n: int) -> Ints:
+        """A hash of each id of a file, valid in this process alone. Raises BadInput."""
+        file, blocks, row = self._files[file_number], list[Ints](), 0
         with naming(file.name):
-            lines = file.raw()
+            lines = file.raw(0)
             while block := list(islice(lines, _LINES)):
                 if b"" in block:
                     raise BadInput(
@@ -215,28 +197,32 @@ class Ids:
                     )
                 blocks.append(np.fromiter(map(hash, block), np.int64, len(block)))
                 row += len(block)
-            self._refuse_other_number(which, row, n)
+            self._refuse_other_number(file_number, row, n)
         return np.concatenate([np.empty(0, np.int64), *blocks])
 
-    def _refuse_other_number(self, which: int, found: int, n: int) -> None:
+    def _refuse_other_number(self, file_number: int, n_ids: int, n: int) -> None:
         """Raises BadInput where a file has more or fewer ids than there are vectors, n in the whole
         table.
         """
-        expected = self._starts[which + 1] - self._starts[which] if len(self._starts) > 1 else n
-        if found != expected:
-            raise BadInput(f"{found} ids for {expected} vectors; every vector has one id.")
+        expected = (
+            self._starts[file_number + 1] - self._starts[file_number]
+            if len(self._starts) > 1
+            else n
+        )
+        if n_ids != expected:
+            raise BadInput(f"{n_ids} ids for {expected} vectors; every vector has one id.")
 
-    def every(self, n: int) -> Sequence[str] | None:
+    def all_ids(self, n: int) -> Sequence[str] | None:
         """The ids of all n rows; None without ids. Raises BadInput for an empty id, and for another
         number in a file.
         """
-        found = list[str]()
-        for which, file in enumerate(self._files):
+        ids = list[str]()
+        for file_number, file in enumerate(self._files):
             with naming(file.name):
-                some = item_ids(map(decode_id, file.raw()))
-                self._refuse_other_number(which, len(some), n)
-            found += some
-        return found if self._files else None
+                file_ids = item_ids(map(decode_id, file.raw(0)))
+                self._refuse_other_number(file_number, len(file_ids), n)
+            ids += file_ids
+        return ids if self._files else None
 
     def range(self, start: int, stop: int) -> Sequence[str] | None:
         """The ids of some rows; None without ids."""
@@ -244,27 +230,27 @@ class Ids:
 
     def names(self, n: int) -> Sequence[str]:
         """The names of all n rows: ids, or positions without ids."""
-        found = self.range(0, n)
-        return Positions(n) if found is None else found
+        ids = self.range(0, n)
+        return Positions(n) if ids is None else ids
 
-    def chosen(self, rows: Ints, n: int) -> Sequence[str]:
+    def names_of(self, rows: Ints, n: int) -> Sequence[str]:
         """The names of n rows, of which only the given ones are known: ids, or positions without
         ids.
         """
         if not self._files:
             return Positions(n)
         names: dict[int, str] = {}
-        needed = np.unique(rows)
-        for which, file in enumerate(self._files):
+        wanted_rows = np.unique(rows)
+        for file_number, file in enumerate(self._files):
             begin, end = (
-                self._starts[which],
-                self._starts[which + 1] if len(self._starts) > 1 else n,
+                self._starts[file_number],
+                self._starts[file_number + 1] if len(self._starts) > 1 else n,
             )
-            mine = needed[(needed >= begin) & (needed < end)].tolist()
-            lines, at = file.raw() if mine else iter(()), begin
-            for row in mine:
-                names[row] = decode_id(next(islice(lines, row - at, None)))
-                at = row + 1
+            file_rows = wanted_rows[(wanted_rows >= begin) & (wanted_rows < end)].tolist()
+            lines, next_row = file.raw(0) if file_rows else iter(()), begin
+            for row in file_rows:
+                names[row] = decode_id(next(islice(lines, row - next_row, None)))
+                next_row = row + 1
         return _ChosenIds(names, n)
 
 

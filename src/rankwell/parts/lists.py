@@ -45,11 +45,10 @@ class PartGrid(NamedTuple):
         """
         half = limits.memory // 2
         if half < max(row, state):
-            what = (
+            raise BadUsage(
                 f"{flag('--memory', limits.memory)}: a vector takes {row} bytes, a query with its "
-                f"list {state}, each of one half"
+                f"list {state}, each of one half; give {2 * max(row, state)} or more."
             )
-            raise BadUsage(f"{what}; give {2 * max(row, state)} or more.")
         least = -(-items * row // half)
         usual = max(least, min(2 * limits.workers, items // (_LEAST * depth)), 1)
         shards = usual if limits.shards is None else limits.shards
@@ -64,15 +63,16 @@ class PartGrid(NamedTuple):
         that nothing is read twice.
         """
         bounds = list(self.items)
-        for at, (before, here, behind) in enumerate(
+        for number, (before, boundary, behind) in enumerate(
             zip(self.items, self.items[1:], self.items[2:], strict=False), 1
         ):
-            which = bisect_left(breaks, here)
+            position = bisect_left(breaks, boundary)
             nearest = min(
-                breaks[max(0, which - 1) : which + 1], key=lambda row, here=here: abs(row - here)
+                breaks[max(0, position - 1) : position + 1],
+                key=lambda row, boundary=boundary: abs(row - boundary),
             )
-            if 2 * abs(nearest - here) < min(here - before, behind - here):
-                bounds[at] = nearest
+            if 2 * abs(nearest - boundary) < min(boundary - before, behind - boundary):
+                bounds[number] = nearest
         return self._replace(items=bounds)
 
     @property
@@ -119,8 +119,8 @@ def lists_of(positions: Ints, scores: Floats, start: int, depth: int) -> NDArray
     and the bits of scores.
     """
     lists = np.empty((2, len(positions), depth), dtype="<i8")
-    listed = positions[:, :depth]
-    lists[0] = np.where(listed >= 0, listed + start, -1)
+    best_positions = positions[:, :depth]
+    lists[0] = np.where(best_positions >= 0, best_positions + start, -1)
     lists[1] = scores[:, :depth].astype("<f8").view("<i8")
     return lists
 
@@ -159,26 +159,26 @@ class _PartLists:
 
 
 def _merged_blocks(
-    files: Sequence[Path], queries: int, k: int, places: Ints | None
+    files: Sequence[Path], queries: int, k: int, tie_ranks: Ints | None
 ) -> Iterator[tuple[slice, Ints, Floats]]:
     """The best k of lists in ascending order of their items, for one block of queries after the
     other.
     """
     lists = [_PartLists(file, queries) for file in files]
-    total = sum(each.depth for each in lists)
+    total = sum(part_lists.depth for part_lists in lists)
     step = max(1, _MERGED_BYTES // (48 * max(total, 1)))
     for start in range(0, queries, step):
         stop = min(start + step, queries)
-        columns = zip(*(each.rows(start, stop) for each in lists), strict=True)
-        positions, scores = (np.concatenate(each, axis=1) for each in columns)
+        columns = zip(*(part_lists.rows(start, stop) for part_lists in lists), strict=True)
+        positions, scores = (np.concatenate(blocks, axis=1) for blocks in columns)
         if total > k:
             positions, scores = _foremost(positions, scores, k)
         # Stable: of equal scores the first list has the first items, and within a list they are in
         # order. NaN is last.
-        if places is None:
+        if tie_ranks is None:
             order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         else:
-            order = np.lexsort((places[positions], -scores), axis=1)[:, :k]
+            order = np.lexsort((tie_ranks[positions], -scores), axis=1)[:, :k]
         yield (
             slice(start, stop),
             np.take_along_axis(positions, order, axis=1),
@@ -191,13 +191,13 @@ def _foremost(positions: Ints, scores: Floats, k: int) -> tuple[Ints, Floats]:
     and NaN.
     """
     lowest = -np.partition(-scores, k - 1, axis=1)[:, k - 1]
-    stays = (scores >= lowest[:, None]) | (np.isnan(lowest)[:, None] & ~np.isnan(scores))
-    counts = np.count_nonzero(stays, axis=1)
+    is_best = (scores >= lowest[:, None]) | (np.isnan(lowest)[:, None] & ~np.isnan(scores))
+    counts = np.count_nonzero(is_best, axis=1)
     row = np.repeat(np.arange(len(scores)), counts)
-    at = row, np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    target = row, np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
     shape = len(scores), max(k, int(counts.max(initial=0)))
     best, exact = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
-    best[at], exact[at] = positions[stays], scores[stays]
+    best[target], exact[target] = positions[is_best], scores[is_best]
     return best, exact
 
 
@@ -212,17 +212,17 @@ class ListBlock(NamedTuple):
 
 
 def merged_blocks(
-    grid: PartGrid, files: Sequence[Path], folder: Path, k: int, places: Ints | None = None
+    grid: PartGrid, files: Sequence[Path], folder: Path, k: int, tie_ranks: Ints | None = None
 ) -> Generator[ListBlock]:
     """The best items of all shards, for one block of queries after the other; more than 64 shards
     merge in two levels.
 
-    places: (items,) that of each item among items of equal score; its position where it is None.
+    tie_ranks: of each item among items of equal score; its position where it is None.
     """
     depth = min(k, grid.items[-1])
     for row, (start, stop) in enumerate(zip(grid.queries, grid.queries[1:], strict=False)):
         lists = list(files[row * grid.shards : (row + 1) * grid.shards])
-        groups = [lists[at : at + MOST_MERGED] for at in range(0, len(lists), MOST_MERGED)]
+        groups = [lists[start : start + MOST_MERGED] for start in range(0, len(lists), MOST_MERGED)]
         with ExitStack() as drafts:
             levels = [
                 drafts.enter_context(draft_beside(folder / "merged"))
@@ -230,8 +230,10 @@ def merged_blocks(
                 if len(groups) > 1
             ]
             for group, level in zip(groups, levels, strict=False):
-                _write_level(group, level, stop - start, depth, places)
-            for rows, best, exact in _merged_blocks(levels or lists, stop - start, depth, places):
+                _write_level(group, level, stop - start, depth, tie_ranks)
+            for rows, best, exact in _merged_blocks(
+                levels or lists, stop - start, depth, tie_ranks
+            ):
                 missing = (0, 0), (0, k - best.shape[1])
                 positions, scores = (
                     np.pad(best, missing, constant_values=-1),
@@ -241,20 +243,21 @@ def merged_blocks(
 
 
 def merged_lists(
-    grid: PartGrid, files: Sequence[Path], folder: Path, k: int, places: Ints | None = None
+    grid: PartGrid, files: Sequence[Path], folder: Path, k: int, tie_ranks: Ints | None = None
 ) -> tuple[Ints, Floats]:
-    """(queries, k) the best items of all shards and their scores, in memory. places: as in
-    `merged_blocks`.
+    """The best items of all shards and their scores, in memory. tie_ranks: as in `merged_blocks`.
+
+    Returns two arrays (queries, k).
     """
     shape = grid.queries[-1], k
     positions, scores = np.empty(shape, dtype=np.int64), np.empty(shape)
-    for block in merged_blocks(grid, files, folder, k, places):
+    for block in merged_blocks(grid, files, folder, k, tie_ranks):
         positions[block.queries], scores[block.queries] = block.positions, block.scores
     return positions, scores
 
 
 def _write_level(
-    group: Sequence[Path], path: Path, queries: int, k: int, places: Ints | None
+    group: Sequence[Path], path: Path, queries: int, k: int, tie_ranks: Ints | None
 ) -> None:
     """Writes the merged lists of some parts."""
     depth = min(k, sum(_PartLists(file, queries).depth for file in group))
@@ -262,7 +265,7 @@ def _write_level(
         header = {"descr": "<i8", "fortran_order": False, "shape": (2, queries, depth)}
         np.lib.format.write_array_header_1_0(stream, header)
         begin = stream.tell()
-        for rows, *lists in _merged_blocks(group, queries, k, places):
+        for rows, *lists in _merged_blocks(group, queries, k, tie_ranks):
             for half, block in enumerate(lists):
                 stream.seek(begin + 8 * depth * (half * queries + rows.start))
                 stream.write(np.ascontiguousarray(block).data)

@@ -21,19 +21,21 @@ def machines_of(records: Mapping[int, Mapping[str, Any]]) -> list[PartMachine]:
     ... ]
     [('cpu', [0, 2]), ('cuda:0', [1])]
     """
-    found: dict[str, PartMachine] = {}
+    machines: dict[str, PartMachine] = {}
     for index, record in records.items():
         traits = record.get("machine", {})
-        found.setdefault(json.dumps(traits, sort_keys=True), PartMachine(traits, [])).parts.append(
-            index
-        )
-    return list(found.values())
+        machines.setdefault(
+            json.dumps(traits, sort_keys=True), PartMachine(traits, [])
+        ).parts.append(index)
+    return list(machines.values())
 
 
 def traits_that_differ(machines: Sequence[PartMachine]) -> list[str]:
     """The names of the traits in which kinds of machine differ, in order."""
-    names = sorted({name for each in machines for name in each.traits})
-    return [name for name in names if len({str(each.traits.get(name)) for each in machines}) > 1]
+    names = sorted({name for machine in machines for name in machine.traits})
+    return [
+        name for name in names if len({str(machine.traits.get(name)) for machine in machines}) > 1
+    ]
 
 
 def machine_text(machine: PartMachine, names: Iterable[str]) -> str:
@@ -56,7 +58,7 @@ def mixture_text(machines: Sequence[PartMachine]) -> str:
     '2 parts were made with the device cpu, 1 part with the device cuda:0'
     """
     names = traits_that_differ(machines)
-    first, *others = machines
+    first, *other_machines = machines
     texts = [
         f"{count_of(len(first.parts), 'part was', 'parts were')} made with "
         f"{machine_text(first, names)}"
@@ -64,28 +66,31 @@ def mixture_text(machines: Sequence[PartMachine]) -> str:
     return ", ".join(
         texts
         + [
-            f"{count_of(len(each.parts), 'part')} with {machine_text(each, names)}"
-            for each in others
+            f"{count_of(len(machine.parts), 'part')} with {machine_text(machine, names)}"
+            for machine in other_machines
         ]
     )
 
 
-def refuse_mixture(place: str, machines: Sequence[PartMachine]) -> None:
+def refuse_mixture(folder_name: str, machines: Sequence[PartMachine]) -> None:
     """Raises BadInput that names two parts whose machines differ. place: the name of their work
     folder.
     """
     if len(machines) < 2:
         return
     names = traits_that_differ(machines[:2])
-    (first, one), (second, other) = (
-        (each.parts[0], machine_text(each, names)) for each in machines[:2]
+    (first, first_text), (second, second_text) = (
+        (machine.parts[0], machine_text(machine, names)) for machine in machines[:2]
     )
-    what = f"part {first} was made with {one}, part {second} with {other}; bytes may differ"
+    difference = (
+        f"part {first} was made with {first_text}, part {second} with {second_text}; bytes may "
+        "differ"
+    )
     advice = (
         "Compute the parts of one machine as the others "
-        f"({typed('rankwell', 'part', place, '--status')} lists them)"
+        f"({typed('rankwell', 'part', folder_name, '--status')} lists them)"
     )
     raise BadInput(
-        f"{place}: {what}. {advice}, or accept both ({flag('--mixed', True)}): no one machine "
-        "can make such a file again."
+        f"{folder_name}: {difference}. {advice}, or accept both ({flag('--mixed', True)}): no one "
+        "machine can make such a file again."
     )

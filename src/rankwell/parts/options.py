@@ -7,6 +7,28 @@ from typing import Annotated, Any, NamedTuple
 from rankwell.core.options import Doc
 from rankwell.errors import BadUsage, Unfinished, flag
 
+WorkOption = Annotated[
+    str | None,
+    Doc(
+        "Folder of the parts, or one of a bucket (`s3://…`), with which the same "
+        "command goes on after an interruption; by default a temporary one."
+    ),
+]
+GpusOption = Annotated[
+    int | None,
+    Doc(
+        "GPUs of a part: each process sees its own, Ray places parts on nodes that "
+        "have as many, and an array requests them."
+    ),
+]
+PartTimeoutOption = Annotated[
+    float | None,
+    Doc(
+        "Seconds that a part may take; processes and Ray end one that takes longer, and start "
+        "it again, 3 times at most."
+    ),
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class PartOptions:
@@ -19,13 +41,7 @@ class PartOptions:
             "prints what to submit to a cluster."
         ),
     ] = None
-    work: Annotated[
-        str | None,
-        Doc(
-            "Folder of the parts, or one of a bucket (`s3://…`), with which the same "
-            "command goes on after an interruption; by default a temporary one."
-        ),
-    ] = None
+    work: WorkOption = None
     memory: Annotated[str | None, Doc("Memory of a part, such as 500M or 8G; 2G by default.")] = (
         None
     )
@@ -36,20 +52,8 @@ class PartOptions:
             "memory and the executor need."
         ),
     ] = None
-    gpus: Annotated[
-        int | None,
-        Doc(
-            "GPUs of a part: each process sees its own, Ray places parts on nodes that "
-            "have as many, and an array requests them."
-        ),
-    ] = None
-    part_timeout: Annotated[
-        float | None,
-        Doc(
-            "Seconds that a part may take; processes and Ray end one that takes longer, and start "
-            "it again, 3 times at most."
-        ),
-    ] = None
+    gpus: GpusOption = None
+    part_timeout: PartTimeoutOption = None
     dry_run: Annotated[
         bool, Doc("Print the parts, passes, products and bytes; no vectors are read.")
     ] = False
@@ -57,8 +61,15 @@ class PartOptions:
     @property
     def is_used(self) -> bool:
         """Whether the work is done in parts at all."""
-        given = (self.executor, self.work, self.shards, self.memory, self.gpus, self.part_timeout)
-        return self.dry_run or any(each is not None for each in given)
+        settings = (
+            self.executor,
+            self.work,
+            self.shards,
+            self.memory,
+            self.gpus,
+            self.part_timeout,
+        )
+        return self.dry_run or any(setting is not None for setting in settings)
 
 
 class PartOutcome(NamedTuple):
@@ -72,6 +83,11 @@ class PartOutcome(NamedTuple):
     text: str = ""
     notes: tuple[str, ...] = ()
     missing: tuple[int, ...] | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of a command without a result: 0 where the plan is new."""
+        return 0 if self.missing is None else Unfinished.exit_code
 
     def finished(self) -> Any:
         """The result. Raises Unfinished with the notes and the text where there is none yet."""

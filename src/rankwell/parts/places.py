@@ -147,14 +147,16 @@ class FolderPlace:
 
     def listing(self, prefix: str = "") -> Mapping[str, int]:
         """The sizes of its files by name."""
-        found: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         if self.folder.is_dir():
             with os.scandir(self.folder) as entries:
-                for each in entries:
-                    if each.name.startswith(prefix) and not each.name.startswith("."):
+                for directory_entry in entries:
+                    if directory_entry.name.startswith(
+                        prefix
+                    ) and not directory_entry.name.startswith("."):
                         with contextlib.suppress(FileNotFoundError):  # removed meanwhile
-                            found[each.name] = each.stat().st_size
-        return found
+                            sizes[directory_entry.name] = directory_entry.stat().st_size
+        return sizes
 
     def size(self, name: str) -> int | None:
         """The size of a file."""
@@ -168,8 +170,10 @@ class FolderPlace:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            what = f"{self.folder / name} cannot be opened ({error.strerror or error})"
-            raise BadInput(f"{what}; check who may read it, and the disk.") from error
+            raise BadInput(
+                f"{self.folder / name} cannot be opened ({error.strerror or error}); check who may "
+                "read it, and the disk."
+            ) from error
 
     def put_new(self, name: str, content: bytes) -> bool:
         """Writes a draft to the disk, and links it."""
@@ -241,20 +245,22 @@ def part_name(stem: str, suffix: str, digest: str, *, unique: bool) -> str:
     return f"{stem}.{digest[7:23]}{suffix}" if unique else f"{stem}{suffix}"
 
 
-def probe(place: WorkPlace) -> Puts:
+def probe(storage: WorkPlace) -> Puts:
     """Whether the place refuses to put a name twice. Raises BadUsage where it cannot be written
     to.
     """
     name = _draft_name()
     try:
         return (
-            "refused" if place.put_new(name, b"1") and not place.put_new(name, b"2") else "unique"
+            "refused"
+            if storage.put_new(name, b"1") and not storage.put_new(name, b"2")
+            else "unique"
         )
     except (OSError, BadInput):  # such as a service without conditions
         return "unique"
     finally:
         with contextlib.suppress(OSError, BadInput):
-            place.remove(name)
+            storage.remove(name)
 
 
 class HashedStream:

@@ -61,7 +61,7 @@ class Plan:
         return hashlib.sha256(json.dumps(self._values(), sort_keys=True).encode()).hexdigest()[:16]
 
     def _values(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def kind_of_part(self) -> PartKind:
@@ -75,51 +75,51 @@ class Plan:
 
     def refuse_changed_inputs(self) -> None:
         """Raises BadInput for an input that is not as it was when the plan was written."""
-        for each, now in zip(
+        for planned_state, state in zip(
             self.inputs.values(),
-            _states([each["path"] for each in self.inputs.values()]),
+            _states([planned_state["path"] for planned_state in self.inputs.values()]),
             strict=True,
         ):
-            if now != each:
+            if state != planned_state:
                 raise BadInput(
-                    f"{each['path']} has changed since the plan was written "
-                    f"({_changes(each, now)}); {_ANEW}."
+                    f"{planned_state['path']} has changed since the plan was written "
+                    f"({_changes(planned_state, state)}); {_ANEW}."
                 )
 
     def expect_inputs(self) -> None:
         """Refuses, as `refuse_changed_inputs`, local files that have changed; objects are refused
         where they are read.
         """
-        for each in self.inputs.values():
-            if "etag" in each:
-                remote.expect(each["path"], each["bytes"], each["etag"])
+        for planned_state in self.inputs.values():
+            if "etag" in planned_state:
+                remote.expect(planned_state["path"], planned_state["bytes"], planned_state["etag"])
                 continue
-            now = _file_state(each["path"])
-            if now != each:
+            state = _file_state(planned_state["path"])
+            if state != planned_state:
                 raise BadInput(
-                    f"{each['path']} has changed since the plan was written "
-                    f"({_changes(each, now)}); {_ANEW}."
+                    f"{planned_state['path']} has changed since the plan was written "
+                    f"({_changes(planned_state, state)}); {_ANEW}."
                 )
 
     def refuse_other_version(self) -> None:
         """Raises BadUsage where the plan is of another version of rankwell."""
         if self.versions.get("rankwell") != __version__:
-            what = f"the plan is of rankwell {self.versions.get('rankwell')}, this is {__version__}"
             raise BadUsage(
-                f"{what}; install the same version everywhere, or name another work folder."
+                f"the plan is of rankwell {self.versions.get('rankwell')}, this is {__version__}; "
+                "install the same version everywhere, or name another work folder."
             )
 
 
 _ANEW = "restore it, or name another work folder"
 
 
-def file_of_part(place: str | Path) -> str:
+def file_of_part(source: str | Path) -> str:
     """The name of an input that every machine can read: an absolute path, without `..`, or the
     address of an object.
     """
-    if (url := remote_url(place)) is not None:
+    if (url := remote_url(source)) is not None:
         return url
-    path = Path(place).absolute()
+    path = Path(source).absolute()
     plain = normpath(path)
     with suppress(OSError):  # behind a link of a folder, `..` is not the folder before it
         if ".." in path.parts and path.samefile(plain):
@@ -142,8 +142,8 @@ def _states(paths: Sequence[str]) -> list[dict[str, Any]]:
 def _file_state(path: str) -> dict[str, Any]:
     """Size and time of a file, or size and tag of an object. Raises BadInput for neither."""
     if (url := remote_url(path)) is not None:
-        seen = remote.existing(url, anew=True)
-        return {"path": url, "bytes": seen.size, "etag": seen.tag}
+        stored_object = remote.existing(url, anew=True)
+        return {"path": url, "bytes": stored_object.size, "etag": stored_object.tag}
     refuse_irregular(Path(path))
     status = Path(path).stat()
     return {"path": path, "bytes": status.st_size, "modified": status.st_mtime_ns}
@@ -155,8 +155,8 @@ def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     if "etag" in before or "etag" in now:
         return f"ETag {before.get('etag')} then, {now.get('etag')} now"
     then, later = (
-        datetime.fromtimestamp(each["modified"] / 1e9, UTC).isoformat(" ", "milliseconds")
-        for each in (before, now)
+        datetime.fromtimestamp(state["modified"] / 1e9, UTC).isoformat(" ", "milliseconds")
+        for state in (before, now)
     )
     return f"modified {then} then, {later} now"
 
@@ -172,32 +172,32 @@ def versions() -> dict[str, str]:
 
 
 def open_plan(
-    place: WorkPlace, kind: PartKind, options: Mapping[str, Json], command: str, limits: Limits
+    storage: WorkPlace, kind: PartKind, options: Mapping[str, Json], command: str, limits: Limits
 ) -> tuple[Plan, bool]:
     """The plan of a work folder, and whether it is new: it is written where there is none.
 
     Raises BadUsage that says what differs where the folder has the plan of other work, and for a
     folder of other files.
     """
-    if place.is_local:
-        refuse_blocked(place.folder, folder=True)
+    if storage.is_local:
+        refuse_blocked(storage.folder, folder=True)
     inputs = input_files(kind, options)
-    is_there = place.size(PLAN) is not None
-    if not is_there and (others := sorted(place.listing())):
+    is_there = storage.size(PLAN) is not None
+    if not is_there and (other_files := sorted(storage.listing())):
         # Another command may have put it meanwhile.
-        if place.size(PLAN) is None:
+        if storage.size(PLAN) is None:
             raise BadUsage(
-                f"{place.name} has no plan, but other files ({others[0]!r}); name an empty "
+                f"{storage.name} has no plan, but other files ({other_files[0]!r}); name an empty "
                 "folder, or a new one."
             )
         is_there = True
-    is_new = not is_there and _put_plan(place, kind, options, command, limits, inputs)
-    plan = read_plan(place)
-    return plan if is_new else _same_plan(plan, place, kind, options, inputs, limits), is_new
+    is_new = not is_there and _put_plan(storage, kind, options, command, limits, inputs)
+    plan = read_plan(storage)
+    return plan if is_new else _same_plan(plan, storage, kind, options, inputs, limits), is_new
 
 
 def _put_plan(
-    place: WorkPlace,
+    storage: WorkPlace,
     kind: PartKind,
     options: Mapping[str, Json],
     command: str,
@@ -208,8 +208,8 @@ def _put_plan(
     cut = kind.cut(options, limits)
     if kind.check is not None:
         kind.check(options)
-    place.open()
-    puts = probe(place)
+    storage.open()
+    puts = probe(storage)
     plan = Plan(
         _FORMAT,
         kind.name,
@@ -223,23 +223,23 @@ def _put_plan(
         versions(),
     )
     if puts == "refused":
-        return place.put_new(PLAN, plan.text.encode())
-    if place.size(PLAN) is not None:
+        return storage.put_new(PLAN, plan.text.encode())
+    if storage.size(PLAN) is not None:
         return False
-    place.replace(PLAN, plan.text.encode())
+    storage.replace(PLAN, plan.text.encode())
     return True
 
 
 def read_plan(folder: str | Path | WorkPlace) -> Plan:
     """The plan of a folder. Raises BadUsage where there is none, BadInput for a damaged one."""
-    place = place_of(folder)
-    content = place.read(PLAN)
+    storage = place_of(folder)
+    content = storage.read(PLAN)
     if content is None:
         raise BadUsage(
-            f"{place.name} is not a work folder: it has no {PLAN}; name the folder that "
+            f"{storage.name} is not a work folder: it has no {PLAN}; name the folder that "
             "--work made."
         )
-    path = f"{place.name}/{PLAN}"
+    path = f"{storage.name}/{PLAN}"
     values = parse_json(content.decode("utf-8", "replace"), path, "a plan")
     try:
         plan = Plan(**values)
@@ -248,9 +248,9 @@ def read_plan(folder: str | Path | WorkPlace) -> Plan:
                 f"format {shown(plan.format)}, kind {shown(plan.kind)}, {shown(plan.parts)} parts"
             )
     except (TypeError, ValueError) as error:
-        what = "its keys are not those of a plan" if isinstance(error, TypeError) else error
+        problem = "its keys are not those of a plan" if isinstance(error, TypeError) else error
         raise BadInput(
-            f"{path} is damaged, or of another version of rankwell ({what}); name another "
+            f"{path} is damaged, or of another version of rankwell ({problem}); name another "
             "work folder."
         ) from error
     return plan
@@ -258,14 +258,14 @@ def read_plan(folder: str | Path | WorkPlace) -> Plan:
 
 def _same_plan(
     plan: Plan,
-    place: WorkPlace,
+    storage: WorkPlace,
     kind: PartKind,
     options: Mapping[str, Json],
     inputs: Mapping[str, Any],
     limits: Limits,
 ) -> Plan:
     plan.refuse_other_version()
-    differing = _other_work(plan, place, kind, options, inputs)
+    differing = _other_work(plan, storage, kind, options, inputs)
     if not differing and limits.shards is not None:
         cut = kind.cut(options, limits._replace(memory=plan.memory))
         differing += (
@@ -275,7 +275,7 @@ def _same_plan(
         )
     if differing:
         raise BadUsage(
-            f"{place.name} holds the plan of other work: {'; '.join(differing)}. Name another "
+            f"{storage.name} holds the plan of other work: {'; '.join(differing)}. Name another "
             "work folder."
         )
     return plan
@@ -283,7 +283,7 @@ def _same_plan(
 
 def _other_work(
     plan: Plan,
-    place: WorkPlace,
+    storage: WorkPlace,
     kind: PartKind,
     options: Mapping[str, Json],
     inputs: Mapping[str, Any],
@@ -293,36 +293,42 @@ def _other_work(
     """
     if plan.kind != kind.name:
         return [f"its work is {plan.kind}, this is {kind.name}"]
-    before, there = (
-        {each["path"]: each for each in some.values()} for some in (plan.inputs, inputs)
+    planned_states, input_states = (
+        {state["path"]: state for state in named_states.values()}
+        for named_states in (plan.inputs, inputs)
     )
-    if changed := [path for path, now in there.items() if before.get(path, now) != now]:
-        return [f"{path} has changed ({_changes(before[path], there[path])})" for path in changed]
-    names = sorted({*plan.options, *options} - {*kind.derived})
-    if found := [
-        each
-        for name in names
-        for each in _differences(name, plan.options.get(name), options.get(name))
+    if changed := [
+        path for path, now in input_states.items() if planned_states.get(path, now) != now
     ]:
-        return found
-    own = place.address()
-    further = [
+        return [
+            f"{path} has changed ({_changes(planned_states[path], input_states[path])})"
+            for path in changed
+        ]
+    names = sorted({*plan.options, *options} - {*kind.derived})
+    if differences := [
+        difference
+        for name in names
+        for difference in _differences(name, plan.options.get(name), options.get(name))
+    ]:
+        return differences
+    work_address = storage.address()
+    added_inputs = [
         f"{path} was not an input"
-        for path in there
-        if path not in before and not path.startswith(own)
+        for path in input_states
+        if path not in planned_states and not path.startswith(work_address)
     ]
-    gone = [
+    removed_inputs = [
         f"{path} is not an input any more"
-        for path in before
-        if path not in there and not path.startswith(own)
+        for path in planned_states
+        if path not in input_states and not path.startswith(work_address)
     ]
-    if further or gone:
-        return further + gone
+    if added_inputs or removed_inputs:
+        return added_inputs + removed_inputs
     derived = [
         kind.derived[name] for name in kind.derived if plan.options.get(name) != options.get(name)
     ]
     return list(dict.fromkeys(derived)) or [
-        f"{path} was not an input" for path in there if path not in before
+        f"{path} was not an input" for path in input_states if path not in planned_states
     ]
 
 
@@ -335,20 +341,24 @@ def _differences(name: str, was: Json, now: Json) -> list[str]:
     if isinstance(was, dict) and isinstance(now, dict):
         keys = sorted({*was, *now})
         return [
-            each
+            difference
             for key in keys
-            for each in _differences(f"{name} {key}", was.get(key), now.get(key))
+            for difference in _differences(f"{name} {key}", was.get(key), now.get(key))
         ]
     if (
         isinstance(was, list)
         and isinstance(now, list)
-        and any(isinstance(each, (dict, list)) for each in [*was, *now])
+        and any(isinstance(member, (dict, list)) for member in [*was, *now])
     ):
         if len(was) != len(now):
             return [f"{name} had {len(was)} entries, has {len(now)}"]
-        return [each for pair in zip(was, now, strict=True) for each in _differences(name, *pair)]
+        return [
+            difference
+            for pair in zip(was, now, strict=True)
+            for difference in _differences(name, *pair)
+        ]
     if isinstance(was, str) and isinstance(now, str) and max(len(was), len(now)) > _LONG:
         # The beginning of long paths is often the same.
         start = max(0, len(commonprefix([was, now])) - _LONG // 2)  # noqa: RUF071 - of characters
-        was, now = (f"…{each[start:]}" if start else each for each in (was, now))
+        was, now = (f"…{text[start:]}" if start else text for text in (was, now))
     return [f"{name} was {shown(was, 2 * _LONG)}, is {shown(now, 2 * _LONG)}"]

@@ -37,11 +37,11 @@ def share(done: int, total: int, unit: str) -> str:
     >>> share(20, 250, "texts")
     '20 of 250 texts'
     """
-    scale, size = max(
-        ((each, size) for each, size in _SCALES if size <= max(total, 1)), key=lambda each: each[1]
-    )
+    scale, size = [scale for scale in _SCALES if scale[1] <= max(total, 1)][-1]
     decimals = 0 if size == 1 else 3 - len(str(total // size))
-    return " of ".join(f"{each / size:.{decimals}f}" for each in (done, total)) + f"{scale} {unit}"
+    return (
+        " of ".join(f"{amount / size:.{decimals}f}" for amount in (done, total)) + f"{scale} {unit}"
+    )
 
 
 def shown_progress(

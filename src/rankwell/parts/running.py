@@ -56,12 +56,12 @@ def compute_part(folder: str | Path, index: int, code: str | None = None) -> Any
     not trusted. An error is noted in the folder. Raises CodeRefused for code without it, BadUsage
     for a file that is not the plan's, for a full disk, or too little memory.
     """
-    place = place_of(folder)
-    plan = read_plan(place)
-    work = WorkFolder(place, plan)
+    storage = place_of(folder)
+    plan = read_plan(storage)
+    work = WorkFolder(storage, plan)
     work.refuse_outside(index)
     plan.refuse_other_version()
-    code_rules = _code_rules(plan, code, place.name)
+    code_rules = _code_rules(plan, code, storage.name)
     before = work.record(index)
     if isinstance(before, tuple):
         return before[0]
@@ -119,13 +119,13 @@ def _code_rules(plan: Plan, code: str | None, folder: str) -> AbstractContextMan
         )
         return refusing_code(f"the plan in {folder} names it; {advice}")
     if planned is None or file_of_part(planned) != file_of_part(code):
-        what = (
+        mismatch = (
             f"the plan in {folder} is of {planned}"
             if planned
             else f"the plan in {folder} names no experiment file"
         )
         raise BadUsage(
-            f"--bench {code}: {what}; {'name that file' if planned else 'leave it out'}."
+            f"--bench {code}: {mismatch}; {'name that file' if planned else 'leave it out'}."
         )
     return nullcontext()
 
@@ -140,8 +140,8 @@ def _keep_memory() -> None:
     np.empty(_LARGEST, dtype=np.uint8)
 
 
-def _refused(work: WorkFolder, index: int, what: str) -> BadUsage:
-    error = BadUsage(f"{what}.")
+def _refused(work: WorkFolder, index: int, problem: str) -> BadUsage:
+    error = BadUsage(f"{problem}.")
     work.fail(index, error)
     return error
 
@@ -223,8 +223,10 @@ def merged(rounds: Sequence[WorkFolder], *, mixed: bool = False) -> Any:
     """
     for work in rounds:
         work.plan.refuse_changed_inputs()
-    first, whole = rounds[0], [work.whole(mixed=mixed) for work in rounds]
-    inputs = first.plan.part_inputs._replace(machines=whole[0].machines)
+    first, completed_rounds = rounds[0], [work.whole(mixed=mixed) for work in rounds]
+    inputs = first.plan.part_inputs._replace(machines=completed_rounds[0].machines)
     return first.plan.kind_of_part.merge(
-        inputs, [file for each in whole for file in each.files], first.place
+        inputs,
+        [file for completed_round in completed_rounds for file in completed_round.files],
+        first.place,
     )

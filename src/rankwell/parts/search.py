@@ -29,17 +29,15 @@ from rankwell.store import split_part
 
 def _files(options: Mapping[str, Json]) -> dict[str, str]:
     """The files that a search reads."""
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for name in ("base", "queries"):
-        for what, files in (
+        for input_name, files in (
             (name, files_of(options[name])),
             (f"{name} ids", id_files(options[name], options[f"{name}_ids"])),
         ):
-            found |= named_files(what, files)
+            paths |= named_files(input_name, files)
     groups = {f"{name} groups": options[f"{name}_groups"] for name in ("base", "queries")}
-    return found | {
-        name: split_part(place)[0] for name, place in groups.items() if place is not None
-    }
+    return paths | {name: split_part(path)[0] for name, path in groups.items() if path is not None}
 
 
 def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
@@ -48,8 +46,10 @@ def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
     """
     items, queries = VectorFiles(options["base"]), VectorFiles(options["queries"])
     if items.shape[1] != queries.shape[1]:
-        what = f"the queries have {queries.shape[1]} dimensions, the items {items.shape[1]}"
-        raise BadInput(f"{options['queries']}: {what}; both come from one model.")
+        raise BadInput(
+            f"{options['queries']}: the queries have {queries.shape[1]} dimensions, the items "
+            f"{items.shape[1]}; both come from one model."
+        )
     (n, dimensions), m, k = items.shape, queries.shape[0], options["k"]
     if k < 1:
         raise BadUsage(f"k is {k}; a search is for one item or more.")
@@ -88,11 +88,10 @@ def _check(options: Mapping[str, Json]) -> None:
     if options["base_groups"] is not None:
         labels = {name: len(read_column(options[f"{name}_groups"])) for name in ("queries", "base")}
         if any(labels[name] != numbers[name] for name in labels):
-            what = (
+            raise BadInput(
                 f"{labels['queries']} and {labels['base']} group labels for {numbers['queries']} "
-                "queries"
+                f"queries and {numbers['base']} items; each has one, or None."
             )
-            raise BadInput(f"{what} and {numbers['base']} items; each has one, or None.")
 
 
 def _grid(inputs: PartInputs) -> PartGrid:
@@ -108,9 +107,9 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
     tables: list[VectorRange] = []
     digests: dict[str, str] = {}
     for name, part in (("queries", rows), ("base", columns)):
-        known = inputs.boundaries["files"][name]
-        names = _names(options, name, part, known) if options["exclude"] == "self" else None
-        table, digest = read_range(options[name], part, names, known)
+        layout = inputs.boundaries["files"][name]
+        names = _names(options, name, part, layout) if options["exclude"] == "self" else None
+        table, digest = read_range(options[name], part, names, layout)
         tables.append(table)
         digests[f"{name} {part.start}-{part.stop}"] = digest
     groups = None
@@ -119,17 +118,17 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
             read_column(options["queries_groups"])[rows],
             read_column(options["base_groups"])[columns],
         )
-    named = {name: options[name] for name in ("metric", "exclude", "backend", "device")}
+    search_options = {name: options[name] for name in ("metric", "exclude", "backend", "device")}
     depth = min(options["k"], columns.stop - columns.start)
-    found = search(tables[0], tables[1], k=max(depth, 1), groups=groups, **named)
-    lists = lists_of(found.positions, found.scores, columns.start, depth)
+    top_k = search(tables[0], tables[1], k=max(depth, 1), groups=groups, **search_options)
+    lists = lists_of(top_k.positions, top_k.scores, columns.start, depth)
     return PartContent(".npy", partial(write_array, lists), digests, options["device"] or "cpu")
 
 
-def _names(options: Mapping[str, Json], name: str, part: slice, known: Json) -> Sequence[str]:
+def _names(options: Mapping[str, Json], name: str, part: slice, layout: Json) -> Sequence[str]:
     """The ids of a range; positions in the whole table where it has none."""
-    found = Ids(options[name], options[f"{name}_ids"], known).range(part.start, part.stop)
-    return Positions(range(part.start, part.stop)) if found is None else found
+    ids = Ids(options[name], options[f"{name}_ids"], layout).range(part.start, part.stop)
+    return Positions(range(part.start, part.stop)) if ids is None else ids
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +139,7 @@ class MergedSearch:
 
     _inputs: PartInputs
     _files: Sequence[Path]
-    _place: WorkPlace
+    _storage: WorkPlace
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -154,18 +153,18 @@ class MergedSearch:
 
     def blocks(self) -> Iterator[ListBlock]:
         """The best items of all shards, for some queries at a time."""
-        return merged_blocks(_grid(self._inputs), self._files, self._place.folder, self.shape[1])
+        return merged_blocks(_grid(self._inputs), self._files, self._storage.folder, self.shape[1])
 
     def top_k(self) -> TopK:
         """The best items of all shards, in memory, with their names."""
         options, (n_queries, k) = self._inputs.options, self.shape
-        positions, scores = merged_lists(_grid(self._inputs), self._files, self._place.folder, k)
-        known = self._inputs.boundaries["files"]
+        positions, scores = merged_lists(_grid(self._inputs), self._files, self._storage.folder, k)
+        layouts = self._inputs.boundaries["files"]
         ids = {
-            name: Ids(options[name], options[f"{name}_ids"], known[name])
+            name: Ids(options[name], options[f"{name}_ids"], layouts[name])
             for name in ("base", "queries")
         }
-        names = ids["base"].chosen(positions[positions >= 0], self.n_items)
+        names = ids["base"].names_of(positions[positions >= 0], self.n_items)
         return TopK(positions, scores, ids["queries"].names(n_queries), names, options["metric"])
 
 

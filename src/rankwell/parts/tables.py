@@ -35,7 +35,7 @@ class ObjectEmbeddings(Embeddings):
 
     @cached_property
     def vectors(self) -> Vectors:  # pyright: ignore[reportIncompatibleVariableOverride] - what is read once is read late
-        """(n, d) the vectors, in a file that is mapped and ends with the process."""
+        """The vectors, in a mapped file that ends with the process."""
         files: VectorFiles = vars(self)["_files"]
         size = sum(existing(file).size for file in files.files)
         is_parquet = any(file.lower().endswith(".parquet") for file in files.files)
@@ -67,21 +67,21 @@ class ObjectEmbeddings(Embeddings):
         return ObjectEmbeddings(vars(self)["_files"], ids)
 
 
-def planned_embeddings(place: Any, *, ids: Any = None) -> Embeddings:
+def planned_embeddings(source: Any, *, ids: Any = None) -> Embeddings:
     """Embeddings whose numbers are unchecked. place, ids: as in `read_embeddings`, which reads all
     places but objects.
 
     Raises as `read_embeddings` does.
     """
-    if not isinstance(place, (str, Path)) or remote_url(split_part(place)[0]) is None:
-        return read_embeddings(place, ids=ids, check=False)
-    address = file_of_part(place)
+    if not isinstance(source, (str, Path)) or remote_url(split_part(source)[0]) is None:
+        return read_embeddings(source, ids=ids, check=False)
+    address = file_of_part(source)
     try:
         files = VectorFiles(address)
     except (BadInput, BadUsage):  # it can only be read whole, or not at all
-        return read_embeddings(place, ids=ids, check=False)
+        return read_embeddings(source, ids=ids, check=False)
     if ids is not None and not isinstance(ids, (str, Path)):
         names = None if ids is False else item_ids(ids)
     else:
-        names = Ids(address, None if ids is None else str(ids)).every(files.shape[0])
+        names = Ids(address, None if ids is None else str(ids)).all_ids(files.shape[0])
     return ObjectEmbeddings(files, names)

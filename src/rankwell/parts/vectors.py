@@ -43,16 +43,18 @@ class _Rows(Protocol):
         ...
 
 
-def mapped(place: str) -> Embeddings:
+def mapped(path: str) -> Embeddings:
     """The vectors of a local file, read in place, without ids. Raises BadUsage for a file that can
     only be read whole.
     """
-    text, part = split_part(place)
+    text, part = split_part(path)
     with naming(text):
         vectors = read_vectors(text, part).vectors
     if vectors.size and not isinstance(vectors, np.memmap):
-        what = "save its vectors as .npy in float32 (or float16, float64, int8, uint8)"
-        raise BadUsage(f"{place} can only be read whole; {what} to work on it in parts.")
+        raise BadUsage(
+            f"{path} can only be read whole; save its vectors as .npy in float32 (or float16, "
+            "float64, int8, uint8) to work on it in parts."
+        )
     return Embeddings(None, vectors)
 
 
@@ -67,18 +69,18 @@ class _MappedVectors:
 
     def read(self, start: int, stop: int) -> Vectors:
         """The vectors of some rows, in place where they follow each other and are many."""
-        found = self._vectors
+        vectors = self._vectors
         # A small range costs less to read into memory that the process has kept than to map, page
         # by page.
         is_small = (stop - start) * self._row <= _MOST_READ
         if (
             is_small
-            and isinstance(found, np.memmap)
-            and isinstance(found.base, mmap)
-            and found.flags.c_contiguous
+            and isinstance(vectors, np.memmap)
+            and isinstance(vectors.base, mmap)
+            and vectors.flags.c_contiguous
         ):
-            return self._read(found.offset + start * self._row, stop - start)
-        return np.ascontiguousarray(found[start:stop])
+            return self._read(vectors.offset + start * self._row, stop - start)
+        return np.ascontiguousarray(vectors[start:stop])
 
     def _read(self, offset: int, n: int) -> Vectors:
         rows = np.fromfile(self._file, self.dtype, n * self.shape[1], offset=offset)
@@ -88,7 +90,7 @@ class _MappedVectors:
             )
         return rows.reshape(n, self.shape[1])
 
-    def chosen(self, rows: Ints) -> Vectors:
+    def take(self, rows: Ints) -> Vectors:
         """The vectors of any rows, in memory."""
         return self._vectors[rows]
 
@@ -104,55 +106,60 @@ def rows_of(path: str, part: str = "") -> _Rows:
 
 
 @lru_cache(maxsize=1 << 14)
-def _remote_rows(seen: Object, part: str) -> _Rows:
+def _remote_rows(stored_object: Object, part: str) -> _Rows:
     """The same of an object; its header is read once."""
-    if seen.url.lower().endswith(".parquet"):
-        return ParquetVectors(seen.url, part)
+    if stored_object.url.lower().endswith(".parquet"):
+        return ParquetVectors(stored_object.url, part)
     if part:
         raise BadUsage(
-            f"{seen.url}:{part} can only be read whole; save its vectors as .npy to work on "
-            "it in parts."
+            f"{stored_object.url}:{part} can only be read whole; save its vectors as .npy to work "
+            "on it in parts."
         )
-    return RemoteVectors(seen.url)
+    return RemoteVectors(stored_object.url)
 
 
 class VectorFiles:
     """The vectors of a place: a file, or the shards of a folder one after the other in order of the
     bytes of their names.
 
-    known: what `described` has returned, which a part takes from the plan, so that it opens the
+    layout: what `described` has returned, which a part takes from the plan, so that it opens the
     files alone that it reads. Raises BadInput for shards of other dimensions or another kind of
     numbers than the first, and for no vector at all.
     """
 
-    def __init__(self, place: str, known: Json = None) -> None:
-        self.place = place
-        self._part: str = split_part(place)[1] if known is None else known["part"]
-        self.files: Sequence[str] = files_of(place) if known is None else known["files"]
+    def __init__(self, path: str, layout: Json = None) -> None:
+        self.place = path
+        self._part: str = split_part(path)[1] if layout is None else layout["part"]
+        self.files: Sequence[str] = files_of(path) if layout is None else layout["files"]
         self._rows: list[_Rows | None] = [None] * len(self.files)
-        if known is not None:
+        if layout is not None:
             self.starts, self.shape, self.dtype = (
-                known["starts"],
-                tuple[int, int](known["shape"]),
-                np.dtype(known["dtype"]),
+                layout["starts"],
+                tuple[int, int](layout["shape"]),
+                np.dtype(layout["dtype"]),
             )
             return
-        found = in_threads(self._opened, range(len(self.files)), workers=_AT_ONCE)
-        first = next((which for which, each in enumerate(found) if each.shape[1]), 0)
-        dimensions, kind = found[first].shape[1], found[first].dtype
-        for file, each in zip(self.files, found, strict=True):
-            if each.shape[1]:  # a Parquet file without rows does not show it
+        opened_files = in_threads(self._opened, range(len(self.files)), workers=_AT_ONCE)
+        first = next(
+            (number for number, opened_file in enumerate(opened_files) if opened_file.shape[1]), 0
+        )
+        dimensions, dtype = opened_files[first].shape[1], opened_files[first].dtype
+        for file, opened_file in zip(self.files, opened_files, strict=True):
+            if opened_file.shape[1]:  # a Parquet file without rows does not show it
                 refuse_other_shard(
-                    (self.files[first], dimensions, kind), (file, each.shape[1], each.dtype)
+                    (self.files[first], dimensions, dtype),
+                    (file, opened_file.shape[1], opened_file.dtype),
                 )
         self.starts: Sequence[int] = [
             0,
-            *np.cumsum([each.shape[0] for each in found], dtype=np.int64).tolist(),
+            *np.cumsum(
+                [opened_file.shape[0] for opened_file in opened_files], dtype=np.int64
+            ).tolist(),
         ]
         self.shape: tuple[int, int] = self.starts[-1], dimensions
-        self.dtype: np.dtype[Any] = kind
+        self.dtype: np.dtype[Any] = dtype
         if not self.shape[0]:
-            raise BadInput(f"{place}: there is no vector in it; expected at least one.")
+            raise BadInput(f"{path}: there is no vector in it; expected at least one.")
 
     @property
     def described(self) -> Json:
@@ -171,25 +178,29 @@ class VectorFiles:
         """Rows at which a range begins or ends best, because what is around them is read as a
         whole: files, row groups.
         """
-        found = {*self.starts}
-        for start, each in zip(self.starts, self._rows, strict=False):
-            found |= (
-                {start + row for row in each.breaks} if isinstance(each, ParquetVectors) else set()
+        breaks = {*self.starts}
+        for start, opened_file in zip(self.starts, self._rows, strict=False):
+            breaks |= (
+                {start + row for row in opened_file.breaks}
+                if isinstance(opened_file, ParquetVectors)
+                else set()
             )
-        return sorted(found)
+        return sorted(breaks)
 
-    def _opened(self, which: int) -> _Rows:
-        found = self._rows[which] or rows_of(self.files[which], self._part)
-        self._rows[which] = found
-        return found
+    def _opened(self, file_number: int) -> _Rows:
+        opened_file = self._rows[file_number] or rows_of(self.files[file_number], self._part)
+        self._rows[file_number] = opened_file
+        return opened_file
 
     def read(self, start: int, stop: int) -> Vectors:
         """The vectors of some rows, in memory. Raises as the files' readers do, and where a file is
         not as it was.
         """
         pieces = [
-            self._read(which, max(start, begin) - begin, min(stop, end) - begin)
-            for which, (begin, end) in enumerate(zip(self.starts, self.starts[1:], strict=False))
+            self._read(file_number, max(start, begin) - begin, min(stop, end) - begin)
+            for file_number, (begin, end) in enumerate(
+                zip(self.starts, self.starts[1:], strict=False)
+            )
             if max(start, begin) < min(stop, end)
         ]
         return (
@@ -198,40 +209,40 @@ class VectorFiles:
             else np.concatenate([np.empty((0, self.shape[1]), dtype=self.dtype), *pieces])
         )
 
-    def _unchanged(self, which: int) -> _Rows:
+    def _unchanged(self, file_number: int) -> _Rows:
         """The vectors of a file. Raises BadInput where it is not as it was."""
-        rows, n = self._opened(which), self.starts[which + 1] - self.starts[which]
+        rows, n = self._opened(file_number), self.starts[file_number + 1] - self.starts[file_number]
         if rows.shape != (n, self.shape[1]) or rows.dtype.name != self.dtype.name:
             raise BadInput(
-                f"{self.files[which]} has changed since the plan was written; name another "
+                f"{self.files[file_number]} has changed since the plan was written; name another "
                 "work folder."
             )
         return rows
 
-    def _read(self, which: int, start: int, stop: int) -> Vectors:
-        return self._unchanged(which).read(start, stop)
+    def _read(self, file_number: int, start: int, stop: int) -> Vectors:
+        return self._unchanged(file_number).read(start, stop)
 
-    def chosen(self, rows: Ints) -> Vectors:
-        """(rows, dimensions) the vectors of any rows, in memory; those of an object that are near
-        each other in one range.
+    def take(self, rows: Ints) -> Vectors:
+        """The vectors of any rows, in memory; those of an object that are near each other are read
+        in one range.
         """
-        ordered, which = np.unique(rows, return_inverse=True)
-        found = np.empty((len(ordered), self.shape[1]), dtype=self.dtype)
+        distinct_rows, distinct_index = np.unique(rows, return_inverse=True)
+        vectors = np.empty((len(distinct_rows), self.shape[1]), dtype=self.dtype)
         for number, (begin, end) in enumerate(pairwise(self.starts)):
-            some = slice(*np.searchsorted(ordered, [begin, end]).tolist())
-            if some.start < some.stop:
-                found[some] = self._chosen(number, ordered[some] - begin)
-        return found[which]
+            row_range = slice(*np.searchsorted(distinct_rows, [begin, end]).tolist())
+            if row_range.start < row_range.stop:
+                vectors[row_range] = self._take(number, distinct_rows[row_range] - begin)
+        return vectors[distinct_index]
 
-    def _chosen(self, which: int, rows: Ints) -> Vectors:
+    def _take(self, file_number: int, rows: Ints) -> Vectors:
         """The vectors of ascending rows of a file."""
-        file, row = self._unchanged(which), max(1, self.shape[1] * self.dtype.itemsize)
+        file, row = self._unchanged(file_number), max(1, self.shape[1] * self.dtype.itemsize)
         if isinstance(file, _MappedVectors):
-            return file.chosen(rows)
-        far = (np.diff(rows) * row > _NEAR) | (np.diff(rows * row // _BLOCK) > 0)
-        pieces = np.split(rows, np.flatnonzero(far) + 1)
+            return file.take(rows)
+        is_far = (np.diff(rows) * row > _NEAR) | (np.diff(rows * row // _BLOCK) > 0)
+        pieces = np.split(rows, np.flatnonzero(is_far) + 1)
         return np.concatenate(
-            [file.read(int(some[0]), int(some[-1]) + 1)[some - some[0]] for some in pieces]
+            [file.read(int(piece[0]), int(piece[-1]) + 1)[piece - piece[0]] for piece in pieces]
         )
 
     def shard(self, row: int) -> str | None:
@@ -240,8 +251,8 @@ class VectorFiles:
         """
         if len(self.files) == 1:
             return None
-        which = bisect_right(self.starts, row) - 1
-        return f"row {row}, row {row - self.starts[which]} of {self.files[which]}"
+        file_number = bisect_right(self.starts, row) - 1
+        return f"row {row}, row {row - self.starts[file_number]} of {self.files[file_number]}"
 
 
 def named_files(name: str, files: Sequence[str]) -> dict[str, str]:
@@ -251,14 +262,14 @@ def named_files(name: str, files: Sequence[str]) -> dict[str, str]:
     }
 
 
-def has_ranges(place: str) -> bool:
+def has_ranges(path: str) -> bool:
     """Whether parts can read any rows of a place: not those of Parquet, and of files that can only
     be read whole.
     """
-    if any(file.lower().endswith(".parquet") for file in files_of(place)):
+    if any(file.lower().endswith(".parquet") for file in files_of(path)):
         return False
     try:
-        VectorFiles(place)
+        VectorFiles(path)
     except (BadInput, BadUsage):
         return False
     return True
@@ -266,13 +277,13 @@ def has_ranges(place: str) -> bool:
 
 def _file_of(text: str) -> str:
     """The file of a place: that of MTEB's folder, or the place itself."""
-    beside = Path(text) / "vectors.npy"
-    return str(beside) if remote_url(text) is None and beside.is_file() else text
+    mteb_file = Path(text) / "vectors.npy"
+    return str(mteb_file) if remote_url(text) is None and mteb_file.is_file() else text
 
 
-def files_of(place: str) -> Sequence[str]:
+def files_of(path: str) -> Sequence[str]:
     """The files whose vectors a place has. Raises BadInput for a folder with other files."""
-    text, part = split_part(place)
+    text, part = split_part(path)
     return ([] if part else shard_files(text)) or [_file_of(text)]
 
 
@@ -290,24 +301,28 @@ class VectorRange(Embeddings):
         """The name of a vector in messages: its file, its row in it, and its id where it is
         known.
         """
-        named = (
+        id_note = (
             ""
             if self.ids is None or isinstance(self.ids, Positions)
             else f" (id {self.ids[row]!r})"
         )
         shard = None if self.files is None else self.files.shard(self.start + row)
-        return f"{self.file}, row {self.start + row}{named}" if shard is None else f"{shard}{named}"
+        return (
+            f"{self.file}, row {self.start + row}{id_note}"
+            if shard is None
+            else f"{shard}{id_note}"
+        )
 
 
 def read_range(
-    place: str, rows: slice, ids: Sequence[str] | None, known: Json = None
+    path: str, rows: slice, ids: Sequence[str] | None, layout: Json = None
 ) -> tuple[VectorRange, str]:
-    """Some of the vectors, in memory, with the `checksum` of their bytes. ids: theirs. known: as
+    """Some of the vectors, in memory, with the `checksum` of their bytes. ids: theirs. layout: as
     `VectorFiles` takes it.
     """
-    files = VectorFiles(place, known)
+    files = VectorFiles(path, layout)
     vectors = files.read(rows.start, rows.stop)
-    return VectorRange(ids, vectors, start=rows.start, file=place, files=files), checksum(vectors)
+    return VectorRange(ids, vectors, start=rows.start, file=path, files=files), checksum(vectors)
 
 
 def checksum(vectors: Vectors) -> str:

@@ -105,17 +105,19 @@ class WorkFolder:
             if not name.endswith(_FAILED) and (sizes is None or name in sizes)
         ]
         states = [self._checked(index, name, sizes, verified=verified) for name in names]
-        whole = [state for state in states if isinstance(state, tuple)]
-        if not whole:
+        whole_records = [state for state in states if isinstance(state, tuple)]
+        if not whole_records:
             return next((state for state in states if isinstance(state, str)), None)
-        machines = {json.dumps(record.get("machine", {}), sort_keys=True) for record, _ in whole}
-        if len({record["digest"] for record, _ in whole}) > len(machines):
-            both = " and ".join(names)
+        machines = {
+            json.dumps(record.get("machine", {}), sort_keys=True) for record, _ in whole_records
+        }
+        if len({record["digest"] for record, _ in whole_records}) > len(machines):
+            record_names = " and ".join(names)
             raise BadInput(
-                f"{self.place.name}: {both} are one part with two digests; remove the wrong "
-                "one, or the folder."
+                f"{self.place.name}: {record_names} are one part with two digests; remove the "
+                "wrong one, or the folder."
             )
-        return whole[0]
+        return whole_records[0]
 
     def _checked(
         self, index: int, name: str, sizes: Mapping[str, int] | None, *, verified: bool
@@ -149,13 +151,13 @@ class WorkFolder:
                 f"{self.place.name}/{name} is {whose}; remove it and {file}, or name another "
                 "work folder."
             )
-        there = None if sizes is None else sizes.get(file)
-        if there is None:
-            there = self.place.size(file)  # a listing may have missed it, which has just come
-        if there is None:
+        actual_size = None if sizes is None else sizes.get(file)
+        if actual_size is None:
+            actual_size = self.place.size(file)  # a listing may have missed it, which has just come
+        if actual_size is None:
             return f"{file} is missing"
-        if there != size:
-            return f"{file} has {there} bytes, its record says {size}"
+        if actual_size != size:
+            return f"{file} has {actual_size} bytes, its record says {size}"
         if verified and (file, digest) not in self._verified:
             if file_digest(self.place.file(file)) != digest:
                 return f"{file} is not what its record says"
@@ -176,11 +178,10 @@ class WorkFolder:
                     or self.stem(int(number)) != f"part-{number}"
                 ):
                     last = self.stem(self.plan.parts - 1)
-                    what = (
+                    raise BadInput(
                         f"{self.place.name}/{name} is not a part of this plan, which ends with "
-                        f"{last}"
+                        f"{last}; remove it."
                     )
-                    raise BadInput(f"{what}; remove it.")
         return sizes
 
     def _records(
@@ -198,13 +199,13 @@ class WorkFolder:
     def states(self, *, verified: bool = True) -> PartStates:
         """The state of every part. Raises as `record`, and BadInput for files of no part."""
         states, sizes = PartStates(), self._sizes()
-        for index, found in enumerate(self._records(sizes, verified=verified)):
-            if isinstance(found, tuple):
-                states.done[index] = found[0]
+        for index, state in enumerate(self._records(sizes, verified=verified)):
+            if isinstance(state, tuple):
+                states.done[index] = state[0]
                 continue
             states.missing.append(index)
-            if found is not None:
-                states.damaged[index] = found
+            if state is not None:
+                states.damaged[index] = state
             if self.stem(index) + _FAILED in sizes:
                 states.failed[index] = str(self.failure(index).get("error", ""))
         return states
@@ -230,34 +231,32 @@ class WorkFolder:
 
         mixed: whether parts of different kinds of machine are accepted.
         """
-        seen: dict[str, tuple[int, str]] = {}
+        input_digests: dict[str, tuple[int, str]] = {}
         alike: dict[str, tuple[int, str]] = {}
         records: dict[int, Mapping[str, Any]] = {}
         names: list[str] = []
-        for index, found in enumerate(self._records(self._sizes())):
-            if not isinstance(found, tuple):
+        for index, state in enumerate(self._records(self._sizes())):
+            if not isinstance(state, tuple):
                 raise PartVanished(
                     f"{self.place.name}: part {index} has vanished; run the command again."
                 )
-            for name, digest in found[0].get("inputs", {}).items():
-                first, known = seen.setdefault(name, (index, digest))
-                if known != digest:
-                    what = (
-                        f"{self._place_of(name)}: parts {first} and {index} read different bytes "
-                        "of it"
-                    )
-                    raise BadInput(f"{what}; it changed meanwhile. Name another work folder.")
-            for name, value in found[0].get("alike", {}).items():
-                first, known = alike.setdefault(name, (index, value))
-                if known != value:
-                    what = (
-                        f"part {first} was made with the {name} {known}, part {index} with {value}"
-                    )
+            for name, digest in state[0].get("inputs", {}).items():
+                first_part, first_value = input_digests.setdefault(name, (index, digest))
+                if first_value != digest:
                     raise BadInput(
-                        f"{self.place.name}: {what}. Remove one, and compute it as the other."
+                        f"{self._place_of(name)}: parts {first_part} and {index} read different "
+                        "bytes of it; it changed meanwhile. Name another work folder."
                     )
-            records[index] = found[0]
-            names.append(found[1])
+            for name, value in state[0].get("alike", {}).items():
+                first_part, first_value = alike.setdefault(name, (index, value))
+                if first_value != value:
+                    raise BadInput(
+                        f"{self.place.name}: part {first_part} was made with the {name} "
+                        f"{first_value}, part {index} with {value}. Remove one, and compute it as "
+                        "the other."
+                    )
+            records[index] = state[0]
+            names.append(state[1])
         machines = machines_of(records)
         if not mixed:
             refuse_mixture(self.place.name, machines)
@@ -267,8 +266,8 @@ class WorkFolder:
         """The input of a block, `base 0-1500`, with its rows in the whole."""
         name, _, rows = block.partition(" ")
         paths = [
-            str(each["path"])
-            for key, each in self.plan.inputs.items()
+            str(input_state["path"])
+            for key, input_state in self.plan.inputs.items()
             if key == name or key.startswith(f"{name}/")
         ]
         return f"{paths[0]}, {rows}" if len(paths) == 1 else block
@@ -284,10 +283,10 @@ class WorkFolder:
         put = partial(self.place.put_part, stem, content.suffix, content.write, unique=unique)
         written, replaces = put(replace=unique), unique
         if not written.is_new and file_digest(self.place.file(written.name)) != written.digest:
-            other = self.record(index)
-            if isinstance(other, tuple):
-                if other[0].get("machine", {}) != dict(content.machine):
-                    return other[0]
+            existing_record = self.record(index)
+            if isinstance(existing_record, tuple):
+                if existing_record[0].get("machine", {}) != dict(content.machine):
+                    return existing_record[0]
                 where = f"{self.place.name}/{written.name}"
                 raise BadInput(
                     f"{where} is there with another content; remove it, or name another work "

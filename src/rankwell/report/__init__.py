@@ -116,9 +116,11 @@ def render(
     summary. Floats have full precision there and in `json`, 4 decimals elsewhere (percentages and
     ranks 2, counts none where whole). Notes are in `json` only. Raises UnknownName.
     """
-    listed = per_query if per_query is None or isinstance(per_query, Sequence) else list(per_query)
+    query_rows = (
+        per_query if per_query is None or isinstance(per_query, Sequence) else list(per_query)
+    )
     return OUTPUTS[format](
-        Document(rows, listed, rules, notes, terminal=terminal, tables=tables or {})
+        Document(rows, query_rows, rules, notes, terminal=terminal, tables=tables or {})
     )
 
 
@@ -141,9 +143,11 @@ def terminal_of(stream: TextIO) -> Terminal:
     """
     if not stream.isatty():
         return PLAIN
-    stated = os.environ.get("COLUMNS", "")
+    columns = os.environ.get("COLUMNS", "")
     try:
-        width = int(stated) if stated.isdecimal() else os.get_terminal_size(stream.fileno()).columns
+        width = (
+            int(columns) if columns.isdecimal() else os.get_terminal_size(stream.fileno()).columns
+        )
     except OSError:
         width = 80
     return Terminal(
@@ -196,11 +200,11 @@ def plain(value: Any) -> Any:
     not finite as None.
     """
     if isinstance(value, Mapping):
-        return {str(name): plain(each) for name, each in value.items()}
+        return {str(name): plain(cell) for name, cell in value.items()}
     if isinstance(value, (set, frozenset)):
-        return sorted(plain(each) for each in value)
+        return sorted(plain(cell) for cell in value)
     if isinstance(value, (list, tuple, np.ndarray)):
-        return [plain(each) for each in value]
+        return [plain(cell) for cell in value]
     if isinstance(value, np.generic):
         return plain(value.item())
     if isinstance(value, float):
@@ -210,8 +214,8 @@ def plain(value: Any) -> Any:
 
 def visible(value: Any) -> str:
     """A text cell on one line; see `printable`."""
-    shown = printable(MISSING if value is None else str(value))
-    return type(value)(shown) if isinstance(value, PrintedFigure) else shown
+    text = printable(MISSING if value is None else str(value))
+    return type(value)(text) if isinstance(value, PrintedFigure) else text
 
 
 class Grid(NamedTuple):
@@ -249,13 +253,17 @@ def summary_grid(document: Document) -> Grid:
     """
     rows = document.rows
     several = len({row["run"] for row in rows}) > 1
-    own = columns_of(rows, SUMMARY_COLUMNS)[len(SUMMARY_COLUMNS) :]
-    measured = [name for name in own if _holds_figures(rows, name)]
+    extra_columns = columns_of(rows, SUMMARY_COLUMNS)[len(SUMMARY_COLUMNS) :]
+    figure_columns = [name for name in extra_columns if _holds_figures(rows, name)]
     texts: dict[str, list[Any]] = {"run": [row["run"] for row in rows]} if several else {}
     texts["measure"] = [_word(row, document.rules) for row in rows]
     if any(row["label"] != row["measure"] for row in rows):
         texts["exact name"] = [row["measure"] for row in rows]
-    texts |= {name: [row.get(name) for row in rows] for name in own if name not in measured}
+    texts |= {
+        name: [row.get(name) for row in rows]
+        for name in extra_columns
+        if name not in figure_columns
+    }
     if any(row["unit"] != "share" for row in rows):
         texts["unit"] = [row["unit"] for row in rows]
     numbers = {"mean": [figure(row["mean"], row["unit"]) for row in rows]}
@@ -265,7 +273,7 @@ def summary_grid(document: Document) -> Grid:
         ]
     numbers["sd"] = [figure(row["sd"], _unit_between(row)) for row in rows]
     numbers["n"] = [figure(row["n"], "count") for row in rows]
-    numbers |= {name: [_own_figure(name, row) for row in rows] for name in measured}
+    numbers |= {name: [_own_figure(name, row) for row in rows] for name in figure_columns}
     return _grid(texts, numbers, grouped=several)
 
 
@@ -294,7 +302,7 @@ def _per_query_grid(rows: Sequence[Row]) -> Grid:
             line.get(measure, MISSING) for line in lines.values()
         ]
     return _grid(
-        {key: [line[place] for line in lines] for place, key in enumerate(keys)},
+        {key: [line[index] for line in lines] for index, key in enumerate(keys)},
         numbers,
         grouped=several,
     )
@@ -330,11 +338,14 @@ def _plain_grid(rows: Sequence[Row], level: float) -> Grid:
         name == between or all(isinstance(row.get(name), (int, float, NoneType)) for row in rows)
         for name in names
     ]
-    shown = [
+    formatters = [
         _number if number and name != between else visible
         for number, name in zip(numeric, names, strict=True)
     ]
-    cells = [[show(row.get(name)) for show, name in zip(shown, names, strict=True)] for row in rows]
+    cells = [
+        [format_cell(row.get(name)) for format_cell, name in zip(formatters, names, strict=True)]
+        for row in rows
+    ]
     return Grid([visible(_heading(name)) for name in names], numeric, cells)
 
 

@@ -37,32 +37,34 @@ def difference_text(
     """
     mark = "% " if format == "latex" else ""
     safe = markdown_text if format == "md" else visible
-    shown: list[Sequence[Row]] = []
+    tables_shown: list[Sequence[Row]] = []
     if per_query is not None:
         names = {"run": "run", "against": "against", "query": "query", "measure": "label"}
         singles = [row for row in per_query if row.get("against") is not None]
-        named = [{word: row[name] for word, name in names.items()} for row in singles]
+        identified = [{word: row[name] for word, name in names.items()} for row in singles]
         signed = [figure(row["value"], row["unit"], signed=True) for row in singles]
-        shown.append(
+        tables_shown.append(
             [
                 {**row, "difference": PrintedFigure(value)}
-                for row, value in zip(named, signed, strict=True)
+                for row, value in zip(identified, signed, strict=True)
             ]
         )
-    shown.append(shown_differences(differences))
+    tables_shown.append(shown_differences(differences))
     if groups := tables.get("groups"):
-        shown.append(shown_differences([row for row in groups if row["of"] == groups[0]["of"]]))
+        tables_shown.append(
+            shown_differences([row for row in groups if row["of"] == groups[0]["of"]])
+        )
     if tables.get("systems"):
-        shown.append(_systems(tables["systems"], tables.get("borda", ())))
+        tables_shown.append(_systems(tables["systems"], tables.get("borda", ())))
     if tables.get("orders"):
-        shown.append(
+        tables_shown.append(
             [{word: row[name] for name, word in _ORDERS.items()} for row in tables["orders"]]
         )
     wide = terminal if format == "table" else PLAIN
     parts = [
         "\n".join(folded(mark + safe(row["text"]), wide) for row in tables.get("verdicts", ()))
     ]
-    parts += [render_rows(rows, format, terminal=terminal) for rows in shown]
+    parts += [render_rows(rows, format, terminal=terminal) for rows in tables_shown]
     # Comments in LaTeX, paragraphs elsewhere.
     if legend := _legend(differences, tables.get("systems", ()), rules):
         parts.append(folded(f"{mark}{safe(legend)}", wide))
@@ -95,9 +97,10 @@ def _legend(differences: Sequence[Row], systems: Sequence[Row], rules: Mapping[s
             "effect: the mean difference in standard deviations of the differences (Cohen's d_z)"
         )
     if any(row["detectable"] is not None for row in differences):
-        seen = f"with a probability of {rules['power']:g}"
+        chance_words = f"with a probability of {rules['power']:g}"
         words.append(
-            f"detectable: the smallest true difference that n queries show as significant {seen}"
+            "detectable: the smallest true difference that n queries show as significant "
+            f"{chance_words}"
         )
     pairs = {(row["run"], row["against"]) for row in differences}
     if len(pairs) > 1 and rules.get("correction") not in (None, "none"):
@@ -174,10 +177,10 @@ def _systems(rows: Sequence[Row], borda: Sequence[Row]) -> list[Row]:
     runs = sorted(
         dict.fromkeys(row["run"] for row in rows), key=lambda run: ranks.get(run, len(rows))
     )
-    meant: dict[str, set[str]] = {}
+    measures_by_label: dict[str, set[str]] = {}
     for row in rows:
-        meant.setdefault(row["label"], set()).add(row["measure"])
-    shown: list[Row] = []
+        measures_by_label.setdefault(row["label"], set()).add(row["measure"])
+    system_rows: list[Row] = []
     for run in runs:
         cells: dict[str, Any] = {"system": run}
         for row in rows:
@@ -191,15 +194,15 @@ def _systems(rows: Sequence[Row], borda: Sequence[Row]) -> list[Row]:
                 # A word that two measures have does not distinguish them.
                 name = (
                     row["label"]
-                    if len(meant[row["label"]]) == 1
+                    if len(measures_by_label[row["label"]]) == 1
                     else f"{row['label']} = {row['measure']}"
                 )
                 heading = Heading(" ".join([name, *attributes]))
                 cells[heading] = PrintedFigure(figure(row["mean"], row["unit"]) + letters)
-        shown.append(
+        system_rows.append(
             cells | ({"Borda points": PrintedFigure(f"{points[run]:g}")} if run in points else {})
         )
-    return shown
+    return system_rows
 
 
 _SYSTEM = frozenset(("run", "measure", "label", "mean", "rank", "mean_rank", "letters", "unit"))

@@ -69,7 +69,7 @@ _OPEN: dict[Path, _Earlier] = {}
 @contextmanager
 def holding(directory: Path) -> Generator[None]:
     """The lock of a folder, which is made if need be and goes again if it stays empty."""
-    made = [each for each in (directory, *directory.parents) if not each.exists()]
+    new_folders = [parent for parent in (directory, *directory.parents) if not parent.exists()]
     refuse_blocked(directory, folder=True)
     directory.mkdir(parents=True, exist_ok=True)
     try:
@@ -77,8 +77,8 @@ def holding(directory: Path) -> Generator[None]:
             yield
     finally:
         with suppress(OSError):
-            for each in made:
-                each.rmdir()
+            for new_folder in new_folders:
+                new_folder.rmdir()
 
 
 @contextmanager
@@ -106,26 +106,26 @@ def drafting(
     """
     draft = directory / DRAFT_FOLDER
     with holding(directory):
-        place = directory.resolve()
-        if place in _OPEN:
+        resolved = directory.resolve()
+        if resolved in _OPEN:
             yield draft
             return
-        for each in inputs:
-            file = None if each.file is None else each.file.resolve()
+        for source in inputs:
+            file = None if source.file is None else source.file.resolve()
             if (
                 file
-                and place in file.parents
-                and _OWN.fullmatch(file.relative_to(place).as_posix())
+                and resolved in file.parents
+                and _OWN.fullmatch(file.relative_to(resolved).as_posix())
             ):
                 raise BadUsage(
-                    f"{each.name} is an input of this command, and {directory} the folder to "
+                    f"{source.name} is an input of this command, and {directory} the folder to "
                     "write; name another."
                 )
         refuse_unclaimed(directory, growing)
         manifest = directory / MANIFEST
         before = manifest.read_bytes() if manifest.exists() else b""
         files = _earlier(directory, growing)
-        _OPEN[place] = earlier = _Earlier(files, _finished(directory) if files else None)
+        _OPEN[resolved] = earlier = _Earlier(files, _finished(directory) if files else None)
         marked = b""
         try:
             shutil.rmtree(draft, ignore_errors=True)
@@ -135,13 +135,13 @@ def drafting(
             with drafted(draft):
                 yield draft
         except BaseException as error:
-            if _OPEN[place] is not earlier:
+            if _OPEN[resolved] is not earlier:
                 remove_result(directory)
             elif isinstance(error, Exception) and marked and manifest.read_bytes() == marked:
                 write_bytes(manifest, before) if before else manifest.unlink()
             raise
         finally:
-            del _OPEN[place]
+            del _OPEN[resolved]
             shutil.rmtree(draft, ignore_errors=True)
 
 
@@ -154,10 +154,10 @@ def refuse_unclaimed(directory: Path, growing: Sequence[str] = ()) -> None:
     refuse_blocked(directory, folder=True)
     if may_overwrite() or not directory.is_dir() or (directory / MANIFEST).exists():
         return
-    found = sorted(
+    names = sorted(
         path.name for path in directory.iterdir() if path.is_file() and path.name not in growing
     )
-    if foreign := [name for name in found if not name.startswith(".")]:
+    if foreign := [name for name in names if not name.startswith(".")]:
         more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
         problem = f"{directory} holds files, and no results of rankwell ({foreign[0]}{more})"
         replace = f"{flag('--overwrite', True)}, which replaces files of the same names alone"
@@ -223,12 +223,12 @@ def _keep_pages(
     }
     if all(before.get(name) == digest for name, digest in written.items()):
         written |= pages
-    elif shown := [name for name in pages if "/" not in name]:
-        what = (
-            f"{directory / shown[0]} showed the earlier results, and is removed; `rankwell "
+    elif pages_removed := [name for name in pages if "/" not in name]:
+        warning = (
+            f"{directory / pages_removed[0]} showed the earlier results, and is removed; `rankwell "
             "report` writes it again"
         )
-        warnings.warn(what, RankwellWarning, stacklevel=2)
+        warnings.warn(warning, RankwellWarning, stacklevel=2)
 
 
 def _refuse_other_objects(
@@ -252,14 +252,14 @@ def _refuse_other_objects(
         before.get("rules") or {}
     ).get("version")
     values = set(_VALUES) - set(_TIMED.get(kind, ()))
-    other = [
+    changed = [
         name
         for name, digest in written.items()
         if name in values and earlier.files.get(name, digest) != digest
     ]
-    if other and is_same and not is_known:
-        what = f"{directory} holds results of other objects ({other[0]} has other values)"
-        raise BadUsage(f"{what}; name another folder, or {flag('--overwrite', True)}.")
+    if changed and is_same and not is_known:
+        problem = f"{directory} holds results of other objects ({changed[0]} has other values)"
+        raise BadUsage(f"{problem}; name another folder, or {flag('--overwrite', True)}.")
 
 
 def _finished(directory: Path) -> Mapping[str, Any] | None:
@@ -281,11 +281,17 @@ def refuse_other_result(
         for name, digest in _digests(before).items()
         if digest and digest == _digests(after).get(name)
     }
-    other = [name for name in {**old, **new} if old.get(name) != new.get(name) and name not in same]
-    if other:
-        there, now = (_shown(other[0], each.get(other[0], "none")) for each in (old, new))
-        what = f"{directory} holds other results ({other[0]}: {there} there, {now} now)"
-        raise BadUsage(f"{what}; name another folder, or {flag('--overwrite', True)}.")
+    changed = [
+        name for name in {**old, **new} if old.get(name) != new.get(name) and name not in same
+    ]
+    if changed:
+        setting_there, now = (
+            _setting_text(changed[0], settings.get(changed[0], "none")) for settings in (old, new)
+        )
+        problem = (
+            f"{directory} holds other results ({changed[0]}: {setting_there} there, {now} now)"
+        )
+        raise BadUsage(f"{problem}; name another folder, or {flag('--overwrite', True)}.")
 
 
 def _identity(manifest: Mapping[str, Any]) -> dict[str, str]:
@@ -293,32 +299,38 @@ def _identity(manifest: Mapping[str, Any]) -> dict[str, str]:
     measures and settings.
     """
     rules: Mapping[str, Any] = manifest.get("rules") or {}
-    files = {f"input {name}": _place(each) for name, each in _inputs(manifest).items()}
-    named = {"runs": rules.get("counts"), "measures": rules.get("measures")}
-    names = {name: ", ".join(each) for name, each in named.items() if isinstance(each, Mapping)}
+    files = {
+        f"input {name}": _input_location(recorded) for name, recorded in _inputs(manifest).items()
+    }
+    mappings = {"runs": rules.get("counts"), "measures": rules.get("measures")}
+    names = {
+        name: ", ".join(mapping)
+        for name, mapping in mappings.items()
+        if isinstance(mapping, Mapping)
+    }
     settings = {
-        name: str(each)
-        for name, each in rules.items()
-        if name not in _NOT_SETTINGS and isinstance(each, str | int | float)
+        name: str(setting)
+        for name, setting in rules.items()
+        if name not in _NOT_SETTINGS and isinstance(setting, str | int | float)
     }
     return {"kind of result": str(manifest.get("protocol", "runs")), **files, **names, **settings}
 
 
 def _inputs(manifest: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     inputs: Mapping[str, Any] = manifest.get("inputs") or {}
-    return {name: each for name, each in inputs.items() if isinstance(each, Mapping)}
+    return {name: recorded for name, recorded in inputs.items() if isinstance(recorded, Mapping)}
 
 
 def _digests(manifest: Mapping[str, Any]) -> dict[str, str]:
-    return {name: each.get("digest", "") for name, each in _inputs(manifest).items()}
+    return {name: recorded.get("digest", "") for name, recorded in _inputs(manifest).items()}
 
 
-def _shown(name: str, value: str) -> str:
+def _setting_text(name: str, value: str) -> str:
     is_here = name.startswith("input ") and Path.cwd() in Path(value).parents
     return printable(os.path.relpath(value) if is_here else value)[:80]
 
 
-def _place(recorded: Mapping[str, Any]) -> str:
+def _input_location(recorded: Mapping[str, Any]) -> str:
     """The place of an input; of one that is gone once it has been read, its digest."""
     name = recorded.get("file", "")
     if name == STDIN_NAME or name.startswith(DESCRIPTORS):
@@ -328,8 +340,8 @@ def _place(recorded: Mapping[str, Any]) -> str:
 
 def write_manifest(directory: Path, manifest: Mapping[str, Any], files: Mapping[str, str]) -> None:
     """Writes the manifest of a folder. files: all that it lists, with their digests."""
-    whole = json.dumps(plain({**manifest, "files": files}), indent=2, allow_nan=False)
-    write_text(directory / MANIFEST, whole + "\n")
+    content = json.dumps(plain({**manifest, "files": files}), indent=2, allow_nan=False)
+    write_text(directory / MANIFEST, content + "\n")
 
 
 def remove_result(directory: Path) -> None:
@@ -377,15 +389,15 @@ def _earlier(
         for name in dict.fromkeys(chain(*states))
         if _OWN.fullmatch(name) and (directory / name).is_file()
     ]
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     for name, digest in zip(
         names, in_threads(digest_of, [directory / name for name in names]), strict=True
     ):
         if digest in [state.get(name) for state in states]:
-            found[name] = digest
+            digests[name] = digest
         elif not changed and name not in growing:
             _refuse(directory / name)
-    return found
+    return digests
 
 
 def _refuse(path: Path) -> None:

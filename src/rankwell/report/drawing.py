@@ -44,7 +44,7 @@ def call_all(calls: Sequence[DrawingCall]) -> list[str | bytes]:
     if limit in _FAILURES:
         raise NotDrawn(_FAILURES[limit])
     try:
-        done = subprocess.run(  # noqa: S603 - this Python, and this module
+        process = subprocess.run(  # noqa: S603 - this Python, and this module
             python_command(__name__),
             input=json.dumps(calls).encode(),
             capture_output=True,
@@ -52,25 +52,26 @@ def call_all(calls: Sequence[DrawingCall]) -> list[str | bytes]:
             timeout=_SECONDS,
             check=False,
         )
-        why = exit_text(done.returncode) if done.returncode else ""
+        reason = exit_text(process.returncode) if process.returncode else ""
     except (
         OSError,
         subprocess.SubprocessError,
         RuntimeError,
         MemoryError,
     ) as error:  # no thread for its pipes is a RuntimeError
-        done, why = None, f"{type(error).__name__}: {error}"
-    if done is None or why:
-        what = (
+        process, reason = None, f"{type(error).__name__}: {error}"
+    if process is None or reason:
+        problem = (
             f"`ulimit -v` leaves this process {limit / 1e9:.3g} GB of address space, and "
             "vl-convert, which draws them, ends"
         )
         _FAILURES[limit] = (
-            f"no charts are drawn: {what} ({why}); raise that limit, and run it again."
+            f"no charts are drawn: {problem} ({reason}); raise that limit, and run it again."
         )
         raise NotDrawn(_FAILURES[limit])
     return [
-        b64decode(each[0]) if isinstance(each, list) else each for each in json.loads(done.stdout)
+        b64decode(result[0]) if isinstance(result, list) else result
+        for result in json.loads(process.stdout)
     ]
 
 
@@ -86,14 +87,14 @@ def _limit() -> int | None:
         import resource
     except ImportError:  # not on Windows
         return None
-    found = [resource.getrlimit(name)[0] for name in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
-    return min((each for each in found if each != resource.RLIM_INFINITY), default=None)
+    limits = [resource.getrlimit(name)[0] for name in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
+    return min((limit for limit in limits if limit != resource.RLIM_INFINITY), default=None)
 
 
 def _called(calls: Sequence[DrawingCall]) -> list[str | bytes]:
     import vl_convert
 
-    return [getattr(vl_convert, each.function)(*each.arguments, **each.options) for each in calls]
+    return [getattr(vl_convert, call.function)(*call.arguments, **call.options) for call in calls]
 
 
 def main() -> None:
@@ -103,9 +104,12 @@ def main() -> None:
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # an end that is foreseen leaves no dump
-    results = _called([DrawingCall(*each) for each in json.load(sys.stdin)])
+    results = _called([DrawingCall(*call) for call in json.load(sys.stdin)])
     json.dump(
-        [[b64encode(each).decode()] if isinstance(each, bytes) else each for each in results],
+        [
+            [b64encode(result).decode()] if isinstance(result, bytes) else result
+            for result in results
+        ],
         sys.stdout,
     )
 

@@ -132,9 +132,9 @@ def write_folder(
         paths = [draft / name for name in (*texts, *tables)]
         if charts:
             data = ChartData(content.summary, content.values, content.rules, content.row_attributes)
-            drawn = {name: CHARTS[name](data) for name in CHARTS}
+            specs = {name: CHARTS[name](data) for name in CHARTS}
             paths += write_charts(
-                draft, {name: spec for name, spec in drawn.items() if spec is not None}
+                draft, {name: spec for name, spec in specs.items() if spec is not None}
             )
         return publish(directory, content.manifest, [*paths, *others])
 
@@ -187,14 +187,14 @@ def _copy(
         f"CAST({_source(name, kind)} AS {kind}) AS {quoted(name)}" for name, kind in types.items()
     )
 
-    def _write(rows: slice, place: Path, compression: str) -> None:
+    def _write(rows: slice, part_path: Path, compression: str) -> None:
         read = {
             name: text_column if kind == "VARCHAR" else number_column
             for name, kind in types.items()
         }
         base.register("columns", {name: read[name](columns[name][rows]) for name in types})
         base.execute(
-            f"COPY (SELECT {picked} FROM columns) TO {sql_text(place)} "  # noqa: S608
+            f"COPY (SELECT {picked} FROM columns) TO {sql_text(part_path)} "  # noqa: S608
             f"({_FORM.format(compression)})"
         )
         base.unregister("columns")
@@ -206,8 +206,8 @@ def _copy(
         parts = {start: Path(folder, f"{start}.parquet") for start in range(0, n, _ROWS)}
         for start, part in parts.items():
             _write(slice(start, start + _ROWS), part, "snappy")
-        whole = " UNION ALL ".join(f"SELECT * FROM {parquet(part)}" for part in parts.values())  # noqa: S608
-        base.execute(f"COPY ({whole}) TO {sql_text(target)} ({_FORM.format('zstd')})")
+        union = " UNION ALL ".join(f"SELECT * FROM {parquet(part)}" for part in parts.values())  # noqa: S608
+        base.execute(f"COPY ({union}) TO {sql_text(target)} ({_FORM.format('zstd')})")
 
 
 def _source(name: str, kind: str) -> str:
@@ -226,32 +226,35 @@ def per_query_columns(
     # A difference is computed whenever it is read, and so are its values once more when they are
     # written.
     heads = [
-        ([getattr(each, name) for name in repeated], each.queries, each.weights is not None)
-        for each in values
+        ([getattr(column, name) for name in repeated], column.queries, column.weights is not None)
+        for column in values
     ]
     sizes = [len(queries) for _, queries, _ in heads]
     columns: dict[str, Column] = {
-        name: Joined.repeated([cells[at] for cells, *_ in heads], sizes)
-        for at, name in enumerate(repeated)
+        name: Joined.repeated([cells[index] for cells, *_ in heads], sizes)
+        for index, name in enumerate(repeated)
     }
-    columns["query"] = Joined(sizes, lambda place: heads[place][1])
-    columns["value"] = Joined(sizes, lambda place: values[place].values)
+    columns["query"] = Joined(sizes, lambda index: heads[index][1])
+    columns["value"] = Joined(sizes, lambda index: values[index].values)
     types = dict(_PER_QUERY_TYPES)
     if any(weighs for *_, weighs in heads):
         types["weight"] = "DOUBLE"
         bare = np.broadcast_to(np.nan, max(sizes))
         columns["weight"] = Joined(
-            sizes, lambda at: bare[: sizes[at]] if (own := values[at].weights) is None else own
+            sizes,
+            lambda index: (
+                bare[: sizes[index]] if (weights := values[index].weights) is None else weights
+            ),
         )
     for name in row_attributes[0] if row_attributes else ():
-        cells = [each[name] for each in row_attributes]
+        cells = [attributes[name] for attributes in row_attributes]
         types[name] = "VARCHAR" if any(isinstance(cell, str) for cell in cells) else "DOUBLE"
-        shown = (
+        text_cells = (
             cells
             if types[name] == "DOUBLE"
             else [None if cell is None else str(cell) for cell in cells]
         )
-        columns[name] = Joined.repeated(shown, sizes)
+        columns[name] = Joined.repeated(text_cells, sizes)
     return columns, types
 
 
@@ -265,12 +268,12 @@ def _query_table(columns: Columns) -> tuple[Columns, Mapping[str, str]]:
     """
     table: dict[str, Column] = {"text": [None] * _height(columns), **columns}
     types = {"query": "VARCHAR", "text": "VARCHAR"}
-    for name in [each for each in columns if each not in types]:
+    for name in [name for name in columns if name not in types]:
         column = columns[name]
         cells: list[Any] = column.tolist() if isinstance(column, np.ndarray) else list(column)
-        known = [cell for cell in cells if cell is not None]
-        if known and all(
-            isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in known
+        present_cells = [cell for cell in cells if cell is not None]
+        if present_cells and all(
+            isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in present_cells
         ):
             types[name], table[name] = "DOUBLE", cells
         else:

@@ -23,8 +23,8 @@ def junit_text(suite: str, cases: Sequence[Case]) -> str:
     is written as escapes.
     """
     failures, errors = (
-        sum(bool(each.failure) for each in cases),
-        sum(bool(each.error) for each in cases),
+        sum(bool(case.failure) for case in cases),
+        sum(bool(case.error) for case in cases),
     )
     counts = f'tests="{len(cases)}" failures="{failures}" errors="{errors}"'
     lines = [
@@ -32,11 +32,11 @@ def junit_text(suite: str, cases: Sequence[Case]) -> str:
         f"<testsuites {counts}>",
         f'  <testsuite name="{_escape(suite)}" {counts}>',
     ]
-    for each in cases:
-        opened = f'    <testcase classname="{_escape(each.group)}" name="{_escape(each.name)}"'
+    for case in cases:
+        opened = f'    <testcase classname="{_escape(case.group)}" name="{_escape(case.name)}"'
         outcomes = [
             (kind, _escape(text))
-            for kind, text in (("failure", each.failure), ("error", each.error))
+            for kind, text in (("failure", case.failure), ("error", case.error))
             if text
         ]
         inner = [

@@ -19,6 +19,7 @@ from rankwell.report.charts import (
     quantity,
     short_names,
 )
+from rankwell.stats.intervals import RANGES
 
 Bands = Literal["sd", "interval"]
 # Distinguishable for people who confuse red and green; curves over k have the first six, and dashes
@@ -31,12 +32,6 @@ _WIDTH, _HEIGHT = 300, 190
 _LOGARITHMIC_FROM = 25
 _ENDS = ("mean", "low", "high")
 _STROKES = {"symbolType": "stroke", "symbolOpacity": 1}
-_BOUNDS = {
-    "share": (0.0, 1.0),
-    "percent": (0.0, 100.0),
-    "rank": (1.0, math.inf),
-    "count": (0.0, math.inf),
-}
 _SHOWN = {"sd": "± one standard deviation over queries", "interval": "intervals of the means"}
 
 
@@ -52,17 +47,17 @@ def k_curves(
     on a logarithmic scale where it grows 25-fold. Panels of one unit have one scale.
     Raises NothingToEvaluate where no row has a mean.
     """
-    known = [row for row in rows if row["mean"] is not None]
-    if not known:
+    mean_rows = [row for row in rows if row["mean"] is not None]
+    if not mean_rows:
         raise NothingToEvaluate(
             "no row has a mean, so there is no curve to draw; give summary rows over several k."
         )
-    names = short_names(list(dict.fromkeys(row["run"] for row in known)))
-    ks = sorted({int(row["k"]) for row in known})
-    signed = {_unit(row) for row in known if row["mean"] < 0}
+    names = short_names(list(dict.fromkeys(row["run"] for row in mean_rows)))
+    ks = sorted({int(row["k"]) for row in mean_rows})
+    signed = {_unit(row) for row in mean_rows if row["mean"] < 0}
     parts: dict[str, tuple[str, list[dict[str, Any]]]] = {}
     is_cut = False
-    for row in known:
+    for row in mean_rows:
         band, narrower = _band(row, bands, signed=_unit(row) in signed)
         is_cut |= narrower
         point = {"run": names[row["run"]], "k": int(row["k"]), "mean": float(row["mean"]), **band}
@@ -72,16 +67,18 @@ def k_curves(
         # All panels of one unit have one scale.
         ends = [
             point[end]
-            for other, each in parts.values()
-            if other == unit
-            for point in each
+            for panel_unit, unit_points in parts.values()
+            if panel_unit == unit
+            for point in unit_points
             for end in _ENDS
         ]
         panel = _k_panel(points, list(names.values()), ks, [end for end in ends if end is not None])
         width = _WIDTH * (2 if len(parts) == 1 else 1)
         panels.append({"title": _titled(word, unit), "width": width, "height": _HEIGHT, **panel})
-    every = [point for _, points in parts.values() for point in points]
-    spec = _page(title or "Measures over k", _subtitle(known, every, bands, is_cut=is_cut), panels)
+    all_points = [point for _, points in parts.values() for point in points]
+    spec = _page(
+        title or "Measures over k", _subtitle(mean_rows, all_points, bands, is_cut=is_cut), panels
+    )
     spec["spacing"] = {"row": 26, "column": 34}
     return spec
 
@@ -111,7 +108,7 @@ def _band(row: Row, bands: Bands, *, signed: bool) -> tuple[dict[str, float | No
         low, high = float(row["mean"]) - row["sd"], float(row["mean"]) + row["sd"]
     if low is None or high is None:
         return {"low": None, "high": None}, False
-    bottom, top = _BOUNDS.get(_unit(row), (-math.inf, math.inf))
+    bottom, top = RANGES.get(_unit(row), (-math.inf, math.inf))
     bottom = -top if signed else bottom
     return {
         "low": max(float(low), bottom),
@@ -163,13 +160,13 @@ def _k_panel(
         marks += [_layer("line", y, end, strokeWidth=1, opacity=0.35) for end in ("low", "high")]
         marks.append(_layer("line", y, "mean", strokeWidth=2.5))
         if len(names) > len(COLOURS):
-            dashes = [_DASHES[place // len(COLOURS) % len(_DASHES)] for place in range(len(names))]
+            dashes = [_DASHES[index // len(COLOURS) % len(_DASHES)] for index in range(len(names))]
             marks[-1]["encoding"]["strokeDash"] = _series("run", names, dashes, legend)
     marks.append(
         _layer("point", y, "mean", filled=True, size=60, opacity=1, stroke="white", strokeWidth=1)
     )
     colour = _series(
-        "run", names, [COLOURS[place % len(COLOURS)] for place in range(len(names))], legend
+        "run", names, [COLOURS[index % len(COLOURS)] for index in range(len(names))], legend
     )
     return {"data": {"values": points}, "encoding": {**x, "color": colour}, "layer": marks}
 
@@ -205,11 +202,11 @@ def _columns(names: Sequence[str]) -> int:
 
 def _scale(edges: Sequence[float], **axis: Any) -> dict[str, Any]:
     """A scale of values with ticks at the edges."""
-    own = {"title": None, "values": edges, **axis, "labelFlush": False}
+    axis_spec = {"title": None, "values": edges, **axis, "labelFlush": False}
     return {
         "type": "quantitative",
         "scale": {"domain": [edges[0], edges[-1]], "nice": False, "zero": False},
-        "axis": own,
+        "axis": axis_spec,
     }
 
 
@@ -247,29 +244,29 @@ def parameter_chart(
     logarithmic scale. point: the word for one.
     Raises NothingToEvaluate where no row has a mean.
     """
-    known = [row for row in rows if plain(row["mean"]) is not None]
-    if not known:
+    mean_rows = [row for row in rows if plain(row["mean"]) is not None]
+    if not mean_rows:
         raise NothingToEvaluate("no run of the grid has a figure, so there is nothing to draw.")
-    labels = list(dict.fromkeys(str(row["label"]) for row in known))
+    labels = list(dict.fromkeys(str(row["label"]) for row in mean_rows))
     moving = [
         label
         for label in labels
-        if len({row["mean"] for row in known if row["label"] == label}) > 1
+        if len({row["mean"] for row in mean_rows if row["label"] == label}) > 1
     ] or labels
     still = len(labels) - len(moving)
-    series = len({row["series"] for row in known})
+    series = len({row["series"] for row in mean_rows})
     crowded, bars = (
         series > MOST_LINES,
-        series <= _MOST_BARS and any(plain(row.get("ci_low")) is not None for row in known),
+        series <= _MOST_BARS and any(plain(row.get("ci_low")) is not None for row in mean_rows),
     )
     names = short_names(
-        list(dict.fromkeys(str(row["system" if crowded else "series"]) for row in known))
+        list(dict.fromkeys(str(row["system" if crowded else "series"]) for row in mean_rows))
     )
-    x = _axis(list(dict.fromkeys(row["value"] for row in known)), parameter)
+    x = _axis(list(dict.fromkeys(row["value"] for row in mean_rows)), parameter)
     panels = [
         _parameter_panel(
             label,
-            [row for row in known if row["label"] == label],
+            [row for row in mean_rows if row["label"] == label],
             x,
             names,
             crowded=crowded,
@@ -311,7 +308,7 @@ def _is_geometric(values: Sequence[float]) -> bool:
     """Whether each of four values or more is the one before times the same number, as in 10, 20,
     40, 80.
     """
-    ratios = [other / one for one, other in pairwise(sorted(values)) if one > 0]
+    ratios = [higher / lower for lower, higher in pairwise(sorted(values)) if lower > 0]
     return len(ratios) == len(values) - 1 >= 3 and max(ratios) < 1.01 * min(ratios)
 
 
@@ -331,7 +328,7 @@ def _axis(values: Sequence[Any], parameter: str) -> dict[str, Any]:
         return {
             "field": "value",
             "type": "ordinal",
-            "scale": {"domain": [_shown(value) for value in values]},
+            "scale": {"domain": [_value_text(value) for value in values]},
             "axis": axis,
         }
     kind, domain = (
@@ -344,7 +341,7 @@ def _axis(values: Sequence[Any], parameter: str) -> dict[str, Any]:
     return {"field": "value", "type": "quantitative", "scale": scale, "axis": marks}
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else visible(value)
 
 
@@ -357,11 +354,11 @@ def _parameter_panel(
     crowded: bool,
     bars: bool,
 ) -> dict[str, Any]:
-    shown = list(names.values())
+    series_names = list(names.values())
     points: list[dict[str, Any]] = [
         {
             "series": names[str(row["system" if crowded else "series"])],
-            "value": row["value"] if x["type"] == "quantitative" else _shown(row["value"]),
+            "value": row["value"] if x["type"] == "quantitative" else _value_text(row["value"]),
             "mean": float(row["mean"]),
             "low": plain(row.get("ci_low")),
             "high": plain(row.get("ci_high")),
@@ -382,12 +379,12 @@ def _parameter_panel(
     y["axis"]["values"] = [round(edge, 12) for edge in edges if math.isfinite(edge)]
     mean = {"y": {**y, "field": "mean"}}
     line = {"y": {**mean["y"], "aggregate": "median"}} if crowded else dict(mean)
-    legend = {**_STROKES, "columns": _columns(shown)}
-    if len(shown) > 1:
+    legend = {**_STROKES, "columns": _columns(series_names)}
+    if len(series_names) > 1:
         # The first line is whole, the others have gaps of their own, so that equal lines are all to
         # be seen.
-        dashes = [[1, 0], *([6, 3 + 3 * place] for place in range(1, len(shown)))]
-        line["strokeDash"] = _series("series", shown, dashes, legend)
+        dashes = [[1, 0], *([6, 3 + 3 * index] for index in range(1, len(series_names)))]
+        line["strokeDash"] = _series("series", series_names, dashes, legend)
     bar = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
     layers = [
         *([layer("rule", bar, strokeWidth=3, opacity=0.3)] if bars else []),
@@ -396,8 +393,8 @@ def _parameter_panel(
             "point", mean, filled=True, size=28 if crowded else 60, opacity=0.4 if crowded else 1
         ),
     ]
-    colours = [SERIES[place % len(SERIES)] for place in range(len(shown))]
-    colour = _series("series", shown, colours, legend)
+    colours = [SERIES[index % len(SERIES)] for index in range(len(series_names))]
+    colour = _series("series", series_names, colours, legend)
     return {
         "title": _titled(label, _unit(rows[0])),
         "width": _WIDTH,

@@ -29,7 +29,7 @@ JobsOption = Annotated[int, Option(("--jobs", "-j"))]
 OutputPath = Annotated[Path, Option(("--output", "-o"))]
 
 
-def listed(text: str | None, option: str) -> list[str]:
+def option_names(text: str | None, option: str) -> list[str]:
     """The names in an option's text, separated by commas; none without the option. Raises BadUsage
     for an empty name.
     """

@@ -32,22 +32,22 @@ def rules_line(rules: Mapping[str, Any]) -> str:
     plain entry as name=value.
     """
     counted = _counted(rules)
-    alike = ", ".join(
+    shared_counts = ", ".join(
         count_of(int(number), *_words(name)) if number.isdigit() else f"{number} {_words(name)[1]}"
         for name, number, same in counted
         if same
     )
-    others = [
+    differing_counts = [
         f"{'' if name in _NOUNS else 'queries '}{_words(name)[1]}: {number}"
         for name, number, same in counted
         if not same
     ]
     settings = " ".join(f"{name}={value}" for name, value in _settings(rules))
-    return "; ".join(filter(None, (alike, *others, settings)))
+    return "; ".join(filter(None, (shared_counts, *differing_counts, settings)))
 
 
 def rule_pairs(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The same as names and values, a pair for each."""
+    """The rules as pairs of a name and a value."""
     return [*((_words(name)[1], number) for name, number, _ in _counted(rules)), *_settings(rules)]
 
 
@@ -65,17 +65,17 @@ def _settings(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _counted(rules: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
     """The counts: their names, their numbers, and whether the number is the same for all runs."""
     counts: Mapping[str, Mapping[str, Any]] = rules.get("counts", {})
-    said: list[tuple[str, str, bool]] = []
+    counted: list[tuple[str, str, bool]] = []
     for name in dict.fromkeys(chain.from_iterable(counts.values())):
-        found = {run: _how_many(own.get(name, 0)) for run, own in counts.items()}
-        same = len(set(found.values())) == 1
+        numbers = {run: _how_many(run_counts.get(name, 0)) for run, run_counts in counts.items()}
+        same = len(set(numbers.values())) == 1
         number = (
-            next(iter(found.values()))
+            next(iter(numbers.values()))
             if same
-            else ", ".join(f"{value} in {visible(run)}" for run, value in found.items())
+            else ", ".join(f"{value} in {visible(run)}" for run, value in numbers.items())
         )
-        said.append((name, number, same))
-    return said
+        counted.append((name, number, same))
+    return counted
 
 
 def _words(name: str) -> tuple[str, str]:

@@ -50,28 +50,33 @@ def render_system_tables(
     if format == "html":
         return page(tables, notes, title=title)
     if format in ("csv", "tsv", "json", "jsonl"):
-        rows = [row for each in tables for row in system_table.long_rows(each)]
+        rows = [row for table in tables for row in system_table.long_rows(table)]
         return OUTPUTS[format](
             Document(rows, None, system_table.shared_rules(tables), notes, summary=False)
         )
     if format == "latex":
         # Each may float to another page, and so needs all of its own.
-        own = [
-            {**system_table.named_measure(each), **each.rules, **each.footnotes} for each in tables
+        rules_by_table = [
+            {**system_table.named_measure(table), **table.rules, **table.footnotes}
+            for table in tables
         ]
         return "\n".join(
-            _wide_text(each, format, rules, notes) for each, rules in zip(tables, own, strict=True)
+            _wide_text(table, format, rules, notes)
+            for table, rules in zip(tables, rules_by_table, strict=True)
         )
-    *others, last = tables
+    *first_tables, last_table = tables
     shared = system_table.shared_rules(tables)
     if format == "table":
         return "\n".join(
-            [*(_text(each, {}, terminal) for each in others), _text(last, shared, terminal)]
+            [
+                *(_text(table, {}, terminal) for table in first_tables),
+                _text(last_table, shared, terminal),
+            ]
         )
     return "\n".join(
         [
-            *(_wide_text(each, format, {}, ()) for each in others),
-            _wide_text(last, format, shared, notes),
+            *(_wide_text(table, format, {}, ()) for table in first_tables),
+            _wide_text(last_table, format, shared, notes),
         ]
     )
 
@@ -86,8 +91,8 @@ def _wide_text(
             (PERFORMANCE, {}, cost_rows(table), _cost_legend(table) if format == "latex" else ())
         )
     documents = [
-        Document(rows, None, own, (), summary=False, title=name, legend=said)
-        for name, own, rows, said in parts
+        Document(rows, None, part_rules, (), summary=False, title=name, legend=legend)
+        for name, part_rules, rows, legend in parts
     ]
     return "\n".join(OUTPUTS[format](document) for document in documents)
 
@@ -115,7 +120,7 @@ def _legend(table: SystemTable) -> list[str]:
     )
     said += [
         f"{word}: {notes[word]}"
-        for word in dict.fromkeys(each.gap for each in table.cells if each.gap)
+        for word in dict.fromkeys(cell.gap for cell in table.cells if cell.gap)
     ]
     return said + ([notes["impossible"]] if "impossible" in notes else [])
 
@@ -150,17 +155,17 @@ def page(tables: Sequence[SystemTable], notes: Sequence[str], *, title: str = ""
         *(f"{name.replace('_', ' ')}: {value}" for name, value in shared.items()),
         *notes,
     ]
-    alone = len(tables) == 1 and not title
-    parts = [_section(each, titled=not alone) for each in tables]
+    is_only = len(tables) == 1 and not title
+    parts = [_section(table, titled=not is_only) for table in tables]
     if lines:
-        listed = "\n".join(f"<li>{_safe(line)}</li>" for line in dict.fromkeys(lines))
-        parts.append(f'<h2>Notes</h2>\n<ul class="notes">\n{listed}\n</ul>')
+        list_items = "\n".join(f"<li>{_safe(line)}</li>" for line in dict.fromkeys(lines))
+        parts.append(f'<h2>Notes</h2>\n<ul class="notes">\n{list_items}\n</ul>')
     return (
         (assets / "systems.html")
         .read_text(encoding="utf-8")
         .format(
-            title=_safe(title or (tables[0].title if alone else "Systems by data set")),
-            exact=_exact(tables[0]) if alone else "",
+            title=_safe(title or (tables[0].title if is_only else "Systems by data set")),
+            exact=_exact(tables[0]) if is_only else "",
             body="\n".join(parts),
             policy=escape(policy, quote=False),
             style=style,
@@ -197,10 +202,12 @@ def _html_figures(table: SystemTable) -> str:
     for name, published, cells in table.lines:
         letter = f"&nbsp;<sup>{table.letters[name]}</sup>" if name in table.letters else ""
         links = {table.links.get((name, dataset)) for dataset in cells} - {None}
-        own = _linked(_breakable(name), links.pop() if len(links) == 1 else None)
-        own += " <small>published</small>" if published else letter
+        heading = _linked(_breakable(name), links.pop() if len(links) == 1 else None)
+        heading += " <small>published</small>" if published else letter
         row = "".join(_html_figure(table, cells.get(dataset)) for dataset in table.datasets)
-        lines.append(f'<tr{" class=published" * published}><th scope="row">{own}</th>{row}</tr>')
+        lines.append(
+            f'<tr{" class=published" * published}><th scope="row">{heading}</th>{row}</tr>'
+        )
     heads = [
         f'<button type="button">{_safe(name)}</button>'
         for name in ("system", *map(table.heading, table.datasets))
@@ -220,30 +227,34 @@ def _linked(text: str, link: str | None) -> str:
     return text if link is None else f'<a href="{escape(link, quote=True)}">{text}</a>'
 
 
-def _html_figure(table: SystemTable, each: SystemFigure | None) -> str:
-    value = "" if each is None or each.mean is None else repr(each.mean)
-    return f'<td class="number" data-value="{value}">{_html_cell(table, each)}</td>'
+def _html_figure(table: SystemTable, cell: SystemFigure | None) -> str:
+    value = "" if cell is None or cell.mean is None else repr(cell.mean)
+    return f'<td class="number" data-value="{value}">{_html_cell(table, cell)}</td>'
 
 
-def _html_cell(table: SystemTable, each: SystemFigure | None) -> str:
-    if each is None:
+def _html_cell(table: SystemTable, cell: SystemFigure | None) -> str:
+    if cell is None:
         return MISSING
-    if each.gap:
-        return f'<span class="warning" title="{_safe(each.why)}">{_safe(each.gap)}</span>'
-    marks, interval = table.marks(each), system_table.interval_of(each)
-    found = _linked(
-        _safe(each.printed or figure(each.mean, each.unit)),
-        table.links.get((each.system, each.dataset)),
+    if cell.gap:
+        return f'<span class="warning" title="{_safe(cell.why)}">{_safe(cell.gap)}</span>'
+    marks, interval = table.marks(cell), system_table.interval_of(cell)
+    text = _linked(
+        _safe(cell.printed or figure(cell.mean, cell.unit)),
+        table.links.get((cell.system, cell.dataset)),
     )
-    if table.is_best(each):
-        found = f"<strong>{found}</strong>"
-    if each.warning:
-        found += f'<span class="warning" title="{_safe(each.warning)}"> {IMPOSSIBLE}</span>'
-    own = " ".join(part for part in (interval, table.beside(each)) if part)
+    if table.is_best(cell):
+        text = f"<strong>{text}</strong>"
+    if cell.warning:
+        text += f'<span class="warning" title="{_safe(cell.warning)}"> {IMPOSSIBLE}</span>'
+    small_print = " ".join(part for part in (interval, table.n_note(cell)) if part)
     # Figures with and without letters end at one place, and what is below them there, too.
-    most = max(len(table.marks(other)) for other in table.cells if other.dataset == each.dataset)
+    most = max(
+        len(table.marks(other_cell))
+        for other_cell in table.cells
+        if other_cell.dataset == cell.dataset
+    )
     letters = (f"<sup>{marks}</sup>" if marks else "") + _room(most - len(marks))
-    return found + letters + (f" <small>{own}{_room(most)}</small>" if own else "")
+    return text + letters + (f" <small>{small_print}{_room(most)}</small>" if small_print else "")
 
 
 def _room(letters: int) -> str:
@@ -252,10 +263,10 @@ def _room(letters: int) -> str:
 
 def _html_table(heads: Iterable[str], lines: Sequence[str], *, numbers: bool = False) -> str:
     """A table of escaped parts. numbers: whether all columns but the first hold numbers."""
-    places = enumerate(heads)
+    numbered_heads = enumerate(heads)
     head = "".join(
-        f'<th scope="col"{" class=number" * (numbers and place > 0)}>{text}</th>'
-        for place, text in places
+        f'<th scope="col"{" class=number" * (numbers and index > 0)}>{text}</th>'
+        for index, text in numbered_heads
     )
     body = "\n".join(lines)
     return (

@@ -88,7 +88,7 @@ class SystemTable:
     @cached_property
     def datasets(self) -> list[str]:
         """The columns."""
-        return list(dict.fromkeys(each.dataset for each in self.cells))
+        return list(dict.fromkeys(cell.dataset for cell in self.cells))
 
     @cached_property
     def letters(self) -> dict[str, str]:
@@ -96,7 +96,7 @@ class SystemTable:
         to compare with.
         """
         systems = list(
-            self.systems or dict.fromkeys(each.system for each in self.cells if not each.printed)
+            self.systems or dict.fromkeys(cell.system for cell in self.cells if not cell.printed)
         )
         words = (
             "".join(letters)
@@ -108,27 +108,27 @@ class SystemTable:
     @cached_property
     def lines(self) -> list[tuple[str, bool, dict[str, SystemFigure]]]:
         """For every system its name, whether it is published, and its figure by data set."""
-        found: dict[tuple[str, bool], dict[str, SystemFigure]] = {}
-        for each in sorted(self.cells, key=lambda each: bool(each.printed)):
-            found.setdefault((each.system, bool(each.printed)), {})[each.dataset] = each
-        return [(*key, cells) for key, cells in found.items()]
+        cells_by_system: dict[tuple[str, bool], dict[str, SystemFigure]] = {}
+        for cell in sorted(self.cells, key=lambda cell: bool(cell.printed)):
+            cells_by_system.setdefault((cell.system, bool(cell.printed)), {})[cell.dataset] = cell
+        return [(*key, cells) for key, cells in cells_by_system.items()]
 
-    def marks(self, each: SystemFigure) -> str:
+    def marks(self, cell: SystemFigure) -> str:
         """The letters of the systems that a figure is better than."""
-        own = sorted(
-            (self.letters[name] for name in each.better_than),
+        letters = sorted(
+            (self.letters[name] for name in cell.better_than),
             key=lambda letter: (len(letter), letter),
         )
-        return ("" if all(len(letter) == 1 for letter in own) else ",").join(own)
+        return ("" if all(len(letter) == 1 for letter in letters) else ",").join(letters)
 
-    def is_best(self, each: SystemFigure) -> bool:
+    def is_best(self, cell: SystemFigure) -> bool:
         """Whether no other system has a better figure on its data set, as far as one can see it in
         print.
         """
         return (
-            self._best.get(each.dataset) == figure(each.mean, each.unit)
-            and each.mean is not None
-            and not each.gap
+            self._best.get(cell.dataset) == figure(cell.mean, cell.unit)
+            and cell.mean is not None
+            and not cell.gap
         )
 
     @cached_property
@@ -136,14 +136,14 @@ class SystemTable:
         """The best figure of each data set that has several, as it is printed."""
         best: dict[str, str] = {}
         for name in self.datasets:
-            known = [
-                each
-                for each in self.cells
-                if each.dataset == name and each.mean is not None and not each.printed
+            measured_cells = [
+                cell
+                for cell in self.cells
+                if cell.dataset == name and cell.mean is not None and not cell.printed
             ]
-            if len(known) > 1 and self.better.get(name) in ("higher", "lower"):
+            if len(measured_cells) > 1 and self.better.get(name) in ("higher", "lower"):
                 first = (min if self.better[name] == "lower" else max)(
-                    known, key=lambda each: each.mean or 0.0
+                    measured_cells, key=lambda cell: cell.mean or 0.0
                 )
                 best[name] = figure(first.mean, first.unit)
         return best
@@ -155,7 +155,7 @@ class SystemTable:
         name = self.name or (f"Mean Precision@{cut[1]}" if cut else self.label)
         unit = (
             " in percent"
-            if {each.unit for each in self.cells if not each.gap} == {"percent"}
+            if {cell.unit for cell in self.cells if not cell.gap} == {"percent"}
             else ""
         )
         interval = ", 95 % interval in brackets" if any(map(interval_of, self.cells)) else ""
@@ -168,54 +168,54 @@ class SystemTable:
         n = self._n(dataset)
         return dataset if n is None else f"{dataset} (n = {n})"
 
-    def beside(self, each: SystemFigure) -> str:
-        """A figure's own number of queries, "" where the heading says it."""
-        return f"(n = {each.n})" if each.n is not None and each.n != self._n(each.dataset) else ""
+    def n_note(self, cell: SystemFigure) -> str:
+        """The number of queries of a figure, "" where the heading has it."""
+        return f"(n = {cell.n})" if cell.n is not None and cell.n != self._n(cell.dataset) else ""
 
     def _n(self, dataset: str) -> int | None:
-        cells = [each for each in self.cells if each.dataset == dataset and not each.gap]
-        found = {each.n for each in [cell for cell in cells if not cell.printed] or cells}
-        return found.pop() if len(found) == 1 else None
+        cells = [cell for cell in self.cells if cell.dataset == dataset and not cell.gap]
+        sizes = {cell.n for cell in [cell for cell in cells if not cell.printed] or cells}
+        return sizes.pop() if len(sizes) == 1 else None
 
     @property
     def machine(self) -> str:
         """The machine of all measurements, "" where there are several."""
-        found = {each.hardware for each in self.costs or ()}
-        return found.pop() if len(found) == 1 else ""
+        machines = {cost.hardware for cost in self.costs or ()}
+        return machines.pop() if len(machines) == 1 else ""
 
     @property
     def footnotes(self) -> dict[str, str]:
         """The meaning of marks, reasons for missing and against published figures, the machine."""
-        found: dict[str, str] = {"measured_on": self.machine} if self.machine else {}
-        if any(each.better_than for each in self.cells):
-            found["letters"] = (
+        notes: dict[str, str] = {"measured_on": self.machine} if self.machine else {}
+        if any(cell.better_than for cell in self.cells):
+            notes["letters"] = (
                 "a system is significantly better than those whose letters follow its figure"
             )
-        if any(each.from_cache for each in self.costs or ()):
+        if any(cost.from_cache for cost in self.costs or ()):
             cached = (
                 "vectors or features of earlier runs came from the cache, so that this is less "
                 "than it takes"
             )
-            found["cached"] = f"{CACHED} {cached}"
-        if any(each.peak_memory_mib is not None for each in self.costs or ()):
-            found["memory"] = "the greatest that the whole command had, with all its runs"
-        places: dict[tuple[str, str, str], list[str]] = {}
-        for each in self.cells:
-            if each.gap and each.gap != NO_FIGURE:
-                places.setdefault((each.gap, each.system, each.why.rstrip(".")), []).append(
-                    each.dataset
-                )
-        for (gap, system, why), datasets in places.items():
+            notes["cached"] = f"{CACHED} {cached}"
+        if any(cost.peak_memory_mib is not None for cost in self.costs or ()):
+            notes["memory"] = "the greatest that the whole command had, with all its runs"
+        datasets_by_gap: dict[tuple[str, str, str], list[str]] = {}
+        for cell in self.cells:
+            if cell.gap and cell.gap != NO_FIGURE:
+                datasets_by_gap.setdefault(
+                    (cell.gap, cell.system, cell.why.rstrip(".")), []
+                ).append(cell.dataset)
+        for (gap, system, why), datasets in datasets_by_gap.items():
             reason = ": ".join(filter(None, (f"{system} on {', '.join(datasets)}", why)))
-            found[gap] = f"{found[gap]}; {reason}" if gap in found else reason
-        if any(each.gap == NO_FIGURE for each in self.cells):
-            found[NO_FIGURE] = "the results of a system do not have this figure"
+            notes[gap] = f"{notes[gap]}; {reason}" if gap in notes else reason
+        if any(cell.gap == NO_FIGURE for cell in self.cells):
+            notes[NO_FIGURE] = "the results of a system do not have this figure"
         wrong = [
-            f"{each.system} on {each.dataset}: {each.warning}"
-            for each in self.cells
-            if each.warning
+            f"{cell.system} on {cell.dataset}: {cell.warning}"
+            for cell in self.cells
+            if cell.warning
         ]
-        return found | ({"impossible": f"{IMPOSSIBLE} {'; '.join(wrong)}"} if wrong else {})
+        return notes | ({"impossible": f"{IMPOSSIBLE} {'; '.join(wrong)}"} if wrong else {})
 
 
 def named_measure(table: SystemTable) -> dict[str, str]:
@@ -226,44 +226,46 @@ def named_measure(table: SystemTable) -> dict[str, str]:
 
 def shared_rules(tables: Sequence[SystemTable]) -> dict[str, Any]:
     """The rules and footnotes of all tables; what each says otherwise, one after the other."""
-    found: dict[str, Any] = {}
-    for each in tables:
+    rules: dict[str, Any] = {}
+    for table in tables:
         # Of several tables each title has the word; what is left to say is what the word stands
         # for.
-        own = named_measure(each) if len(tables) == 1 or each.label != each.measure else {}
-        for name, value in {**own, **each.rules, **each.footnotes}.items():
-            known = found.get(name, value)
-            found[name] = (
-                known
-                if known == value or str(value) in str(known).split("; ")
-                else f"{known}; {value}"
+        measure_rule = (
+            named_measure(table) if len(tables) == 1 or table.label != table.measure else {}
+        )
+        for name, value in {**measure_rule, **table.rules, **table.footnotes}.items():
+            earlier = rules.get(name, value)
+            rules[name] = (
+                earlier
+                if earlier == value or str(value) in str(earlier).split("; ")
+                else f"{earlier}; {value}"
             )
-    return found
+    return rules
 
 
 def long_rows(table: SystemTable) -> list[Row]:
     """A row per system and data set: the columns of a summary, then the others; undefined is
     None.
     """
-    costs = {(each.system, each.dataset): each for each in table.costs or ()}
+    costs = {(cost.system, cost.dataset): cost for cost in table.costs or ()}
     rows: list[Row] = []
-    for each in [cell for _, _, cells in table.lines for cell in cells.values()]:
+    for cell in [cell for _, _, cells in table.lines for cell in cells.values()]:
         row = {
-            "run": each.system,
-            "dataset": each.dataset,
+            "run": cell.system,
+            "dataset": cell.dataset,
             "measure": table.measure,
             "label": table.label,
         }
         row |= {
-            name: getattr(each, name) for name in ("mean", "sd", "ci_low", "ci_high", "n", "unit")
+            name: getattr(cell, name) for name in ("mean", "sd", "ci_low", "ci_high", "n", "unit")
         }
-        better = ", ".join(each.better_than)
+        better = ", ".join(cell.better_than)
         if table.costs is None:
-            rows.append({**row, "better_than": better, "gap": each.gap, "why": each.why})
+            rows.append({**row, "better_than": better, "gap": cell.gap, "why": cell.why})
             continue
-        row |= {"published": bool(each.printed), "better_than": better, "warning": each.warning}
-        unknown = SystemCost(each.system, each.dataset)
-        cost = unknown if each.printed else costs.get((each.system, each.dataset), unknown)
+        row |= {"published": bool(cell.printed), "better_than": better, "warning": cell.warning}
+        unknown = SystemCost(cell.system, cell.dataset)
+        cost = unknown if cell.printed else costs.get((cell.system, cell.dataset), unknown)
         rows.append(row | dict(list(cost._asdict().items())[2:]))
     return rows
 
@@ -287,25 +289,25 @@ def wide_rows(table: SystemTable) -> list[Row]:
     return rows
 
 
-def _cell(table: SystemTable, each: SystemFigure | None) -> str:
-    if each is None or each.gap:
-        return PrintedFigure(MISSING if each is None else each.gap)
-    marks = [table.marks(each), IMPOSSIBLE if each.warning else ""]
+def _cell(table: SystemTable, cell: SystemFigure | None) -> str:
+    if cell is None or cell.gap:
+        return PrintedFigure(MISSING if cell is None else cell.gap)
+    marks = [table.marks(cell), IMPOSSIBLE if cell.warning else ""]
     parts = [
-        each.printed or figure(each.mean, each.unit),
-        interval_of(each),
+        cell.printed or figure(cell.mean, cell.unit),
+        interval_of(cell),
         *marks,
-        table.beside(each),
+        table.n_note(cell),
     ]
     text = " ".join(part for part in parts if part)
-    return Strong(text) if table.is_best(each) else PrintedFigure(text)
+    return Strong(text) if table.is_best(cell) else PrintedFigure(text)
 
 
-def interval_of(each: SystemFigure) -> str:
+def interval_of(cell: SystemFigure) -> str:
     """The interval in brackets, "" where there is none."""
-    if each.ci_low is None or each.ci_high is None:
+    if cell.ci_low is None or cell.ci_high is None:
         return ""
-    return f"[{figure(each.ci_low, each.unit)}, {figure(each.ci_high, each.unit)}]"
+    return f"[{figure(cell.ci_low, cell.unit)}, {figure(cell.ci_high, cell.unit)}]"
 
 
 PERFORMANCE = "Performance"
@@ -328,32 +330,32 @@ def cost_rows(table: SystemTable) -> list[Row]:
     except for training.
     """
     columns, took = dict(_COST_COLUMNS), table.costs or ()
-    if not any(each.training_data for each in took):
+    if not any(cost.training_data for cost in took):
         del columns["training_data"]
     if table.machine:
         del columns["hardware"]
-    several = len({each.dataset for each in took}) > 1
-    names = [f"{each.system}, {each.dataset}" if several else each.system for each in took]
+    several = len({cost.dataset for cost in took}) > 1
+    names = [f"{cost.system}, {cost.dataset}" if several else cost.system for cost in took]
     # Two systems may be called the same by their users.
     names = [
-        f"{name} ({place})" if names.count(name) > 1 or name == " " else name
-        for place, name in enumerate(names, 1)
+        f"{name} ({number})" if names.count(name) > 1 or name == " " else name
+        for number, name in enumerate(names, 1)
     ]
     rows: list[Row] = []
     for name, (heading, scale) in columns.items():
-        cells = [_cost(name, each, scale) for each in took]
+        cells = [_cost(name, cost, scale) for cost in took]
         if name in ("training_time", "training_hardware") or any(cell != MISSING for cell in cells):
             rows.append({" ": heading, **dict(zip(names, cells, strict=True))})
     return rows
 
 
-def _cost(name: str, each: SystemCost, scale: float) -> str:
-    value = plain(getattr(each, name))
+def _cost(name: str, cost: SystemCost, scale: float) -> str:
+    value = plain(getattr(cost, name))
     if value in (None, ""):
         return MISSING
     if not scale:
         return PrintedFigure(value) if isinstance(value, (int, float)) else str(value)
-    shown = f"{value * scale:.3g}" if value * scale < 1000 else f"{value * scale:.0f}"
+    text = f"{value * scale:.3g}" if value * scale < 1000 else f"{value * scale:.0f}"
     return PrintedFigure(
-        f"{shown} {CACHED}" if each.from_cache and name == "evaluation_seconds" else shown
+        f"{text} {CACHED}" if cost.from_cache and name == "evaluation_seconds" else text
     )

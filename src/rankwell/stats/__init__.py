@@ -94,37 +94,38 @@ def summarise(
     check_level(level)
     if resamples < 1:
         raise BadUsage(f"{resamples} resamples; expected a positive integer; 10000 is usual.")
-    counted = [_Counted.of(each, studentised=intervals == "bootstrap-t") for each in values]
-    bounds = [each.interval(level) if each.is_analytic else None for each in counted]
+    columns = [_Counted.of(column, studentised=intervals == "bootstrap-t") for column in values]
+    bounds = [column.interval(level) if column.is_analytic else None for column in columns]
     if intervals in ("bootstrap-t", "bootstrap"):
-        drawing = [
-            place
-            for place, each in enumerate(counted)
-            if each.n >= MIN_QUERIES and not each.is_analytic
+        indices = [
+            index
+            for index, column in enumerate(columns)
+            if column.n >= MIN_QUERIES and not column.is_analytic
         ]
-        for n in sorted({counted[place].n for place in drawing}):
-            alike = [place for place in drawing if counted[place].n == n]
-            for places in (
-                alike[start : start + _TOGETHER] for start in range(0, len(alike), _TOGETHER)
+        for n in sorted({columns[index].n for index in indices}):
+            same_size = [index for index in indices if columns[index].n == n]
+            for batch in (
+                same_size[start : start + _TOGETHER]
+                for start in range(0, len(same_size), _TOGETHER)
             ):
-                drawn = _resampled([counted[place] for place in places], n, resamples, seed, block)
-                for place, column in zip(places, drawn.T, strict=True):
-                    bounds[place] = counted[place].interval(level, column)
+                figures = _resampled([columns[index] for index in batch], n, resamples, seed, block)
+                for index, column in zip(batch, figures.T, strict=True):
+                    bounds[index] = columns[index].interval(level, column)
     elif intervals == "t":
-        bounds = [_student(each, level) for each in counted]
+        bounds = [_student(column, level) for column in columns]
     return [
         SummaryRow.of(
             *(
                 source.run,
                 source.measure,
                 source.label,
-                each.centre(),
-                each.sd(population=population_sd),
+                counted.centre(),
+                counted.sd(population=population_sd),
             ),
             *(bound or (None, None)),
-            *(each.n, source.unit),
+            *(counted.n, source.unit),
         )
-        for source, each, bound in zip(values, counted, bounds, strict=True)
+        for source, counted, bound in zip(values, columns, bounds, strict=True)
     ]
 
 
@@ -132,8 +133,10 @@ def figure_of(values: Floats, summary: Summary, weights: Floats | None = None) -
     """The summary alone of one column of values, (n,), NaN where a query is not counted; None as in
     `summarise`.
     """
-    kept = ~np.isnan(values)
-    return _Counted(values[kept], None if weights is None else weights[kept], summary).centre()
+    is_counted = ~np.isnan(values)
+    return _Counted(
+        values[is_counted], None if weights is None else weights[is_counted], summary
+    ).centre()
 
 
 def summary_notes(values: Sequence[Values], *, intervals: Intervals = "bootstrap-t") -> list[str]:
@@ -141,24 +144,29 @@ def summary_notes(values: Sequence[Values], *, intervals: Intervals = "bootstrap
     equal values.
     """
     notes: list[str] = []
-    few = [each for each in values if each.counted.sum() < MIN_QUERIES]
-    if few and intervals != "none":
-        sizes = sorted({int(each.counted.sum()) for each in few})
+    short_columns = [column for column in values if column.counted.sum() < MIN_QUERIES]
+    if short_columns and intervals != "none":
+        sizes = sorted({int(column.counted.sum()) for column in short_columns})
         span = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
         notes.append(
-            f"no interval below {MIN_QUERIES} counted queries (here {span}): {_named(few)}"
+            f"no interval below {MIN_QUERIES} counted queries (here {span}): "
+            f"{_column_names(short_columns)}"
         )
-    enough = [each for each in values if each.counted.sum() >= MIN_QUERIES]
+    long_columns = [column for column in values if column.counted.sum() >= MIN_QUERIES]
     if intervals == "bootstrap-t":
-        notes += _notes_on_few(enough)
+        notes += _notes_on_few(long_columns)
     if intervals != "none":
-        notes += _notes_on_skewed(enough, intervals)
-    single = [each for each in values if each.counted.sum() == 1]
-    if single:
-        notes.append(f"no sd with a single counted query: {_named(single)}")
-    other = [each for each in values if each.summary != "mean" or each.weights is not None]
-    if intervals == "t" and other:
-        notes.append(f"a t interval exists for arithmetic means only, none for: {_named(other)}")
+        notes += _notes_on_skewed(long_columns, intervals)
+    single_query = [column for column in values if column.counted.sum() == 1]
+    if single_query:
+        notes.append(f"no sd with a single counted query: {_column_names(single_query)}")
+    not_means = [
+        column for column in values if column.summary != "mean" or column.weights is not None
+    ]
+    if intervals == "t" and not_means:
+        notes.append(
+            f"a t interval exists for arithmetic means only, none for: {_column_names(not_means)}"
+        )
     return notes
 
 
@@ -166,27 +174,29 @@ def _notes_on_few(values: Sequence[Values]) -> list[str]:
     """Notes on intervals of few queries whose values are not 0 or 1, and of queries that all have
     one value.
     """
-    shares, others = list[Values](), list[Values]()
+    equal_shares, constants = list[Values](), list[Values]()
     small: dict[int, list[Values]] = {}
-    for each in values:
-        counted = _Counted.of(each, studentised=True)
+    for column in values:
+        counted = _Counted.of(column, studentised=True)
         if np.ptp(counted.values) == 0 and counted.summary not in _MEDIANS:
-            (others if counted.successes is None else shares).append(each)
+            (constants if counted.successes is None else equal_shares).append(column)
         elif counted.n < FEW_QUERIES and counted.successes is None and not counted.skewed:
-            small.setdefault(counted.n, []).append(each)
+            small.setdefault(counted.n, []).append(column)
     notes = [
         f"with {n} queries 95 % intervals of values other than 0 and 1 held the true mean in "
         "89 to 98 % of simulations "
-        f"(docs/statistics.md): {_named(mine)}"
-        for n, mine in sorted(small.items())
+        f"(docs/statistics.md): {_column_names(columns)}"
+        for n, columns in sorted(small.items())
     ]
-    if shares:
+    if equal_shares:
         notes.append(
             "every query has the same value, 0 or 1; the interval says how far other queries "
-            f"may differ: {_named(shares)}"
+            f"may differ: {_column_names(equal_shares)}"
         )
-    if others:
-        notes.append(f"no interval where every query has the same value: {_named(others)}")
+    if constants:
+        notes.append(
+            f"no interval where every query has the same value: {_column_names(constants)}"
+        )
     return notes
 
 
@@ -196,37 +206,38 @@ def _notes_on_skewed(values: Sequence[Values], intervals: Intervals) -> list[str
     """
     unseen: dict[tuple[int, float], list[Values]] = {}
     tails, equal = list[Values](), list[Values]()
-    for each in values:
-        counted = _Counted.of(each, studentised=intervals == "bootstrap-t")
+    for column in values:
+        counted = _Counted.of(column, studentised=intervals == "bootstrap-t")
         if np.ptp(counted.values) == 0:
-            equal += [] if counted.studentised or each.summary in _MEDIANS else [each]
+            equal += [] if counted.studentised or column.summary in _MEDIANS else [column]
         elif counted.skewed == "tail":
-            tails.append(each)
+            tails.append(column)
         elif counted.skewed:
-            unseen.setdefault((counted.n, unseen_share(counted.n)), []).append(each)
+            unseen.setdefault((counted.n, unseen_share(counted.n)), []).append(column)
     notes = [
         f"all values are close together; {n} queries do not exclude that up to "
         f"{100 * share:.0f} % of "
         "queries have quite other ones, which the interval leaves out (docs/statistics.md): "
-        f"{_named(mine)}"
-        for (n, share), mine in sorted(unseen.items(), key=lambda item: item[0])
+        f"{_column_names(columns)}"
+        for (n, share), columns in sorted(unseen.items(), key=lambda item: item[0])
     ]
     if tails:
         held = "of so long a tail 95 % intervals held the true mean in 80 to 95 % of simulations"
         notes.append(
-            f"few queries have most of the spread; {held} (docs/statistics.md): {_named(tails)}"
+            f"few queries have most of the spread; {held} (docs/statistics.md): "
+            f"{_column_names(tails)}"
         )
     if equal:
-        what = (
+        reason = (
             "every query has the same value, so that the interval has no width; other queries may "
             "differ"
         )
-        notes.append(f"{what}: {_named(equal)}")
+        notes.append(f"{reason}: {_column_names(equal)}")
     return notes
 
 
-def _named(values: Sequence[Values]) -> str:
-    names = list(dict.fromkeys(f"{each.run} {each.label}" for each in values))
+def _column_names(values: Sequence[Values]) -> str:
+    names = list(dict.fromkeys(f"{column.run} {column.label}" for column in values))
     return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
@@ -244,10 +255,10 @@ class _Counted:
 
     @classmethod
     def of(cls, source: Values, *, studentised: bool) -> "_Counted":
-        """Those of one run and measure."""
-        kept = source.counted
-        weights = None if source.weights is None else source.weights[kept]
-        return cls(source.values[kept], weights, source.summary, source.unit, studentised)
+        """The counted values of one run and measure."""
+        is_counted = source.counted
+        weights = None if source.weights is None else source.weights[is_counted]
+        return cls(source.values[is_counted], weights, source.summary, source.unit, studentised)
 
     @property
     def n(self) -> int:
@@ -291,7 +302,7 @@ class _Counted:
     @cached_property
     def skewed(self) -> Literal["end", "tail", ""]:
         """The reason why an interval of the mean is too narrow: values far from an end of their
-        range, a tail; else empty.
+        range, or a long tail; empty where it is not.
         """
         exact = self.studentised and self.successes is not None
         if exact or self.summary != "mean" or self.weights is not None or np.ptp(self.values) == 0:
@@ -311,26 +322,30 @@ class _Counted:
             self._deviations is not None and self._deviations.expands
         )
 
-    def interval(self, level: float, drawn: Floats | None = None) -> tuple[float, float] | None:
+    def interval(
+        self, level: float, resampled_figures: Floats | None = None
+    ) -> tuple[float, float] | None:
         """The interval of the figure; None where a resample has none, and where nothing varies.
 
-        drawn: those of `resampled`; None where the interval is analytic.
+        resampled_figures: those of `resampled`; None where the interval is analytic.
         """
         low, high = RANGES.get(self.unit, (-math.inf, math.inf))
-        if drawn is None and self.successes is not None:
+        if resampled_figures is None and self.successes is not None:
             least, most = clopper_pearson(self.successes, self.n, level)
             return rounded(least * high), rounded(most * high)
         if self._deviations is None:
-            return None if drawn is None else percentile_interval(drawn, level)
-        found = self._deviations.interval(level, drawn)
-        if found is None:
+            return (
+                None if resampled_figures is None else percentile_interval(resampled_figures, level)
+            )
+        bounds = self._deviations.interval(level, resampled_figures)
+        if bounds is None:
             return None
         if self.summary == "geometric":
-            found = math.exp(found[0]), math.exp(found[1])
+            bounds = math.exp(bounds[0]), math.exp(bounds[1])
         if self.values.min() >= low and self.values.max() <= high:
-            found = max(found[0], low), min(found[1], high)
+            bounds = max(bounds[0], low), min(bounds[1], high)
         scale = self.n if self.summary == "sum" else 1
-        return rounded(found[0] * scale), rounded(found[1] * scale)
+        return rounded(bounds[0] * scale), rounded(bounds[1] * scale)
 
     @cached_property
     def _deviations(self) -> Deviations | None:
@@ -360,8 +375,8 @@ class _Counted:
         return [self.values] if self.weights is None else [self.values * self.weights, self.weights]
 
     def resampled(self, sums: Iterator[Floats], counts: Floats) -> Floats:
-        """(resamples,) the summary of each resample, or its deviation over its error; NaN where all
-        its weights are 0.
+        """Summary of each resample, or its deviation over its error; NaN where all its weights are
+        0.
 
         sums: those of `columns`, taken from the iterator. counts: (resamples, n) how often each
         value is drawn.
@@ -383,16 +398,16 @@ class _Counted:
         return np.argsort(self.values, kind="stable")
 
     def _medians(self, counts: Floats, piece: int = 32) -> Floats:
-        """The values are sorted once, and each resample only counts how far its middle is. piece:
-        resamples at a time.
+        """The median of each resample: the values are sorted once, and a resample only counts how
+        far its middle is. piece: resamples at a time.
         """
-        ordered, found = self.values[self._order], np.empty(len(counts))
+        ordered, medians = self.values[self._order], np.empty(len(counts))
         for start in range(0, len(counts), piece):
             reached = np.cumsum(counts[start : start + piece, self._order], axis=1)
             lower = np.count_nonzero(reached <= (self.n - 1) // 2, axis=1)
             upper = np.count_nonzero(reached <= self.n // 2, axis=1)
-            found[start : start + piece] = self._middle(ordered[lower], ordered[upper])
-        return found
+            medians[start : start + piece] = self._middle(ordered[lower], ordered[upper])
+        return medians
 
     def _middle(self, lower: Floats, upper: Floats) -> Floats:
         """A median from the two middle values, which are one and the same where their number is
@@ -416,29 +431,29 @@ def _student(counted: _Counted, level: float) -> tuple[float, float] | None:
 def _resampled(
     counted: Sequence[_Counted], n: int, resamples: int, seed: int, block: int | None
 ) -> Floats:
-    """(resamples, columns) the summary of each column, all of n values, from one matrix of
-    counts.
+    """The summary of each column, all of n values, from one matrix of counts.
+
+    Returns (resamples, columns).
     """
-    columns = [column for each in counted for column in each.columns()]
+    columns = [column for source in counted for column in source.columns()]
     table = on_exact_grid(np.column_stack(columns)) if columns else np.empty((n, 0))
 
-    if n > MANY and not any(each.summary in _MEDIANS for each in counted):
+    if n > MANY and not any(column.summary in _MEDIANS for column in counted):
         sums = iter(sums_over_resamples(table, resamples, seed=seed, block=block).T)
-        return np.column_stack([each.resampled(sums, table) for each in counted])
+        return np.column_stack([column.resampled(sums, table) for column in counted])
 
-    def _drawn(counts: Floats) -> Floats:
+    def _figures_of(counts: Floats) -> Floats:
         sums = iter((counts @ table).T)
-        return np.column_stack([each.resampled(sums, counts) for each in counted])
+        return np.column_stack([column.resampled(sums, counts) for column in counted])
 
-    return np.concatenate(over_resamples(n, resamples, _drawn, seed=seed, block=block))
+    return np.concatenate(over_resamples(n, resamples, _figures_of, seed=seed, block=block))
 
 
 def resampled_sums(table: Floats, resamples: int, *, seed: int, block: int | None = None) -> Floats:
-    """(resamples, columns) the sums of each column over bootstrap resamples of its rows, which all
-    columns share.
+    """Sums of each column over bootstrap resamples of its rows, which all columns share.
 
     table: (n, columns) finite. The sums depend neither on other columns nor on block, the resamples
-    worked on at once.
+    worked on at once. Returns (resamples, columns).
     """
     return sums_over_resamples(on_exact_grid(table), resamples, seed=seed, block=block)
 
@@ -461,16 +476,16 @@ def on_exact_grid(columns: Floats) -> Floats:
     return np.ldexp(np.rint(grid, out=grid), -shift, out=grid)
 
 
-def counted_in_both(first: Floats, other: Floats, what: str) -> tuple[Floats, Floats]:
-    """Two columns of values without the queries that either does not count (NaN). Raises BadInput
-    for different lengths.
+def counted_in_both(first: Floats, second: Floats, comparison: str) -> tuple[Floats, Floats]:
+    """Two columns without the queries that either does not count (NaN). Raises BadInput for
+    different lengths.
     """
-    if first.shape != other.shape:
+    if first.shape != second.shape:
         raise BadInput(
-            f"{len(first)} values against {len(other)}; {what} is over the same queries."
+            f"{len(first)} values against {len(second)}; {comparison} is over the same queries."
         )
-    both = ~(np.isnan(first) | np.isnan(other))
-    return first[both], other[both]
+    counted = ~(np.isnan(first) | np.isnan(second))
+    return first[counted], second[counted]
 
 
 def check_intervals(intervals: str, seed: int) -> None:

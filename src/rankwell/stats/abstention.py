@@ -56,9 +56,11 @@ def nauc(
     best = np.argsort(values, kind="stable")
 
     def _of_resamples(counts: Floats) -> Floats:
-        curve, ideal = (_abstention_curve(values, counts, each) for each in (confidence, values))
+        curve, ideal = (
+            _abstention_curve(values, counts, scores) for scores in (confidence, values)
+        )
         flat = ideal[:, 0] * (RATES[-1] - RATES[0])
-        least, most = ((counts[:, each] > 0).argmax(axis=1) for each in (best, best[::-1]))
+        least, most = ((counts[:, order] > 0).argmax(axis=1) for order in (best, best[::-1]))
         varied = values[best[least]] < values[best[::-1][most]]
         return np.where(varied, ratio(_area(curve) - flat, _area(ideal) - flat), np.nan)
 
@@ -99,19 +101,17 @@ def risk_coverage(losses: Floats, confidence: Floats) -> list[tuple[float, float
     coverage, ends included. losses, confidence: (n,) finite, n at least 1. Source: El-Yaniv and
     Wiener 2010, On the foundations of noise-free selective classification.
     """
-    answered, lost = (
-        each[0] for each in _by_threshold(losses, np.ones((1, len(losses))), confidence)
-    )
+    (answered,), (lost,) = _by_threshold(losses, np.ones((1, len(losses))), confidence)
     steps = np.linspace(answered[0], answered[-1], _CURVE_POINTS)
-    kept = (
+    points = (
         np.unique(np.searchsorted(answered, steps))
         if len(answered) > _CURVE_POINTS
         else np.arange(len(answered))
     )
     return list(
         zip(
-            (answered[kept] / len(losses)).tolist(),
-            (lost[kept] / answered[kept]).tolist(),
+            (answered[points] / len(losses)).tolist(),
+            (lost[points] / answered[points]).tolist(),
             strict=True,
         )
     )
@@ -129,9 +129,10 @@ def auroc(
     """
 
     def _of_resamples(counts: Floats) -> Floats:
-        shown, right = _by_threshold(is_answered, counts, confidence)
+        accepted, hits = _by_threshold(is_answered, counts, confidence)
         true, false = (
-            np.hstack([np.zeros((len(each), 1)), each]) for each in (right, shown - right)
+            np.hstack([np.zeros((len(cumulative), 1)), cumulative])
+            for cumulative in (hits, accepted - hits)
         )
         area = (np.diff(false, axis=1) * (true[:, 1:] + true[:, :-1]) / 2).sum(axis=1)
         pairs = true[:, -1] * false[:, -1]
@@ -159,12 +160,12 @@ def auprc(
     """
 
     def _of_resamples(counts: Floats) -> Floats:
-        shown, right = _by_threshold(is_answered, counts, confidence)
-        precision = np.where(shown > 0, ratio(right, shown), 1.0)
-        gained = np.diff(ratio(right, right[:, -1:]), axis=1, prepend=0)
+        accepted, hits = _by_threshold(is_answered, counts, confidence)
+        precision = np.where(accepted > 0, ratio(hits, accepted), 1.0)
+        gained = np.diff(ratio(hits, hits[:, -1:]), axis=1, prepend=0)
         before = np.hstack([np.ones((len(counts), 1)), precision[:, :-1]])
         height = precision if area == "step" else (precision + before) / 2
-        return np.where(right[:, -1] > 0, (gained * height).sum(axis=1), np.nan)
+        return np.where(hits[:, -1] > 0, (gained * height).sum(axis=1), np.nan)
 
     n, answered = len(is_answered), float(is_answered.sum())
     ranks = np.arange(1, n + 1)
@@ -188,16 +189,14 @@ def extended_precision(is_answered: Floats, confidence: Floats) -> AbstentionFig
     Source: Ferrarini and others 2020, Exploring performance bounds of visual place recognition
     using extended precision; VPR-Bench, compute_extendedprecision.
     """
-    shown, right = (
-        each[0] for each in _by_threshold(is_answered, np.ones((1, len(is_answered))), confidence)
-    )
+    (accepted,), (hits,) = _by_threshold(is_answered, np.ones((1, len(is_answered))), confidence)
     n, answered, sure = (
         len(is_answered),
-        float(right[-1]),
-        float(right[right == shown].max(initial=0)),
+        float(hits[-1]),
+        float(hits[hits == accepted].max(initial=0)),
     )
     chance = (answered / n + 1 / (n - answered + 1)) / 2
-    value = (float(right[0] / shown[0]) + sure / answered) / 2 if answered else None
+    value = (float(hits[0] / accepted[0]) + sure / answered) / 2 if answered else None
     return AbstentionFigure(value, None, 1.0, chance)
 
 
@@ -215,9 +214,9 @@ def _figure(
     """
     value, interval = float(statistic(np.ones((1, n)))[0]), None
     if resamples and n >= MIN_QUERIES and not np.isnan(value):
-        most = min(resamples, max(1_000, _DRAWS // n))
+        n_resamples = min(resamples, max(1_000, _DRAWS // n))
         interval = percentile_interval(
-            np.concatenate(over_resamples(n, most, statistic, seed=seed)), 0.95
+            np.concatenate(over_resamples(n, n_resamples, statistic, seed=seed)), 0.95
         )
         if interval is not None and interval[0] == interval[1]:
             interval = None
@@ -225,25 +224,27 @@ def _figure(
 
 
 def _abstention_curve(values: Floats, counts: Floats, confidence: Floats) -> Floats:
-    """(resamples, rates) the mean value of the queries that are left, each taken as often as it was
-    drawn.
+    """Mean value of the queries that are left, each taken as often as it was drawn. Returns
+    (resamples, rates).
     """
     n, rows = len(values), np.arange(len(counts))[:, np.newaxis]
     left: Ints = n - np.minimum(np.rint(RATES * n), n - 1).astype(np.int64)
     answered, total = _by_threshold(values, counts, confidence)
     # Every row of numbers ends in n, so that all of them are one ascending sequence.
-    place = np.searchsorted((answered + rows * n).ravel(), (left + rows * n).ravel()).reshape(
+    positions = np.searchsorted((answered + rows * n).ravel(), (left + rows * n).ravel()).reshape(
         -1, len(left)
     )
     # A cut inside a tie leaves as many of its queries at their mean value.
-    numbers, sums = (np.diff(each, axis=1, prepend=0).ravel()[place] for each in (answered, total))
-    beyond = answered.ravel()[place] - left
-    return (total.ravel()[place] - beyond * ratio(sums, numbers)) / left
+    numbers, sums = (
+        np.diff(totals, axis=1, prepend=0).ravel()[positions] for totals in (answered, total)
+    )
+    excess = answered.ravel()[positions] - left
+    return (total.ravel()[positions] - excess * ratio(sums, numbers)) / left
 
 
 def _by_threshold(values: Floats, counts: Floats, confidence: Floats) -> tuple[Floats, Floats]:
-    """(resamples, confidences) how many queries are at least as confident, and the sum of their
-    values, highest first.
+    """Number of queries that are at least as confident as each confidence, and the sum of their
+    values, highest confidence first. Both are (resamples, confidences).
     """
     order = np.argsort(-confidence, kind="stable")
     ends = np.flatnonzero(np.append(np.diff(confidence[order]) != 0, True))
@@ -252,5 +253,5 @@ def _by_threshold(values: Floats, counts: Floats, confidence: Floats) -> tuple[F
 
 
 def _area(curve: Floats) -> Floats:
-    """(resamples,) the area under a curve over the rates, by the trapezoidal rule."""
+    """Area under each resample's curve over the rates, by the trapezoidal rule."""
     return ((curve[:, 1:] + curve[:, :-1]) * np.diff(RATES)).sum(axis=1) / 2

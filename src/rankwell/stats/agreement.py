@@ -60,11 +60,11 @@ class Ratings:
     queries: Ints | None = None
 
     def counts(self) -> Floats:
-        """(items, grades) the number of judges that gave each grade."""
-        found = (self.grades[:, :, None] == np.asarray(self.scale)).sum(axis=1).astype(np.float64)
-        if found.sum() != np.count_nonzero(~np.isnan(self.grades)):
+        """Number of judges that gave each grade. Returns (items, grades)."""
+        counts = (self.grades[:, :, None] == np.asarray(self.scale)).sum(axis=1).astype(np.float64)
+        if counts.sum() != np.count_nonzero(~np.isnan(self.grades)):
             raise ValueError("a grade is not on the scale")
-        return found
+        return counts
 
     @property
     def n_rated(self) -> int:
@@ -73,8 +73,8 @@ class Ratings:
 
 
 def confusion(ratings: Ratings) -> Floats:
-    """(grades, grades) the weights of items by the grades of two judges, the first by row; items
-    that lack one are left out.
+    """Weights of items by the grades of two judges, the first by row; items that lack one are left
+    out.
     """
     return _confusions(ratings).sum(axis=0)
 
@@ -86,9 +86,9 @@ def coefficients(ratings: Ratings) -> dict[str, float | None]:
     Quadratic weights are squared distances of grades, as numbers. A grade of a single judge counts
     in the chance agreement of Fleiss and Gwet, and in nothing else.
     """
-    sums = {name: each.sum(axis=0) for name, each in _sums(ratings).items()}
-    found = _values(sums, np.asarray(ratings.scale, dtype=np.float64))
-    return {name: None if np.isnan(value) else float(value) for name, value in found.items()}
+    sums = {name: totals.sum(axis=0) for name, totals in _sums(ratings).items()}
+    values = _values(sums, np.asarray(ratings.scale, dtype=np.float64))
+    return {name: None if np.isnan(value) else float(value) for name, value in values.items()}
 
 
 def agreement(
@@ -106,36 +106,38 @@ def agreement(
     sums = _sums(ratings)
     if np.count_nonzero(sums["pairs"].any(axis=(1, 2))) < MIN_QUERIES:
         return {name: Coefficient(value, None) for name, value in values.items()}
-    shapes = {name: each.shape[1:] for name, each in sums.items()}
+    shapes = {name: totals.shape[1:] for name, totals in sums.items()}
     ends = np.cumsum([int(np.prod(shape)) for shape in shapes.values()])
-    table = on_exact_grid(np.column_stack([each.reshape(len(each), -1) for each in sums.values()]))
+    table = on_exact_grid(
+        np.column_stack([totals.reshape(len(totals), -1) for totals in sums.values()])
+    )
 
-    def _drawn(counts: Floats) -> Floats:
+    def _figures_of(counts: Floats) -> Floats:
         parts = np.split(counts @ table, ends[:-1], axis=1)
-        own = {
+        resample_sums = {
             name: part.reshape(-1, *shape)
             for part, (name, shape) in zip(parts, shapes.items(), strict=True)
         }
-        return np.column_stack(list(_values(own, scale).values()))
+        return np.column_stack(list(_values(resample_sums, scale).values()))
 
-    drawn = np.concatenate(over_resamples(len(table), resamples, _drawn, seed=seed))
+    resampled = np.concatenate(over_resamples(len(table), resamples, _figures_of, seed=seed))
     return {
-        name: Coefficient(value, _interval(drawn[:, at], level))
-        for at, (name, value) in enumerate(values.items())
+        name: Coefficient(value, _interval(resampled[:, index], level))
+        for index, (name, value) in enumerate(values.items())
     }
 
 
-def _interval(drawn: Floats, level: float) -> tuple[float, float] | None:
-    defined = drawn[~np.isnan(drawn)]
+def _interval(resampled: Floats, level: float) -> tuple[float, float] | None:
+    defined = resampled[~np.isnan(resampled)]
     return (
         None
-        if len(defined) < (1 - _MOST_UNDEFINED) * len(drawn)
+        if len(defined) < (1 - _MOST_UNDEFINED) * len(resampled)
         else percentile_interval(defined, level)
     )
 
 
 def _confusions(ratings: Ratings) -> Floats:
-    """(queries, grades, grades) the confusion of two judges by query."""
+    """The confusion matrix of two judges, by query."""
     first, second = (
         (ratings.grades[:, [judge]] == np.asarray(ratings.scale)).astype(np.float64)
         for judge in (0, 1)
@@ -147,12 +149,12 @@ def _by_query(ratings: Ratings, items: Floats) -> Floats:
     """The weighted sums of items over each query."""
     n = len(ratings.grades)
     weights = np.ones(n) if ratings.weights is None else ratings.weights
-    _, owner = np.unique(
+    _, query_index = np.unique(
         np.arange(n) if ratings.queries is None else ratings.queries, return_inverse=True
     )
-    found = np.zeros((int(owner.max(initial=-1)) + 1, *items.shape[1:]))
-    np.add.at(found, owner, weights.reshape(-1, *[1] * (items.ndim - 1)) * items)
-    return found
+    sums = np.zeros((int(query_index.max(initial=-1)) + 1, *items.shape[1:]))
+    np.add.at(sums, query_index, weights.reshape(-1, *[1] * (items.ndim - 1)) * items)
+    return sums
 
 
 def _sums(ratings: Ratings) -> dict[str, Floats]:
@@ -160,17 +162,17 @@ def _sums(ratings: Ratings) -> dict[str, Floats]:
     (`coincidences`); shares of grades (`shares`); and of two judges the confusion.
     """
     counts = ratings.counts()
-    judged = counts.sum(axis=1)
-    two = np.maximum(judged - 1, 1)
+    n_judges = counts.sum(axis=1)
+    other_judges = np.maximum(n_judges - 1, 1)
     pairs = (
         counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
-    ) / two[:, None, None]
-    found = {
-        "pairs": pairs / np.maximum(judged, 1)[:, None, None],
+    ) / other_judges[:, None, None]
+    by_item = {
+        "pairs": pairs / np.maximum(n_judges, 1)[:, None, None],
         "coincidences": pairs,
-        "shares": counts / np.maximum(judged, 1)[:, None],
+        "shares": counts / np.maximum(n_judges, 1)[:, None],
     }
-    sums = {name: _by_query(ratings, each) for name, each in found.items()}
+    sums = {name: _by_query(ratings, items) for name, items in by_item.items()}
     return sums | ({"confusion": _confusions(ratings)} if ratings.grades.shape[1] == 2 else {})
 
 
@@ -181,35 +183,37 @@ def _values(sums: Mapping[str, Floats], scale: Floats) -> dict[str, Floats]:
     with np.errstate(invalid="ignore", divide="ignore"):
         pairs = sums["pairs"] / sums["pairs"].sum(axis=(-1, -2), keepdims=True)
         shares = sums["shares"] / sums["shares"].sum(axis=-1, keepdims=True)
-        found = {
+        values = {
             "agreement": (pairs * np.eye(len(scale))).sum(axis=(-1, -2)),
-            "Fleiss' kappa": _beyond(
+            "Fleiss' kappa": _chance_corrected(
                 (pairs * distances["nominal"]).sum(axis=(-1, -2)), 1 - (shares**2).sum(axis=-1)
             ),
         }
         for kind in ("nominal", "ordinal", "interval"):
-            found[f"Krippendorff's alpha ({kind})"] = _alpha(sums["coincidences"], kind, squares)
+            values[f"Krippendorff's alpha ({kind})"] = _alpha(sums["coincidences"], kind, squares)
         for name, kind in (("Gwet's AC1", "nominal"), ("Gwet's AC2 (quadratic)", "quadratic")):
             chance = (
                 (1 - distances[kind]).sum()
                 / (len(scale) * (len(scale) - 1))
                 * (shares * (1 - shares)).sum(axis=-1)
             )
-            found[name] = _beyond((pairs * distances[kind]).sum(axis=(-1, -2)), 1 - chance)
+            values[name] = _chance_corrected(
+                (pairs * distances[kind]).sum(axis=(-1, -2)), 1 - chance
+            )
         if "confusion" in sums:
             joint = sums["confusion"] / sums["confusion"].sum(axis=(-1, -2), keepdims=True)
-            alone = joint.sum(axis=-1)[..., :, None] * joint.sum(axis=-2)[..., None, :]
+            by_chance = joint.sum(axis=-1)[..., :, None] * joint.sum(axis=-2)[..., None, :]
             for name, kind in zip(COHEN, distances, strict=True):
-                found[name] = _beyond(
+                values[name] = _chance_corrected(
                     (joint * distances[kind]).sum(axis=(-1, -2)),
-                    (alone * distances[kind]).sum(axis=(-1, -2)),
+                    (by_chance * distances[kind]).sum(axis=(-1, -2)),
                 )
-    return found
+    return values
 
 
-def _beyond(observed: Floats, expected: Floats) -> Floats:
-    """One minus observed over expected disagreement; NaN where none is expected. Rounding leaves
-    less than 1e-12 of it.
+def _chance_corrected(observed: Floats, expected: Floats) -> Floats:
+    """One minus observed over expected disagreement; NaN where less than 1e-12 is expected, which
+    is rounding.
     """
     return np.where(expected > 1e-12, 1 - observed / expected, np.nan)
 

@@ -8,8 +8,8 @@ from rankwell.core.tables import Floats
 
 
 def balanced_mixture(scores: Floats, balances: Floats) -> Floats | None:
-    """(n,) the probabilities of n alternatives with the largest mean score whose mean balances are
-    all 0; None without any.
+    """Probabilities of n alternatives with the largest mean score whose mean balances are all 0;
+    None without any.
 
     scores: (n,). balances: (n, quantities).
     """
@@ -19,9 +19,9 @@ def balanced_mixture(scores: Floats, balances: Floats) -> Floats | None:
     constraints = np.vstack([np.ones(len(scores)), balances.T])
     target = np.zeros(len(constraints))
     target[0] = 1.0
-    found = linprog(-scores, A_eq=constraints, b_eq=target, bounds=(0, 1), method="highs-ds")
-    if not found.success:
+    solution = linprog(-scores, A_eq=constraints, b_eq=target, bounds=(0, 1), method="highs-ds")
+    if not solution.success:
         return None
     # A solver's rounding may leave a tiny weight below 0.
-    weights = np.where(found.x > 1e-9, found.x, 0.0)
+    weights = np.where(solution.x > 1e-9, solution.x, 0.0)
     return weights / weights.sum()

@@ -30,11 +30,11 @@ def lower_bound(values: Floats, *, level: float = 0.975, tests: int = 1, seed: i
     sections 4 and B.1.
     """
     check_level(level)
-    drawn, bets = _bets(values, level, seed)
+    shuffled, bets = _bets(values, level, seed)
     low, high = 0.0, 1.0
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        if _log_capital(drawn, bets, middle) >= math.log(tests) - math.log1p(-level):
+        if _log_capital(shuffled, bets, middle) >= math.log(tests) - math.log1p(-level):
             low = middle
         else:
             high = middle
@@ -67,26 +67,26 @@ def _bets(values: Floats, level: float, seed: int) -> tuple[Floats, Floats]:
     """The values in the order of the draw, and (n,) the bet on each, which depends on those before
     it alone.
     """
-    listed = np.sort(np.asarray(values, dtype=np.float64))
-    n = len(listed)
-    if n and not (listed[0] >= 0 and listed[-1] <= 1):
-        wrong = listed[0] if listed[0] < 0 else listed[-1]
+    ascending = np.sort(np.asarray(values, dtype=np.float64))
+    n = len(ascending)
+    if n and not (ascending[0] >= 0 and ascending[-1] <= 1):
+        wrong = ascending[0] if ascending[0] < 0 else ascending[-1]
         raise BadInput(
             f"a value is {wrong:g}; a bound of a mean by betting is for values from 0 to 1."
         )
-    drawn = np.random.Generator(np.random.PCG64(seed)).permutation(listed)
+    shuffled = np.random.Generator(np.random.PCG64(seed)).permutation(ascending)
     order = np.arange(1, n + 1)
-    means = (0.5 + np.cumsum(drawn)) / (order + 1)
-    spreads = (0.25 + np.cumsum((drawn - means) ** 2)) / (order + 1)
-    before = np.concatenate([[0.25], spreads[:-1]])[:n]
-    return drawn, np.sqrt(-2 * math.log1p(-level) / (max(n, 1) * before))
+    means = (0.5 + np.cumsum(shuffled)) / (order + 1)
+    spreads = (0.25 + np.cumsum((shuffled - means) ** 2)) / (order + 1)
+    earlier_spreads = np.concatenate([[0.25], spreads[:-1]])[:n]
+    return shuffled, np.sqrt(-2 * math.log1p(-level) / (max(n, 1) * earlier_spreads))
 
 
-def _log_capital(drawn: Floats, bets: Floats, mean: float) -> float:
+def _log_capital(shuffled: Floats, bets: Floats, mean: float) -> float:
     """The largest logarithm of the capital on the way, at least that of the start; the higher the
     mean, the lower it is.
     """
     if mean <= 0:
-        return math.inf if drawn.any() else 0.0
+        return math.inf if shuffled.any() else 0.0
     stakes = np.minimum(bets, _LARGEST_BET / mean)
-    return max(0.0, float(np.cumsum(np.log1p(stakes * (drawn - mean))).max(initial=0.0)))
+    return max(0.0, float(np.cumsum(np.log1p(stakes * (shuffled - mean))).max(initial=0.0)))

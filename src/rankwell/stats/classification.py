@@ -25,16 +25,16 @@ class Classification(NamedTuple):
 
 
 def classify(labels: Bools, scores: Any) -> Classification:
-    """The figures of scores, of which higher ones should have a label; equal scores are on the same
-    side of any threshold.
+    """The figures of scores that should be higher where there is a label; equal scores are on the
+    same side of any threshold.
 
     A score at the threshold or above is positive; it lies midway between two scores, in their
     precision, and the highest of the best ones is taken. AP is the sum of the precision at each
     score times the recall that it adds. Without a label, or with labels alone, figures that would
     divide by 0 are 0. labels, scores: (n,), n at least 1. Source: scikit-learn 1.9.
     """
-    found = classify_resamples(labels, scores, np.ones((1, len(labels))))
-    return Classification(*(each[0].item() for each in found))
+    figures = classify_resamples(labels, scores, np.ones((1, len(labels))))
+    return Classification(*(figure[0].item() for figure in figures))
 
 
 def classify_resamples(labels: Bools, scores: Any, counts: Floats) -> Classification:
@@ -51,18 +51,18 @@ def classify_resamples(labels: Bools, scores: Any, counts: Floats) -> Classifica
     f1 = ratio(2 * precision * recall, precision + recall)
     accuracy = np.hstack([total - positive, total - positive + 2 * right - above]) / total
     lower = np.append(ranked[ends[1:]], ranked[-1])
-    between = (ranked[ends] + lower) / 2
+    midpoints = (ranked[ends] + lower) / 2
     # A midpoint that is rounded to the lower score would include it.
-    between = np.where(between == lower, ranked[ends], between)
+    midpoints = np.where(midpoints == lower, ranked[ends], midpoints)
     best, rows = f1.argmax(axis=1), np.arange(len(counts))
     spread = np.sqrt(above * (total - above)) * np.sqrt(positive * (total - positive))
     return Classification(
         accuracy=accuracy.max(axis=1),
-        accuracy_threshold=np.append(np.nextafter(ranked[:1], np.inf), between)[
+        accuracy_threshold=np.append(np.nextafter(ranked[:1], np.inf), midpoints)[
             accuracy.argmax(axis=1)
         ],
         f1=f1[rows, best],
-        f1_threshold=np.where(f1[rows, best] > 0, between[best], 0),
+        f1_threshold=np.where(f1[rows, best] > 0, midpoints[best], 0),
         precision=precision[rows, best],
         recall=recall[rows, best],
         ap=(np.diff(recall, axis=1, prepend=0) * precision).sum(axis=1),

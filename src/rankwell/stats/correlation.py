@@ -50,8 +50,12 @@ def is_constant(values: Floats) -> bool:
     return not len(values) or bool(values.min() == values.max())
 
 
+def _is_undefined(first: Floats, second: Floats) -> bool:
+    return len(first) < MIN_PAIRS or is_constant(first) or is_constant(second)
+
+
 def midranks(values: Floats) -> Floats:
-    """(n,) the rank of each value from 1, ascending; equal values share the mean of their ranks."""
+    """Rank of each value from 1, ascending; equal values share the mean of their ranks."""
     _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(sizes) - (sizes - 1) / 2)[group]
 
@@ -86,7 +90,7 @@ def kendall(
     `concordance`, where it is known.
     In O(n log n). Source: Kendall 1970, chapters 1, 3 and 5.
     """
-    if len(first) < MIN_PAIRS or is_constant(first) or is_constant(second):
+    if _is_undefined(first, second):
         return None
     counts = counts or concordance(first, second)
     untied = counts.concordant + counts.discordant == len(first) * (len(first) - 1) // 2
@@ -95,13 +99,13 @@ def kendall(
     # Loaded on first use: it takes a second.
     from scipy.stats import kendalltau
 
-    found: Any = kendalltau(first, second, method="exact")
-    return Correlation(_tau_b(counts), float(found.pvalue))
+    test: Any = kendalltau(first, second, method="exact")
+    return Correlation(_tau_b(counts), float(test.pvalue))
 
 
 def kendall_tau(first: Floats, second: Floats) -> float | None:
     """The value of `kendall` alone."""
-    if len(first) < MIN_PAIRS or is_constant(first) or is_constant(second):
+    if _is_undefined(first, second):
         return None
     return _tau_b(concordance(first, second))
 
@@ -135,11 +139,11 @@ def kendall_interval(counts: Concordance, *, level: float = 0.95) -> tuple[float
     check_level(level)
     tau, n = _tau_b(counts), len(counts.balance)
     first, second = n * n - float(counts.first_ties.sum()), n * n - float(counts.second_ties.sum())
-    whole = math.sqrt(first * second)
-    parts = 2 * counts.balance + tau / whole * (
+    denominator = math.sqrt(first * second)
+    parts = 2 * counts.balance + tau / denominator * (
         second * counts.first_ties + first * counts.second_ties
     )
-    spread = math.sqrt(float(((parts - parts.mean()) ** 2).sum())) / whole
+    spread = math.sqrt(float(((parts - parts.mean()) ** 2).sum())) / denominator
     reach = NormalDist().inv_cdf((1 + level) / 2) * spread
     return max(tau - reach, -1.0), min(tau + reach, 1.0)
 
@@ -163,9 +167,7 @@ def concordance(first: Floats, second: Floats) -> Concordance:
 
 
 def _before_in_group(x: Ints, group: Ints) -> tuple[Ints, Ints]:
-    """(n,) for each row, how many rows of its group have a smaller x, and how many have the
-    same.
-    """
+    """For each row, the number of rows of its group with a smaller x, and with the same."""
     order = np.lexsort((x, group))
     new_group = np.diff(group[order], prepend=-1) != 0
     new_cell = new_group | (np.diff(x[order], prepend=-1) != 0)
@@ -189,14 +191,17 @@ def _correlation(
     """The product-moment correlation of two columns moved about 0, with the p-value of
     Student's t.
     """
-    if len(first) < MIN_PAIRS or is_constant(first) or is_constant(second):
+    if _is_undefined(first, second):
         return None
-    one, two, freedom = centred(first), centred(second), len(first) - 2
-    spread = math.sqrt(float((one * one).sum())) * math.sqrt(float((two * two).sum()))
-    value = min(max(float((one * two).sum()) / spread, -1.0), 1.0)
-    rest = (1 - value) * (1 + value)
+    x, y, freedom = centred(first), centred(second), len(first) - 2
+    spread = math.sqrt(float((x * x).sum())) * math.sqrt(float((y * y).sum()))
+    value = min(max(float((x * y).sum()) / spread, -1.0), 1.0)
+    unexplained = (1 - value) * (1 + value)
     return Correlation(
-        value, student_p(math.inf if rest == 0 else value * math.sqrt(freedom / rest), freedom)
+        value,
+        student_p(
+            math.inf if unexplained == 0 else value * math.sqrt(freedom / unexplained), freedom
+        ),
     )
 
 
@@ -225,7 +230,7 @@ def _normal_p(counts: Concordance) -> float:
 
 
 def _both_below(x: Ints, y: Ints) -> Ints:
-    """(n,) for each row, how many rows have a smaller x and a smaller y.
+    """For each row, the number of rows with a smaller x and a smaller y.
 
     The rows stand in the order of y, in blocks by the high bits of their place in the order of x;
     each level splits every block by the next bit, and a row of the right half passes all rows of
@@ -233,27 +238,27 @@ def _both_below(x: Ints, y: Ints) -> Ints:
     """
     n = len(x)
     # Among equals the other order is turned round, so that no row passes another that it ties with.
-    place = np.empty(n, dtype=np.int64)
-    place[np.lexsort((-y, x))] = np.arange(n)
-    rows = np.lexsort((-place, y))
+    x_rank = np.empty(n, dtype=np.int64)
+    x_rank[np.lexsort((-y, x))] = np.arange(n)
+    rows = np.lexsort((-x_rank, y))
     passed = np.zeros(n, dtype=np.int64)
-    at = place[rows]
+    ranks = x_rank[rows]
     for bit in reversed(range(max(n - 1, 1).bit_length())):
-        right = (at >> bit & 1).astype(np.bool_)
+        right = (ranks >> bit & 1).astype(np.bool_)
         before = np.concatenate([[0], np.cumsum(~right)])
-        block = at >> (bit + 1)
+        block = ranks >> (bit + 1)
         starts = np.flatnonzero(np.diff(block, prepend=-1))
         sizes = np.diff(starts, append=n)
         base = np.repeat(starts, sizes)
         left_before = before[:-1] - before[base]
-        passed[at[right]] += left_before[right]
+        passed[ranks[right]] += left_before[right]
         left = np.repeat(before[starts + sizes] - before[starts], sizes)
         position = np.arange(n)
         target = base + np.where(right, left + position - base - left_before, left_before)
-        moved = np.empty(n, dtype=np.int64)
-        moved[target] = at
-        at = moved
-    return passed[place]
+        split_ranks = np.empty(n, dtype=np.int64)
+        split_ranks[target] = ranks
+        ranks = split_ranks
+    return passed[x_rank]
 
 
 class FittedLine(NamedTuple):
@@ -262,8 +267,8 @@ class FittedLine(NamedTuple):
     slope: float
     intercept: float
 
-    def at(self, similarities: Floats) -> Floats:
-        """(n,) the targets that the line predicts."""
+    def predict(self, similarities: Floats) -> Floats:
+        """Targets that the line predicts."""
         return self.slope * similarities + self.intercept
 
 
@@ -318,17 +323,19 @@ def bootstrap_pairs(
     )
     first, second = _Ranks(target), _Ranks(similarity)
 
-    def _drawn(counts: Floats) -> Floats:
+    def _figures_of(counts: Floats) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore"):
             ranks, varied = _spearman(counts, first.of(counts), second.of(counts))
             sums = np.where(varied[:, None], counts @ table, np.nan)
             straight, slope, intercept = _moments(sums, n)
-            off = target - slope[:, None] * similarity - intercept[:, None]
-            error = (counts * np.abs(off)).sum(axis=1) / n * scale
+            residuals = target - slope[:, None] * similarity - intercept[:, None]
+            error = (counts * np.abs(residuals)).sum(axis=1) / n * scale
         return np.stack([straight.clip(-1, 1), ranks.clip(-1, 1), error])
 
-    drawn = np.concatenate(over_resamples(n, resamples, _drawn, seed=seed, block=block), axis=1)
-    return PairIntervals(*(percentile_interval(each, level) for each in drawn))
+    figures = np.concatenate(
+        over_resamples(n, resamples, _figures_of, seed=seed, block=block), axis=1
+    )
+    return PairIntervals(*(percentile_interval(resampled, level) for resampled in figures))
 
 
 def _unit(values: Floats) -> tuple[Floats, float]:
@@ -341,7 +348,9 @@ def _unit(values: Floats) -> tuple[Floats, float]:
 
 
 def _moments(sums: Floats, n: int) -> tuple[Floats, Floats, Floats]:
-    """(resamples,) Pearson's correlation, and slope and intercept of the line to the targets."""
+    """Pearson's correlation of each resample, and slope and intercept of the line to the
+    targets.
+    """
     target, similarity, target_square, similarity_square, product = sums.T
     common = product - target * similarity / n
     spread = similarity_square - similarity * similarity / n
@@ -354,12 +363,17 @@ def _moments(sums: Floats, n: int) -> tuple[Floats, Floats, Floats]:
 
 
 def _spearman(counts: Floats, first: Floats, second: Floats) -> tuple[Floats, np.ndarray]:
-    """(resamples,) Spearman's correlation, and whether both columns vary; ranks and their products
-    are exact.
+    """Spearman's correlation of each resample, and whether both columns vary; ranks and their
+    products are exact.
     """
-    one, two = (counts * first * first).sum(axis=1), (counts * second * second).sum(axis=1)
-    both = (counts * first * second).sum(axis=1)
-    return both / (np.sqrt(one) * np.sqrt(two)), (one > 0) & (two > 0)
+    first_spread, second_spread = (
+        (counts * first * first).sum(axis=1),
+        (counts * second * second).sum(axis=1),
+    )
+    product = (counts * first * second).sum(axis=1)
+    return product / (np.sqrt(first_spread) * np.sqrt(second_spread)), (first_spread > 0) & (
+        second_spread > 0
+    )
 
 
 class _Ranks:
@@ -373,8 +387,8 @@ class _Ranks:
         self._starts = np.cumsum(sizes) - sizes
 
     def of(self, counts: Floats) -> Floats:
-        """(resamples, n) the mean rank that a value has in each resample, less the mean of all
-        ranks.
+        """Mean rank of every value in each resample, less the mean of all ranks. Returns
+        (resamples, n).
         """
         groups = np.add.reduceat(counts[:, self._order], self._starts, axis=1)
         ranks = np.cumsum(groups, axis=1) - groups / 2

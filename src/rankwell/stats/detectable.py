@@ -56,16 +56,16 @@ def queries_needed(
 
     # The normal distribution gives a number that is a few too small, and every step costs an
     # integral.
-    off = (
+    root_n = (
         (NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)) / effect
         if effect
         else math.inf
     )
-    start = max(2, math.ceil(off * off) - 2) if off < math.sqrt(_MOST) else _MOST
+    start = max(2, math.ceil(root_n * root_n) - 2) if root_n < math.sqrt(_MOST) else _MOST
     for last in (min(start + 16, _MOST), _MOST):
-        needed = start + bisect_left(range(start, last + 1), True, key=_is_enough)
-        if needed <= last:
-            return needed
+        n = start + bisect_left(range(start, last + 1), True, key=_is_enough)
+        if n <= last:
+            return n
     return None
 
 
@@ -80,7 +80,7 @@ def _check(alpha: float, power: float) -> None:
 
 @lru_cache(maxsize=4096)
 def _noncentrality(freedom: int, alpha: float, power: float) -> float:
-    """By how many standard errors the true mean has to be off for the test to have this power."""
+    """The true mean, in standard errors, at which the test has this power."""
     low, high = 0.0, 1.0
     while _power(high, freedom, alpha) < power:
         low, high = high, 2 * high
@@ -90,11 +90,11 @@ def _noncentrality(freedom: int, alpha: float, power: float) -> float:
     return (low + high) / 2
 
 
-def _power(off: float, freedom: int, alpha: float) -> float:
-    """The probability that |t| is beyond its quantile where its mean is off by so many standard
-    errors.
+def _power(noncentrality: float, freedom: int, alpha: float) -> float:
+    """The probability that |t| exceeds its quantile where the true mean is so many standard errors
+    from 0.
     """
-    if math.isinf(off):
+    if math.isinf(noncentrality):
         return 1.0
     # SciPy's own noncentral t, `nctdtr`, is NaN for some of these numbers, as for 5 degrees of
     # freedom and a mean of 10.
@@ -106,10 +106,17 @@ def _power(off: float, freedom: int, alpha: float) -> float:
     edges = [max(0.0, 1 - reach), 1 + reach]
     if beyond * (edges[1] - edges[0]) > _STEEP:
         edges[1:1] = [
-            each for each in ((off - 9) / beyond, (off + 9) / beyond) if edges[0] < each < edges[1]
+            edge
+            for edge in ((noncentrality - 9) / beyond, (noncentrality + 9) / beyond)
+            if edges[0] < edge < edges[1]
         ]
     return math.fsum(
-        weight * (math.erfc((beyond * s - off) / root) + math.erfc((beyond * s + off) / root)) / 2
+        weight
+        * (
+            math.erfc((beyond * s - noncentrality) / root)
+            + math.erfc((beyond * s + noncentrality) / root)
+        )
+        / 2
         for low, high in pairwise(edges)
         for s, weight in zip(*_spread(freedom, low, high), strict=True)
     )
@@ -117,15 +124,15 @@ def _power(off: float, freedom: int, alpha: float) -> float:
 
 @lru_cache(maxsize=256)
 def _spread(freedom: int, low: float, high: float) -> tuple[list[float], list[float]]:
-    """Places and weights that integrate over a sample's standard deviation, from low to high, in
+    """Nodes and weights that integrate over a sample's standard deviation, from low to high, in
     units of the true one.
     """
     nodes, weights = _nodes()
-    places = (low + high) / 2 + (high - low) / 2 * nodes
+    sds = (low + high) / 2 + (high - low) / 2 * nodes
     constant = math.log(2) + freedom / 2 * math.log(freedom / 2) - math.lgamma(freedom / 2)
-    density = np.exp(constant + (freedom - 1) * np.log(places) - freedom / 2 * places**2)
+    density = np.exp(constant + (freedom - 1) * np.log(sds) - freedom / 2 * sds**2)
     scaled = (high - low) / 2 * weights * density
-    return places.tolist(), scaled.tolist()
+    return sds.tolist(), scaled.tolist()
 
 
 @lru_cache(maxsize=1)

@@ -30,7 +30,7 @@ class SampledItems:
 
     n_queries: of the whole study. query: index. weight: the factor c of the item's gain.
     prediction: of the gain. inclusion: the probability π of being judged, 0 where that is
-    impossible. sampled: whether it was drawn. gain: NaN where it is not known.
+    impossible. sampled: whether it was drawn. gain: NaN where it is unknown.
     """
 
     n_queries: int
@@ -42,8 +42,8 @@ class SampledItems:
     gain: Floats
 
     @property
-    def known(self) -> Bools:
-        """(items,) whether an item was drawn and its gain is known."""
+    def has_gain(self) -> Bools:
+        """Whether an item was drawn and its gain is known."""
         return self.sampled & ~np.isnan(self.gain)
 
 
@@ -67,7 +67,7 @@ class SampleEstimate:
 
     @property
     def standard_error(self) -> float:
-        """Of the mean for queries like these; NaN for a single query."""
+        """The standard error of the mean for queries like these; NaN for a single query."""
         return (
             exact_sd(self.totals) / math.sqrt(len(self.totals))
             if len(self.totals) > 1
@@ -96,49 +96,49 @@ class SampleEstimate:
 
 
 def cross_fitted(items: SampledItems, first_half: Bools) -> Floats:
-    """(queries,) the share λ of the predictions that each query's total uses, fitted on the other
-    half of the queries.
+    """Share λ of the predictions that each query's total uses, fitted on the other half of the
+    queries.
 
     first_half: (queries,). λ is Σ v·m·g / Σ v·m² within [0, 1] over judged items with π < 1, v =
     c²(1 − π)/π²; and 1 where the half has fewer than 5 of these with a gain, or nothing to divide
     by.
     """
-    rows = np.flatnonzero(items.known & (items.inclusion < 1))
+    rows = _uncertain_rows(items)
+    shares = [1.0, 1.0]
+    for half in (0, 1):
+        half_rows = rows[first_half[items.query[rows]] == bool(half)]
+        if np.count_nonzero(items.gain[half_rows] > 0) >= _FEWEST_POSITIVE:
+            shares[half] = _fitted_share(items, half_rows)
+    return np.where(first_half, *shares)
+
+
+def _uncertain_rows(items: SampledItems) -> Ints:
+    """The judged items that were not certain to be judged."""
+    return np.flatnonzero(items.has_gain & (items.inclusion < 1))
+
+
+def _fitted_share(items: SampledItems, rows: Ints) -> float:
+    """λ fitted on these items; 1 where there is nothing to divide by."""
     pi, gain, prediction = items.inclusion[rows], items.gain[rows], items.prediction[rows]
     variance = items.weight[rows] ** 2 * (1 - pi) / pi**2
-    shares = np.ones(2)
-    for half in (0, 1):
-        mine = first_half[items.query[rows]] == bool(half)
-        below = float((variance * prediction**2)[mine].sum())
-        if np.count_nonzero(gain[mine] > 0) >= _FEWEST_POSITIVE and below > 0:
-            shares[half] = np.clip(
-                float((variance * prediction * gain)[mine].sum()) / below, 0.0, 1.0
-            )
-    return np.where(first_half, shares[0], shares[1])
+    below = float((variance * prediction**2).sum())
+    share = float((variance * prediction * gain).sum()) / below if below > 0 else 1.0
+    return min(max(share, 0.0), 1.0)
 
 
 def expected_shares(items: SampledItems, first_half: Bools, inclusion: Floats) -> Floats:
-    """(queries,) the shares λ to expect from `cross_fitted` once items are judged with the
-    probabilities `inclusion`.
+    """Shares λ to expect from `cross_fitted` once items are judged with the probabilities
+    `inclusion`.
 
     λ is fitted on the judged items of all queries, for what the other half will know is not known
     yet; it is 1 where fewer than 5 items with a gain are expected in a half: those that it has, and
     half of those that are to come.
     """
-    rows = np.flatnonzero(items.known & (items.inclusion < 1))
-    pi, gain, prediction = items.inclusion[rows], items.gain[rows], items.prediction[rows]
-    variance = items.weight[rows] ** 2 * (1 - pi) / pi**2
-    below = float((variance * prediction**2).sum())
-    fitted = (
-        float(np.clip(float((variance * prediction * gain).sum()) / below, 0.0, 1.0))
-        if below > 0
-        else 1.0
-    )
-    found, to_come = gain > 0, float((inclusion[rows] / pi - 1)[gain > 0].sum())
-    counts = [
-        np.count_nonzero(found & (first_half[items.query[rows]] == bool(half))) + to_come / 2
-        for half in (0, 1)
-    ]
+    rows = _uncertain_rows(items)
+    positive = rows[items.gain[rows] > 0]
+    to_come = float((inclusion[positive] / items.inclusion[positive] - 1).sum())
+    fitted, in_first_half = _fitted_share(items, rows), first_half[items.query[positive]]
+    counts = [np.count_nonzero(in_first_half == bool(half)) + to_come / 2 for half in (0, 1)]
     shares = [fitted if count >= _FEWEST_POSITIVE else 1.0 for count in counts]
     return np.where(first_half, *shares)
 
@@ -169,8 +169,6 @@ def estimate(items: SampledItems, shares: Floats, unknown: Floats | None = None)
 
 
 def most_and_least(items: SampledItems, highest: float) -> tuple[Floats, Floats]:
-    """(items,) the gains that make the mean least, and those that make it greatest, where they are
-    not known.
-    """
+    """Gains that make the mean least, and those that make it greatest, where they are not known."""
     up = items.weight > 0
     return np.where(up, 0.0, highest), np.where(up, highest, 0.0)

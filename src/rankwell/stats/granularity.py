@@ -35,13 +35,13 @@ class Granularity:
 
     def __str__(self) -> str:
         if self.possible:
-            made = (
+            counts = (
                 f"{self.counts[0]}"
                 if len(self.counts) == 1
                 else f"{self.counts[0]} to {self.counts[-1]}"
             )
-            return f"{self.figure} is possible with n = {self.n}: {made} of {self.n}"
-        around = " and ".join(f"{count} of {self.n} is {shown}" for count, shown in self.nearest)
+            return f"{self.figure} is possible with n = {self.n}: {counts} of {self.n}"
+        around = " and ".join(f"{count} of {self.n} is {text}" for count, text in self.nearest)
         return f"{self.figure} is not possible with n = {self.n}: {around}"
 
 

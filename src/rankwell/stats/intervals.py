@@ -30,49 +30,52 @@ RANGES = {
 class Deviations(NamedTuple):
     """The distances of queries (or clusters) from the figure, for the studentised bootstrap.
 
-    mean: Σ sums / Σ sizes. off: (n,) sums - mean · sizes. sizes: (n,) what each weighs; None where
-    each weighs 1. error: of the mean by linearisation, except for the factor √(n / (n - 1)).
+    mean: Σ sums / Σ sizes. residuals: (n,) sums - mean · sizes. sizes: (n,) what each weighs; None
+    where each weighs 1. error: of the mean by linearisation, except for the factor √(n / (n - 1)).
     """
 
     mean: float
-    off: Floats
+    residuals: Floats
     sizes: Floats | None
     error: float
 
     @classmethod
     def of(cls, sums: Floats, sizes: Floats | None = None) -> "Deviations":
-        """Those of values, or of a ratio of sums whose sizes are not all 0."""
+        """The deviations of values, or of a ratio of sums whose sizes are not all 0."""
         total = len(sums) if sizes is None else exact_sum(sizes)
         mean = exact_ratio(sums, sizes)
-        off = sums - (mean if sizes is None else mean * sizes)
-        return cls(mean, off, sizes, math.sqrt(float((off * off).sum())) / total)
+        residuals = sums - (mean if sizes is None else mean * sizes)
+        return cls(mean, residuals, sizes, math.sqrt(float((residuals * residuals).sum())) / total)
 
     def columns(self) -> list[Floats]:
         """The columns that a resample adds up."""
-        off, sizes = self.off, self.sizes
+        residuals, sizes = self.residuals, self.sizes
         return (
-            [off, off * off]
+            [residuals, residuals * residuals]
             if sizes is None
-            else [off, off * off, sizes, off * sizes, sizes * sizes]
+            else [residuals, residuals * residuals, sizes, residuals * sizes, sizes * sizes]
         )
 
     def studentised(self, sums: Iterator[Floats]) -> Floats:
-        """(resamples,) the deviation of each resample's figure over its error; NaN where all its
-        sizes are 0.
+        """The deviation of each resample's figure over its error; NaN where all its sizes are 0.
 
         sums: those of `columns`. The squared error counts the sample's own as one query's of n + 1,
         so that a resample of equal values has an error too.
         """
-        n, off, squares = len(self.off), next(sums), next(sums)
+        n, offset, squares = len(self.residuals), next(sums), next(sums)
         if self.sizes is None:
-            squares = squares - off * off / n
+            squares = squares - offset * offset / n
         else:
             with np.errstate(invalid="ignore", divide="ignore"):
-                ratio = off / next(sums)
+                ratio = offset / next(sums)
             squares = squares - 2 * ratio * next(sums) + ratio * ratio * next(sums)
-            off = np.where(np.isnan(ratio), np.nan, off)
-        own = float((self.off * self.off).sum())
-        return off / np.sqrt((n * np.maximum(squares, 0.0) + own) / (n + 1)) if own else off
+            offset = np.where(np.isnan(ratio), np.nan, offset)
+        sample_squares = float((self.residuals * self.residuals).sum())
+        return (
+            offset / np.sqrt((n * np.maximum(squares, 0.0) + sample_squares) / (n + 1))
+            if sample_squares
+            else offset
+        )
 
     @property
     def expands(self) -> bool:
@@ -82,32 +85,34 @@ class Deviations(NamedTuple):
         Then what the expansion leaves out moves an end by less than 0.006 errors, a quarter of the
         chance in 10,000 resamples.
         """
-        if len(self.off) <= MANY or self.sizes is not None:
+        if len(self.residuals) <= MANY or self.sizes is not None:
             return False
         return not self.error or float((self._shares**4).sum()) <= 1e-3
 
     @property
     def _shares(self) -> Floats:
-        """(n,) the deviations, scaled so that their squares add up to 1."""
-        return self.off / (self.error * len(self.off))
+        """The residuals, scaled so that their squares add up to 1."""
+        return self.residuals / (self.error * len(self.residuals))
 
-    def interval(self, level: float, drawn: Floats | None = None) -> tuple[float, float] | None:
+    def interval(
+        self, level: float, resampled_t: Floats | None = None
+    ) -> tuple[float, float] | None:
         """The wider of the studentised bootstrap's reach and Student's on each side; None where
         nothing varies or a t is NaN.
 
-        drawn: (resamples,) from `studentised`; None for the first order of the expansion that they
-        approach. Source: Davison and Hinkley 1997, 5.2.1; Hall 1992, The bootstrap and Edgeworth
-        expansion, 2.6 and 3.3; docs/adr/18-small-samples.md.
+        resampled_t: (resamples,) from `studentised`; None for the first order of the expansion that
+        they approach. Source: Davison and Hinkley 1997, 5.2.1; Hall 1992, The bootstrap and
+        Edgeworth expansion, 2.6 and 3.3; docs/adr/18-small-samples.md.
         """
         if self.error <= 1e-12 * abs(self.mean):
             return None
-        n = len(self.off)
+        n = len(self.residuals)
         student = student_quantile(level, n - 1) * math.sqrt(n / (n - 1))
-        if drawn is None:
+        if resampled_t is None:
             shift = float((self._shares**3).sum()) * (2 * student * student + 1) / 6
             outer = -student - shift, student - shift
         else:
-            outer = percentiles(drawn, level)
+            outer = percentiles(resampled_t, level)
         if outer is None:
             return None
         return self.mean - max(outer[1], student) * self.error, self.mean + max(
@@ -135,9 +140,9 @@ def may_lack_others(values: Floats, unit: str) -> bool:
     if not math.isfinite(high - low):
         return False
     n = len(values)
-    far = max(high - float(values.max()), float(values.min()) - low)
+    distance = max(high - float(values.max()), float(values.min()) - low)
     reach = student_quantile(0.95, n - 1) * exact_sd(values) / math.sqrt(n)
-    return reach < 0.35 * unseen_share(n) * far
+    return reach < 0.35 * unseen_share(n) * distance
 
 
 def has_long_tail(values: Floats, unit: str) -> bool:
@@ -151,12 +156,12 @@ def has_long_tail(values: Floats, unit: str) -> bool:
     low, high = RANGES.get(unit, (-math.inf, math.inf))
     if math.isfinite(high - low):
         return False
-    off = values - exact_mean(values)
-    largest = float(np.abs(off).max())
+    deviations = values - exact_mean(values)
+    largest = float(np.abs(deviations).max())
     if not 0 < largest < math.inf:
         return False
-    off = off / largest  # powers of very large or small deviations stay in range
-    skewness = float((off**3).mean()) / float((off * off).mean()) ** 1.5
+    deviations = deviations / largest  # powers of very large or small deviations stay in range
+    skewness = float((deviations**3).mean()) / float((deviations * deviations).mean()) ** 1.5
     return 8 * skewness**2 > len(values)
 
 
@@ -171,29 +176,29 @@ def clopper_pearson(successes: int, n: int, level: float) -> tuple[float, float]
     return low, high
 
 
-def percentile_interval(drawn: Floats, level: float) -> tuple[float, float] | None:
+def percentile_interval(figures: Floats, level: float) -> tuple[float, float] | None:
     """The interval between the outer percentiles of resampled figures; None where a resample has no
     figure (NaN).
     """
-    outer = percentiles(drawn, level)
+    outer = percentiles(figures, level)
     return None if outer is None else (rounded(outer[0]), rounded(outer[1]))
 
 
-def percentiles(drawn: Floats, level: float) -> tuple[float, float] | None:
+def percentiles(figures: Floats, level: float) -> tuple[float, float] | None:
     """The percentiles that leave a level between them; None where a value is NaN."""
-    if np.isnan(drawn).any():
+    if np.isnan(figures).any():
         return None
-    ordered = np.sort(drawn)
+    ordered = np.sort(figures)
     return _percentile(ordered, (1 - level) / 2), _percentile(ordered, (1 + level) / 2)
 
 
 def _percentile(ordered: Floats, share: float) -> float:
     # The same as NumPy's quantile, whose first call loads masked arrays: that takes longer than a
     # small evaluation.
-    place = share * (len(ordered) - 1)
-    low = int(place)
+    position = share * (len(ordered) - 1)
+    low = int(position)
     below, above = float(ordered[low]), float(ordered[min(low + 1, len(ordered) - 1)])
-    return below + (above - below) * (place - low)
+    return below + (above - below) * (position - low)
 
 
 @cache
@@ -205,8 +210,10 @@ def special_functions() -> Any:
         return importlib.import_module("scipy.special")
     scipy = find_spec("scipy")
     folder = Path(scipy.origin or "").parent if scipy else Path()
-    passed = [name for name in ("scipy", "scipy._lib", "scipy.special") if name not in sys.modules]
-    for name in passed:
+    stand_ins = [
+        name for name in ("scipy", "scipy._lib", "scipy.special") if name not in sys.modules
+    ]
+    for name in stand_ins:
         package = sys.modules[name] = ModuleType(name)
         package.__path__ = [str(folder.joinpath(*name.split(".")[1:]))]
     try:
@@ -215,7 +222,7 @@ def special_functions() -> Any:
         pass
     finally:
         # Whoever imports the packages gets the true ones.
-        for name in passed:
+        for name in stand_ins:
             del sys.modules[name]
     return importlib.import_module("scipy.special")
 
@@ -248,7 +255,7 @@ def binomial_p(n: int, up: int) -> float:
         return 1.0
     # Integers all the way: the quotient is rounded once.
     coefficient, total = 1, 1
-    for place in range(low):
-        coefficient = coefficient * (n - place) // (place + 1)
+    for step in range(low):
+        coefficient = coefficient * (n - step) // (step + 1)
         total += coefficient
     return 2 * total / (1 << n)

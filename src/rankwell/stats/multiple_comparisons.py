@@ -26,9 +26,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
     [0.06, 0.03, 0.06]
     """
     adjusted, reached = [0.0] * len(p_values), 0.0
-    for place, at in enumerate(_ascending(p_values)):
-        reached = max(reached, min(1.0, (len(p_values) - place) * p_values[at]))
-        adjusted[at] = reached
+    for rank, index in enumerate(_ascending(p_values)):
+        reached = max(reached, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = reached
     return adjusted
 
 
@@ -45,9 +45,9 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     [0.04, 0.03, 0.04]
     """
     adjusted, reached = [0.0] * len(p_values), 1.0
-    for place, at in reversed(list(enumerate(_ascending(p_values)))):
-        reached = min(reached, len(p_values) * p_values[at] / (place + 1))
-        adjusted[at] = reached
+    for rank, index in reversed(list(enumerate(_ascending(p_values)))):
+        reached = min(reached, len(p_values) * p_values[index] / (rank + 1))
+        adjusted[index] = reached
     return adjusted
 
 
@@ -81,8 +81,8 @@ _PIECE = 1 << 19
 def randomised_tukey_hsd(
     values: Floats, *, resamples: int = 10_000, seed: int = 0, block: int | None = None
 ) -> tuple[Floats, Floats]:
-    """(systems, systems) differences of means, row less column, and their p-values, 1 on the
-    diagonal.
+    """Differences of means, row less column, and their p-values, 1 on the diagonal: two tables of
+    (systems, systems).
 
     A resample shuffles the systems' values within every query; p is the share of resamples, the
     observed values counting as one, whose largest mean lies as far above their smallest as the two
@@ -102,41 +102,41 @@ def randomised_tukey_hsd(
     size = min(resamples, block or max(1, _PIECE // table.size))
     ranges = np.empty(resamples)
     for start in range(0, resamples, size):
-        here = min(size, resamples - start)
-        rows = np.broadcast_to(table, (here, n, systems)).reshape(here * n, systems)
-        sums = generator.permuted(rows, axis=1).reshape(here, n, systems).sum(axis=1)
-        ranges[start : start + here] = sums.max(axis=1) - sums.min(axis=1)
+        n_drawn = min(size, resamples - start)
+        rows = np.broadcast_to(table, (n_drawn, n, systems)).reshape(n_drawn * n, systems)
+        sums = generator.permuted(rows, axis=1).reshape(n_drawn, n, systems).sum(axis=1)
+        ranges[start : start + n_drawn] = sums.max(axis=1) - sums.min(axis=1)
     ranges.sort()
     sums = table.sum(axis=0)
-    apart = sums[:, None] - sums[None, :]
+    differences = sums[:, None] - sums[None, :]
     # Means that are equal as decimals may differ in their last bits.
     slack = 1e-12 * np.abs(table).sum()
-    beyond = resamples - np.searchsorted(ranges, np.abs(apart) - slack, side="left")
-    p = (1 + beyond) / (1 + resamples)
+    n_larger = resamples - np.searchsorted(ranges, np.abs(differences) - slack, side="left")
+    p = (1 + n_larger) / (1 + resamples)
     np.fill_diagonal(p, 1.0)
-    return apart / n, p
+    return differences / n, p
 
 
-def significance_letters(apart: Bools, order: Sequence[int]) -> list[str]:
+def significance_letters(is_significant: Bools, order: Sequence[int]) -> list[str]:
     """The letters of each system, so that two systems share one exactly where their difference is
     not significant.
 
-    apart: (systems, systems) whether two differ significantly. order: the systems, best first: `a`
-    begins with the best.
-    Past the 26th come `aa`, `ab`, …; several of one system are separated by commas.
+    is_significant: (systems, systems) whether two differ significantly. order: the systems, best
+    first: `a` begins with the best. Past the 26th come `aa`, `ab`, …; several of one system are
+    separated by commas.
     Source: Piepho 2004, An algorithm for a letter-based representation of all-pairwise comparisons
     (insert and absorb).
     """
     groups: list[frozenset[int]] = [frozenset(range(len(order)))]
-    place = {system: rank for rank, system in enumerate(order)}
-    for one, other in combinations(order, 2):
-        if not apart[one, other]:
+    rank_of = {system: rank for rank, system in enumerate(order)}
+    for first, second in combinations(order, 2):
+        if not is_significant[first, second]:
             continue
-        pair = {place[one], place[other]}
+        pair = {rank_of[first], rank_of[second]}
         split = [
-            group - {each} if pair <= group else group
+            group - {rank} if pair <= group else group
             for group in groups
-            for each in (pair if pair <= group else (-1,))
+            for rank in (pair if pair <= group else (-1,))
         ]
         unique = list(dict.fromkeys(split))
         groups = [group for group in unique if not any(group < larger for larger in unique)]
@@ -145,6 +145,8 @@ def significance_letters(apart: Bools, order: Sequence[int]) -> list[str]:
     names += [f"{number}" for number in range(len(groups) - len(names))]
     separator = "," if len(groups) > len(ascii_lowercase) else ""
     return [
-        separator.join(names[at] for at, group in enumerate(groups) if place[system] in group)
+        separator.join(
+            names[index] for index, group in enumerate(groups) if rank_of[system] in group
+        )
         for system in range(len(order))
     ]

@@ -53,10 +53,11 @@ def cluster_sums(differences: Floats, clusters: Ints, weights: Floats | None = N
     have no query here are left out. weights: (n,) of the queries in the mean; 1 for each where
     there are none.
     """
-    _, place = np.unique(clusters, return_inverse=True)
+    _, cluster = np.unique(clusters, return_inverse=True)
     sizes = np.ones(len(differences)) if weights is None else weights
     sums, totals = (
-        np.bincount(place, weights=each).astype(np.float64) for each in (differences * sizes, sizes)
+        np.bincount(cluster, weights=columns).astype(np.float64)
+        for columns in (differences * sizes, sizes)
     )
     return Differences(sums, totals)
 
@@ -87,36 +88,39 @@ def paired_bootstrap(
     confidence interval for a difference of binomial proportions based on paired data.
     """
     check_level(level)
-    found = [Bootstrapped(None, None)] * len(columns)
-    for places in _pieces(
-        [len(each.sums) for each in columns], _PIECE // (2 if test and studentised else 1)
+    outcomes = [Bootstrapped(None, None)] * len(columns)
+    for batch in _pieces(
+        [len(column.sums) for column in columns], _PIECE // (2 if test and studentised else 1)
     ):
-        parts = [_parts(columns[place], test=test, studentised=studentised) for place in places]
-        columns_drawn = [part for each in parts for part in each]
-        none = np.empty((resamples, 0))
+        all_summands = [
+            _summands(columns[index], test=test, studentised=studentised) for index in batch
+        ]
+        summed_columns = [summand for summands in all_summands for summand in summands]
         sums = (
-            resampled_sums(np.column_stack(columns_drawn), resamples, seed=seed, block=block)
-            if columns_drawn
-            else none
+            resampled_sums(np.column_stack(summed_columns), resamples, seed=seed, block=block)
+            if summed_columns
+            else np.empty((resamples, 0))
         )
-        at = 0
-        for place, part in zip(places, parts, strict=True):
-            own = sums[:, at : at + len(part)]
-            at += len(part)
-            found[place] = _outcome(columns[place], own, level, test=test, studentised=studentised)
-    return found
+        start = 0
+        for index, summands in zip(batch, all_summands, strict=True):
+            column_sums = sums[:, start : start + len(summands)]
+            start += len(summands)
+            outcomes[index] = _outcome(
+                columns[index], column_sums, level, test=test, studentised=studentised
+            )
+    return outcomes
 
 
 def _pieces(sizes: Sequence[int], most: int) -> Iterator[list[int]]:
-    """The places of columns that share their resamples, so many at once that memory does not grow
+    """The indices of columns that share their resamples, so many at once that memory does not grow
     with the number of pairs.
     """
     for n in sorted({size for size in sizes if size >= MIN_QUERIES}):
-        places = [place for place, size in enumerate(sizes) if size == n]
-        yield from (places[start : start + most] for start in range(0, len(places), most))
+        indices = [index for index, size in enumerate(sizes) if size == n]
+        yield from (indices[start : start + most] for start in range(0, len(indices), most))
 
 
-def _parts(column: Differences, *, test: bool, studentised: bool = False) -> list[Floats]:
+def _summands(column: Differences, *, test: bool, studentised: bool = False) -> list[Floats]:
     """The columns summed over a resample: differences and sizes, for the test the products that
     make up its variance, and last those that are studentised; none where the interval needs no
     resamples.
@@ -126,16 +130,16 @@ def _parts(column: Differences, *, test: bool, studentised: bool = False) -> lis
     if not test and deviations is not None and deviations.expands:
         return []
     # A studentised interval is made of the deviations alone.
-    parts = (
+    summands = (
         [] if deviations is not None and not test else [sums] if sizes is None else [sums, sizes]
     )
     if test:
-        parts += [sums * sums] if sizes is None else [sums * sums, sums * sizes, sizes * sizes]
-    return parts if deviations is None else [*parts, *deviations.columns()]
+        summands += [sums * sums] if sizes is None else [sums * sums, sums * sizes, sizes * sizes]
+    return summands if deviations is None else [*summands, *deviations.columns()]
 
 
 def _interval(column: Differences, sums: Floats, level: float) -> tuple[float, float] | None:
-    """The interval that holds its level with few queries. sums: of `_parts`, the studentised
+    """The interval that holds its level with few queries. sums: of `_summands`, the studentised
     last.
     """
     differences, sizes, largest = column
@@ -154,11 +158,11 @@ def _interval(column: Differences, sums: Floats, level: float) -> tuple[float, f
         if deviations.expands
         else deviations.studentised(iter(sums[:, -len(deviations.columns()) :].T))
     )
-    found = deviations.interval(level, drawn)
+    bounds = deviations.interval(level, drawn)
     return (
         None
-        if found is None
-        else (rounded(max(found[0], -largest)), rounded(min(found[1], largest)))
+        if bounds is None
+        else (rounded(max(bounds[0], -largest)), rounded(min(bounds[1], largest)))
     )
 
 
@@ -166,7 +170,7 @@ def _bonett_price(differences: Floats, level: float) -> tuple[float, float] | No
     """The interval of differences of 0/1 values; None where some are of other values, and where all
     are 0.
     """
-    won, lost = (int(np.count_nonzero(differences == each)) for each in (1, -1))
+    won, lost = (int(np.count_nonzero(differences == sign)) for sign in (1, -1))
     if won + lost == 0 or won + lost + np.count_nonzero(differences == 0) < len(differences):
         return None
     n, mean = len(differences) + 2, (won - lost) / (len(differences) + 2)
@@ -188,19 +192,20 @@ def _outcome(
     if not test:
         return Bootstrapped(interval, None)
     spread = _spread(sums[:, 1:2] if column.sizes is None else sums[:, 2:5], means, totals)
-    whole = np.array([[float(part.sum()) for part in _parts(column, test=True)]])
+    observed_sums = np.array([[float(summand.sum()) for summand in _summands(column, test=True)]])
     mean = np.array([column.mean])
     size = np.array([n if column.sizes is None else float(column.sizes.sum())])
     observed = _t(
-        mean, _spread(whole[:, 1:] if column.sizes is None else whole[:, 2:], mean, size)
+        mean,
+        _spread(observed_sums[:, 1:] if column.sizes is None else observed_sums[:, 2:], mean, size),
     )[0]
-    moved = _t(means - mean, spread)
-    beyond = int(np.count_nonzero(moved >= observed * (1 - 1e-12)))
-    return Bootstrapped(interval, (1 + beyond) / (1 + len(sums)))
+    resampled_t = _t(means - mean, spread)
+    n_larger = int(np.count_nonzero(resampled_t >= observed * (1 - 1e-12)))
+    return Bootstrapped(interval, (1 + n_larger) / (1 + len(sums)))
 
 
 def _spread(products: Floats, means: Floats, totals: Floats) -> Floats:
-    """(resamples,) the standard error of each mean, up to a constant factor."""
+    """The standard error of each resample's mean, up to a constant factor."""
     if products.shape[1] == 1:
         squares = products[:, 0] - totals * means * means
     else:
@@ -210,15 +215,15 @@ def _spread(products: Floats, means: Floats, totals: Floats) -> Floats:
     return np.sqrt(squares) / totals
 
 
-def _t(off: Floats, spread: Floats) -> Floats:
-    """(resamples,) |off| / spread; 0 where nothing is off."""
-    size = np.abs(off)
+def _t(distance: Floats, spread: Floats) -> Floats:
+    """|t| of each resample: |distance| / spread, and 0 where the distance is 0."""
+    size = np.abs(distance)
     size[size <= 1e-15] = 0.0
     return np.divide(size, spread, out=np.where(size > 0, np.inf, 0.0), where=spread > 0)
 
 
 class Change(NamedTuple):
-    """value: mean of the other over mean of the first, less 1; None where the first's is not above
+    """value: mean of the second over mean of the first, less 1; None where the first's is not above
     0. interval: of the value.
 
     n: queries that count in both.
@@ -238,7 +243,7 @@ def relative_changes(
     level: float = 0.95,
     block: int | None = None,
 ) -> list[Change]:
-    """The change of each pair of columns (the first's values, the other's), over the queries that
+    """The change of each pair of columns (the first's values, the second's), over the queries that
     count in both.
 
     pairs: (queries,) each, NaN where a query is not counted. The interval is between percentiles of
@@ -249,21 +254,21 @@ def relative_changes(
     Source: Efron and Tibshirani 1993, 13.3.
     """
     check_level(level)
-    kept = [counted_in_both(first, other, "a relative change") for first, other in pairs]
-    found = [Change(_ratio(first, other), None, len(first)) for first, other in kept]
-    sizes = [each.n if each.value is not None else 0 for each in found]
-    for places in _pieces(sizes, _PIECE) if bootstrap else ():
+    counted_pairs = [counted_in_both(first, second, "a relative change") for first, second in pairs]
+    changes = [Change(_ratio(first, second), None, len(first)) for first, second in counted_pairs]
+    sizes = [change.n if change.value is not None else 0 for change in changes]
+    for batch in _pieces(sizes, _PIECE) if bootstrap else ():
         # A column that several pairs share, as that of the first candidate, is added up once for
         # each.
-        table = np.column_stack([column for place in places for column in kept[place]])
+        table = np.column_stack([column for index in batch for column in counted_pairs[index]])
         sums = resampled_sums(table, resamples, seed=seed, block=block)
-        for at, place in enumerate(places):
-            first, other = sums[:, 2 * at], sums[:, 2 * at + 1]
-            ratios = np.divide(other, first, out=np.full(resamples, np.nan), where=first > 0) - 1.0
-            found[place] = found[place]._replace(interval=percentile_interval(ratios, level))
-    return found
+        for position, index in enumerate(batch):
+            first, second = sums[:, 2 * position], sums[:, 2 * position + 1]
+            ratios = np.divide(second, first, out=np.full(resamples, np.nan), where=first > 0) - 1.0
+            changes[index] = changes[index]._replace(interval=percentile_interval(ratios, level))
+    return changes
 
 
-def _ratio(first: Floats, other: Floats) -> float | None:
+def _ratio(first: Floats, second: Floats) -> float | None:
     mean = exact_mean(first) if len(first) else 0.0
-    return exact_mean(other) / mean - 1.0 if mean > 0 else None
+    return exact_mean(second) / mean - 1.0 if mean > 0 else None

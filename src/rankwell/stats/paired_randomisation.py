@@ -21,7 +21,7 @@ _SUMS = 1 << 20  # sums at once, so that memory does not grow with the number of
 
 
 class PairedTest(NamedTuple):
-    """difference: mean of the other less that of the first, None without queries. p: two-sided,
+    """difference: mean of the second less that of the first, None without queries. p: two-sided,
     None likewise.
 
     n: queries that count in both. method: `binomial` and `enumerated` are exact, over all 2ⁿ ways
@@ -41,7 +41,7 @@ def paired_randomisation(
     seed: int = 0,
     block: int | None = None,
 ) -> list[PairedTest]:
-    """The test of each pair of columns (the first's values, the other's), over the queries that
+    """The test of each pair of columns (the first's values, the second's), over the queries that
     count in both.
 
     pairs: (queries,) each, NaN where a query is not counted. p is the share of all ways to swap a
@@ -59,29 +59,29 @@ def paired_randomisation(
     if resamples < 1:
         raise BadUsage(f"{resamples} resamples; expected at least 1 (100000 is usual).")
     differences = [
-        other - first
-        for first, other in (counted_in_both(*pair, "a paired test") for pair in pairs)
+        second - first
+        for first, second in (counted_in_both(*pair, "a paired test") for pair in pairs)
     ]
-    found = [_exact(each, resamples) for each in differences]
-    drawn = [place for place, each in enumerate(found) if each is None]
-    for n in sorted({len(differences[place]) for place in drawn}):
-        places = [place for place in drawn if len(differences[place]) == n]
-        table = np.column_stack([differences[place] for place in places])
-        extreme, least = np.zeros(len(places), dtype=np.int64), _least(table)
+    tests = [_exact(column, resamples) for column in differences]
+    undecided = [index for index, test in enumerate(tests) if test is None]
+    for n in sorted({len(differences[index]) for index in undecided}):
+        indices = [index for index in undecided if len(differences[index]) == n]
+        table = np.column_stack([differences[index] for index in indices])
+        extreme, thresholds = np.zeros(len(indices), dtype=np.int64), _thresholds(table)
         for sums in flipped_sums(table, resamples=resamples, seed=seed, block=block):
-            extreme += np.count_nonzero(np.abs(sums) >= least, axis=0)
-        for place, count in zip(places, extreme.tolist(), strict=True):
-            found[place] = PairedTest(
-                exact_mean(differences[place]), (1 + count) / (1 + resamples), n, "drawn"
+            extreme += np.count_nonzero(np.abs(sums) >= thresholds, axis=0)
+        for index, count in zip(indices, extreme.tolist(), strict=True):
+            tests[index] = PairedTest(
+                exact_mean(differences[index]), (1 + count) / (1 + resamples), n, "drawn"
             )
-    return [each for each in found if each is not None]
+    return [test for test in tests if test is not None]
 
 
 def flipped_sums(
     differences: Floats, *, resamples: int, seed: int, block: int | None = None
 ) -> Iterator[Floats]:
-    """(block, columns) the sums of each column with the signs of rows flipped at random, a block of
-    resamples at a time.
+    """Sums of each column with the signs of rows flipped at random, a block of resamples at a time:
+    (block, columns).
 
     differences: (n, columns) finite. One draw of signs serves all columns, so that what they have
     in common is kept (Westfall and Young 1993 need that for the largest of them). The signs depend
@@ -100,7 +100,7 @@ def flipped_sums(
         )
         plus[:size] = np.unpackbits(raw, axis=1, count=n, bitorder="little")
         # Σ ± difference is twice the sum of those with a plus, less the sum of all.
-        yield 2 * digits.joined(plus[:size] @ digits.table) - digits.joined(
+        yield 2 * digits.join(plus[:size] @ digits.table) - digits.join(
             digits.table.sum(axis=0, dtype=np.float64)
         )
 
@@ -130,16 +130,16 @@ class _Digits(NamedTuple):
         exponents = (
             np.frexp(np.abs(columns).max(axis=0, initial=0.0))[1].astype(np.int64) - count * width
         )
-        whole = np.rint(np.ldexp(columns, -exponents))
-        lost = np.abs(columns - np.ldexp(whole, exponents)).sum(axis=0)
+        integers = np.rint(np.ldexp(columns, -exponents))
+        lost = np.abs(columns - np.ldexp(integers, exponents)).sum(axis=0)
         parts: list[Floats] = []
-        for place in reversed(range(count)):
-            parts.append(np.rint(np.ldexp(whole, -place * width)))
-            whole = whole - np.ldexp(parts[-1], place * width)
+        for digit in reversed(range(count)):
+            parts.append(np.rint(np.ldexp(integers, -digit * width)))
+            integers = integers - np.ldexp(parts[-1], digit * width)
         return cls(np.hstack(parts).astype(np.float32), width, exponents, lost)
 
-    def joined(self, sums: np.ndarray) -> Floats:
-        """(…, columns) the sums of digits as the sums of the columns."""
+    def join(self, sums: np.ndarray) -> Floats:
+        """The sums of the columns from the sums of their digits."""
         parts = np.split(sums.astype(np.float64), sums.shape[-1] // len(self.exponents), axis=-1)
         total = np.zeros_like(parts[0])
         for part in parts:
@@ -150,8 +150,8 @@ class _Digits(NamedTuple):
 def max_t(
     differences: Floats, *, resamples: int = 100_000, seed: int = 0, block: int | None = None
 ) -> Floats:
-    """(columns,) p-values that hold for all columns at once: the step-down test of the largest |t|
-    under shared sign flips.
+    """P-values that hold for all columns at once: the step-down test of the largest |t| under
+    shared sign flips.
 
     As `paired_randomisation`, but a column is held against the largest of all columns that are not
     beyond it, so that the chance of any false finding stays at the level while what columns have in
@@ -163,40 +163,39 @@ def max_t(
     """
     if resamples < 1:
         raise BadUsage(f"{resamples} resamples; expected at least 1 (100000 is usual).")
-    found = np.where(np.isnan(differences).all(axis=0), np.nan, 1.0)
+    p_values = np.where(np.isnan(differences).all(axis=0), np.nan, 1.0)
     table = np.nan_to_num(differences)
     moving = table.any(axis=0)
     table = table[table.any(axis=1)][:, moving]
     if not table.size:
-        return found
+        return p_values
     # Flips leave the sum of squares as it is, so that a sum over its root orders resamples as t
     # does.
     scale = np.sqrt((table * table).sum(axis=0))
-    observed = _least(table) / scale
+    observed = _thresholds(table) / scale
     order = np.argsort(-observed, kind="stable")
-    every = len(table) <= 60 and 1 << len(table) <= resamples
-    drawn = (
+    is_exact = len(table) <= 60 and 1 << len(table) <= resamples
+    sums_by_block = (
         _all_sums(table)
-        if every
+        if is_exact
         else flipped_sums(table, resamples=resamples, seed=seed, block=block)
     )
-    beyond = np.zeros(len(order), dtype=np.int64)
-    for sums in drawn:
-        reached = (np.abs(sums) / scale)[:, order]
-        largest = np.maximum.accumulate(reached[:, ::-1], axis=1)[:, ::-1]
-        beyond += np.count_nonzero(largest >= observed[order], axis=0)
-    p = beyond / (1 << len(table)) if every else (1 + beyond) / (1 + resamples)
+    n_larger = np.zeros(len(order), dtype=np.int64)
+    for sums in sums_by_block:
+        t = (np.abs(sums) / scale)[:, order]
+        largest = np.maximum.accumulate(t[:, ::-1], axis=1)[:, ::-1]
+        n_larger += np.count_nonzero(largest >= observed[order], axis=0)
+    p = n_larger / (1 << len(table)) if is_exact else (1 + n_larger) / (1 + resamples)
     steps = np.empty(len(order))
     steps[order] = np.maximum.accumulate(p)
-    found[moving] = steps
-    return found
+    p_values[moving] = steps
+    return p_values
 
 
 def set_of_best(
     values: Floats, *, level: float = 0.95, resamples: int = 10_000, seed: int = 0
 ) -> Bools:
-    """(systems,) whether no other system is significantly better, by `max_t` over all pairs of
-    systems.
+    """Whether no other system is significantly better, by `max_t` over all pairs of systems.
 
     Where all systems are equal, the chance that any of them is left out is at most 1 - level.
     values: (queries, systems) finite, higher is better. Raises BadUsage for less than one resample.
@@ -204,13 +203,13 @@ def set_of_best(
     correction.
     """
     systems = values.shape[1]
-    first, other = np.triu_indices(systems, 1)
-    differences = values[:, other] - values[:, first]
+    first, second = np.triu_indices(systems, 1)
+    differences = values[:, second] - values[:, first]
     beaten = np.zeros(systems, dtype=np.bool_)
     significant = max_t(differences, resamples=resamples, seed=seed) <= 1 - level + 1e-12
     sums = on_exact_grid(differences).sum(axis=0)
     beaten[first[significant & (sums > 0)]] = True
-    beaten[other[significant & (sums < 0)]] = True
+    beaten[second[significant & (sums < 0)]] = True
     return ~beaten
 
 
@@ -225,8 +224,10 @@ def _all_sums(table: Floats) -> Iterator[Floats]:
         yield 2 * (((signs >> n) & np.uint64(1)).astype(np.float64) @ exact) - exact.sum(axis=0)
 
 
-def _least(table: Floats) -> Floats:
-    """(columns,) the least absolute sum as far from 0 as the observed one, up to rounding."""
+def _thresholds(table: Floats) -> Floats:
+    """The least absolute sum of each column that is as far from 0 as the observed one, up to
+    rounding.
+    """
     slack = (
         len(table) ** 2 * 2.0**-52 * np.abs(table).max(axis=0, initial=0.0)
         + 2 * _Digits.of(table).lost
@@ -250,6 +251,6 @@ def _exact(differences: Floats, resamples: int) -> PairedTest | None:
     if len(moved) > 60 or 1 << len(moved) > resamples:
         return None
     column = moved[:, None]
-    least = _least(column)
-    extreme = sum(int(np.count_nonzero(np.abs(sums) >= least)) for sums in _all_sums(column))
+    thresholds = _thresholds(column)
+    extreme = sum(int(np.count_nonzero(np.abs(sums) >= thresholds)) for sums in _all_sums(column))
     return PairedTest(mean, extreme / (1 << len(moved)), n, "enumerated")

@@ -103,11 +103,11 @@ def wilcoxon(
     half with `continuity`; `auto` is exact to 50 differences. Source: Wilcoxon 1945; Pratt 1959;
     for ties Hollander and Wolfe 1999, 3.1.
     """
-    kept = differences if zeros == "pratt" else differences[differences != 0]
-    _, group, sizes = np.unique(np.abs(kept), return_inverse=True, return_counts=True)
+    sample = differences if zeros == "pratt" else differences[differences != 0]
+    _, group, sizes = np.unique(np.abs(sample), return_inverse=True, return_counts=True)
     ranks = (np.cumsum(sizes) - (sizes - 1) / 2)[group]
-    ranked = ranks[kept != 0]
-    positive, negative = float(ranks[kept > 0].sum()), float(ranks[kept < 0].sum())
+    ranked = ranks[sample != 0]
+    positive, negative = float(ranks[sample > 0].sum()), float(ranks[sample < 0].sum())
     exact = mode == "exact" or (mode == "auto" and len(ranked) <= _EXACT_TO)
     if not len(ranked):
         return Wilcoxon(0.0, 0.0, 1.0, exact)
@@ -116,10 +116,10 @@ def wilcoxon(
     # The variance of the sum is a quarter of the sum of squared ranks: with shared ranks this is
     # the correction for ties.
     error = math.sqrt(float((ranked * ranked).sum()) / 4)
-    off = abs(positive - negative) / 2
+    distance = abs(positive - negative) / 2
     if continuity:
-        off = max(off - 0.5, 0.0)
-    return Wilcoxon(positive, negative, math.erfc(off / error / math.sqrt(2)), exact)
+        distance = max(distance - 0.5, 0.0)
+    return Wilcoxon(positive, negative, math.erfc(distance / error / math.sqrt(2)), exact)
 
 
 def _exact_p(ranks: Floats, smaller: float) -> float:

@@ -34,7 +34,7 @@ def partition_agreement(
     scikit-learn, with arithmetic averages.
     """
     codes = [_codes(side) for side in (first, second)]
-    rows, columns = (np.bincount(each) for each in codes)
+    rows, columns = (np.bincount(group_codes) for group_codes in codes)
     n, mean = len(first), (_entropy(rows) + _entropy(columns)) / 2
     if mean == 0:
         return PartitionAgreement(1.0, 1.0, 1.0)
@@ -56,8 +56,8 @@ def partition_agreement(
 
 def _codes(groups: Sequence[Hashable]) -> Ints:
     """The number of each thing's group, in the order of first sight."""
-    place = {group: number for number, group in enumerate(dict.fromkeys(groups))}
-    return np.array([place[group] for group in groups], dtype=np.int64)
+    code_of = {group: number for number, group in enumerate(dict.fromkeys(groups))}
+    return np.array([code_of[group] for group in groups], dtype=np.int64)
 
 
 def _entropy(sizes: Ints) -> float:
@@ -76,20 +76,23 @@ def _expected_information(rows: Ints, columns: Ints) -> float:
     # Pairs of groups of the same sizes have the same term.
     for a, a_times in zip(*np.unique(rows, return_counts=True), strict=True):
         for b, b_times in zip(*np.unique(columns, return_counts=True), strict=True):
-            both: Floats = np.arange(max(1, a + b - n), min(a, b) + 1, dtype=np.float64)
+            common: Floats = np.arange(max(1, a + b - n), min(a, b) + 1, dtype=np.float64)
             above = gammaln(a + 1) + gammaln(b + 1) + gammaln(n - a + 1) + gammaln(n - b + 1)
             below = (
-                gammaln(n + 1) + gammaln(both + 1) + gammaln(a - both + 1) + gammaln(b - both + 1)
+                gammaln(n + 1)
+                + gammaln(common + 1)
+                + gammaln(a - common + 1)
+                + gammaln(b - common + 1)
             )
-            log_chance = above - below - gammaln(n - a - b + both + 1)
-            information = both / n * np.log(n * both / (float(a) * float(b)))
+            log_chance = above - below - gammaln(n - a - b + common + 1)
+            information = common / n * np.log(n * common / (float(a) * float(b)))
             total += float(a_times * b_times) * float((information * np.exp(log_chance)).sum())
     return total
 
 
 def k_means(points: Floats, n_clusters: int, *, seed: int) -> Ints:
-    """(n,) the cluster of each point after 100 iterations of Lloyd's algorithm from k-means++
-    seeds; a cluster may be empty.
+    """Cluster of each point after 100 iterations of Lloyd's algorithm from k-means++ seeds; a
+    cluster may be empty.
 
     points: (n, d) finite, n at least n_clusters. Source: Arthur and Vassilvitskii 2007, k-means++.
     """

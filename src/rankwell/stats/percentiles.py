@@ -51,7 +51,7 @@ def percentiles(
     values = [float(ordered[max(0, math.ceil(share * n - 1e-9) - 1)]) for share in shares]
     if len(np.unique(query_of)) < MIN_QUERIES:
         return [Percentile(value, None, n) for value in values]
-    generator, drawn = np.random.Generator(np.random.PCG64(seed)), list[Floats]()
+    generator, resamples_drawn = np.random.Generator(np.random.PCG64(seed)), list[Floats]()
     size = max(1, _CELLS // n)
     for start in range(0, resamples, size):
         rows = min(size, resamples - start)
@@ -59,12 +59,14 @@ def percentiles(
         by_query = generator.multinomial(queries, np.full(queries, 1 / queries), rows)
         reached = np.cumsum(by_round[:, round_of] * by_query[:, query_of], axis=1)
         total = reached[:, -1:]
-        places = np.stack(
+        positions = np.stack(
             [(reached < np.ceil(share * total - 1e-9)).sum(axis=1) for share in shares], axis=1
         )
-        drawn.append(np.where(total > 0, ordered[np.minimum(places, n - 1)], np.nan))
-    every = np.concatenate(drawn)
-    ends = np.nanquantile(every, [(1 - level) / 2, (1 + level) / 2], axis=0, method="inverted_cdf")
+        resamples_drawn.append(np.where(total > 0, ordered[np.minimum(positions, n - 1)], np.nan))
+    figures = np.concatenate(resamples_drawn)
+    ends = np.nanquantile(
+        figures, [(1 - level) / 2, (1 + level) / 2], axis=0, method="inverted_cdf"
+    )
     return [
         Percentile(value, (float(low), float(high)), n)
         for value, low, high in zip(values, *ends, strict=True)

@@ -27,31 +27,34 @@ class PredictedQueries:
     predictions alone.
 
     values, predictions, folds: (n,) of drawn queries; folds are numbers from 0 to 4, drawn at
-    random. others: (N,) predictions. population: the number of queries that could have been drawn.
+    random. other_predictions: (N,) predictions. population: the number of queries that could have
+    been drawn.
     """
 
     values: Floats
     predictions: Floats
     folds: Ints
-    others: Floats
+    other_predictions: Floats
     population: int
 
     @cached_property
     def shares(self) -> Floats:
-        """(n,) the share λ of each query's prediction, fitted on the other folds: cov(Y, f) /
-        var(f) / (1 + n/N) in [0, 1].
+        """Share λ of each query's prediction, fitted on the other folds: cov(Y, f) / var(f) / (1 +
+        n/N) in [0, 1].
 
         It is 0 where the predictions of the other folds are all the same.
         """
-        n, found = len(self.values), np.zeros(len(self.values))
+        n, shares = len(self.values), np.zeros(len(self.values))
         for fold in range(FOLDS):
-            rest = self.folds != fold
-            own = self.predictions[rest] - self.predictions[rest].mean()
-            below = float(own @ own)
+            other_folds = self.folds != fold
+            centred = self.predictions[other_folds] - self.predictions[other_folds].mean()
+            below = float(centred @ centred)
             if below > 0:
-                slope = float(own @ self.values[rest]) / below
-                found[~rest] = min(max(slope / (1 + n / len(self.others)), 0.0), 1.0)
-        return found
+                slope = float(centred @ self.values[other_folds]) / below
+                shares[~other_folds] = min(
+                    max(slope / (1 + n / len(self.other_predictions)), 0.0), 1.0
+                )
+        return shares
 
     @property
     def share(self) -> float:
@@ -61,7 +64,7 @@ class PredictedQueries:
     @cached_property
     def mean(self) -> float:
         """The estimate: mean_N(λf) + mean_n(Y - λf), the first with the mean λ."""
-        return self.share * exact_mean(self.others) + exact_mean(
+        return self.share * exact_mean(self.other_predictions) + exact_mean(
             self.values - self.shares * self.predictions
         )
 
@@ -72,14 +75,15 @@ class PredictedQueries:
 
     @property
     def standard_error(self) -> float:
-        """Of the mean for queries like these: the root of s²(Y - λf)/n + λ²s²(f)/N.
+        """The error of the mean for queries like these: the root of s²(Y - λf)/n + λ²s²(f)/N.
 
         Residuals have the λ of their fold: those of a mean λ, which was fitted on them, are too
         small with 20 queries.
         """
         residual = _variance(self.values - self.shares * self.predictions)
         return math.sqrt(
-            residual / len(self.values) + self.share**2 * _variance(self.others) / len(self.others)
+            residual / len(self.values)
+            + self.share**2 * _variance(self.other_predictions) / len(self.other_predictions)
         )
 
     def these_queries(self, level: float) -> tuple[float, float] | None:
@@ -90,8 +94,10 @@ class PredictedQueries:
         drawn as well: its variance is (1 - n/M)·s²(Y - λM/N·f)/n + (1 - M/population)·s²(Y)/M.
         Source: Cochran 1977, Sampling techniques, chapter 12.
         """
-        n, m = len(self.values), len(self.values) + len(self.others)
-        residual = _variance(self.values - self.shares * m / len(self.others) * self.predictions)
+        n, m = len(self.values), len(self.values) + len(self.other_predictions)
+        residual = _variance(
+            self.values - self.shares * m / len(self.other_predictions) * self.predictions
+        )
         variance = (1 - n / m) * residual / n + (1 - m / self.population) * _variance(
             self.values
         ) / m
@@ -113,10 +119,10 @@ class PredictedQueries:
 
 
 def folds_of(numbers: Floats) -> Ints:
-    """(n,) five folds of nearly equal size, in the order of random numbers of the queries."""
-    found = np.empty(len(numbers), dtype=np.int64)
-    found[np.argsort(numbers, kind="stable")] = np.arange(len(numbers)) % FOLDS
-    return found
+    """Five folds of nearly equal size, in the order of random numbers of the queries."""
+    folds = np.empty(len(numbers), dtype=np.int64)
+    folds[np.argsort(numbers, kind="stable")] = np.arange(len(numbers)) % FOLDS
+    return folds
 
 
 def _variance(values: Floats) -> float:

@@ -20,8 +20,7 @@ _BLOCK = 1 << 16
 
 
 def permanent_numbers(seed: int, *parts: Sequence[bytes], rows: Sequence[Ints] = ()) -> Floats:
-    """(rows,) a number in [0, 1) for each tuple of ids, which depends on the seed and these ids
-    alone.
+    """A number in [0, 1) for each tuple of ids, which depends on the seed and these ids alone.
 
     It is the first 53 bits of SHA-256 of the seed and the ids, each after its length in 8 bytes,
     over 2⁵³.
@@ -38,14 +37,17 @@ def permanent_numbers(seed: int, *parts: Sequence[bytes], rows: Sequence[Ints] =
     sha256, head = _sha256(), _prefixed(str(seed).encode())
     texts = [np.fromiter(map(_prefixed, ids), dtype=object, count=len(ids)) for ids in parts]
     texts[0] = head + texts[0]
-    places = rows or [np.arange(len(ids)) for ids in parts]
-    found = np.empty(len(places[0]), dtype=np.uint64)
-    for start in range(0, len(found), _BLOCK):
+    row_indices = rows or [np.arange(len(ids)) for ids in parts]
+    bits = np.empty(len(row_indices[0]), dtype=np.uint64)
+    for start in range(0, len(bits), _BLOCK):
         block = slice(start, start + _BLOCK)
-        columns = [own[place[block]].tolist() for own, place in zip(texts, places, strict=True)]
+        columns = [
+            part_texts[indices[block]].tolist()
+            for part_texts, indices in zip(texts, row_indices, strict=True)
+        ]
         digests = b"".join([sha256(b"".join(row)).digest() for row in zip(*columns, strict=True)])
-        found[block] = np.frombuffer(digests, dtype=">u8")[::4]
-    return (found >> np.uint64(11)) / 2.0**53
+        bits[block] = np.frombuffer(digests, dtype=">u8")[::4]
+    return (bits >> np.uint64(11)) / 2.0**53
 
 
 def _sha256() -> Callable[[bytes], Any]:
@@ -61,8 +63,8 @@ def _prefixed(text: bytes) -> bytes:
 
 
 def sampling_sizes(weights: Floats, relevance: Floats, *, for_means: bool = False) -> Floats:
-    """(items,) the size of each item: the spread of its weights over the runs times √(p(1 − p));
-    for means the largest weight.
+    """Size of each item: the spread of its weights over the runs times √(p(1 − p)); for means the
+    largest weight.
 
     weights: (items, runs). relevance: (items,) the prior chance p that an item is relevant.
     """
@@ -71,8 +73,8 @@ def sampling_sizes(weights: Floats, relevance: Floats, *, for_means: bool = Fals
 
 
 def prior_relevance(best_rank: Ints, in_all: Bools) -> Floats:
-    """(items,) a guess at the chance of relevance, from the best rank and whether all runs have the
-    item.
+    """A guess at the relevance of each item: its chance, from the best rank and whether all runs
+    have the item.
 
     A poor guess makes intervals wider and leaves them valid.
     """
@@ -80,15 +82,14 @@ def prior_relevance(best_rank: Ints, in_all: Bools) -> Floats:
 
 
 def priorities(numbers: Floats, sizes: Floats) -> Floats:
-    """(items,) the permanent number over the size, infinite where the size is 0: items are judged
-    from the lowest on.
+    """Permanent number over the size, infinite where the size is 0: items are judged from the
+    lowest on.
     """
     return np.divide(numbers, sizes, out=np.full(len(sizes), np.inf), where=sizes > 0)
 
 
 def inclusion(sizes: Floats, threshold: float) -> Floats:
-    """(items,) the probability π of being judged under a threshold, the priority of the first item
-    that is not.
+    """Probability π of being judged under a threshold, the priority of the first item that is not.
 
     The threshold is infinite once all items of a size above 0 are judged, whose π is 1.
     """

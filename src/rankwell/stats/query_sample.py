@@ -36,7 +36,7 @@ class WholeQueries:
 
     @property
     def standard_error(self) -> float:
-        """Of the mean for queries like these; NaN for a single query."""
+        """The standard error of the mean for queries like these; NaN for a single query."""
         n = len(self.values)
         return exact_sd(self.values) / math.sqrt(n) if n > 1 else math.nan
 

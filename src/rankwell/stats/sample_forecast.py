@@ -36,11 +36,11 @@ class ForecastItems(NamedTuple):
 
     @classmethod
     def of(cls, items: SampledItems, shares: Floats, prior: Floats) -> "ForecastItems":
-        """Those of a sample. shares: (queries,) λ of each. prior: (items,) the variance of gains by
-        the prior.
+        """The items of a sample. shares: (queries,) λ of each. prior: (items,) the variance of
+        gains by the prior.
         """
         expected = items.weight * shares[items.query] * items.prediction
-        residual = np.where(items.known, items.weight * items.gain - expected, np.nan)
+        residual = np.where(items.has_gain, items.weight * items.gain - expected, np.nan)
         sums = np.bincount(items.query, weights=expected, minlength=items.n_queries).astype(
             np.float64
         )
@@ -62,8 +62,8 @@ class Forecast(NamedTuple):
     from 5 to 95 %.
     """
 
-    these: tuple[float, float, float]
-    like: tuple[float, float, float]
+    these_queries: tuple[float, float, float]
+    queries_like_these: tuple[float, float, float]
 
 
 def forecast(items: ForecastItems, inclusion: Floats, sampled: Bools, *, seed: int = 0) -> Forecast:
@@ -78,24 +78,37 @@ def forecast(items: ForecastItems, inclusion: Floats, sampled: Bools, *, seed: i
     squares = items.weight**2 * items.prior
     if np.count_nonzero(judged & (items.inclusion < 1)) >= _FEWEST:
         rows = np.flatnonzero(judged)
-        over = items.inclusion[rows]
-        below = float((squares[rows] / over).sum())
+        probabilities = items.inclusion[rows]
+        below = float((squares[rows] / probabilities).sum())
         squares = squares * (
-            float((items.residual[rows] ** 2 / over).sum()) / below if below else 1.0
+            float((items.residual[rows] ** 2 / probabilities).sum()) / below if below else 1.0
         )
     squares = np.where(judged, np.nan_to_num(items.residual) ** 2, squares)
 
-    def _within(chosen: Bools, chance: Floats) -> Floats:
-        rows = np.flatnonzero(chosen & (chance > 0))
+    def _within_queries(is_judged: Bools, chance: Floats) -> Floats:
+        rows = np.flatnonzero(is_judged & (chance > 0))
         terms = (1 - chance[rows]) / chance[rows] ** 2 * squares[rows]
         return np.bincount(items.query[rows], weights=terms, minlength=items.n_queries).astype(
             np.float64
         )
 
-    now, then = _within(judged, items.inclusion), _within(sampled, inclusion)
-    alone = np.bincount(items.query, weights=squares, minlength=items.n_queries).astype(np.float64)
+    within_now, within_then = (
+        _within_queries(judged, items.inclusion),
+        _within_queries(sampled, inclusion),
+    )
+    independent = np.bincount(items.query, weights=squares, minlength=items.n_queries).astype(
+        np.float64
+    )
     table = np.column_stack(
-        [items.totals, items.totals**2, now, then, items.predicted, items.predicted**2, alone]
+        [
+            items.totals,
+            items.totals**2,
+            within_now,
+            within_then,
+            items.predicted,
+            items.predicted**2,
+            independent,
+        ]
     )
     is_exact = bool((items.inclusion[items.weight != 0] >= 1).all())
     trust = 1.0 if is_exact else _trust(table.mean(axis=0), items.n_queries)
@@ -109,34 +122,46 @@ def forecast(items: ForecastItems, inclusion: Floats, sampled: Bools, *, seed: i
         )
     )
     low, high = np.quantile(drawn, [0.05, 0.95], axis=0)
-    return Forecast(*((float(middle[at]), float(low[at]), float(high[at])) for at in (0, 1)))
+    return Forecast(
+        *((float(middle[column]), float(low[column]), float(high[column])) for column in (0, 1))
+    )
 
 
-def _spreads(means: Floats, n: int) -> tuple[Floats, Floats, Floats]:
-    """(resamples,) the variance of totals, of true totals by moments, and of true totals were
+def _spreads(means: Floats, n_queries: int) -> tuple[Floats, Floats, Floats]:
+    """Variance of each resample's totals, of true totals by moments, and of true totals were
     residuals of items independent.
     """
-    factor = n / max(n - 1, 1)
+    factor = n_queries / max(n_queries - 1, 1)
     spread = np.maximum(means[..., 1] - means[..., 0] ** 2, 0) * factor
-    alone = np.maximum(means[..., 5] - means[..., 4] ** 2, 0) * factor + means[..., 6]
-    return spread, spread - means[..., 2], alone
+    independent = np.maximum(means[..., 5] - means[..., 4] ** 2, 0) * factor + means[..., 6]
+    return spread, spread - means[..., 2], independent
 
 
 def _trust(means: Floats, n: int) -> float:
     """The weight of the variance by moments: its error is that of a sample's variance, the other is
     off by half at most.
     """
-    spread, _, alone = _spreads(means, n)
-    error, other = 2 * float(spread) ** 2 / max(n - 1, 1), (float(alone) / 2) ** 2
-    return other / (error + other) if means[2] > 0 and error + other > 0 else 0.0
+    spread, _, independent = _spreads(means, n)
+    error_square, bias_square = (
+        2 * float(spread) ** 2 / max(n - 1, 1),
+        (float(independent) / 2) ** 2,
+    )
+    return (
+        bias_square / (error_square + bias_square)
+        if means[2] > 0 and error_square + bias_square > 0
+        else 0.0
+    )
 
 
 def _errors(means: Floats, n: int, trust: float) -> Floats:
-    """(resamples, 2) the two standard errors from means over queries. trust: the weight of the
-    variance by moments.
+    """Standard errors for these queries and for queries like these, from means over queries.
+
+    trust: the weight of the variance by moments. Returns (resamples, 2).
     """
-    spread, moments, alone = _spreads(means, n)
-    between = np.maximum(trust * moments + (1 - trust) * alone, 0.05 * np.minimum(spread, alone))
+    spread, moments, independent = _spreads(means, n)
+    between = np.maximum(
+        trust * moments + (1 - trust) * independent, 0.05 * np.minimum(spread, independent)
+    )
     return np.sqrt(np.column_stack([means[:, 3] / n, (between + means[:, 3]) / n]))
 
 
@@ -150,10 +175,13 @@ def query_forecast(values: Floats, n: int, population: int, *, seed: int = 0) ->
         mean, square = (counts @ sums / len(values)).T
         return np.sqrt(np.maximum(square - mean**2, 0) * len(values) / max(len(values) - 1, 1))
 
-    drawn = np.concatenate(over_resamples(len(values), _RESAMPLES, _sd, seed=seed))
+    sds = np.concatenate(over_resamples(len(values), _RESAMPLES, _sd, seed=seed))
     sd = exact_sd(values)
-    like = tuple(each / math.sqrt(n) for each in (sd, *np.quantile(drawn, [0.05, 0.95]).tolist()))
+    for_like_queries = tuple(
+        sd / math.sqrt(n) for sd in (sd, *np.quantile(sds, [0.05, 0.95]).tolist())
+    )
     factor = math.sqrt(max(0.0, 1 - n / population))
     return Forecast(
-        (like[0] * factor, like[1] * factor, like[2] * factor), (like[0], like[1], like[2])
+        (for_like_queries[0] * factor, for_like_queries[1] * factor, for_like_queries[2] * factor),
+        (for_like_queries[0], for_like_queries[1], for_like_queries[2]),
     )

@@ -15,14 +15,14 @@ class SelectionGain(NamedTuple):
     """apparent: mean of the best setting less that of the baseline, over the queries that chose it.
 
     out_of_fold: (queries,) the same for each query, with the setting that the other folds chose.
-    best: index of the setting that all queries choose. chosen: (folds,) that of each fold, which
-    was left out.
+    best: index of the setting that all queries choose. best_by_fold: (folds,) that of each fold,
+    which was left out.
     """
 
     apparent: float
     out_of_fold: Floats
     best: int
-    chosen: Ints
+    best_by_fold: Ints
 
 
 def selection_gain(values: Floats, folds: Ints, baseline: int) -> SelectionGain:
@@ -34,7 +34,7 @@ def selection_gain(values: Floats, folds: Ints, baseline: int) -> SelectionGain:
     Source: Stone 1974, Cross-validatory choice and assessment of statistical predictions; Varma and
     Simon 2006 on the bias.
     """
-    names, place = np.unique(folds, return_inverse=True)
+    names, fold_index = np.unique(folds, return_inverse=True)
     if len(names) < 2:
         raise BadInput(
             f"{len(names)} folds of {len(folds)} queries; expected at least two, so that "
@@ -42,9 +42,9 @@ def selection_gain(values: Floats, folds: Ints, baseline: int) -> SelectionGain:
         )
     means = exact_means(values)
     best = int(np.argmax(means))
-    chosen = np.array(
-        [int(np.argmax(exact_means(values[place != fold]))) for fold in range(len(names))],
+    best_by_fold = np.array(
+        [int(np.argmax(exact_means(values[fold_index != fold]))) for fold in range(len(names))],
         dtype=np.int64,
     )
-    gains = values[np.arange(len(values)), chosen[place]] - values[:, baseline]
-    return SelectionGain(float(means[best] - means[baseline]), gains, best, chosen)
+    gains = values[np.arange(len(values)), best_by_fold[fold_index]] - values[:, baseline]
+    return SelectionGain(float(means[best] - means[baseline]), gains, best, best_by_fold)

@@ -33,19 +33,19 @@ class Friedman(NamedTuple):
 
 
 def descending_ranks(values: Floats) -> Floats:
-    """(…, systems) the rank of each system in its row, 1 for the highest; equal values share the
-    mean of their ranks.
+    """Rank of each system in its row, 1 for the highest; equal values share the mean of their
+    ranks.
     """
     systems = values.shape[-1]
     rows = values.reshape(-1, systems)
-    found = np.empty(rows.shape)
+    ranks = np.empty(rows.shape)
     step = max(1, _PAIRS // max(1, systems * systems))
     for start in range(0, len(rows), step):
         part = rows[start : start + step]
         higher = (part[:, None, :] > part[:, :, None]).sum(axis=-1)
         same = (part[:, None, :] == part[:, :, None]).sum(axis=-1)
-        found[start : start + step] = higher + (same + 1) / 2
-    return found.reshape(values.shape)
+        ranks[start : start + step] = higher + (same + 1) / 2
+    return ranks.reshape(values.shape)
 
 
 def tau_ap(reference: Floats, other: Floats) -> float | None:
@@ -61,7 +61,7 @@ def tau_ap(reference: Floats, other: Floats) -> float | None:
     0.3333
     """
     n = len(reference)
-    if n < 2 or len(np.unique(reference)) < n or len(np.unique(other)) < n:
+    if not _are_orders(reference, other):
         return None
     ordered = reference[np.argsort(-other)]
     right = np.triu(ordered[:, None] > ordered[None, :], 1).sum(axis=0)
@@ -78,7 +78,7 @@ def rank_biased_overlap(reference: Floats, other: Floats, *, p: float = 0.9) -> 
     """
     check_level(p)
     n = len(reference)
-    if n < 2 or len(np.unique(reference)) < n or len(np.unique(other)) < n:
+    if not _are_orders(reference, other):
         return None
     first, second = np.argsort(np.argsort(-reference)), np.argsort(np.argsort(-other))
     common = np.cumsum(np.bincount(np.maximum(first, second), minlength=n))
@@ -86,9 +86,14 @@ def rank_biased_overlap(reference: Floats, other: Floats, *, p: float = 0.9) -> 
     return float((1 - p) / p * (common / depths * p**depths).sum() + common[-1] / n * p**n)
 
 
+def _are_orders(*scores: Floats) -> bool:
+    """Whether there are two systems or more, and none are tied."""
+    return all(1 < len(column) == len(np.unique(column)) for column in scores)
+
+
 def borda_points(values: Floats) -> Floats:
-    """(systems,) the points of each system over all tasks: a point for every system below it in a
-    task, half of one for a tie.
+    """Points of each system over all tasks: a point for every system below it in a task, half of
+    one for a tie.
 
     values: (tasks, systems), the higher the better; NaN where a system has no value in a task,
     which brings no points.
@@ -131,23 +136,26 @@ def friedman(values: Floats, *, level: float = 0.95) -> Friedman | None:
     )
 
 
-def connected_groups(ranks: Sequence[float], apart: Bools) -> list[tuple[int, ...]]:
+def connected_groups(ranks: Sequence[float], is_significant: Bools) -> list[tuple[int, ...]]:
     """The largest sets of neighbours by mean rank of which no two are apart, best first: the bars
     of a diagram.
 
-    apart: (systems, systems) whether two differ significantly.
+    is_significant: (systems, systems) whether two differ significantly.
     """
     order = sorted(range(len(ranks)), key=lambda system: (ranks[system], system))
-    found: list[tuple[int, ...]] = []
+    groups: list[tuple[int, ...]] = []
     reached = 0
-    for place in range(len(order)):
-        end = place
-        while end + 1 < len(order) and not apart[order[end + 1], order[place : end + 1]].any():
+    for start in range(len(order)):
+        end = start
+        while (
+            end + 1 < len(order)
+            and not is_significant[order[end + 1], order[start : end + 1]].any()
+        ):
             end += 1
-        if end > place and end >= reached + (1 if found else 0):
-            found.append(tuple(order[place : end + 1]))
+        if end > start and end >= reached + (1 if groups else 0):
+            groups.append(tuple(order[start : end + 1]))
             reached = end
-    return found
+    return groups
 
 
 @lru_cache(maxsize=64)

@@ -35,12 +35,12 @@ def trend(
     check_level(level)
     if not len(x) or np.ptp(x) == 0:
         return Trend(None, None)
-    _, owner = np.unique(clusters, return_inverse=True)
+    _, cluster_index = np.unique(clusters, return_inverse=True)
     off_x, off_y = x - x.mean(), y - y.mean()
     products = (np.ones(len(x)), off_x, off_y, off_x * off_x, off_x * off_y)
-    table = np.column_stack([np.bincount(owner, weights=each) for each in products]).astype(
-        np.float64
-    )
+    table = np.column_stack(
+        [np.bincount(cluster_index, weights=product) for product in products]
+    ).astype(np.float64)
     slope = float(_slopes(table.sum(axis=0)[None])[0])
     if len(table) < MIN_QUERIES:
         return Trend(slope, None)
@@ -50,7 +50,7 @@ def trend(
 
 
 def _slopes(sums: Floats) -> Floats:
-    """(rows,) the slopes from the sums 1, x, y, x² and xy; NaN where no x differs."""
+    """The slope of each row of sums of 1, x, y, x² and xy; NaN where no x differs."""
     n, x, y, xx, xy = sums.T
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = xx - x * x / n

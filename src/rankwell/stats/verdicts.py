@@ -36,7 +36,7 @@ class MeasuredDifference(NamedTuple):
     differing: int | None = None
 
     @property
-    def ahead(self) -> bool | None:
+    def is_ahead(self) -> bool | None:
         """Whether the run has the better mean; None where neither has."""
         if not self.difference:
             return None
@@ -60,7 +60,7 @@ class Family(NamedTuple):
 
     @property
     def words(self) -> str:
-        """As it follows a p-value; empty where nothing is adjusted."""
+        """The correction as it follows a p-value; empty where nothing is adjusted."""
         if self.correction == "tukey":
             return f"{_WORDS['tukey']} {self.described}"
         return (
@@ -71,8 +71,8 @@ class Family(NamedTuple):
 
 
 def verdict(
-    found: MeasuredDifference,
-    others: Sequence[MeasuredDifference] = (),
+    comparison: MeasuredDifference,
+    other_measures: Sequence[MeasuredDifference] = (),
     parts: Sequence[MeasuredDifference] = (),
     *,
     family: Family,
@@ -81,89 +81,103 @@ def verdict(
     """One sentence: who is better, by how much, how sure, what other measures say, and in which
     groups it is not so.
 
-    found: by the measure that counts most. others: by the other measures. parts: by the first, for
-    groups of the queries.
+    comparison: by the measure that counts most. other_measures: by the others. parts: by the first,
+    for groups of the queries.
     few: a group of fewer queries is called small.
     """
-    if found.difference is None:
+    if comparison.difference is None:
         return (
-            f"Nothing can be said of {found.run} and {found.against}: no query counts for both by "
-            f"{found.measure}."
+            f"Nothing can be said of {comparison.run} and {comparison.against}: no query counts "
+            "for both by "
+            f"{comparison.measure}."
         )
-    said = [_clause(found, family), *_others(found, others, family), *_parts(found, parts, few)]
-    return "; ".join(said) + "."
+    clauses = [
+        _clause(comparison, family),
+        *_other_measures(comparison, other_measures, family),
+        *_parts(comparison, parts, few),
+    ]
+    return "; ".join(clauses) + "."
 
 
 def leader(
     ranked: Sequence[tuple[str, float]],
     unclear: Sequence[str],
-    found: MeasuredDifference,
+    comparison: MeasuredDifference,
     family: Family,
 ) -> str:
     """One sentence for many systems: the leader by the first measure, and the systems that it does
     not differ from significantly.
 
     ranked: systems with their means, best first. unclear: those not decisively worse than the
-    first. found: first against second.
+    first. comparison: first against second.
     """
     name, mean = ranked[0]
     total = len(ranked) - 1
-    head = f"{name} leads by {found.measure} ({figure(mean, found.unit)})"
+    head = f"{name} leads by {comparison.measure} ({figure(mean, comparison.unit)})"
     tail = f"; {family.words}" if family.words else ""
     if not unclear:
         return f"{head} and is better than all {total} others{tail}."
-    kept = _named(unclear)
+    unclear_names = _join_names(unclear)
     if len(unclear) == total:
         return f"{head} but shows no significant difference from any of the {total} others{tail}."
-    worse = _named([each for each, _ in ranked[1:] if each not in unclear])
+    worse = _join_names([system for system, _ in ranked[1:] if system not in unclear])
     return (
-        f"{head} and is better than {worse}; there is no significant difference from {kept}{tail}."
+        f"{head} and is better than {worse}; there is no significant difference from "
+        f"{unclear_names}{tail}."
     )
 
 
-def _clause(found: MeasuredDifference, family: Family) -> str:
-    size = _amount(found)
-    evidence = [_interval(found, family), p_text(found.p), family.words]
-    sure = ", ".join(part for part in evidence if part) + _disagreement(found, family)
-    if found.decisive and found.ahead is not None:
+def _clause(comparison: MeasuredDifference, family: Family) -> str:
+    size = _amount(comparison)
+    evidence = [_interval(comparison, family), p_text(comparison.p), family.words]
+    sure = ", ".join(part for part in evidence if part) + _disagreement(comparison, family)
+    if comparison.decisive and comparison.is_ahead is not None:
         return (
-            f"{found.run} is {'better' if found.ahead else 'worse'} than {found.against} by "
+            f"{comparison.run} is {'better' if comparison.is_ahead else 'worse'} than "
+            f"{comparison.against} by "
             f"{size}, {sure}"
         )
-    where = {True: "ahead", False: "behind", None: "level"}[found.ahead]
-    seen = (
-        f"they are level by {found.measure}"
-        if found.ahead is None
-        else f"{found.run} is {where} by {size}"
+    where = {True: "ahead", False: "behind", None: "level"}[comparison.is_ahead]
+    standing = (
+        f"they are level by {comparison.measure}"
+        if comparison.is_ahead is None
+        else f"{comparison.run} is {where} by {size}"
     )
-    if found.p is None:
-        known = ", ".join(filter(None, [seen, _interval(found, family)]))
+    if comparison.p is None:
+        evidence_shown = ", ".join(filter(None, [standing, _interval(comparison, family)]))
         reason = "it has no p-value for fewer than two differences, or where all are the same"
-        return f"This test cannot judge {found.run} and {found.against}: {known}; {reason}"
+        return (
+            f"This test cannot judge {comparison.run} and {comparison.against}: {evidence_shown}; "
+            f"{reason}"
+        )
     smallest = ""
-    if found.detectable is not None:
-        size = figure(found.detectable, found.unit)
-        alone = " in a test of this pair alone" if family.words else ""
-        often = f"is significant {100 * family.power:g} % of the time{alone}"
-        smallest = f"; with {found.n} {family.noun} a true difference of about {size} {often}"
+    if comparison.detectable is not None:
+        size = figure(comparison.detectable, comparison.unit)
+        pair_only = " in a test of this pair alone" if family.words else ""
+        often = f"is significant {100 * family.power:g} % of the time{pair_only}"
+        smallest = f"; with {comparison.n} {family.noun} a true difference of about {size} {often}"
     return (
-        f"There is no significant difference between {found.run} and {found.against}: {seen}, "
+        f"There is no significant difference between {comparison.run} and {comparison.against}: "
+        f"{standing}, "
         f"{sure}{smallest}"
     )
 
 
-def _disagreement(found: MeasuredDifference, family: Family) -> str:
+def _disagreement(comparison: MeasuredDifference, family: Family) -> str:
     """Why the test decides otherwise than a reader of the interval would, where it does."""
-    if found.interval is None or found.p is None:
+    if comparison.interval is None or comparison.p is None:
         return ""
-    excludes = found.interval[0] > 0 or found.interval[1] < 0
-    if excludes is found.decisive:
+    excludes = comparison.interval[0] > 0 or comparison.interval[1] < 0
+    if excludes is comparison.decisive:
         return ""
-    if found.decisive:
+    if comparison.decisive:
         return "; the interval includes 0, but the test decides"
-    if found.differing is not None and (least := 2.0 ** (1 - found.differing)) > 1 - family.level:
+    if (
+        comparison.differing is not None
+        and (least := 2.0 ** (1 - comparison.differing)) > 1 - family.level
+    ):
         few = (
-            f"only {found.differing} {family.noun} differ, which cannot give a p below "
+            f"only {comparison.differing} {family.noun} differ, which cannot give a p below "
             f"{figure(least, 'score')}"
         )
         return f"; the interval excludes 0, but {few}"
@@ -171,78 +185,95 @@ def _disagreement(found: MeasuredDifference, family: Family) -> str:
     return f"; the interval, {corrected}excludes 0, but the test decides"
 
 
-def _others(
-    found: MeasuredDifference, others: Sequence[MeasuredDifference], family: Family
+def _other_measures(
+    comparison: MeasuredDifference, other_measures: Sequence[MeasuredDifference], family: Family
 ) -> list[str]:
-    alike = [
-        each.measure
-        for each in others
-        if each.decisive and each.ahead is found.ahead and found.decisive
+    agreeing = [
+        difference.measure
+        for difference in other_measures
+        if difference.decisive
+        and difference.is_ahead is comparison.is_ahead
+        and comparison.decisive
     ]
-    decisive = [each for each in others if each.decisive and each.measure not in alike]
-    unclear = [each.measure for each in others if not each.decisive]
-    said = (
-        [f"{'better' if found.ahead else 'worse'} by {_measures(alike, family)}, too"]
-        if alike
+    decisive = [
+        difference
+        for difference in other_measures
+        if difference.decisive and difference.measure not in agreeing
+    ]
+    unclear = [difference.measure for difference in other_measures if not difference.decisive]
+    clauses = (
+        [f"{'better' if comparison.is_ahead else 'worse'} by {_measures(agreeing, family)}, too"]
+        if agreeing
         else []
     )
     for word, ahead in (("better", True), ("worse", False)):
-        names = [each.measure for each in decisive if each.ahead is ahead]
-        said += [f"{word} by {_measures(names, family)}"] if names else []
-    return said + (
-        [f"not decisive by {_measures(unclear, family)}"] if unclear and found.decisive else []
+        names = [difference.measure for difference in decisive if difference.is_ahead is ahead]
+        clauses += [f"{word} by {_measures(names, family)}"] if names else []
+    return clauses + (
+        [f"not decisive by {_measures(unclear, family)}"] if unclear and comparison.decisive else []
     )
 
 
 def _measures(names: Sequence[str], family: Family) -> str:
     plural = "s" if len(names) > 1 else ""
-    return f"the secondary measure{plural} {_named(names)}" if family.secondary else _named(names)
+    return (
+        f"the secondary measure{plural} {_join_names(names)}"
+        if family.secondary
+        else _join_names(names)
+    )
 
 
-def _parts(found: MeasuredDifference, parts: Sequence[MeasuredDifference], few: int) -> list[str]:
+def _parts(
+    comparison: MeasuredDifference, parts: Sequence[MeasuredDifference], few: int
+) -> list[str]:
     """Parts that differ from the verdict over all queries."""
-    shown = [
-        (each, f"{each.part} (n = {each.n}{', small' if each.n < few else ''})") for each in parts
+    labelled_parts = [
+        (part, f"{part.part} (n = {part.n}{', small' if part.n < few else ''})") for part in parts
     ]
     if not parts:
         return []
-    said: list[str] = []
+    clauses: list[str] = []
     for word, ahead in (("better", True), ("worse", False)):
-        names = [name for each, name in shown if each.decisive and each.ahead is ahead]
-        if names and not (found.decisive and found.ahead is ahead):
-            said.append(f"{word} for {_named(names)}")
-    unclear = [name for each, name in shown if not each.decisive]
-    if found.decisive:
-        said += (
-            [f"not decisive for {_named(unclear)}"]
+        names = [name for part, name in labelled_parts if part.decisive and part.is_ahead is ahead]
+        if names and not (comparison.decisive and comparison.is_ahead is ahead):
+            clauses.append(f"{word} for {_join_names(names)}")
+    unclear = [name for part, name in labelled_parts if not part.decisive]
+    if comparison.decisive:
+        clauses += (
+            [f"not decisive for {_join_names(unclear)}"]
             if unclear
             else []
-            if said
+            if clauses
             else [f"so it is in all {len(parts)} groups"]
         )
     elif len(unclear) == len(parts):
-        said.append(f"nor in any of {len(parts)} groups")
-    return said
+        clauses.append(f"nor in any of {len(parts)} groups")
+    return clauses
 
 
-def _named(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     if len(names) > _MOST:
         return f"{', '.join(names[:_MOST])} and {len(names) - _MOST} more"
     return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1]
 
 
-def _amount(found: MeasuredDifference) -> str:
-    unit = {"percent": " points of", "rank": " ranks by", "count": " by"}.get(found.unit, "")
-    return f"{figure(abs(found.difference or 0.0), found.unit)}{unit} {found.measure}"
+def _amount(comparison: MeasuredDifference) -> str:
+    unit = {"percent": " points of", "rank": " ranks by", "count": " by"}.get(comparison.unit, "")
+    return (
+        f"{figure(abs(comparison.difference or 0.0), comparison.unit)}{unit} {comparison.measure}"
+    )
 
 
-def _interval(found: MeasuredDifference, family: Family) -> str:
-    if found.interval is None:
-        return "" if found.n >= 10 else f"no interval below 10 {family.noun} (n = {found.n})"
-    low, high = found.interval
+def _interval(comparison: MeasuredDifference, family: Family) -> str:
+    if comparison.interval is None:
+        return (
+            "" if comparison.n >= 10 else f"no interval below 10 {family.noun} (n = {comparison.n})"
+        )
+    low, high = comparison.interval
     # The sentence names the size of the difference, and the interval is of what it names.
-    if (found.difference or 0.0) < 0:
+    if (comparison.difference or 0.0) < 0:
         low, high = -high, -low
     return (
-        f"{100 * family.level:g} % interval [{figure(low, found.unit)}, {figure(high, found.unit)}]"
+        f"{100 * family.level:g} % interval [{figure(low, comparison.unit)}, "
+        f"{figure(high, comparison.unit)}]"
     )

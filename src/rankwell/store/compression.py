@@ -18,8 +18,8 @@ def refuse_bomb(unpacked: int, packed: int, advice: str = "unpack it yourself") 
     """
     if unpacked > max(_MOST_UNPACKED, _RATIO * packed):
         most = f"{_RATIO} times as many and {_MOST_UNPACKED >> 20} MiB"
-        what = f"{packed} compressed bytes unpack to more than {most}, which can fill the memory"
-        raise BadInput(f"{what}; if the content is right, {advice} and name the result.")
+        problem = f"{packed} compressed bytes unpack to more than {most}, which can fill the memory"
+        raise BadInput(f"{problem}; if the content is right, {advice} and name the result.")
 
 
 class Unpacked(io.RawIOBase):

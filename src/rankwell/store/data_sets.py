@@ -23,7 +23,9 @@ _QRELS = {
     "data": ("parquet", "arrow"),
     "": ("arrow",),
 }
-_MEANT = "name a file of judgments, or a BEIR folder (corpus.jsonl, queries.jsonl, qrels/test.tsv)"
+_EXPECTED_FILES = (
+    "name a file of judgments, or a BEIR folder (corpus.jsonl, queries.jsonl, qrels/test.tsv)"
+)
 
 
 def is_data_set_id(place: Any) -> bool:
@@ -36,8 +38,8 @@ def qrels_splits(folder: Path) -> Splits:
     none.
     """
     for name in _QRELS:
-        if found := _splits(folder / name, _QRELS[name]):
-            return found
+        if splits := _splits(folder / name, _QRELS[name]):
+            return splits
     return {}
 
 
@@ -48,24 +50,25 @@ def qrels_file(folder: str, split: str | None) -> Path:
     Raises BadInput without judgments, for a split that is not there, listing those that are, and
     for one in several files.
     """
-    found = qrels_splits(Path(folder))
-    if not found:
-        raise BadInput(f"{folder} is a folder without qrels/*.tsv; {_MEANT}.")
-    chosen = split or ("" if list(found) == [""] else "test")
-    if chosen not in found:
-        example = f"{folder}:{next(iter(found))}" if next(iter(found)) else f"{folder} alone"
-        what = (
-            f"{folder} has no split {chosen!r}; its splits are "
-            f"{', '.join(filter(None, found)) or 'without a name'}"
+    splits = qrels_splits(Path(folder))
+    if not splits:
+        raise BadInput(f"{folder} is a folder without qrels/*.tsv; {_EXPECTED_FILES}.")
+    split_name = split or ("" if list(splits) == [""] else "test")
+    if split_name not in splits:
+        example = f"{folder}:{next(iter(splits))}" if next(iter(splits)) else f"{folder} alone"
+        problem = (
+            f"{folder} has no split {split_name!r}; its splits are "
+            f"{', '.join(filter(None, splits)) or 'without a name'}"
         )
-        raise BadInput(f"{what}; name one as {example}.")
-    if len(found[chosen]) > 1:
-        what = (
-            f"{folder}: the judgments of the split {chosen!r} are {len(found[chosen])} files; "
+        raise BadInput(f"{problem}; name one as {example}.")
+    if len(splits[split_name]) > 1:
+        problem = (
+            f"{folder}: the judgments of the split {split_name!r} are {len(splits[split_name])} "
+            "files; "
             "expected one"
         )
-        raise BadInput(f"{what}. Save them as one (num_shards=1), or join the files.")
-    return found[chosen][0]
+        raise BadInput(f"{problem}. Save them as one (num_shards=1), or join the files.")
+    return splits[split_name][0]
 
 
 def text_files(place: Any) -> list[Path]:
@@ -80,8 +83,8 @@ def text_files(place: Any) -> list[Path]:
     path, part = split_part(place)
     if not Path(path).is_dir():
         return []
-    found = _splits(Path(path), _TEXTS)
-    if not found or {"corpus", "queries"} <= found.keys():
+    splits = _splits(Path(path), _TEXTS)
+    if not splits or {"corpus", "queries"} <= splits.keys():
         inside = [
             name
             for name in ("queries", "corpus")
@@ -96,12 +99,12 @@ def text_files(place: Any) -> list[Path]:
             f"name {' or '.join(f'{path}/{name}' for name in inside)}" if inside else "name a file"
         )
         raise BadInput(f"{path} is a folder without texts of its own; {hint}.")
-    if part not in found and (part or len(found) > 1):
-        what = f"has no split {part!r}" if part else "has several splits"
+    if part not in splits and (part or len(splits) > 1):
+        problem = f"has no split {part!r}" if part else "has several splits"
         raise BadInput(
-            f"{path} {what}; name one of {', '.join(f'{path}:{each}' for each in found)}."
+            f"{path} {problem}; name one of {', '.join(f'{path}:{split}' for split in splits)}."
         )
-    return found[part] if part in found else next(iter(found.values()))
+    return splits[part] if part in splits else next(iter(splits.values()))
 
 
 def queries_beside(place: Any, split: str | None) -> Path | str | None:
@@ -111,13 +114,13 @@ def queries_beside(place: Any, split: str | None) -> Path | str | None:
     folder, part = split_part(place)
     if (texts := Path(folder, "queries.jsonl")).is_file():
         return texts
-    found = _splits(Path(folder, "queries"), _TEXTS)
-    chosen = split or part or "test"
+    splits = _splits(Path(folder, "queries"), _TEXTS)
+    split_name = split or part or "test"
     return (
-        f"{folder}/queries:{chosen}"
-        if chosen in found
+        f"{folder}/queries:{split_name}"
+        if split_name in splits
         else f"{folder}/queries"
-        if len(found) == 1
+        if len(splits) == 1
         else None
     )
 
@@ -126,19 +129,19 @@ def _splits(folder: Path, kinds: tuple[str, ...]) -> Splits:
     """The files of each split in the folder of one table, whose splits are files or folders; its
     own Arrow files are ``.
     """
-    found: Splits = {}
+    splits: Splits = {}
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.name.startswith((".", "_")):
             continue
         if path.is_dir():
             if inside := [
-                each
-                for each in sorted(path.iterdir())
-                if each.suffix[1:] in kinds and each.suffix in _TABLES
+                file
+                for file in sorted(path.iterdir())
+                if file.suffix[1:] in kinds and file.suffix in _TABLES
             ]:
-                found[path.name] = inside
+                splits[path.name] = inside
         elif path.suffix == ".arrow" and "arrow" in kinds:
-            found.setdefault("", []).append(path)
+            splits.setdefault("", []).append(path)
         elif (name := _FILE.fullmatch(path.name)) and name[2] in kinds:
-            found.setdefault(name[1], []).append(path)
-    return found
+            splits.setdefault(name[1], []).append(path)
+    return splits

@@ -121,10 +121,11 @@ def is_draft(path: Path) -> bool:
     """Whether a file, or a folder, is a draft or in one: of another process, or left by one that
     was killed.
     """
-    places = [place for place in (path, *path.parents) if place.name.startswith(".")]
+    hidden_paths = [folder for folder in (path, *path.parents) if folder.name.startswith(".")]
     return any(
-        (place.name == DRAFT_FOLDER or _DRAFT.fullmatch(place.name)) and place not in _DRAFTS
-        for place in places
+        (hidden_path.name == DRAFT_FOLDER or _DRAFT.fullmatch(hidden_path.name))
+        and hidden_path not in _DRAFTS
+        for hidden_path in hidden_paths
     )
 
 
@@ -205,11 +206,11 @@ def refuse_blocked(path: Path, *, folder: bool = False) -> None:
         )
     if path.is_dir() and not folder:
         raise BadUsage(f"{path} is a folder; name a file to write.")
-    for place in (path, *path.parents) if folder else path.parents:
-        if place.exists() and not place.is_dir():
-            what = "be a folder" if folder else "be written"
-            why = "" if place == path else f", so that {path} cannot {what}"
-            raise BadUsage(f"{place} is a file, not a folder{why}; name another place.")
+    for folder_path in (path, *path.parents) if folder else path.parents:
+        if folder_path.exists() and not folder_path.is_dir():
+            failure = "be a folder" if folder else "be written"
+            why = "" if folder_path == path else f", so that {path} cannot {failure}"
+            raise BadUsage(f"{folder_path} is a file, not a folder{why}; name another place.")
 
 
 @contextmanager
@@ -323,7 +324,7 @@ class Cache:
         identity = json.dumps(maker, sort_keys=True)
         refuse_blocked(folder, folder=True)
         self._sha256 = hashlib.sha256
-        self._known = json.dumps(
+        self._identity = json.dumps(
             [identity, {**versions, "rankwell": __version__}], sort_keys=True
         ).encode()
         self._folder = folder / self._sha256(identity.encode()).hexdigest()[:32]
@@ -335,24 +336,30 @@ class Cache:
         """Whether a folder holds nothing but what caches keep: a folder for each maker, named by
         its digest.
         """
-        names = [each.name if each.is_dir() else "" for each in folder.iterdir()]
+        names = [entry.name if entry.is_dir() else "" for entry in folder.iterdir()]
         return all(len(name) == 32 and not set(name) - set("0123456789abcdef") for name in names)
 
-    def _place(self, digest: str) -> Path:
+    def _path_of(self, digest: str) -> Path:
         bare = digest.removeprefix("sha256:")
         return self._folder / bare[:2] / bare[2:]
 
     def get(self, digest: str) -> bytes | None:
         """The result, or None where there is none, or a damaged one."""
         try:
-            found = self._place(digest).read_bytes()
+            checked_content = self._path_of(digest).read_bytes()
         except FileNotFoundError:
             return None
-        return found[32:] if found[:32] == self._checksum(digest, found[32:]) else None
+        return (
+            checked_content[32:]
+            if checked_content[:32] == self._checksum(digest, checked_content[32:])
+            else None
+        )
 
     def put(self, digest: str, content: bytes) -> None:
         """Keeps a result."""
-        write_bytes(self._place(digest), self._checksum(digest, content) + content)
+        write_bytes(self._path_of(digest), self._checksum(digest, content) + content)
 
     def _checksum(self, digest: str, content: bytes) -> bytes:
-        return self._sha256(self._sha256(self._known + digest.encode()).digest() + content).digest()
+        return self._sha256(
+            self._sha256(self._identity + digest.encode()).digest() + content
+        ).digest()

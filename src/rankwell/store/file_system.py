@@ -47,17 +47,17 @@ class _RemoteFiles:
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
         """Name and size of an object."""
-        seen = look(_url(path))
-        if seen is None:
+        remote_object = look(_url(path))
+        if remote_object is None:
             raise FileNotFoundError(path)
-        return {"name": path, "size": seen.size, "type": "file"}
+        return {"name": path, "size": remote_object.size, "type": "file"}
 
     def open(self, path: str, mode: str = "rb", **_: Any) -> Any:
         """An object to read by ranges."""
-        seen = look(_url(path))
-        if seen is None or mode != "rb":
+        remote_object = look(_url(path))
+        if remote_object is None or mode != "rb":
             raise FileNotFoundError(path)
-        return _Stream(seen)
+        return _Stream(remote_object)
 
     def glob(self, path: str, **_: Any) -> Any:
         """The name itself, which is never a pattern."""
@@ -83,7 +83,7 @@ def remote_files() -> Any:
 
 
 def _url(path: str) -> str:
-    found = unquote(path.removeprefix(f"{PROTOCOL}://"))
-    if "://" not in found:
+    url = unquote(path.removeprefix(f"{PROTOCOL}://"))
+    if "://" not in url:
         raise BadInput(f"{path}: expected the name of an object.")
-    return found
+    return url

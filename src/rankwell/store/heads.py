@@ -55,7 +55,7 @@ def _counts(line: bytes) -> bool:
 
 
 class Head:
-    """The first bytes of a source, which determine its format; whether they are the `whole`.
+    """The first bytes of a source, which determine its format; `is_whole`: whether they are all.
 
     path: gives that of the plain file. address: of an object that has not been fetched. source:
     from which more is read.
@@ -66,15 +66,15 @@ class Head:
         name: str,
         raw: bytes,
         *,
-        whole: bool,
+        is_whole: bool,
         path: Callable[[], Path | None] = lambda: None,
         address: str = "",
         source: Source | None = None,
     ) -> None:
-        self.name, self.raw, self.whole, self._path, self.address, self._source = (
+        self.name, self.raw, self.is_whole, self._path, self.address, self._source = (
             name,
             raw,
-            whole,
+            is_whole,
             path,
             address,
             source,
@@ -83,13 +83,13 @@ class Head:
     @classmethod
     def of(cls, source: Source, size: int = HEAD) -> Self:
         """The head of a source. Raises BadInput where it is empty."""
-        raw, whole = first_bytes(source.head, size)
+        raw, is_whole = first_bytes(source.head, size)
         if not raw.strip():
             raise BadInput(f"{source.name} is empty; expected a file with content.")
         return cls(
             source.name,
             raw,
-            whole=whole,
+            is_whole=is_whole,
             path=lambda: source.path,
             address=source.address,
             source=source,
@@ -101,7 +101,7 @@ class Head:
         where 32 MiB do not.
         """
         longer = self
-        while not longer.whole and longer.ends_within_object():
+        while not longer.is_whole and longer.ends_within_object():
             if self._source is None or len(longer.raw) >= _LONGEST_OBJECT:
                 return self
             longer = Head.of(self._source, 8 * len(longer.raw))
@@ -145,7 +145,7 @@ class Head:
 
     def _complete(self) -> list[bytes]:
         parts = self.raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-        return parts if self.whole or len(parts) == 1 else parts[:-1]
+        return parts if self.is_whole or len(parts) == 1 else parts[:-1]
 
     @cached_property
     def lines(self) -> list[bytes]:
@@ -165,7 +165,7 @@ class Head:
         return self.raw.decode("utf-8", "replace").lstrip()
 
     @property
-    def seen(self) -> str:
+    def excerpt(self) -> str:
         """The beginning, for messages: 60 characters, escaped."""
         return repr(self.text[:60])
 
@@ -173,17 +173,17 @@ class Head:
         """Raises BadInput naming content that is neither text nor Parquet, nor other bytes if
         `binary`; also for web pages.
         """
-        for mark, what in _FOREIGN.items():
+        for mark, file_kind in _FOREIGN.items():
             if self.raw.startswith(mark):
-                raise BadInput(f"{self.name} is {what}.")
+                raise BadInput(f"{self.name} is {file_kind}.")
         is_marked_up = self.text[:200].lower().startswith(("<!doctype", "<html", "<?xml"))
         if is_marked_up and not _TOPICS.search(self.text[:4096]):
             raise BadInput(
-                f"{self.name}:1: {self.seen}: a web page or XML; did a download return an "
+                f"{self.name}:1: {self.excerpt}: a web page or XML; did a download return an "
                 "error or a login page?"
             )
         zero = self.raw.find(b"\0", 0, 4096)
         if zero >= 0 and not binary and not self.raw.startswith(b"PAR1"):
             line = self.raw.count(b"\n", 0, zero) + 1
-            found = f"a zero byte, so this is not a text file; it begins with {self.raw[:16]!r}"
-            raise BadInput(f"{self.name}:{line}: {found}; name a file in a known format.")
+            problem = f"a zero byte, so this is not a text file; it begins with {self.raw[:16]!r}"
+            raise BadInput(f"{self.name}:{line}: {problem}; name a file in a known format.")

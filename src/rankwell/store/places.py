@@ -32,7 +32,7 @@ _SMALL = 1 << 20
 HEAD = 1 << 16
 """Bytes at the beginning that usually determine a format."""
 _VECTORS = (".npy", ".fbin", ".hbin", ".u8bin", ".i8bin", ".fvecs", ".bvecs", ".parquet")
-_BESIDE = (".ids.txt", ".ids.json")
+_ID_SUFFIXES = (".ids.txt", ".ids.json")
 _REMOTE = re.compile(r"(s3|gs|az|hf):/{1,2}([^/].*)", re.DOTALL)
 _NAMELESS = re.compile(r"(s3|gs|az|hf):(/{0,2}|/{3,}.*)", re.DOTALL)
 DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/")
@@ -79,17 +79,23 @@ def remote_url(place: object) -> str | None:
     Raises BadUsage for an address without a bucket, or of the Hub without a repository.
     """
     text = str(place)
-    if found := _REMOTE.fullmatch(text):
-        return f"{found[1]}://{found[2]}"
-    if found := _NAMELESS.fullmatch(text):
-        what, form = (
+    if address := _REMOTE.fullmatch(text):
+        return f"{address[1]}://{address[2]}"
+    if incomplete_address := _NAMELESS.fullmatch(text):
+        missing_part, form = (
             ("repository", "datasets/OWNER/NAME/FILE")
-            if found[1] == "hf"
+            if incomplete_address[1] == "hf"
             else ("bucket", "BUCKET/NAME")
         )
-        has_name = bool(found[2].strip("/"))
-        text, what = (text, f"a {what}") if has_name else (f"{found[1]}://", f"a {what} and a name")
-        raise BadUsage(f"{shown(text)} lacks {what}; expected {found[1]}://{form}.")
+        has_name = bool(incomplete_address[2].strip("/"))
+        text, missing_part = (
+            (text, f"a {missing_part}")
+            if has_name
+            else (f"{incomplete_address[1]}://", f"a {missing_part} and a name")
+        )
+        raise BadUsage(
+            f"{shown(text)} lacks {missing_part}; expected {incomplete_address[1]}://{form}."
+        )
     return None
 
 
@@ -199,7 +205,7 @@ class Source:
         fetched.
         """
         if begin and self.address:
-            return io.BufferedReader(_remote().begun(self._url, HEAD + 1), HEAD)
+            return io.BufferedReader(_remote().stream_object(self._url, HEAD + 1), HEAD)
         if self.file is None:
             return io.BytesIO(self._piped)
         try:
@@ -249,8 +255,8 @@ class Source:
                     with gzip.open(raw) as stream:
                         yield self._unpacked(iter(partial(stream.read, 1 << 17), b""))
                 except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-                    what = f"{self.name}: the gzip data is damaged or ends early ({error})"
-                    raise BadInput(f"{what}; fetch or compress it again.") from error
+                    problem = f"{self.name}: the gzip data is damaged or ends early ({error})"
+                    raise BadInput(f"{problem}; fetch or compress it again.") from error
             elif self.compression == "zstd":
                 yield self._unpacked(zstd_pieces(raw, self.name))
             else:
@@ -290,9 +296,9 @@ class Source:
         import hashlib
 
         with self._raw() as stream, self._reading():
-            found = "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
+            digest = "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
         self.refuse_changed()
-        return found
+        return digest
 
     def refuse_changed(self) -> None:
         """Raises BadInput for a file that is not as it was when the command, or the function of
@@ -360,8 +366,8 @@ def _read_piped(stream: BinaryIO, name: str) -> bytes:
     while piece := stream.read(1 << 20):
         content.write(piece)
         if content.tell() > _MOST_PIPED:
-            what = f"{name} has more than {_MOST_PIPED >> 30} GiB, which are kept in memory"
-            raise BadInput(f"{what}; save it to a file and name that.")
+            problem = f"{name} has more than {_MOST_PIPED >> 30} GiB, which are kept in memory"
+            raise BadInput(f"{problem}; save it to a file and name that.")
     return content.getvalue()
 
 
@@ -396,8 +402,8 @@ def split_name(text: str) -> tuple[str, str]:
     >>> split_name("bm25=s3://bucket/run?v=2"), split_name("s3://bucket/run?v=2")
     (('bm25', 's3://bucket/run?v=2'), ('', 's3://bucket/run?v=2'))
     """
-    name, equals, place = text.partition("=")
-    return (name, place) if equals and ":/" not in name else ("", text)
+    name, equals, path_or_url = text.partition("=")
+    return (name, path_or_url) if equals and ":/" not in name else ("", text)
 
 
 def exists(place: str | Path) -> bool:
@@ -413,7 +419,7 @@ def file_states(*places: str | Path) -> tuple[tuple[str, int, int], ...]:
     """Names, sizes and times of files, and of all files of folders: what was read from them is true
     while these are the same.
     """
-    paths = [Path(place) for place in places if exists(place)]
+    paths = [Path(path_or_url) for path_or_url in places if exists(path_or_url)]
     files = [
         file for path in paths for file in (sorted(path.rglob("*")) if path.is_dir() else [path])
     ]
@@ -432,16 +438,16 @@ def sources_of(*places: Mapping[str, Any]) -> dict[str, Source]:
     A second file of a name that is taken, such as a run called `positives`, has the name with a
     number behind it.
     """
-    found: dict[str, Source] = {}
-    for name, place in (
-        (name, place)
-        for each in places
-        for name, place in each.items()
-        if isinstance(place, (str, Path))
+    sources: dict[str, Source] = {}
+    for name, path_or_url in (
+        (name, path_or_url)
+        for named_places in places
+        for name, path_or_url in named_places.items()
+        if isinstance(path_or_url, (str, Path))
     ):
-        path = split_part(place)[0]
+        path = split_part(path_or_url)[0]
         if shards := shard_files(path):
-            found |= {f"{name}/{each.rpartition('/')[2]}": Source(each) for each in shards}
+            sources |= {f"{name}/{shard.rpartition('/')[2]}": Source(shard) for shard in shards}
             continue
         path = f"{Path(path, 'vectors.npy')}" if exists(path) and Path(path).is_dir() else path
         if (
@@ -449,8 +455,8 @@ def sources_of(*places: Mapping[str, Any]) -> dict[str, Source]:
             or path in _PIPED
             or (path in STDIN and "-" in _PIPED)
         ):
-            found[name if name not in found else f"{name} {len(found)}"] = Source(path)
-    return found
+            sources[name if name not in sources else f"{name} {len(sources)}"] = Source(path)
+    return sources
 
 
 def shard_files(place: str | Path) -> list[str]:
@@ -462,21 +468,23 @@ def shard_files(place: str | Path) -> list[str]:
     their ids (`*.ids.txt`, `*.ids.json`) nor hidden (`.name`, `_name`).
     """
     folder, names = folder_names(place)
-    found = [name for name in names if name.endswith(_VECTORS) and not name.startswith((".", "_"))]
-    if not found or "vectors.npy" in found:
+    shards = [name for name in names if name.endswith(_VECTORS) and not name.startswith((".", "_"))]
+    if not shards or "vectors.npy" in shards:
         return []
     odd = [
         name
         for name in names
-        if name not in found and not name.startswith((".", "_")) and not name.endswith(_BESIDE)
+        if name not in shards
+        and not name.startswith((".", "_"))
+        and not name.endswith(_ID_SUFFIXES)
     ]
     if odd:
-        what = (
+        problem = (
             f"{folder}/{odd[0]} is neither a shard of vectors ({', '.join(_VECTORS)}) nor ids of "
-            f"one ({', '.join(_BESIDE)})"
+            f"one ({', '.join(_ID_SUFFIXES)})"
         )
-        raise BadInput(f"{what}; move it elsewhere.")
-    return [f"{folder}/{name}" for name in found]
+        raise BadInput(f"{problem}; move it elsewhere.")
+    return [f"{folder}/{name}" for name in shards]
 
 
 def folder_names(place: str | Path) -> tuple[str, list[str]]:
@@ -487,7 +495,7 @@ def folder_names(place: str | Path) -> tuple[str, list[str]]:
     if url is None:
         is_folder = exists(place) and Path(place).is_dir()
         names = (
-            [f"{each.name}/" if each.is_dir() else each.name for each in Path(place).iterdir()]
+            [f"{entry.name}/" if entry.is_dir() else entry.name for entry in Path(place).iterdir()]
             if is_folder
             else []
         )

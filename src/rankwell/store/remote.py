@@ -37,23 +37,23 @@ def look(url: str, *, anew: bool = False) -> Object | None:
 
     Raises BadInput, BadUsage.
     """
-    known = None if anew else _SEEN.get(url)
-    if known is None:
+    remote_object = None if anew else _SEEN.get(url)
+    if remote_object is None:
         service, key = service_of(url)
-        found = (
+        size_and_tag = (
             _attempted(url, lambda: service.head(key)) if key and not key.endswith("/") else None
         )
-        if found is None:
+        if size_and_tag is None:
             return None
-        known = _SEEN[url] = Object(url, *found)
-    return known
+        remote_object = _SEEN[url] = Object(url, *size_and_tag)
+    return remote_object
 
 
 def existing(url: str, *, anew: bool = False) -> Object:
     """As `look`. Raises BadInput where there is none."""
-    if (found := look(url, anew=anew)) is None:
+    if (remote_object := look(url, anew=anew)) is None:
         raise BadInput(f"{url}: there is no such object; list what is there, and name one.")
-    return found
+    return remote_object
 
 
 def expect(url: str, size: int, tag: str) -> None:
@@ -70,19 +70,19 @@ def forget() -> None:
     forget_services()
 
 
-def read_range(seen: Object, start: int, stop: int) -> bytes:
+def read_range(remote_object: Object, start: int, stop: int) -> bytes:
     """The bytes of an object from start to stop. Raises BadInput where it cannot be read, or has
     changed since it was seen.
     """
-    service, key = service_of(seen.url)
+    service, key = service_of(remote_object.url)
 
     def _read() -> bytes:
-        found = service.read(key, start, stop, seen)
-        if len(found) != stop - start:
-            raise Failed(f"{len(found)} of {stop - start} bytes came")
-        return found
+        content = service.read(key, start, stop, remote_object)
+        if len(content) != stop - start:
+            raise Failed(f"{len(content)} of {stop - start} bytes came")
+        return content
 
-    return _attempted(seen.url, _read) if stop > start else b""
+    return _attempted(remote_object.url, _read) if stop > start else b""
 
 
 def read_whole(url: str) -> bytes | None:
@@ -90,10 +90,10 @@ def read_whole(url: str) -> bytes | None:
     is none. Raises BadInput.
     """
     service, key = service_of(url)
-    return _attempted(url, lambda: service.whole(key))
+    return _attempted(url, lambda: service.read_whole(key))
 
 
-def read_pieces(seen: Object, start: int, stop: int) -> Iterator[bytes]:
+def read_pieces(remote_object: Object, start: int, stop: int) -> Iterator[bytes]:
     """The bytes of a long range, piece by piece in order; a few pieces are read at a time. Raises
     as `read_range`.
     """
@@ -104,7 +104,8 @@ def read_pieces(seen: Object, start: int, stop: int) -> Iterator[bytes]:
         for first in range(0, len(ranges), _AT_ONCE):
             # No more is read ahead than is used next, so that memory stays small.
             yield from pool.map(
-                lambda each: read_range(seen, *each), ranges[first : first + _AT_ONCE]
+                lambda byte_range: read_range(remote_object, *byte_range),
+                ranges[first : first + _AT_ONCE],
             )
 
 
@@ -112,11 +113,11 @@ class RangeStream(io.RawIOBase):
     """An object as a file: what is read of it is one range, and nothing else comes. Raises as
     `read_range`.
 
-    begun: the first bytes, where they are known.
+    first_content: the first bytes, where they are known.
     """
 
-    def __init__(self, seen: Object, begun: bytes = b"") -> None:
-        self._seen, self._at, self._begun = seen, 0, begun
+    def __init__(self, remote_object: Object, first_content: bytes = b"") -> None:
+        self._object, self._position, self._first_content = remote_object, 0, first_content
 
     def readable(self) -> bool:
         """Always."""
@@ -128,29 +129,31 @@ class RangeStream(io.RawIOBase):
 
     def seek(self, offset: int, whence: int = 0, /) -> int:
         """The new position."""
-        self._at = max(0, (0, self._at, self._seen.size)[whence] + offset)
-        return self._at
+        self._position = max(0, (0, self._position, self._object.size)[whence] + offset)
+        return self._position
 
     def readinto(self, buffer: Any, /) -> int:
         """Fills the buffer, as far as the object goes."""
-        stop = min(self._at + len(buffer), self._seen.size)
-        found = self._begun[self._at : stop] or read_range(self._seen, self._at, stop)
-        buffer[: len(found)] = found
-        self._at += len(found)
-        return len(found)
+        stop = min(self._position + len(buffer), self._object.size)
+        content = self._first_content[self._position : stop] or read_range(
+            self._object, self._position, stop
+        )
+        buffer[: len(content)] = content
+        self._position += len(content)
+        return len(content)
 
 
-def begun(url: str, size: int) -> RangeStream:
+def stream_object(url: str, size: int) -> RangeStream:
     """An object to read from its beginning, so many bytes of which come at once, and are kept.
     Raises as `existing`.
     """
-    seen = existing(url)
-    return RangeStream(seen, _beginning(seen, size))
+    remote_object = existing(url)
+    return RangeStream(remote_object, _beginning(remote_object, size))
 
 
 @lru_cache(maxsize=64)
-def _beginning(seen: Object, size: int) -> bytes:
-    return read_range(seen, 0, min(size, seen.size))
+def _beginning(remote_object: Object, size: int) -> bytes:
+    return read_range(remote_object, 0, min(size, remote_object.size))
 
 
 def fetch(url: str, *, anew: bool = False) -> Path:
@@ -159,14 +162,14 @@ def fetch(url: str, *, anew: bool = False) -> Path:
     Raises BadInput as `read_range`, and where there is none.
     """
     with _FETCHING:
-        seen = existing(url, anew=anew)
-        content = seen._replace(planned=False)
+        remote_object = existing(url, anew=anew)
+        content = remote_object._replace(planned=False)
         if content not in _FETCHED:
             handle, name = tempfile.mkstemp(suffix=Path(url).suffix, dir=scratch())
             os.close(handle)
             try:
                 with Path(name).open("wb") as file:
-                    file.writelines(read_pieces(seen, 0, seen.size))
+                    file.writelines(read_pieces(remote_object, 0, remote_object.size))
             except BaseException as error:
                 Path(name).unlink(missing_ok=True)
                 if isinstance(error, OSError):
@@ -194,16 +197,22 @@ def objects_in(url: str, begin: str = "", inside: set[str] | None = None) -> dic
     prefix = key.rstrip("/") + "/" if key.strip("/") else ""
     root = url.removesuffix(key)
     folder = (root if root.endswith("/") else f"{root}/") + prefix
-    found: dict[str, Object] = {}
+    objects: dict[str, Object] = {}
     for path, size, tag in _attempted(url, lambda: list(service.objects(prefix, begin))):
         name = path.removeprefix(prefix)
         if path.startswith(prefix) and name.startswith(begin) and name and "/" not in name:
-            found[name] = Object(folder + name, size, tag)
+            objects[name] = Object(folder + name, size, tag)
         elif path.startswith(prefix) and inside is not None and "/" in name:
             inside.add(name.partition("/")[0] + "/")
     # What a listing says of an object need not be asked of the object.
-    _SEEN.update({each.url: each for each in found.values() if each.tag and each.url not in _SEEN})
-    return dict(sorted(found.items(), key=lambda each: each[0].encode()))
+    _SEEN.update(
+        {
+            remote_object.url: remote_object
+            for remote_object in objects.values()
+            if remote_object.tag and remote_object.url not in _SEEN
+        }
+    )
+    return dict(sorted(objects.items(), key=lambda named_object: named_object[0].encode()))
 
 
 def put(url: str, content: bytes | Path, *, is_new: bool = False) -> bool:
@@ -235,7 +244,7 @@ def _attempted(url: str, work: Callable[[], Any], verb: str = "read") -> Any:
         except (BadInput, BadUsage, MissingExtra, MemoryError):
             raise
         except Changed as error:
-            if (seen := _SEEN.get(url)) is not None and seen.planned:
+            if (remote_object := _SEEN.get(url)) is not None and remote_object.planned:
                 raise BadInput(
                     f"{url} has changed since the plan was written; restore it, or name "
                     "another work folder."
@@ -263,7 +272,7 @@ def _reason(error: Exception) -> str:
     text = str(error)
     if status := re.search(r"status: (\d{3})\b", text):
         return f"the server answers with status {status[1]}"
-    known = {
+    reasons = {
         "non-partial": "the server answers a request for a range with the whole object",
         "kind: Connect": "no connection",
         "kind: Timeout": "no answer in time",
@@ -274,5 +283,5 @@ def _reason(error: Exception) -> str:
         "IncompleteMessage": "the answer ended early",
     }
     return next(
-        (words for part, words in known.items() if part in text), f"a {type(error).__name__}"
+        (words for part, words in reasons.items() if part in text), f"a {type(error).__name__}"
     )

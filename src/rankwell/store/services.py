@@ -58,11 +58,11 @@ class Service(Protocol):
         """Size and tag of an object; None where there is none."""
         ...
 
-    def read(self, key: str, start: int, stop: int, seen: Object) -> bytes:
+    def read(self, key: str, start: int, stop: int, remote_object: Object) -> bytes:
         """The bytes of a range. Raises Changed where the tag is another."""
         ...
 
-    def whole(self, key: str) -> bytes | None:
+    def read_whole(self, key: str) -> bytes | None:
         """The bytes of a small object as it is now; None where there is none."""
         ...
 
@@ -89,22 +89,22 @@ def service_of(url: str) -> tuple[Service, str]:
     """The service of an address, and the key in its bucket. Raises BadUsage for a wrong one,
     MissingExtra without a library.
     """
-    scheme, _, rest = url.partition("://")
-    bucket, _, key = rest.partition("/")
-    if scheme != "hf" and re.search(r"[\[\]]|:\d*$", bucket) and "@" not in url and "?" not in rest:
+    scheme, _, path = url.partition("://")
+    bucket, _, key = path.partition("/")
+    if scheme != "hf" and re.search(r"[\[\]]|:\d*$", bucket) and "@" not in url and "?" not in path:
         raise BadUsage(
             f"{scheme}://{bucket} is the address of a server, not the name of a bucket; "
             f"expected {scheme}://BUCKET/NAME."
         )
     if re.match(CREDENTIALS, url) or (
-        scheme != "hf" and ("@" in bucket or ":" in bucket or "?" in rest)
+        scheme != "hf" and ("@" in bucket or ":" in bucket or "?" in path)
     ):
         raise BadUsage(
             f"an address of {scheme}:// has a user or a query; credentials come from the "
             "environment, leave them out."
         )
     if scheme == "hf":
-        return _hub(), rest
+        return _hub(), path
     return _bucket(scheme, bucket), key
 
 
@@ -139,8 +139,8 @@ def _bucket(scheme: str, bucket: str) -> Service:
     try:
         return _Bucket(obstore, _open(_SECONDS), _open(_MOST_SECONDS), scheme)
     except Exception:
-        known = f"check the name and the variables of the environment ({_VARIABLES[scheme]})"
-        raise BadInput(f"{scheme}://{bucket} cannot be opened; {known}.") from None
+        advice = f"check the name and the variables of the environment ({_VARIABLES[scheme]})"
+        raise BadInput(f"{scheme}://{bucket} cannot be opened; {advice}.") from None
 
 
 def _span(seconds: int) -> Any:
@@ -159,30 +159,30 @@ class _Bucket:
     def head(self, key: str) -> tuple[int, str] | None:
         """Size and tag of an object by a request without content; None where there is none."""
         try:
-            found = self._requested(lambda: self._library.head(self._store, key))
+            metadata = self._requested(lambda: self._library.head(self._store, key))
         except FileNotFoundError:
             return None
-        return found["size"], _tag(found)
+        return metadata["size"], _tag(metadata)
 
-    def read(self, key: str, start: int, stop: int, seen: Object) -> bytes:
+    def read(self, key: str, start: int, stop: int, remote_object: Object) -> bytes:
         """The bytes of a range. Raises Changed where size or tag is another, Failed for another
         range than requested.
         """
 
         def _get() -> bytes:
-            found = self._library.get(self._store, key, options={"range": (start, stop)})
-            if (found.meta["size"], _tag(found.meta)) != (seen.size, seen.tag):
+            answer = self._library.get(self._store, key, options={"range": (start, stop)})
+            if (answer.meta["size"], _tag(answer.meta)) != (remote_object.size, remote_object.tag):
                 raise Changed
-            if tuple(found.range) != (start, stop):
+            if tuple(answer.range) != (start, stop):
                 raise Failed("the server answers a request for a range with another")
-            return bytes(found.bytes())
+            return bytes(answer.bytes())
 
         try:
             return self._requested(_get)
         except FileNotFoundError as error:
             raise Changed from error
 
-    def whole(self, key: str) -> bytes | None:
+    def read_whole(self, key: str) -> bytes | None:
         """The bytes of an object in one request; None where there is none."""
         try:
             return self._requested(lambda: bytes(self._library.get(self._store, key).bytes()))
@@ -192,29 +192,29 @@ class _Bucket:
     def objects(self, folder: str, begin: str) -> Iterator[tuple[str, int, str]]:
         """Key, size and tag of the objects of a folder whose names begin so."""
         if not begin:
-            listed = self._requested(
+            listing = self._requested(
                 lambda: self._library.list_with_delimiter(self._store, folder or None)
             )
-            yield from ((f"{prefix.rstrip('/')}/", 0, "") for prefix in listed["common_prefixes"])
-            found = listed["objects"]
+            yield from ((f"{prefix.rstrip('/')}/", 0, "") for prefix in listing["common_prefixes"])
+            objects = listing["objects"]
         else:
-            found = self._requested(lambda: self._beginning(folder, begin))
-        yield from ((each["path"], each["size"], _etag(each)) for each in found)
+            objects = self._requested(lambda: self._beginning(folder, begin))
+        yield from ((metadata["path"], metadata["size"], _etag(metadata)) for metadata in objects)
 
     def _beginning(self, folder: str, begin: str) -> list[Any]:
         """The objects whose names begin so; keys are listed in order, and the library knows
         prefixes of whole names alone.
         """
-        found: list[Any] = []
-        for some in self._library.list(self._store, folder or None, offset=folder + begin):
-            found += some
+        objects: list[Any] = []
+        for batch in self._library.list(self._store, folder or None, offset=folder + begin):
+            objects += batch
             if (
-                some
-                and some[-1]["path"] > folder + begin
-                and not some[-1]["path"].startswith(folder + begin)
+                batch
+                and batch[-1]["path"] > folder + begin
+                and not batch[-1]["path"].startswith(folder + begin)
             ):
                 break
-        return found
+        return objects
 
     def put(self, key: str, content: bytes | Path, *, is_new: bool) -> bool:
         """Writes an object; what has to be new by a conditional request, whose refusal is the
@@ -268,21 +268,23 @@ class _Bucket:
                 ) from None
             raise
 
-    def _denied(self, what: str = "access is refused", besides: str = "") -> str:
-        known = _VARIABLES[self._scheme]
+    def _denied(self, problem: str = "access is refused", besides: str = "") -> str:
+        variables = _VARIABLES[self._scheme]
         return (
-            f"{what}; check {besides}the credentials in the environment ({known}), which may have "
+            f"{problem}; check {besides}the credentials in the environment ({variables}), which "
+            "may "
+            "have "
             "expired."
         )
 
 
-def _tag(found: Any) -> str:
-    return _etag(found) or str(found["last_modified"])
+def _tag(metadata: Any) -> str:
+    return _etag(metadata) or str(metadata["last_modified"])
 
 
-def _etag(found: Any) -> str:
+def _etag(metadata: Any) -> str:
     # Some services quote it in one answer and not in another.
-    return str(found["e_tag"] or "").strip('"')
+    return str(metadata["e_tag"] or "").strip('"')
 
 
 @cache
@@ -308,10 +310,10 @@ class _Hub:
     def __init__(self, files: Any, api: Any) -> None:
         self._files, self._api = files, api
 
-    def _place(self, key: str) -> tuple[str, dict[str, Any]]:
+    def _locate(self, key: str) -> tuple[str, dict[str, Any]]:
         """The path in its repository, and the repository's names."""
         try:
-            found = self._requested(lambda: self._files.resolve_path(key))
+            resolved_path = self._requested(lambda: self._files.resolve_path(key))
         except (ValueError, NotImplementedError):
             raise Refused(
                 "expected hf://datasets/OWNER/NAME/FILE, or hf://OWNER/NAME/FILE of a model."
@@ -321,43 +323,43 @@ class _Hub:
                 "there is no such repository or revision, or it is private; check the address "
                 "and the token (HF_TOKEN)."
             ) from None
-        if not hasattr(found, "repo_id"):
+        if not hasattr(resolved_path, "repo_id"):
             raise Refused(
                 "only files of repositories are read, hf://datasets/OWNER/NAME/FILE; copy it "
                 "there, or to a disk."
             )
-        return found.path_in_repo, {
-            "repo_id": found.repo_id,
-            "repo_type": found.repo_type,
-            "revision": found.revision,
+        return resolved_path.path_in_repo, {
+            "repo_id": resolved_path.repo_id,
+            "repo_type": resolved_path.repo_type,
+            "revision": resolved_path.revision,
         }
 
     def head(self, key: str) -> tuple[int, str] | None:
         """Size and hash of a file of a repository; None where there is none."""
-        path, repository = self._place(key)
-        found = self._requested(lambda: self._api.get_paths_info(paths=[path], **repository))
-        return next(((each.size, each.blob_id) for each in found if hasattr(each, "blob_id")), None)
+        path, repository = self._locate(key)
+        files = self._requested(lambda: self._api.get_paths_info(paths=[path], **repository))
+        return next(((file.size, file.blob_id) for file in files if hasattr(file, "blob_id")), None)
 
-    def read(self, key: str, start: int, stop: int, seen: Object) -> bytes:
+    def read(self, key: str, start: int, stop: int, remote_object: Object) -> bytes:
         """The bytes of a range. Raises Changed where the file is gone, or has another size or hash
         after the request.
         """
 
         def _range() -> bytes:
             # With a size it asks for none, and without a cache it reads no more than the range.
-            with self._files.open(key, "rb", size=seen.size, cache_type="none") as file:
+            with self._files.open(key, "rb", size=remote_object.size, cache_type="none") as file:
                 file.seek(start)
                 return bytes(file.read(stop - start))
 
         try:
-            found = self._requested(_range)
+            content = self._requested(_range)
         except FileNotFoundError:
             raise Changed from None
-        if self.head(key) != (seen.size, seen.tag):
+        if self.head(key) != (remote_object.size, remote_object.tag):
             raise Changed
-        return found
+        return content
 
-    def whole(self, key: str) -> bytes | None:
+    def read_whole(self, key: str) -> bytes | None:
         """The bytes of a file in one request; None where there is none."""
         try:
             return bytes(self._requested(lambda: self._files.cat_file(key)))
@@ -366,17 +368,17 @@ class _Hub:
 
     def objects(self, folder: str, begin: str) -> Iterator[tuple[str, int, str]]:  # noqa: ARG002 - all of the folder
         """Key, size and hash of all files of a folder."""
-        path, repository = self._place(folder.rstrip("/"))
+        path, repository = self._locate(folder.rstrip("/"))
         try:
-            found = self._requested(
+            files = self._requested(
                 lambda: list(self._api.list_repo_tree(path_in_repo=path or None, **repository))
             )
         except FileNotFoundError:
             return
-        for each in found:
-            name = folder + each.path.rpartition("/")[2]
+        for file in files:
+            name = folder + file.path.rpartition("/")[2]
             yield (
-                (name, each.size, each.blob_id) if hasattr(each, "blob_id") else (f"{name}/", 0, "")
+                (name, file.size, file.blob_id) if hasattr(file, "blob_id") else (f"{name}/", 0, "")
             )
 
     def put(self, key: str, content: bytes | Path, *, is_new: bool) -> bool:  # noqa: ARG002

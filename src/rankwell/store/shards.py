@@ -37,20 +37,22 @@ def run_files(place: str | Path) -> list[str]:
         refuse_draft(Path(place))
     folder, names = folder_names(place)
     inside = [name for name in names if name.endswith("/") and not name.startswith((".", "_"))]
-    if mark := next((each for each in _OTHERS if each in names or f"{each}/" in inside), None):
+    if mark := next((name for name in _OTHERS if name in names or f"{name}/" in inside), None):
         raise BadInput(
             f"{folder} is {_OTHERS[mark]} (it has {mark}), not a run; name a file, or a "
             "folder of files of one run."
         )
-    found = [name for name in names if not name.startswith((".", "_")) and not name.endswith("/")]
-    if inside or (is_local and not found):
-        what = (
+    file_names = [
+        name for name in names if not name.startswith((".", "_")) and not name.endswith("/")
+    ]
+    if inside or (is_local and not file_names):
+        problem = (
             f"{folder}/{inside[0].rstrip('/')} is a folder"
             if inside
             else f"{folder} is a folder without files"
         )
-        raise BadInput(f"{what}; expected the files of one run in one folder.")
-    return [f"{folder}/{name}" for name in found]
+        raise BadInput(f"{problem}; expected the files of one run in one folder.")
+    return [f"{folder}/{name}" for name in file_names]
 
 
 class SourceRange(Source):
@@ -63,7 +65,7 @@ class SourceRange(Source):
 
     def __init__(self, place: str | Path, start: int, stop: int, *, of_rows: bool = False) -> None:
         super().__init__(place)
-        self._place, self._span = place, (start, stop)
+        self._path_or_url, self._span = place, (start, stop)
         self.rows = (start, stop) if of_rows else None
 
     @cached_property
@@ -74,14 +76,14 @@ class SourceRange(Source):
     @cached_property
     def marked(self) -> bool:
         """Whether the range begins with the byte order mark of the file."""
-        return self.rows is None and self._span[0] == 0 and self.whole.marked
+        return self.rows is None and self._span[0] == 0 and self.full_source.marked
 
     @property
-    def whole(self) -> Source:
+    def full_source(self) -> Source:
         """The whole file, of the same name in messages."""
-        found = Source(self._place)
-        found.name = self.name
-        return found
+        source = Source(self._path_or_url)
+        source.name = self.name
+        return source
 
     @property
     def path(self) -> Path | None:
@@ -112,8 +114,8 @@ class SourceRange(Source):
 class _Limited(io.RawIOBase):
     """So many bytes of a stream."""
 
-    def __init__(self, stream: BinaryIO, left: int) -> None:
-        self._stream, self._left = stream, left
+    def __init__(self, stream: BinaryIO, n_left: int) -> None:
+        self._stream, self._n_left = stream, n_left
 
     def readable(self) -> bool:
         """Always."""
@@ -121,24 +123,24 @@ class _Limited(io.RawIOBase):
 
     def readinto(self, buffer: Any, /) -> int:
         """Fills the buffer as far as the bytes go; 0 at the end."""
-        size = min(len(buffer), self._left)
+        size = min(len(buffer), self._n_left)
         piece = self._stream.read(size)
         buffer[: len(piece)] = piece
-        self._left -= len(piece)
+        self._n_left -= len(piece)
         return len(piece)
 
 
-def line_starts(path: Path, places: Sequence[int]) -> list[int]:
+def line_starts(path: Path, offsets: Sequence[int]) -> list[int]:
     """For each place of a file the beginning of a line at it or behind it; the size of the file
     where there is none.
 
     That of the next line whose first word is another than that of the line before, where one is
     near; else that of the next line.
     """
-    found = list[int]()
+    starts = list[int]()
     with path.open("rb") as stream:
-        for place in places:
-            stream.seek(max(place - 1, 0))
+        for offset in offsets:
+            stream.seek(max(offset - 1, 0))
             stream.readline()
             first, at, before = stream.tell(), stream.tell(), list[bytes]()
             while at - first < _NEAR and (line := stream.readline()):
@@ -146,5 +148,5 @@ def line_starts(path: Path, places: Sequence[int]) -> list[int]:
                 if before and word != before:
                     break
                 before, at = word, at + len(line)
-            found.append(at if at - first < _NEAR else first)
-    return found
+            starts.append(at if at - first < _NEAR else first)
+    return starts

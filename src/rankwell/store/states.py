@@ -59,15 +59,15 @@ def first_state(path: Path) -> FileState:
     """The state in which the block of `reading` first saw a file; that of now outside such a
     block.
     """
-    known, name = _FIRST.get(), os.path.abspath(path)  # noqa: PTH100
-    if known is not None and name in known:
-        return known[name]
+    first_states, name = _FIRST.get(), os.path.abspath(path)  # noqa: PTH100
+    if first_states is not None and name in first_states:
+        return first_states[name]
     state = FileState.of(path.stat())
     if _is_this_tick(state):
         time.sleep(_LONGEST_TICK)
         state = FileState.of(path.stat())
-    if known is not None:
-        known[name] = state
+    if first_states is not None:
+        first_states[name] = state
     return state
 
 
@@ -80,8 +80,8 @@ def _is_this_tick(state: FileState) -> bool:
 
 def forget(path: Path) -> None:
     """Takes note that this process itself has replaced a file."""
-    if known := _FIRST.get():
-        known.pop(os.path.abspath(path), None)  # noqa: PTH100
+    if first_states := _FIRST.get():
+        first_states.pop(os.path.abspath(path), None)  # noqa: PTH100
 
 
 def refuse_changed(name: str, path: Path, expected: FileState) -> None:

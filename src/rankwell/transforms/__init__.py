@@ -49,17 +49,15 @@ class Transformed:
     read: Callable[[int, int], Floats]
 
     def rows(self, start: int, stop: int) -> Floats:
-        """(rows, gallery) the transformed scores of some queries; the same bytes whichever rows are
-        read together.
-        """
+        """The transformed scores of some queries; rows read together or apart are the same."""
         return self.read(start, min(stop, self.shape[0]))
 
     def whole(self) -> Floats:
-        """(queries, gallery) all transformed scores."""
-        found = np.empty(self.shape)
+        """All transformed scores."""
+        scores = np.empty(self.shape)
         for start in range(0, self.shape[0], BLOCK_ROWS):
-            found[start : start + BLOCK_ROWS] = self.rows(start, start + BLOCK_ROWS)
-        return found
+            scores[start : start + BLOCK_ROWS] = self.rows(start, start + BLOCK_ROWS)
+        return scores
 
 
 Nearest = Callable[..., Any]
@@ -74,19 +72,17 @@ class Descriptors:
     learnt from instead of references.
 
     queries: (queries, d). references: (references, d). They are compared by cosine, and never
-    changed. own: (queries,) the row of the reference that is the same image as the query, -1 where
-    none is; None where no query is among the references.
-    learn: (n, d) other vectors that a transform is learnt on; learnt_on: what they are called in
-    the rules of a result.
+    changed. own_references: (queries,) the row of the reference that is the same image as the
+    query, -1 where none is; None where no query is among the references. learn: (n, d) other
+    vectors that a transform is learnt on; learnt_on: what they are called in the rules of a result.
     labels: (references,) the instance of each reference, None for one without; None where no
-    instance is known.
-    Raises BadInput where shapes do not go together.
+    instance is known. Raises BadInput where shapes do not go together.
     """
 
     queries: Matrix
     references: Matrix
     nearest: Nearest
-    own: Ints | None = None
+    own_references: Ints | None = None
     learn: Matrix | None = None
     learnt_on: str = "references"
     labels: Sequence[str | None] | None = None
@@ -94,17 +90,21 @@ class Descriptors:
     def __post_init__(self) -> None:
         check_matrix(self.queries, "queries")
         check_matrix(self.references, "references")
-        for what, other in (("queries", self.queries), ("vectors to learn from", self.learn)):
-            if other is not None and other.shape[1] != self.references.shape[1]:
+        for name, vectors in (("queries", self.queries), ("vectors to learn from", self.learn)):
+            if vectors is not None and vectors.shape[1] != self.references.shape[1]:
                 raise BadInput(
-                    f"{what} have {other.shape[1]} dimensions, references "
+                    f"{name} have {vectors.shape[1]} dimensions, references "
                     f"{self.references.shape[1]}; all come from one model."
                 )
 
     @property
     def same(self) -> Ints:
-        """(queries,) the row of the reference that is the query's own image, -1 where none is."""
-        return np.full(len(self.queries), -1, dtype=np.int64) if self.own is None else self.own
+        """The row of the reference that is each query's own image, -1 where none is."""
+        return (
+            np.full(len(self.queries), -1, dtype=np.int64)
+            if self.own_references is None
+            else self.own_references
+        )
 
 
 @dataclass(frozen=True)
@@ -129,12 +129,16 @@ class NamedFunction(DocumentedFunction):
     @cached_property
     def parameters(self) -> dict[str, Any]:
         """name -> default, `inspect.Parameter.empty` where it must be given."""
-        listed = signature(self.function).parameters.values()
-        return {each.name: each.default for each in listed if each.kind is Parameter.KEYWORD_ONLY}
+        parameters = signature(self.function).parameters.values()
+        return {
+            parameter.name: parameter.default
+            for parameter in parameters
+            if parameter.kind is Parameter.KEYWORD_ONLY
+        }
 
-    def spelled(self, given: Mapping[str, Any]) -> str:
+    def spelled(self, arguments: Mapping[str, Any]) -> str:
         """Its name with parameters, `rrf(k=10)`."""
-        inner = ",".join(f"{name}={value!r}" for name, value in given.items())
+        inner = ",".join(f"{name}={value!r}" for name, value in arguments.items())
         return self.name + (f"({inner})" if inner else "")
 
 
@@ -186,10 +190,10 @@ class Transform:
     """A transform with its parameters, as a value: `dual-softmax(temperature=0.02)`."""
 
     entry: TransformEntry
-    given: Mapping[str, Any]
+    arguments: Mapping[str, Any]
 
     def __str__(self) -> str:
-        return self.entry.spelled(self.given)
+        return self.entry.spelled(self.arguments)
 
     def __call__(self, scores: Matrix, bank: Matrix | None = None) -> Transformed:
         """The transformed scores; rows of `scores` are the queries of the direction that is
@@ -199,8 +203,10 @@ class Transform:
         and where it works on vectors.
         """
         if self.entry.works_on != "scores":
-            what = f"{self} works on descriptors and not on scores"
-            raise BadUsage(f"{what}; give it vectors, as `rankwell instances evaluate` does.")
+            raise BadUsage(
+                f"{self} works on descriptors and not on scores; give it vectors, as `rankwell "
+                "instances evaluate` does."
+            )
         if self.entry.needs_bank and bank is None:
             raise BadUsage(
                 f"{self} needs a bank: the scores of other queries, of training data, with "
@@ -208,59 +214,63 @@ class Transform:
             )
         if bank is not None and not self.entry.needs_bank:
             raise BadUsage(f"{self} needs no bank of queries; leave it out.")
-        return self.entry.function(*((scores,) if bank is None else (scores, bank)), **self.given)
+        return self.entry.function(
+            *((scores,) if bank is None else (scores, bank)), **self.arguments
+        )
 
-    def describe(self, given: Descriptors | None = None) -> dict[str, Any]:
-        """Its description in the rules of a result; `given` names what a transform that learns was
-        learnt on.
+    def describe(self, descriptors: Descriptors | None = None) -> dict[str, Any]:
+        """Its description in the rules of a result; `descriptors` names what a transform that
+        learns was learnt on.
         """
-        elsewhere = self.entry.learns and given is not None and given.learn is not None
+        elsewhere = self.entry.learns and descriptors is not None and descriptors.learn is not None
         return {
             "transform": str(self),
             "transductive": "none" if elsewhere else self.entry.transductive,
             "definition": self.entry.says,
             "source": self.entry.source,
             **(
-                {"learnt_on": given.learnt_on if elsewhere and given is not None else "references"}
+                {
+                    "learnt_on": descriptors.learnt_on
+                    if elsewhere and descriptors is not None
+                    else "references"
+                }
                 if self.entry.learns
                 else {}
             ),
         }
 
 
-def chain(transforms: Sequence[Transform], given: Descriptors) -> Descriptors | Transformed:
+def chain(transforms: Sequence[Transform], descriptors: Descriptors) -> Descriptors | Transformed:
     """Applies transforms one after the other, those of scores to cosines or to scores. Raises
     BadUsage for another order.
     """
-    state: Descriptors | Transformed = given
-    for each in transforms:
-        if each.entry.works_on == "scores":
-            state = each(cosines(state) if isinstance(state, Descriptors) else state.whole())
+    state: Descriptors | Transformed = descriptors
+    for step in transforms:
+        if step.entry.works_on == "scores":
+            state = step(cosines(state) if isinstance(state, Descriptors) else state.whole())
         elif isinstance(state, Descriptors):
-            state = each.entry.function(state, **each.given)
+            state = step.entry.function(state, **step.arguments)
         else:
             raise BadUsage(
-                f"{each} works on descriptors, but what comes before it has made scores of "
+                f"{step} works on descriptors, but what comes before it has made scores of "
                 "them; name it earlier."
             )
     return state
 
 
-def cosines(given: Descriptors) -> Floats:
-    """(queries, references) the cosine of each pair in float64."""
-    queries, references = (
-        unit_rows(given.queries, "queries"),
-        unit_rows(given.references, "references"),
-    )
-    found = np.empty((len(queries), len(references)))
+def cosines(descriptors: Descriptors) -> Floats:
+    """The cosine of each query with each reference, in float64."""
+    queries = unit_rows(descriptors.queries, "queries")
+    references = unit_rows(descriptors.references, "references")
+    scores = np.empty((len(queries), len(references)))
     for start in range(0, len(references), BLOCK_ROWS):
         np.matmul(
             queries,
             references[start : start + BLOCK_ROWS].T,
-            out=found[:, start : start + BLOCK_ROWS],
+            out=scores[:, start : start + BLOCK_ROWS],
             dtype=np.float64,
         )
-    return found
+    return scores
 
 
 def parse_transform(text: str) -> Transform:
@@ -271,7 +281,7 @@ def parse_transform(text: str) -> Transform:
 
 
 def parse_named(
-    text: str, known: Catalogue[Named], what: str, example: str
+    text: str, catalogue: Catalogue[Named], noun: str, example: str
 ) -> tuple[Named, dict[str, Any]]:
     """The entry of a catalogue that a text names, `name(parameter=value,…)`, and its parameters.
     Raises UnknownName, BadUsage.
@@ -279,11 +289,11 @@ def parse_named(
     match = re.fullmatch(r"(?P<name>[\w-]+)(\((?P<inner>.*)\))?", text.strip())
     if match is None:
         raise BadUsage(
-            f"{text!r} is not a {what}; the form is name(parameter=value,…), as in {example}."
+            f"{text!r} is not a {noun}; the form is name(parameter=value,…), as in {example}."
         )
-    entry = known[match["name"]]
-    given = given_parameters(match["inner"] or "", text)
-    for name, value in given.items():
+    entry = catalogue[match["name"]]
+    arguments = given_parameters(match["inner"] or "", text)
+    for name, value in arguments.items():
         if name not in entry.parameters:
             raise UnknownName(
                 f"{entry.name} has no parameter {name!r} (in {text!r}); "
@@ -296,61 +306,59 @@ def parse_named(
     missing = [
         name
         for name, default in entry.parameters.items()
-        if default is Parameter.empty and name not in given
+        if default is Parameter.empty and name not in arguments
     ]
     if missing:
         raise BadUsage(
             f"{entry.name} needs {missing[0]} (in {text!r}): write it as "
             f"{entry.name}({missing[0]}=…)."
         )
-    return entry, {name: given[name] for name in entry.parameters if name in given}
+    return entry, {name: arguments[name] for name in entry.parameters if name in arguments}
 
 
-def blocks(scores: Matrix, what: str = "scores") -> Iterator[tuple[int, Floats]]:
+def blocks(scores: Matrix, name: str = "scores") -> Iterator[tuple[int, Floats]]:
     """The rows of a matrix as float64, a block at a time, each with the number of its first row.
     Raises as `wide` does.
     """
     for start in range(0, scores.shape[0], BLOCK_ROWS):
-        yield start, wide(scores, start, start + BLOCK_ROWS, what)
+        yield start, wide(scores, start, start + BLOCK_ROWS, name)
 
 
-def check_matrix(scores: Matrix, what: str = "scores") -> tuple[int, int]:
+def check_matrix(scores: Matrix, name: str = "scores") -> tuple[int, int]:
     """The numbers of rows and columns. Raises BadInput for anything but a matrix, and for an empty
     one.
     """
     if scores.ndim != 2 or 0 in scores.shape:
         raise BadInput(
-            f"{what}: the shape is {scores.shape}; expected a matrix with at least one row "
+            f"{name}: the shape is {scores.shape}; expected a matrix with at least one row "
             "and one column."
         )
     return scores.shape[0], scores.shape[1]
 
 
-def wide(scores: Matrix, start: int, stop: int, what: str = "scores") -> Floats:
-    """(rows, gallery) some rows as float64. Raises BadScore for a number that is not finite, with
-    row and column.
-    """
+def wide(scores: Matrix, start: int, stop: int, name: str = "scores") -> Floats:
+    """Some rows as float64. Raises BadScore naming row and column of one that is not finite."""
     # Always a copy: the transforms work in place, and what was given stays as it is.
     block = np.array(scores[start:stop], dtype=np.float64, order="C")
     if not np.isfinite(block).all():
         row, column = np.argwhere(~np.isfinite(block))[0].tolist()
         raise BadScore(
-            f"{what}: row {start + row}, column {column} (from 0) is {block[row, column]}; "
+            f"{name}: row {start + row}, column {column} (from 0) is {block[row, column]}; "
             "expected finite numbers."
         )
     return block
 
 
-def log_sums(scores: Matrix, scale: float, what: str = "scores") -> Floats:
-    """(gallery,) the logarithm of each column's sum of exp(scale · score). Raises BadUsage where
-    scale · score overflows.
+def log_sums(scores: Matrix, scale: float, name: str = "scores") -> Floats:
+    """The logarithm of each column's sum of exp(scale · score). Raises BadUsage where scale · score
+    overflows.
     """
     highest = np.full(scores.shape[1], -np.inf)
     total = np.zeros(scores.shape[1])
-    for _, block in blocks(scores, what):
+    for _, block in blocks(scores, name):
         if float(np.abs(block).max()) * scale > _LARGEST:
             raise BadUsage(
-                f"{what} up to {float(np.abs(block).max()):g} times {scale:g} are too large; "
+                f"{name} up to {float(np.abs(block).max()):g} times {scale:g} are too large; "
                 "name milder parameters."
             )
         block *= scale
@@ -362,52 +370,51 @@ def log_sums(scores: Matrix, scale: float, what: str = "scores") -> Floats:
     return highest + np.log(total)
 
 
-def unit_rows(vectors: Matrix, what: str) -> Matrix:
-    """(n, d) the vectors divided by their length. Raises BadScore and BadInput, for one without a
+def unit_rows(vectors: Matrix, name: str) -> Matrix:
+    """The vectors divided by their lengths. Raises BadScore and BadInput, for one without a
     direction, with the row.
     """
-    found = np.empty(vectors.shape, dtype=np.float64 if vectors.dtype == np.float64 else np.float32)
-    for start, block in blocks(vectors, what):
+    units = np.empty(vectors.shape, dtype=np.float64 if vectors.dtype == np.float64 else np.float32)
+    for start, block in blocks(vectors, name):
         # Squares of what is very large or very small would not fit.
         largest = np.abs(block).max(axis=1)
         if not largest.all():
             row = start + int(np.flatnonzero(largest == 0)[0])
             raise BadInput(
-                f"{what}: row {row} (from 0) is a zero vector, which has no direction; drop "
+                f"{name}: row {row} (from 0) is a zero vector, which has no direction; drop "
                 "the image or its descriptor."
             )
         block /= largest[:, None]
         block /= np.sqrt(np.vecdot(block, block))[:, None]
-        found[start : start + len(block)] = block
-    return found
+        units[start : start + len(block)] = block
+    return units
 
 
 def with_neighbours(
-    vectors: Matrix, given: Descriptors, own: Ints, k: int, alpha: float, what: str
+    vectors: Matrix, descriptors: Descriptors, own_references: Ints, k: int, alpha: float, name: str
 ) -> Matrix:
-    """(n, d) each vector plus its k nearest references, each times its cosine to the power alpha or
-    0 below 0; all of length 1.
+    """Each vector plus its k nearest references, each times its cosine to the power alpha or 0
+    below 0; all of length 1.
 
-    vectors: (n, d) of length 1. own: (n,) the reference that is not taken for a neighbour of the
-    vector, -1 for none.
-    Raises BadUsage for k below 1 or alpha below 0, BadInput where a vector and its neighbours
-    cancel out.
+    vectors: (n, d) of length 1. own_references: (n,) the reference that is not taken for a
+    neighbour of the vector, -1 for none. Raises BadUsage for k below 1 or alpha below 0, BadInput
+    where a vector and its neighbours cancel out.
     """
     k = check_whole("k", k)
     if not 0 <= alpha < float("inf"):
         raise BadUsage(f"alpha={alpha!r}: expected a finite number from 0.")
-    references = unit_rows(given.references, "references")
-    found = given.nearest(vectors, references, k=k + bool((own >= 0).any()))
-    other = (found.positions >= 0) & (found.positions != own[:, None])
+    references = unit_rows(descriptors.references, "references")
+    nearest = descriptors.nearest(vectors, references, k=k + bool((own_references >= 0).any()))
+    is_neighbour = (nearest.positions >= 0) & (nearest.positions != own_references[:, None])
     # One more than k, because most find themselves first; duplicates may come before it.
-    other &= np.cumsum(other, axis=1) <= k
+    is_neighbour &= np.cumsum(is_neighbour, axis=1) <= k
     weights = np.where(
-        other & (found.scores > 0), np.nan_to_num(found.scores).clip(0.0) ** alpha, 0.0
+        is_neighbour & (nearest.scores > 0), np.nan_to_num(nearest.scores).clip(0.0) ** alpha, 0.0
     )
     summed = vectors.astype(np.float64)
-    for place in range(found.positions.shape[1]):
-        summed += weights[:, place, None] * references[found.positions[:, place]]
-    return unit_rows(summed, what).astype(vectors.dtype)
+    for rank in range(nearest.positions.shape[1]):
+        summed += weights[:, rank, None] * references[nearest.positions[:, rank]]
+    return unit_rows(summed, name).astype(vectors.dtype)
 
 
 def check_whole(name: str, value: float, least: int = 1) -> int:

@@ -15,7 +15,7 @@ from rankwell.transforms import Descriptors, check_whole, transform, unit_rows, 
     "annotation (αQE)",
     works_on="descriptors",
 )
-def query_expansion(given: Descriptors, *, k: int = 10, alpha: float = 3.0) -> Descriptors:
+def query_expansion(descriptors: Descriptors, *, k: int = 10, alpha: float = 3.0) -> Descriptors:
     """Each query plus its k nearest references, each times its cosine to the power alpha, or 0
     where that is negative.
 
@@ -27,13 +27,18 @@ def query_expansion(given: Descriptors, *, k: int = 10, alpha: float = 3.0) -> D
 
     >>> import numpy as np
     >>> from rankwell.neighbours import search
-    >>> given = Descriptors(np.array([[1.0, 0.0]]), np.array([[0.8, 0.6], [0.0, 1.0]]), search)
-    >>> query_expansion(given, k=1, alpha=1.0).queries.round(3).tolist()
+    >>> descriptors = Descriptors(
+    ...     np.array([[1.0, 0.0]]), np.array([[0.8, 0.6], [0.0, 1.0]]), search
+    ... )
+    >>> query_expansion(descriptors, k=1, alpha=1.0).queries.round(3).tolist()
     [[0.96, 0.281]]
     """
-    queries = unit_rows(given.queries, "queries")
+    queries = unit_rows(descriptors.queries, "queries")
     return replace(
-        given, queries=with_neighbours(queries, given, given.same, k, alpha, "expanded queries")
+        descriptors,
+        queries=with_neighbours(
+            queries, descriptors, descriptors.same, k, alpha, "expanded queries"
+        ),
     )
 
 
@@ -41,11 +46,12 @@ def query_expansion(given: Descriptors, *, k: int = 10, alpha: float = 3.0) -> D
     "database-augmentation",
     transductive="gallery",
     source="Arandjelović and Zisserman 2012, Three things everyone should know to improve object "
-    "retrieval; weights of αQE as in "
-    "Radenović and others 2019",
+    "retrieval; weights of αQE as in Radenović and others 2019",
     works_on="descriptors",
 )
-def database_augmentation(given: Descriptors, *, k: int = 10, alpha: float = 3.0) -> Descriptors:
+def database_augmentation(
+    descriptors: Descriptors, *, k: int = 10, alpha: float = 3.0
+) -> Descriptors:
     """Each reference plus its k nearest others, each times its cosine to the power alpha, or 0
     where that is negative.
 
@@ -58,14 +64,17 @@ def database_augmentation(given: Descriptors, *, k: int = 10, alpha: float = 3.0
 
     >>> import numpy as np
     >>> from rankwell.neighbours import search
-    >>> given = Descriptors(np.array([[1.0, 0.0]]), np.array([[0.8, 0.6], [0.0, 1.0]]), search)
-    >>> database_augmentation(given, k=1, alpha=1.0).references.round(3).tolist()
+    >>> descriptors = Descriptors(
+    ...     np.array([[1.0, 0.0]]), np.array([[0.8, 0.6], [0.0, 1.0]]), search
+    ... )
+    >>> database_augmentation(descriptors, k=1, alpha=1.0).references.round(3).tolist()
     [[0.555, 0.832], [0.333, 0.943]]
     """
-    references = unit_rows(given.references, "references")
+    references = unit_rows(descriptors.references, "references")
     rows = np.arange(len(references), dtype=np.int64)
     return replace(
-        given, references=with_neighbours(references, given, rows, k, alpha, "augmented references")
+        descriptors,
+        references=with_neighbours(references, descriptors, rows, k, alpha, "augmented references"),
     )
 
 
@@ -76,7 +85,7 @@ def database_augmentation(given: Descriptors, *, k: int = 10, alpha: float = 3.0
     "search",
     works_on="descriptors",
 )
-def instance_average(given: Descriptors, *, k: int = 0) -> Descriptors:
+def instance_average(descriptors: Descriptors, *, k: int = 0) -> Descriptors:
     """Each reference plus the n nearest others of its instance, the j-th of them, from 0, times (n
     - j) / (n + 1).
 
@@ -88,21 +97,21 @@ def instance_average(given: Descriptors, *, k: int = 0) -> Descriptors:
 
     >>> import numpy as np
     >>> from rankwell.neighbours import search
-    >>> given = Descriptors(
+    >>> descriptors = Descriptors(
     ...     np.array([[1.0, 0.0]]), np.array([[0.8, 0.6], [0.0, 1.0]]), search, labels=["a", "a"]
     ... )
-    >>> instance_average(given).references.round(3).tolist()
+    >>> instance_average(descriptors).references.round(3).tolist()
     [[0.588, 0.809], [0.294, 0.956]]
     """
     k = check_whole("k", k, 0)
-    if given.labels is None:
+    if descriptors.labels is None:
         raise BadUsage(
             "instance-average needs the instances of the references; name a data set whose "
             "images have them."
         )
-    references = unit_rows(given.references, "references").astype(np.float64)
-    summed, labels = references.copy(), np.array(given.labels, dtype=object)
-    for label in dict.fromkeys(label for label in given.labels if label is not None):
+    references = unit_rows(descriptors.references, "references").astype(np.float64)
+    summed, labels = references.copy(), np.array(descriptors.labels, dtype=object)
+    for label in dict.fromkeys(label for label in descriptors.labels if label is not None):
         rows = np.flatnonzero(labels == label)
         n = min(k or len(rows) - 1, len(rows) - 1)
         cosine = references[rows] @ references[rows].T
@@ -110,5 +119,6 @@ def instance_average(given: Descriptors, *, k: int = 0) -> Descriptors:
         nearest = rows[np.argsort(-cosine, axis=1, kind="stable")[:, :n]]
         summed[rows] += np.einsum("j,ijd->id", (n - np.arange(n)) / (n + 1), references[nearest])
     return replace(
-        given, references=unit_rows(summed, "averaged references").astype(given.references.dtype)
+        descriptors,
+        references=unit_rows(summed, "averaged references").astype(descriptors.references.dtype),
     )

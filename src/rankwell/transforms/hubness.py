@@ -79,10 +79,10 @@ def querybank(
     """
     check_positive("beta", beta)
     k = check_whole("k", k)
-    shape, known = check_matrix(scores), check_matrix(bank, "bank")
-    if known[1] != shape[1]:
+    shape, bank_shape = check_matrix(scores), check_matrix(bank, "bank")
+    if bank_shape[1] != shape[1]:
         raise BadInput(
-            f"the bank has {known[1]} columns and the scores {shape[1]}; both have one for "
+            f"the bank has {bank_shape[1]} columns and the scores {shape[1]}; both have one for "
             "each item of one gallery."
         )
     sums = log_sums(bank, beta, "bank")
@@ -98,11 +98,11 @@ def querybank(
 
 
 def _activated(bank: Matrix, k: int) -> Bools:
-    """(gallery,) whether an item is among the first `k` of any query of the bank."""
-    found = np.zeros(bank.shape[1], dtype=np.bool_)
+    """Whether each item is among the first `k` of any query of the bank."""
+    is_activated = np.zeros(bank.shape[1], dtype=np.bool_)
     for _, block in blocks(bank, "bank"):
         if k == 1:
-            found[block.argmax(axis=1)] = True
+            is_activated[block.argmax(axis=1)] = True
         else:
-            found[np.argsort(-block, axis=1, kind="stable")[:, :k].ravel()] = True
-    return found
+            is_activated[np.argsort(-block, axis=1, kind="stable")[:, :k].ravel()] = True
+    return is_activated

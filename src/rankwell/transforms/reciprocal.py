@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Floats, Ints, gather, offsets_by, offsets_of
+from rankwell.core.tables import Floats, Ints, gather, offsets_from_rows, segment_offsets
 from rankwell.errors import BadUsage
 from rankwell.transforms import (
     BLOCK_ROWS,
@@ -29,7 +29,7 @@ _PIECE = 1 << 14
     works_on="reranking",
 )
 def reciprocal(
-    given: Descriptors, *, k1: int = 20, k2: int = 6, weight: float = 0.3
+    descriptors: Descriptors, *, k1: int = 20, k2: int = 6, weight: float = 0.3
 ) -> Transformed:
     """Minus a mix of two distances: weight times that of the vectors, the rest times the Jaccard
     distance of their neighbours.
@@ -44,25 +44,23 @@ def reciprocal(
 
     >>> import numpy as np
     >>> from rankwell.neighbours import search
-    >>> given = Descriptors(
+    >>> descriptors = Descriptors(
     ...     np.array([[1.0, 0.1]]), np.array([[1.0, 0.0], [0.9, 0.3], [0.0, 1.0]]), search
     ... )
-    >>> reciprocal(given, k1=2, k2=1).whole().round(2).tolist()
+    >>> reciprocal(descriptors, k1=2, k2=1).whole().round(2).tolist()
     [[-0.01, -0.03, -1.0]]
     """
     k1, k2 = check_whole("k1", k1), check_whole("k2", k2)
     if not 0 <= weight <= 1:
         raise BadUsage(f"weight={weight!r}: expected a number from 0 to 1.")
-    references, queries = (
-        unit_rows(given.references, "references"),
-        unit_rows(given.queries, "queries"),
-    )
-    new = given.same < 0
+    references = unit_rows(descriptors.references, "references")
+    queries = unit_rows(descriptors.queries, "queries")
+    is_new = descriptors.same < 0
     # A query that is among the references is one image, and would be its own nearest neighbour as
     # two.
-    images = np.concatenate([references, queries[new].astype(references.dtype)])
-    rows = np.where(new, len(references) + np.cumsum(new) - 1, given.same)
-    nearest = _itself_first(given.nearest(images, images, k=max(k1 + 1, k2)).positions)
+    images = np.concatenate([references, queries[is_new].astype(references.dtype)])
+    rows = np.where(is_new, len(references) + np.cumsum(is_new) - 1, descriptors.same)
+    nearest = _itself_first(descriptors.nearest(images, images, k=max(k1 + 1, k2)).positions)
     farthest = _farthest(images)
     sets = _Sets.of(
         _averaged(_Sets.of(_neighbourhoods(images, nearest, k1, farthest)), nearest[:, :k2])
@@ -70,13 +68,15 @@ def reciprocal(
     columns = sets.transposed(len(images))
 
     def _read(start: int, stop: int) -> Floats:
-        chosen = rows[start:stop]
-        found = np.array(
-            [_shared(sets, columns, row)[: len(references)] for row in chosen.tolist()]
+        images_of_rows = rows[start:stop]
+        overlaps = np.array(
+            [_shared(sets, columns, row)[: len(references)] for row in images_of_rows.tolist()]
         )
-        found = 1 - found / (2 - found)
-        distances = 2 - 2 * np.matmul(images[chosen], references.T, dtype=np.float64)
-        return -((1 - weight) * found + weight * distances.clip(0.0) / farthest[chosen, None])
+        overlaps = 1 - overlaps / (2 - overlaps)
+        distances = 2 - 2 * np.matmul(images[images_of_rows], references.T, dtype=np.float64)
+        return -(
+            (1 - weight) * overlaps + weight * distances.clip(0.0) / farthest[images_of_rows, None]
+        )
 
     return Transformed((len(queries), len(references)), _read)
 
@@ -95,7 +95,7 @@ class _Sets(NamedTuple):
         """Sets of (members, weights) each."""
         members, weights = zip(*sets, strict=True)
         return cls(
-            offsets_of(np.array(list(map(len, members)), dtype=np.int64)),
+            segment_offsets(np.array(list(map(len, members)), dtype=np.int64)),
             np.concatenate(members),
             np.concatenate(weights),
         )
@@ -104,7 +104,7 @@ class _Sets(NamedTuple):
         """For each image the sets that it is a member of."""
         order = np.argsort(self.members, kind="stable")
         owners = np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int64), np.diff(self.offsets))
-        return _Sets(offsets_by(self.members, n), owners[order], self.weights[order])
+        return _Sets(offsets_from_rows(self.members, n), owners[order], self.weights[order])
 
 
 def _itself_first(nearest: Ints) -> Ints:
@@ -121,8 +121,8 @@ def _itself_first(nearest: Ints) -> Ints:
 
 
 def _farthest(images: Matrix) -> Floats:
-    """(images,) the largest distance 2 - 2 · cosine of each to any; 1 where all are the same."""
-    found = np.empty(len(images))
+    """The largest distance 2 - 2 · cosine of each image to any; 1 where all are the same."""
+    farthest = np.empty(len(images))
     for start in range(0, len(images), BLOCK_ROWS):
         lowest = np.full(len(images[start : start + BLOCK_ROWS]), np.inf)
         for first in range(0, len(images), _PIECE):
@@ -132,58 +132,63 @@ def _farthest(images: Matrix) -> Floats:
                 dtype=np.float64,
             )
             np.minimum(lowest, piece.min(axis=1), out=lowest)
-        found[start : start + BLOCK_ROWS] = 2 - 2 * lowest
-    return np.where(found > 0, found, 1.0)
+        farthest[start : start + BLOCK_ROWS] = 2 - 2 * lowest
+    return np.where(farthest > 0, farthest, 1.0)
 
 
 def _reciprocal_sets(nearest: Ints) -> list[set[int]]:
     """For each image those of its nearest that have it among theirs."""
-    found: list[set[int]] = []
+    sets: list[set[int]] = []
     for start in range(0, len(nearest), BLOCK_ROWS):
-        mine = nearest[start : start + BLOCK_ROWS]
-        asking = np.arange(start, start + len(mine))[:, None, None]
-        mutual = (nearest[mine] == asking).any(axis=2) & (mine >= 0)
-        found += [set(row[kept].tolist()) for row, kept in zip(mine, mutual, strict=True)]
-    return found
+        block = nearest[start : start + BLOCK_ROWS]
+        image_numbers = np.arange(start, start + len(block))[:, None, None]
+        mutual = (nearest[block] == image_numbers).any(axis=2) & (block >= 0)
+        sets += [set(row[is_mutual].tolist()) for row, is_mutual in zip(block, mutual, strict=True)]
+    return sets
 
 
 def _neighbourhoods(
     images: Matrix, nearest: Ints, k1: int, farthest: Floats
 ) -> Iterator[tuple[Ints, Floats]]:
     # Half of an odd number goes to the even side, as NumPy's `around` in the published code has it.
-    wide, narrow = (
-        _reciprocal_sets(nearest[:, : k1 + 1]),
-        _reciprocal_sets(nearest[:, : round(k1 / 2) + 1]),
-    )
-    for row, own in enumerate(wide):
-        widened = own.union(
-            *(narrow[each] for each in own if 3 * len(narrow[each] & own) > 2 * len(narrow[each]))
+    wide = _reciprocal_sets(nearest[:, : k1 + 1])
+    narrow = _reciprocal_sets(nearest[:, : round(k1 / 2) + 1])
+    for row, neighbours in enumerate(wide):
+        widened = neighbours.union(
+            *(
+                narrow[neighbour]
+                for neighbour in neighbours
+                if 3 * len(narrow[neighbour] & neighbours) > 2 * len(narrow[neighbour])
+            )
         )
-        listed = np.array(sorted(widened), dtype=np.int64)
-        distances = 2 - 2 * np.matmul(images[listed], images[row], dtype=np.float64)
+        members = np.array(sorted(widened), dtype=np.int64)
+        distances = 2 - 2 * np.matmul(images[members], images[row], dtype=np.float64)
         likeness = np.exp(-distances.clip(0.0) / farthest[row])
-        yield listed, likeness / likeness.sum()
+        yield members, likeness / likeness.sum()
 
 
 def _averaged(sets: _Sets, nearest: Ints) -> Iterator[tuple[Ints, Floats]]:
     """The mean set of each image's nearest, the image itself among them."""
     for row in nearest:
-        near = row[row >= 0]
-        entries, _ = gather(sets.offsets, near)
-        listed, at = np.unique(sets.members[entries], return_inverse=True)
+        neighbours = row[row >= 0]
+        entries, _ = gather(sets.offsets, neighbours)
+        members, member_rows = np.unique(sets.members[entries], return_inverse=True)
         yield (
-            listed,
-            np.bincount(at, weights=sets.weights[entries], minlength=len(listed)) / len(near),
+            members,
+            np.bincount(member_rows, weights=sets.weights[entries], minlength=len(members))
+            / len(neighbours),
         )
 
 
 def _shared(sets: _Sets, columns: _Sets, row: int) -> Floats:
-    """(images,) the weight that an image's set shares with that of each other."""
-    own = slice(int(sets.offsets[row]), int(sets.offsets[row + 1]))
-    members = sets.members[own]
+    """The weight that an image's set shares with that of each other."""
+    span = slice(int(sets.offsets[row]), int(sets.offsets[row + 1]))
+    members = sets.members[span]
     entries, _ = gather(columns.offsets, members)
-    mine = np.repeat(sets.weights[own], columns.offsets[members + 1] - columns.offsets[members])
-    shared: Floats = np.minimum(mine, columns.weights[entries])
+    own_weights = np.repeat(
+        sets.weights[span], columns.offsets[members + 1] - columns.offsets[members]
+    )
+    shared: Floats = np.minimum(own_weights, columns.weights[entries])
     return np.bincount(
         columns.members[entries], weights=shared, minlength=len(sets.offsets) - 1
     ).astype(np.float64)

@@ -20,7 +20,7 @@ _VARIES = 1e-9
     works_on="descriptors",
     learns=True,
 )
-def whitening(given: Descriptors, *, dimensions: int = 0, power: float = 0.5) -> Descriptors:
+def whitening(descriptors: Descriptors, *, dimensions: int = 0, power: float = 0.5) -> Descriptors:
     """Vectors less their mean, in their principal directions, each divided by its variance to a
     power; all of length 1 again.
 
@@ -34,13 +34,13 @@ def whitening(given: Descriptors, *, dimensions: int = 0, power: float = 0.5) ->
 
     >>> import numpy as np
     >>> from rankwell.neighbours import search
-    >>> given = Descriptors(
+    >>> descriptors = Descriptors(
     ...     np.array([[1.0, 0.1]]), np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]), search
     ... )
-    >>> found = whitening(given)
+    >>> whitened = whitening(descriptors)
     >>> bool(
     ...     np.allclose(
-    ...         (found.references @ found.references.T),
+    ...         (whitened.references @ whitened.references.T),
     ...         [[1, -0.5, -0.5], [-0.5, 1, -0.5], [-0.5, -0.5, 1]],
     ...     )
     ... )
@@ -49,40 +49,46 @@ def whitening(given: Descriptors, *, dimensions: int = 0, power: float = 0.5) ->
     dimensions = check_whole("dimensions", dimensions, least=0)
     if not 0 <= power < float("inf"):
         raise BadUsage(f"power={power!r}: expected a finite number from 0.")
-    references = unit_rows(given.references, "references")
-    learn = references if given.learn is None else unit_rows(given.learn, "vectors to learn from")
-    mean, directions, variances = _principal(learn, given.learnt_on)
+    references = unit_rows(descriptors.references, "references")
+    learn = (
+        references
+        if descriptors.learn is None
+        else unit_rows(descriptors.learn, "vectors to learn from")
+    )
+    mean, directions, variances = _principal(learn, descriptors.learnt_on)
     if dimensions > len(variances):
         raise BadUsage(
-            f"dimensions={dimensions}: {len(learn)} vectors of {given.learnt_on} with "
+            f"dimensions={dimensions}: {len(learn)} vectors of {descriptors.learnt_on} with "
             f"{learn.shape[1]} dimensions "
             f"vary in {len(variances)} directions; ask for that many at most."
         )
-    kept = slice(0, dimensions or len(variances))
-    matrix = directions[:, kept] * variances[kept] ** -power
+    leading = slice(0, dimensions or len(variances))
+    matrix = directions[:, leading] * variances[leading] ** -power
 
-    def _moved(vectors: Matrix, what: str) -> Matrix:
-        found = np.empty((len(vectors), matrix.shape[1]))
+    def _moved(vectors: Matrix, name: str) -> Matrix:
+        whitened = np.empty((len(vectors), matrix.shape[1]))
         for start in range(0, len(vectors), BLOCK_ROWS):
             np.matmul(
                 vectors[start : start + BLOCK_ROWS] - mean,
                 matrix,
-                out=found[start : start + BLOCK_ROWS],
+                out=whitened[start : start + BLOCK_ROWS],
             )
-        return unit_rows(found, what).astype(vectors.dtype)
+        return unit_rows(whitened, name).astype(vectors.dtype)
 
-    queries = unit_rows(given.queries, "queries")
+    queries = unit_rows(descriptors.queries, "queries")
     return replace(
-        given,
+        descriptors,
         queries=_moved(queries, "whitened queries"),
         references=_moved(references, "whitened references"),
-        learn=None if given.learn is None else _moved(learn, "whitened vectors to learn from"),
+        learn=None
+        if descriptors.learn is None
+        else _moved(learn, "whitened vectors to learn from"),
     )
 
 
-def _principal(vectors: Matrix, what: str) -> tuple[Floats, Floats, Floats]:
-    """(d,) the mean, (d, m) the directions in columns, (m,) the variances, falling; only directions
-    that vary.
+def _principal(vectors: Matrix, name: str) -> tuple[Floats, Floats, Floats]:
+    """The mean (d,), the directions in columns (d, m) and their variances (m,), falling; only
+    directions that vary.
     """
     mean, square = np.zeros(vectors.shape[1]), np.zeros((vectors.shape[1],) * 2)
     for start in range(0, len(vectors), BLOCK_ROWS):
@@ -96,7 +102,7 @@ def _principal(vectors: Matrix, what: str) -> tuple[Floats, Floats, Floats]:
     count = min(len(vectors) - 1, int(np.count_nonzero(values > max(values[0], 0.0) * _VARIES)))
     if count < 1 or values[0] < _VARIES**2:
         raise BadInput(
-            f"{what}: {len(vectors)} vectors that do not differ; whitening is learnt on at "
+            f"{name}: {len(vectors)} vectors that do not differ; whitening is learnt on at "
             "least two different ones."
         )
     return mean, columns[:, :count], values[:count]

@@ -11,9 +11,9 @@ import rankwell
 from commanding import with_fields
 from oracles.neighbours import neighbours
 from rankwell.errors import BadScore, BadUsage, Unfinished
+from rankwell.evaluation.results import Results
 from rankwell.parts.running import compute_part
-from rankwell.results import Results
-from rankwell.tasks.agreement.commands.agree import agree as command
+from rankwell.tasks.agreement.task import agree
 
 ITEMS = 120
 
@@ -125,7 +125,7 @@ def test_a_dry_run_prints_the_costs_and_reads_no_vectors(files: Path):
     vectors[:] = np.nan
     np.save(files / "small.npy", vectors)
 
-    output = with_fields(command)(
+    output = with_fields(agree.command())(
         str(files / "small.npy"), reference=str(files / "big.npy"), dry_run=True, shards=3
     )
 

@@ -22,7 +22,7 @@ from rankwell import cli
 from rankwell.report import Terminal
 from rankwell.report.charts import draw
 from rankwell.tasks.answers.charts import no_answer_chart, precision_recall_chart
-from rankwell.tasks.answers.commands.answers import hardest_questions
+from rankwell.tasks.answers.printing import hardest_questions
 
 
 @pytest.fixture

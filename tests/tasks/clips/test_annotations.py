@@ -8,8 +8,8 @@ import pytest
 
 from rankwell.errors import BadInput, BadLine, DuplicateItem, UnknownName
 from rankwell.tasks.clips.annotations import Annotations, Keyword
-from rankwell.tasks.clips.commands.clips_lint import findings
 from rankwell.tasks.clips.formats import TextQuery, read_annotations, read_schema, read_text_queries
+from rankwell.tasks.clips.lint import findings
 
 WIDE = (
     'slice_id,pv_object_type,scene_type\nb.mp4,"Bicyclist,  small  vehicle '

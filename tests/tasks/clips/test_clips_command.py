@@ -12,6 +12,7 @@ import pytest
 
 from rankwell import report
 from rankwell.cli import main
+from rankwell.tasks.clips.phrases import KeyBertEncoder
 
 
 def run(
@@ -571,13 +572,17 @@ def test_lint_maps_texts_by_the_encoder_and_its_options(
     (tmp_path / "t.csv").write_text("slice_id,scene_type\na,nighttime\nb,motorway\n")
     (tmp_path / "q.txt").write_text("motorways by night\nlorries\n")
 
-    def load(model: str) -> Any:
+    def load(model: str, *, device: str | None) -> Any:
         assert model == "letters"
-        return lambda texts: np.array(
-            [[text.count(each) + 0.01 for each in "abcdefghijklmnopqrstuvwxyz"] for text in texts]
+        letters = "abcdefghijklmnopqrstuvwxyz"
+        return KeyBertEncoder(
+            lambda texts: np.array(
+                [[text.count(letter) + 0.01 for letter in letters] for text in texts]
+            ),
+            {},
         )
 
-    monkeypatch.setattr("rankwell.tasks.clips.commands.clips_lint.load_keybert", load)
+    monkeypatch.setattr("rankwell.tasks.clips.mapping.load_keybert", load)
     words = [
         "clips",
         "lint",

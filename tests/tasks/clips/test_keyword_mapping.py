@@ -18,12 +18,7 @@ import pytest
 from rankwell import cli
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, UnknownName
 from rankwell.tasks.clips.annotations import Keyword, Vocabulary, fold, singular
-from rankwell.tasks.clips.commands.clips_calibrate import (
-    MappingTally,
-    best_threshold,
-    hold_back,
-    tally,
-)
+from rankwell.tasks.clips.calibration import MappingTally, best_threshold, hold_back, tally
 from rankwell.tasks.clips.formats import read_annotations, read_schema
 from rankwell.tasks.clips.mapping import (
     ALGORITHM1_THRESHOLD,

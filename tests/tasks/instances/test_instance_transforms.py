@@ -45,7 +45,9 @@ def own_images(seed: int) -> Descriptors:
     given = made(seed)
     queries = given.queries.copy()
     queries[1], queries[4] = given.references[5], given.references[0]
-    return Descriptors(queries, given.references, search, own=np.array([-1, 5, -1, -1, 0, -1, -1]))
+    return Descriptors(
+        queries, given.references, search, own_references=np.array([-1, 5, -1, -1, 0, -1, -1])
+    )
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 2.0, 3.0])
@@ -295,7 +297,7 @@ def test_reranking_with_the_weight_1_orders_by_cosine_and_with_0_by_shared_neigh
 
 def test_a_query_among_the_references_is_one_image_when_neighbours_are_counted() -> None:
     references = made(13, references=12).references
-    among = Descriptors(references, references, search, own=np.arange(12))
+    among = Descriptors(references, references, search, own_references=np.arange(12))
 
     found = reciprocal(among, k1=4, k2=2, weight=0.3).whole()
 

@@ -17,14 +17,14 @@ from rankwell.core.catalogue import command_function
 from rankwell.core.options import overwriting, texts_of
 from rankwell.core.tables.matrices import Embeddings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, TieRefused, UnknownName
+from rankwell.evaluation.results import Results
 from rankwell.report.rules import rules_line
-from rankwell.results import Results
-from rankwell.tasks.instances.commands import instances_evaluate
+from rankwell.tasks.instances import task as instances_task
 from rankwell.tasks.instances.computed_runs import by_encoder, by_local_features
 from rankwell.tasks.instances.evaluation import evaluate_instances
 from rankwell.tasks.instances.formats import read_images
 from rankwell.tasks.instances.images import ImageEntry, Images
-from rankwell.tasks.instances.options import ImageSetOptions, ImageSystemOptions, InstanceOptions
+from rankwell.tasks.instances.task import InstanceCommandOptions
 from rankwell.transforms import TRANSFORMS
 
 REFERENCES = [("r1", "mona", "c1"), ("r2", "mona", "c2"), ("r3", "oak", "c1"), ("r4", None, None)]
@@ -57,20 +57,10 @@ def of_gallery(
 
 def evaluate(images: str | None = None, **given: Any) -> Any:
     """The command, with the fields of its options as keywords."""
-    output_options = instances_evaluate.InstanceOutputOptions
-    kinds = {
-        "data": ImageSetOptions,
-        "system": ImageSystemOptions,
-        "options": InstanceOptions,
-        "further": output_options,
-    }
-    own = {
-        name: kind(
-            **{each.name: given.pop(each.name) for each in fields(kind) if each.name in given}
-        )
-        for name, kind in kinds.items()
-    }
-    return instances_evaluate.evaluate(images, **own, **given)
+    names = {field.name for field in fields(InstanceCommandOptions)}
+    options = {name: given.pop(name) for name in names & given.keys()}
+    command = instances_task.evaluate.command()
+    return command(images, options=InstanceCommandOptions(**options), **given)
 
 
 def means(result: Results) -> dict[str, float | None]:
@@ -493,7 +483,7 @@ def museum(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_filters_of_a_museum(museum: Path) -> None:
     result = evaluate_instances(
-        read_images(museum), embeddings=by_encoder(read_images(museum), "small-grey:32x24").vectors
+        read_images(museum), embeddings=by_encoder(read_images(museum), "small-grey:32x24").table
     )
 
     assert result.rules["filtered"] == {
@@ -542,7 +532,7 @@ def test_encoders_that_need_nothing_find_paintings_far_above_chance(
     rows = {
         row["label"]: row
         for row in evaluate_instances(
-            read_images(museum), embeddings={made.run: made.vectors}
+            read_images(museum), embeddings={made.run: made.table}
         ).summary
     }
 
@@ -557,7 +547,7 @@ def test_local_features_find_every_painting_that_has_edges(museum: Path) -> None
     from rankwell.tasks.instances.local_features import LocalFeatures
 
     made = by_local_features(read_images(museum), LocalFeatures())
-    result = evaluate_instances(read_images(museum), scores={made.run: made.scores})
+    result = evaluate_instances(read_images(museum), scores={made.run: made.table})
 
     # The even paintings are parts of a temple, the odd ones of a flower before a blurred ground.
     first = {
@@ -633,7 +623,7 @@ def test_the_command_writes_tables_sheets_and_what_it_took(museum: Path, tmp_pat
 
 def test_sheets_begin_with_the_worst_query(museum: Path, tmp_path: Path) -> None:
     made = by_encoder(read_images(museum), "colour-histogram")
-    result = evaluate_instances(read_images(museum), embeddings={made.run: made.vectors})
+    result = evaluate_instances(read_images(museum), embeddings={made.run: made.table})
     values = {row["query"]: row["value"] for row in result.per_query() if row["label"] == "MAP"}
     first = {row["query"]: row["value"] for row in result.per_query() if row["label"] == "MP@1"}
     worst = result.worst(made.run)
@@ -669,7 +659,7 @@ def test_sift_on_real_photographs_lies_between_the_bounds_of_its_ties(shared: Pa
     for ties in ("pessimistic", "expected", "optimistic"):
         result = evaluate_instances(
             images,
-            scores=made.scores,
+            scores=made.table,
             positives=shared / "vpr" / "corridor_positives.json",
             convention="vpr",
             ties=ties,
@@ -860,9 +850,9 @@ def test_every_run_has_its_sheets_and_a_smaller_result_leaves_no_older_ones(
     museum: Path, tmp_path: Path
 ) -> None:
     made = by_encoder(read_images(museum), "colour-histogram")
-    assert made.vectors is not None
-    np.save(tmp_path / "other.npy", np.asarray(made.vectors.vectors))
-    (tmp_path / "ids.txt").write_text("".join(f"{name}\n" for name in made.vectors.names()))
+    assert isinstance(made.table, Embeddings)
+    np.save(tmp_path / "other.npy", np.asarray(made.table.vectors))
+    (tmp_path / "ids.txt").write_text("".join(f"{name}\n" for name in made.table.names()))
     given: dict[str, Any] = {
         "embeddings": [str(tmp_path / "other.npy")],
         "ids": str(tmp_path / "ids.txt"),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from oracles import logs as oracle
-from rankwell.core.tables import offsets_of
+from rankwell.core.tables import segment_offsets
 from rankwell.tasks.logs.rounds import LoggedRounds, LoggedRows
 
 
@@ -26,7 +26,7 @@ def joined(queries: Mapping[str, tuple[Mapping[str, oracle.Row], list[str]]]) ->
         _rows(each) for each in (oracle.REFERENCE, [row for own in listed for row in own])
     )
     return LoggedRounds(
-        tuple(queries), offsets_of(np.array([len(own) for own in listed])), rows, whole
+        tuple(queries), segment_offsets(np.array([len(own) for own in listed])), rows, whole
     )
 
 

@@ -14,8 +14,8 @@ import pytest
 import rankwell as rw
 from rankwell.errors import BadUsage
 from rankwell.tasks.retrieve import encoding
-from rankwell.tasks.retrieve.commands.retrieve import render
 from rankwell.tasks.retrieve.records import write_records
+from rankwell.tasks.retrieve.task import render
 
 ITEMS = {f"d{row}": f"{'river ' * (row % 5)}{'hill ' * (row % 7)}lake" for row in range(30)}
 QUERIES = {f"q{row}": f"{'river ' * (row % 3)}{'hill ' * (row % 4)}lake" for row in range(12)}

@@ -398,11 +398,11 @@ def test_the_cheapest_setting_is_tested_from_the_last_down_and_the_best_by_all_p
     own = best_settings(values, queries_of, names[:3], "nDCG@10", "share", 2, lower=False, seed=0)
 
     assert found.words == ["rejected", "accepted", "accepted", "accepted"]
-    assert found.place == 1
+    assert found.setting == 1
     assert found.sentence.startswith(
         "The cheapest setting with a recall of 0.95 by p50 is b, its lower bound is 0.9"
     )
-    assert none.place is None
+    assert none.setting is None
     assert none.sentence.startswith(
         "No setting reaches a recall of 0.95, the best lower bound is 0."
     )
@@ -449,7 +449,7 @@ def test_the_bound_in_the_sentence_is_on_the_side_of_the_target_that_the_test_fo
         "No setting reaches a recall of 0.99, the lower bound of s1 is "
         f"{lower_bound(lists[0]):.4f} ("
     )
-    assert some.place == 0
+    assert some.setting == 0
     assert (
         f"is s, its lower bound is {lower_bound(np.ones(120), tests=13):.4f} (Holm)."
         in some.sentence

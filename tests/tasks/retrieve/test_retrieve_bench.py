@@ -15,10 +15,10 @@ from rankwell.cli import main
 from rankwell.errors import BadInput
 from rankwell.experiments.pages import page_source
 from rankwell.io.result_folder import read_results
-from rankwell.tasks.retrieve.commands.retrieve import write
 from rankwell.tasks.retrieve.inputs import read_inputs
 from rankwell.tasks.retrieve.measuring import ask_rounds, plan_work
 from rankwell.tasks.retrieve.options import RetrieveOptions
+from rankwell.tasks.retrieve.task import write
 from scripted_server import Reply, ScriptedServer
 from tasks.retrieve import engines_here
 

@@ -9,11 +9,14 @@ from random import Random
 from typing import Any
 
 from commanding import with_fields
-from rankwell.tasks.study.commands.study_estimate import estimate
+from rankwell.tasks.study import task
 from rankwell.tasks.study.commands.study_judge import judge as study_judge
-from rankwell.tasks.study.commands.study_pool import pool
 
-pool, judge, estimate = with_fields(pool), with_fields(study_judge), with_fields(estimate)
+judge = with_fields(study_judge)
+agreement, estimate, model_judge, plan, pool = (
+    with_fields(declared.command())
+    for declared in (task.agreement, task.estimate, task.model_judge, task.plan, task.pool)
+)
 
 
 def write_world(folder: Path, *, queries: int = 30, seed: int = 1) -> dict[tuple[str, str], int]:

@@ -12,10 +12,9 @@ import pytest
 from rankwell.errors import BadInput, NothingToEvaluate
 from rankwell.stats.agreement import Ratings, coefficients
 from rankwell.tasks.study.batches import lease_batch
-from rankwell.tasks.study.commands.study_agreement import agreement
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, now, read_journals
-from tasks.study.studies import judge_batches, pool_study, write_world
+from tasks.study.studies import agreement, judge_batches, pool_study, write_world
 
 
 @pytest.fixture

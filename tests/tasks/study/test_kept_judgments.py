@@ -8,9 +8,9 @@ import json
 import pytest
 
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
+from rankwell.io.line_files import append_rows, rows_in
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, read_journals
-from rankwell.tasks.study.lines import append_to, lines_in
 from tasks.study.studies import (
     estimate,
     fill,
@@ -50,8 +50,8 @@ def test_a_torn_line_goes_before_the_next_one_in_every_file(tmp_path, last):
     file = tmp_path / "lines.jsonl"
     file.write_bytes(b'{"a": 0}\n' + last)
 
-    assert lines_in(file) == ([b'{"a": 0}'], True)
-    append_to(file, b'{"a": 2}\n')
+    assert rows_in(file) == ([(f"{file}:1", {"a": 0})], True)
+    append_rows(file, [{"a": 2}])
 
     assert file.read_bytes() == b'{"a": 0}\n{"a": 2}\n'
 

@@ -11,10 +11,8 @@ from itertools import count
 import numpy as np
 import pytest
 
-from commanding import with_fields
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.tasks.study import model_asking
-from rankwell.tasks.study.commands import study_model_judge
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.model_prompts import ModelPrompt, grade_of, orders_a_grade
 from rankwell.tasks.study.model_replies import (
@@ -25,9 +23,8 @@ from rankwell.tasks.study.model_replies import (
 )
 from rankwell.tasks.study.options import ModelOptions
 from scripted_server import Reply, ScriptedServer
-from tasks.study.studies import estimate, judge_batches, pool_study, write_world
+from tasks.study.studies import estimate, judge_batches, model_judge, pool_study, write_world
 
-model_judge = with_fields(study_model_judge.model_judge)
 NUMBERS = count()
 SCALE = {0.0: "no", 1.0: "some", 2.0: "yes", 3.0: "perfect"}
 

@@ -8,12 +8,11 @@ import pytest
 
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.tasks.study.answers import StudyAnswers
-from rankwell.tasks.study.commands.study_plan import plan
 from rankwell.tasks.study.estimation import StudyEstimates
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import read_journals
 from rankwell.tasks.study.planning import StudyForecasts, judgments_needed
-from tasks.study.studies import estimate, judge_batches, pool_study, write_world
+from tasks.study.studies import estimate, judge_batches, plan, pool_study, write_world
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from oracles import sampling as oracle
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.batches import lease_batch
-from rankwell.tasks.study.commands.study_plan import plan
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, journal_of, read_journals
 from rankwell.tasks.study.pool_rows import batch_pairs, batch_sizes, batches_of
@@ -22,6 +21,7 @@ from tasks.study.studies import (
     fill,
     judge,
     judge_batches,
+    plan,
     pool,
     pool_study,
     read_sheet,
@@ -321,7 +321,7 @@ def test_in_several_rounds_the_estimate_uses_the_greatest_chance(tmp_path, truth
         found, StudyAnswers.of(found, read_journals(found).lines), found.parsed_measure
     )
 
-    (tau_1, _), (tau_2, _) = estimates.thresholds
+    tau_1, tau_2 = estimates.thresholds
     expected = [
         max(min(1.0, tau_1 * first), min(1.0, tau_2 * second))
         for first, second in found.pool.sizes.tolist()

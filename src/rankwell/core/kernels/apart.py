@@ -35,10 +35,10 @@ def apart(work: Callable[..., Iterable[Result]], *arguments: Any) -> Generator[R
     `if __name__ == "__main__":`. Raises ProcessEnded where it ends first, as by `os._exit` or by a
     fault in compiled code.
     """
-    process, here = start_function(_serve, work, arguments)
+    process, pipe = start_function(_serve, work, arguments)
     try:
         while True:
-            word, content = _next(here, process)
+            word, content = _next(pipe, process)
             if word == "ended":
                 process.join()
                 raise ProcessEnded(exit_text(process.exitcode))
@@ -48,7 +48,7 @@ def apart(work: Callable[..., Iterable[Result]], *arguments: Any) -> Generator[R
                 return
             yield content
     finally:
-        here.close()
+        pipe.close()
         process.join(_GRACE)
         process.kill()
         process.join()
@@ -70,8 +70,8 @@ def _serve(pipe: Any, work: Callable[..., Iterable[Any]], arguments: tuple[Any, 
     with suppress(KeyboardInterrupt):
         try:
             begin_child(leaves_interrupts=False)
-            for each in work(*arguments):
-                pipe.send(("result", each))
+            for result in work(*arguments):
+                pipe.send(("result", result))
             pipe.send(("done", None))
         except Exception as error:  # every error is raised in the other process
             pipe.send(("error", error))

@@ -62,12 +62,12 @@ def start_function(
     import multiprocessing
 
     context = multiprocessing.get_context("spawn")
-    here, there = context.Pipe()
-    process = context.Process(target=work, args=(there, *arguments), daemon=daemon)
+    parent_end, child_end = context.Pipe()
+    process = context.Process(target=work, args=(child_end, *arguments), daemon=daemon)
     with starting_processes():
         process.start()
-    there.close()
-    return process, here
+    child_end.close()
+    return process, parent_end
 
 
 def is_started_command() -> bool:

@@ -27,35 +27,35 @@ def interrupts_held(notice: str = "") -> Generator[None]:
     learns of signals, nothing
     is held.
     """
-    known: dict[int, Any] = {}
+    handlers: dict[int, Any] = {}
 
     def _hold(number: int, frame: FrameType | None) -> None:
         _pending.append(number)
         if len(_pending) > 1:
-            known[number](number, frame)
+            handlers[number](number, frame)
         elif notice:
             with suppress(OSError):
                 os.write(2, f"{notice}\n".encode())
 
     try:
-        for each in INTERRUPTS:
+        for number in INTERRUPTS:
             # Only what Python handles can be held: a process may ignore Ctrl-C, or leave SIGTERM to
             # the system.
-            if callable(handler := signal.getsignal(each)):
-                signal.signal(each, _hold)
-                known[each] = handler
+            if callable(handler := signal.getsignal(number)):
+                signal.signal(number, _hold)
+                handlers[number] = handler
     except ValueError:  # another thread
         yield
         return
     try:
         yield
     finally:
-        for each, handler in known.items():
-            signal.signal(each, handler)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         arrived = _pending[:1]
         _pending.clear()
         if arrived:
-            known[arrived[0]](arrived[0], None)
+            handlers[arrived[0]](arrived[0], None)
 
 
 def leave_interrupts_to_parent() -> None:

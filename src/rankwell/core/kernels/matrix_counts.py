@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rankwell.core.kernels import native
 from rankwell.core.kernels.products import greater_counts
 from rankwell.core.kernels.workers import in_threads, processors
-from rankwell.core.tables import Floats, Ints, offsets_of
+from rankwell.core.tables import Floats, Ints, segment_offsets
 from rankwell.core.tables.matrices import Positions, Positives, Scores
 from rankwell.errors import BadScore
 
@@ -62,8 +62,8 @@ class Side(NamedTuple):
 
     def block(self, start: int, stop: int) -> Reals:
         """The rows from start to stop of those that take part, each checked."""
-        chosen = slice(start, stop) if self.rows is None else self.rows[start:stop]
-        return self.checked(comparable(self.scores.matrix[chosen]), start)
+        selected_rows = slice(start, stop) if self.rows is None else self.rows[start:stop]
+        return self.checked(comparable(self.scores.matrix[selected_rows]), start)
 
     def checked(self, block: Reals, row: int, column: int = 0) -> Reals:
         """A block that begins at a row and a column. Raises BadScore naming those of its first
@@ -83,14 +83,14 @@ class Side(NamedTuple):
         return block
 
     def of(self, queries: Ints, items: Ints) -> Reals:
-        """(pairs,) the scores of pairs."""
+        """Scores of pairs."""
         rows, columns = (items, queries) if self.transposed else (queries, items)
         return comparable(
             self.scores.matrix[rows if self.rows is None else self.rows[rows], columns]
         )
 
     def all_of(self, query: int) -> Reals:
-        """(items,) the scores of one query."""
+        """Scores of one query with all items."""
         if not self.transposed:
             return comparable(
                 self.scores.matrix[query if self.rows is None else int(self.rows[query])]
@@ -100,8 +100,8 @@ class Side(NamedTuple):
 
 
 def _non_finite(scores: Scores, row: int, column: int) -> BadScore:
-    found = f"{scores.place(row, column)}: the score is {scores.matrix[row, column]}"
-    return BadScore(f"{found}; expected finite scores. Correct it, or mask its row.")
+    problem = f"{scores.place(row, column)}: the score is {scores.matrix[row, column]}"
+    return BadScore(f"{problem}; expected finite scores. Correct it, or mask its row.")
 
 
 def refuse_non_finite_scores(
@@ -150,14 +150,16 @@ class ComparedScores:
         BadScore as `Side.checked`.
         """
         side = Side(self.scores, self.rows, transposed)
-        own = side.of(positives.owner, positives.items)
-        pairs = np.flatnonzero(positives.is_best(own)) if best else np.arange(len(own))
-        owner, scores = positives.owner[pairs], own[pairs]
+        all_scores = side.of(positives.owner, positives.items)
+        pairs = (
+            np.flatnonzero(positives.is_best(all_scores)) if best else np.arange(len(all_scores))
+        )
+        owner, scores = positives.owner[pairs], all_scores[pairs]
         most = 1 if best else int(positives.counts.max(initial=0))
         if most > _COMPARED:
             above, tied = _by_sorting(
                 side,
-                offsets_of(np.bincount(owner, minlength=positives.n_queries)),
+                segment_offsets(np.bincount(owner, minlength=positives.n_queries)),
                 scores,
                 progress,
             )
@@ -186,24 +188,24 @@ class ComparedScores:
         side, rows = Side(self.scores, self.rows, transposed=True), self.rows
         members = np.flatnonzero(groups.counts)
         starts, width = groups.offsets[members], self.scores.matrix.shape[1]
-        own = side.of(groups.owner, groups.items)
-        wanted = np.zeros(width, dtype=own.dtype)
+        row_scores = side.of(groups.owner, groups.items)
+        wanted = np.zeros(width, dtype=row_scores.dtype)
         if len(members):
-            wanted[members] = np.maximum.reduceat(own, starts)
-        place = np.arange(width) if order is None else order
+            wanted[members] = np.maximum.reduceat(row_scores, starts)
+        tie_places = np.arange(width) if order is None else order
         totals = np.zeros((3, width), dtype=np.int64)
         for first, last in lots(groups.offsets[members + 1], max(1, 4 * _CELLS // width)):
             begin = int(starts[first])
-            chosen = groups.items[begin : int(groups.offsets[members[last - 1] + 1])]
-            found = Side(
-                self.scores, chosen if rows is None else rows[chosen], transposed=True
-            ).block(0, len(chosen))
-            best = np.maximum.reduceat(found, starts[first:last] - begin, axis=0)
+            group_rows = groups.items[begin : int(groups.offsets[members[last - 1] + 1])]
+            block = Side(
+                self.scores, group_rows if rows is None else rows[group_rows], transposed=True
+            ).block(0, len(group_rows))
+            best = np.maximum.reduceat(block, starts[first:last] - begin, axis=0)
             same = best == wanted
             totals[0] += np.add.reduce((best > wanted).view(np.uint8), axis=0, dtype=np.uint8)
             totals[1] += np.add.reduce(same.view(np.uint8), axis=0, dtype=np.uint8)
             row, column = np.nonzero(same)
-            early = place[members[first:last]][row] < place[column]
+            early = tie_places[members[first:last]][row] < tie_places[column]
             totals[2] += np.bincount(column[early], minlength=width)
             if progress is not None:
                 progress(last, len(members))
@@ -212,12 +214,12 @@ class ComparedScores:
     def first_items(
         self, depth: int, *, transposed: bool, order: Ints | None = None
     ) -> tuple[Ints, Floats]:
-        """(queries, depth) the positions of each query's first items, best first, with their
-        scores; not more than there are.
+        """Positions of each query's first items, best first, and their scores, each (queries,
+        depth); not more than there are.
         """
         side, n_columns = Side(self.scores, self.rows, transposed), self.scores.matrix.shape[1]
         n_queries, n_items = (n_columns, side.n_rows) if transposed else (side.n_rows, n_columns)
-        place = np.arange(n_items) if order is None else order
+        tie_places = np.arange(n_items) if order is None else order
         positions, scores = (
             np.empty((n_queries, depth), dtype=np.int64),
             np.empty((n_queries, depth)),
@@ -227,9 +229,11 @@ class ComparedScores:
             block = _of_queries(side, part.start, part.stop)
             lowest = np.partition(block, n_items - depth, axis=1)[:, n_items - depth]
             for query, row, low in zip(part, block, lowest, strict=True):
-                found = np.flatnonzero(row >= low)
-                found = found[np.lexsort((place[found], -row[found].astype(np.float64)))][:depth]
-                positions[query], scores[query] = found, row[found]
+                best_items = np.flatnonzero(row >= low)
+                best_items = best_items[
+                    np.lexsort((tie_places[best_items], -row[best_items].astype(np.float64)))
+                ][:depth]
+                positions[query], scores[query] = best_items, row[best_items]
 
         for parts in _pieces(n_queries, max(1, min(64, _CELLS // n_items)), None):
             in_threads(_work, parts)
@@ -238,8 +242,8 @@ class ComparedScores:
     def first_groups(
         self, groups: Positives, depth: int, *, order: Ints | None = None
     ) -> tuple[Ints, Floats]:
-        """(columns, depth) the positions and scores of each column's first groups of rows
-        (`count_groups`), best first.
+        """Positions and scores of each column's first groups of rows (`count_groups`), best first,
+        each (columns, depth).
         """
         n = Side(self.scores, self.rows, transposed=True).n_rows
         return first_groups(
@@ -247,26 +251,26 @@ class ComparedScores:
         )
 
     def copies(self, *, transposed: bool) -> Ints | None:
-        """(queries,) the first query that is the same to the last byte; None where coarse scores
-        make all alike.
+        """First query that is the same as each to the last byte; None where coarse scores make all
+        alike.
         """
         matrix = self.scores.matrix
         if matrix.dtype.kind != "f":
             return None
         return equal_rows(matrix.T) if transposed else equal_rows(matrix, self.rows)
 
-    def same(self, one: int, other: int) -> bool:
+    def same(self, row: int, other_row: int) -> bool:
         """Whether two rows are the same to the last byte."""
         side = Side(self.scores, self.rows, transposed=False)
-        return np.array_equal(side.all_of(one), side.all_of(other))
+        return np.array_equal(side.all_of(row), side.all_of(other_row))
 
 
 def names_of(names: Sequence[str], rows: Ints | None) -> Sequence[str]:
     """The names of some rows, all of them for None."""
     if rows is None:
         return names
-    listed: list[int] = rows.tolist()
-    return Positions(listed) if isinstance(names, Positions) else [names[row] for row in listed]
+    row_list: list[int] = rows.tolist()
+    return Positions(row_list) if isinstance(names, Positions) else [names[row] for row in row_list]
 
 
 def _pieces(n: int, size: int, progress: Progress | None) -> Iterator[list[range]]:
@@ -281,10 +285,13 @@ def _pieces(n: int, size: int, progress: Progress | None) -> Iterator[list[range
             progress(stop, n)
 
 
-def _in_rows(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints, Ints]:
-    """(queries, m) numbers of scores of a row above the wanted ones, and at least as high."""
+def _in_rows(side: Side, target_scores: Reals, progress: Progress | None) -> tuple[Ints, Ints]:
+    """Numbers of scores of a row above its targets, and at least as high, each (queries, m)."""
     n, width = side.n_rows, side.scores.matrix.shape[1]
-    higher, as_high = np.zeros(wanted.shape, dtype=np.int64), np.zeros(wanted.shape, dtype=np.int64)
+    higher, as_high = (
+        np.zeros(target_scores.shape, dtype=np.int64),
+        np.zeros(target_scores.shape, dtype=np.int64),
+    )
     step = max(1, min(64, _CELLS // width))
     natively = native.library is not None
 
@@ -294,14 +301,16 @@ def _in_rows(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints
             rows = slice(start, min(start + step, part.stop))
             block = side.block(rows.start, rows.stop)
             if natively and block.dtype == np.float32 and block.flags.c_contiguous:
-                higher[rows], as_high[rows] = greater_counts(block, wanted[rows])
+                higher[rows], as_high[rows] = greater_counts(block, target_scores[rows])
                 continue
-            for which in range(wanted.shape[1]):
-                for found, compare in ((higher, np.greater), (as_high, np.greater_equal)):
-                    marked = compare(block, wanted[rows, which, None], out=marks[: len(block)])
+            for level in range(target_scores.shape[1]):
+                for counts, compare in ((higher, np.greater), (as_high, np.greater_equal)):
+                    marked = compare(
+                        block, target_scores[rows, level, None], out=marks[: len(block)]
+                    )
                     # Row by row is several times as fast as along an axis, except in short rows.
                     by_row = None if width < _SHORT else list(map(np.count_nonzero, marked))
-                    found[rows, which] = (
+                    counts[rows, level] = (
                         np.count_nonzero(marked, axis=1) if by_row is None else by_row
                     )
 
@@ -310,39 +319,39 @@ def _in_rows(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints
     return higher, as_high
 
 
-def _in_columns(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints, Ints]:
+def _in_columns(side: Side, target_scores: Reals, progress: Progress | None) -> tuple[Ints, Ints]:
     """The same for columns: each part of the rows is compared with one number per column, and the
     counts are added up.
     """
     n, width = side.n_rows, side.scores.matrix.shape[1]
-    totals = np.zeros((2, *wanted.shape[::-1]), dtype=np.int64)
-    levels = np.ascontiguousarray(wanted.T)
+    totals = np.zeros((2, *target_scores.shape[::-1]), dtype=np.int64)
+    levels = np.ascontiguousarray(target_scores.T)
     step = max(1, min(255, _CELLS // width))
 
     def _work(part: range) -> Ints:
-        marks, found = np.empty((step, width), dtype=np.bool_), np.zeros_like(totals)
+        marks, part_counts = np.empty((step, width), dtype=np.bool_), np.zeros_like(totals)
         for start in range(part.start, part.stop, step):
             block = side.block(start, min(start + step, part.stop))
             room = marks[: len(block)]
-            for which, level in enumerate(levels):
-                for place, compare in enumerate((np.greater, np.greater_equal)):
+            for level_number, level in enumerate(levels):
+                for comparison, compare in enumerate((np.greater, np.greater_equal)):
                     compare(block, level, out=room)
-                    found[place, which] += np.add.reduce(
+                    part_counts[comparison, level_number] += np.add.reduce(
                         room.view(np.uint8), axis=0, dtype=np.uint8
                     )
-        return found
+        return part_counts
 
     for parts in _pieces(n, 64 * step, progress):
-        for found in in_threads(_work, parts):
-            totals += found
+        for counts_of_part in in_threads(_work, parts):
+            totals += counts_of_part
     return totals[0].T, totals[1].T
 
 
 def _by_sorting(
     side: Side, offsets: Ints, scores: Reals, progress: Progress | None
 ) -> tuple[Ints, Ints]:
-    """(pairs,) numbers of scores of a pair's query above its own, and equal to it, from each
-    query's sorted scores.
+    """Numbers of scores of each pair's query above its own, and equal to it, from the query's
+    sorted scores.
     """
     n_queries = len(offsets) - 1
     above, tied = np.empty(len(scores), dtype=np.int64), np.empty(len(scores), dtype=np.int64)
@@ -354,11 +363,11 @@ def _by_sorting(
             stop = min(start + step, part.stop)
             ordered = np.sort(_of_queries(side, start, stop), axis=1)
             for query in range(start, stop):
-                mine = slice(int(offsets[query]), int(offsets[query + 1]))
-                right = np.searchsorted(ordered[query - start], scores[mine], side="right")
-                above[mine] = n_items - right
-                tied[mine] = right - np.searchsorted(
-                    ordered[query - start], scores[mine], side="left"
+                query_pairs = slice(int(offsets[query]), int(offsets[query + 1]))
+                right = np.searchsorted(ordered[query - start], scores[query_pairs], side="right")
+                above[query_pairs] = n_items - right
+                tied[query_pairs] = right - np.searchsorted(
+                    ordered[query - start], scores[query_pairs], side="left"
                 )
 
     for parts in _pieces(n_queries, 4 * step, progress):
@@ -367,7 +376,7 @@ def _by_sorting(
 
 
 def _of_queries(side: Side, start: int, stop: int) -> Reals:
-    """(queries, items) the scores of some queries, each checked."""
+    """Scores of some queries with all items, each checked."""
     if not side.transposed:
         return side.block(start, stop)
     columns = side.scores.matrix[:, start:stop]
@@ -378,16 +387,16 @@ def _of_queries(side: Side, start: int, stop: int) -> Reals:
 def _before(
     side: Side, positives: Positives, pairs: Ints, scores: Reals, tied: Ints, order: Ints | None
 ) -> Ints:
-    """(pairs,) number of items with a pair's score that come before it."""
+    """Number of items with each pair's score that come before it."""
     before = np.zeros(len(pairs), dtype=np.int64)
     in_ties = np.flatnonzero(tied > 1)
     owner = positives.owner[pairs[in_ties]]
     for query in np.unique(owner).tolist():
-        mine = in_ties[slice(*np.searchsorted(owner, [query, query + 1]).tolist())]
-        every = side.all_of(query)
-        for score in np.unique(scores[mine]):
-            same = mine[scores[mine] == score]
-            rivals, targets = np.flatnonzero(every == score), positives.items[pairs[same]]
+        query_pairs = in_ties[slice(*np.searchsorted(owner, [query, query + 1]).tolist())]
+        query_scores = side.all_of(query)
+        for score in np.unique(scores[query_pairs]):
+            same = query_pairs[scores[query_pairs] == score]
+            rivals, targets = np.flatnonzero(query_scores == score), positives.items[pairs[same]]
             before[same] = (
                 np.searchsorted(rivals, targets)
                 if order is None
@@ -410,22 +419,24 @@ def lots(ends: Ints, most: int) -> Iterator[tuple[int, int]]:
 
 
 def equal_rows(matrix: NDArray[Any], rows: Ints | None = None) -> Ints:
-    """(rows,) for each row that takes part the first that is the same to the last byte; a sample of
-    wide rows is read first.
+    """First row that is the same as each row that takes part to the last byte; a sample of wide
+    rows is read first.
     """
-    chosen = np.arange(len(matrix)) if rows is None else rows
+    selected_rows = np.arange(len(matrix)) if rows is None else rows
     width = matrix.shape[1]
-    some = np.unique(np.linspace(0, width - 1, min(width, _SAMPLED)).astype(np.int64))
-    first, alike = np.arange(len(chosen)), dict[bytes, list[int]]()
-    for start in range(0, len(chosen), 1024):
-        part = np.ascontiguousarray(matrix[np.ix_(chosen[start : start + 1024], some)])
+    sampled_columns = np.unique(np.linspace(0, width - 1, min(width, _SAMPLED)).astype(np.int64))
+    first, alike = np.arange(len(selected_rows)), dict[bytes, list[int]]()
+    for start in range(0, len(selected_rows), 1024):
+        part = np.ascontiguousarray(
+            matrix[np.ix_(selected_rows[start : start + 1024], sampled_columns)]
+        )
         for offset, row in enumerate(part):
             alike.setdefault(row.tobytes(), []).append(start + offset)
-    for those in alike.values():
-        known: dict[bytes, int] = {}
-        for row in those if len(those) > 1 else ():
-            first[row] = known.setdefault(
-                np.ascontiguousarray(matrix[int(chosen[row])]).tobytes(), row
+    for sample_rows in alike.values():
+        first_by_bytes: dict[bytes, int] = {}
+        for row in sample_rows if len(sample_rows) > 1 else ():
+            first[row] = first_by_bytes.setdefault(
+                np.ascontiguousarray(matrix[int(selected_rows[row])]).tobytes(), row
             )
     return first
 
@@ -447,27 +458,27 @@ def first_groups(
     owners = [
         by_item.items[start:stop].tolist() for start, stop in pairwise(by_item.offsets.tolist())
     ]
-    places = range(groups.n_queries) if order is None else order.tolist()
+    group_places = range(groups.n_queries) if order is None else order.tolist()
     # If every item has a group, no more items than these stand before the first one of the last
     # group.
     wide = min(n, (depth - 1) * int(groups.counts.max(initial=1)) + 2)
     while True:
         items, scores = first_items(wide)
-        found = [
-            _collapsed(zip(*row, strict=True), owners, places, depth)
+        group_lists = [
+            _collapsed(zip(*row, strict=True), owners, group_places, depth)
             for row in zip(items.tolist(), scores.tolist(), strict=True)
         ]
-        if wide == n or all(is_sure for _, is_sure in found):
+        if wide == n or all(is_sure for _, is_sure in group_lists):
             break
         wide = min(n, 2 * wide)
-    table = np.array([listed for listed, _ in found]).reshape(-1, depth, 2)
+    table = np.array([group_list for group_list, _ in group_lists]).reshape(-1, depth, 2)
     return table[:, :, 0].astype(np.int64), table[:, :, 1]
 
 
 def _collapsed(
     items: Iterable[tuple[int, float]],
     owners: Sequence[Sequence[int]],
-    places: Sequence[int],
+    group_places: Sequence[int],
     depth: int,
 ) -> tuple[list[tuple[int, float]], bool]:
     """The first groups, of the first items with their scores; and whether no further item can
@@ -482,4 +493,4 @@ def _collapsed(
         last = score if len(best) < depth else last
         for group in owners[item]:
             best.setdefault(group, score)
-    return sorted(best.items(), key=lambda pair: (-pair[1], places[pair[0]]))[:depth], is_sure
+    return sorted(best.items(), key=lambda pair: (-pair[1], group_places[pair[0]]))[:depth], is_sure

@@ -50,19 +50,19 @@ class Exclusion:
 
     def excluded(self, rows: slice, start: int, n: int) -> ExcludedPairs:
         """The excluded pairs of some queries with n items from `start` on; counted within both."""
-        found = [(np.empty(0, np.int64), np.empty(0, np.int64))]
+        pair_arrays = [(np.empty(0, np.int64), np.empty(0, np.int64))]
         if self.same_name is not None:
-            place = self.same_name[rows] - start
-            inside = np.flatnonzero((place >= 0) & (place < n))
-            found.append((inside, place[inside]))
+            positions = self.same_name[rows] - start
+            inside = np.flatnonzero((positions >= 0) & (positions < n))
+            pair_arrays.append((inside, positions[inside]))
         if self.labels is not None:
-            labels, others = self.labels
-            row, column = np.nonzero(labels[rows][:, None] == others[start : start + n])
-            found.append((row, column))
-        return ExcludedPairs(*(np.concatenate(column) for column in zip(*found, strict=True)))
+            labels, item_labels = self.labels
+            row, column = np.nonzero(labels[rows][:, None] == item_labels[start : start + n])
+            pair_arrays.append((row, column))
+        return ExcludedPairs(*(np.concatenate(column) for column in zip(*pair_arrays, strict=True)))
 
     def is_excluded(self, rows: Ints, columns: Ints) -> Bools:
-        """(pairs,) whether the item is excluded for the query."""
+        """Whether the item of each pair is excluded for its query."""
         excluded = np.zeros(len(rows), dtype=np.bool_)
         if self.same_name is not None:
             excluded |= self.same_name[rows] == columns
@@ -72,16 +72,16 @@ class Exclusion:
 
 
 def _same_name(queries: Embeddings, items: Embeddings) -> Ints:
-    """(queries,) the position of the item with the query's name, -1 where there is none."""
+    """Position of the item with the name of each query, -1 where there is none."""
     if queries.ids is None and items.ids is None:
-        place = np.arange(queries.n)
-        return np.where(place < items.n, place, -1)
+        positions = np.arange(queries.n)
+        return np.where(positions < items.n, positions, -1)
     row = {name: position for position, name in enumerate(queries.names())}
-    found = np.full(queries.n, -1, dtype=np.int64)
+    item_positions = np.full(queries.n, -1, dtype=np.int64)
     for position, name in enumerate(items.names()):
         if name in row:
-            found[row[name]] = position
-    return found
+            item_positions[row[name]] = position
+    return item_positions
 
 
 def _numbered(groups: Groups, n_queries: int, n_items: int) -> tuple[Ints, Ints]:
@@ -89,11 +89,11 @@ def _numbered(groups: Groups, n_queries: int, n_items: int) -> tuple[Ints, Ints]
     nothing.
     """
     if len(groups.queries) != n_queries or len(groups.items) != n_items:
-        what = (
+        problem = (
             f"{len(groups.queries)} and {len(groups.items)} group labels for {n_queries} queries "
             f"and {n_items} items"
         )
-        raise BadInput(f"{what}; each has one, or None.")
+        raise BadInput(f"{problem}; each has one, or None.")
     numbers: dict[Hashable, int] = {}
     queries, items = (
         np.array(
@@ -120,14 +120,14 @@ class ProductHits(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """above: (queries, m) items whose product is greater than `high`. rows, columns, which: the
+    """above: (queries, m) items whose product is greater than `high`. rows, columns, levels: the
     pairs from `low` to `high`.
     """
 
     above: Ints
     rows: Ints
     columns: Ints
-    which: Ints
+    levels: Ints
 
 
 class Multiplier(Protocol):
@@ -176,15 +176,15 @@ def sift(
     # The first block has no cut, and listing all of its pairs would be in vain.
     if not (is_wide and (products[0] >= cut[0]).sum() > items // 2):
         room = 4 * keep * queries if is_wide else queries * items
-        found = [each for each in _below(room) if each is not None]
-        if len(found) == len(parts) and sum(len(each.rows) for each in found) <= room:
-            return _joined(found)
-    return _joined(
+        hits = [part_hits for part_hits in _below(room) if part_hits is not None]
+        if len(hits) == len(parts) and sum(len(part_hits.rows) for part_hits in hits) <= room:
+            return _join_hits(hits)
+    return _join_hits(
         in_threads(lambda part: _best_reaching(products, part, cut, slack, keep, mask), parts)
     )
 
 
-def _joined(parts: Sequence[ProductHits]) -> ProductHits:
+def _join_hits(parts: Sequence[ProductHits]) -> ProductHits:
     return (
         parts[0]
         if len(parts) == 1
@@ -201,18 +201,20 @@ def _best_reaching(
     """The same for some rows, with a cut for each query that is raised to twice the slack below its
     k-th greatest product.
     """
-    step, found = max(1, _AT_ONCE // products.shape[1]), list[ProductHits]()
+    step, part_hits = max(1, _AT_ONCE // products.shape[1]), list[ProductHits]()
     for top in range(part.start, part.stop, step):
         rows = slice(top, min(top + step, part.stop))
-        some = products[rows]
+        row_products = products[rows]
         least = np.nextafter(
-            _kth_bound(some, keep) - 2 * slack[rows], -np.inf, dtype=products.dtype
+            _kth_bound(row_products, keep) - 2 * slack[rows], -np.inf, dtype=products.dtype
         )
-        hits = _reaching(some, np.maximum(cut[rows], least), some.size, mask[rows], top)
+        hits = _reaching(
+            row_products, np.maximum(cut[rows], least), row_products.size, mask[rows], top
+        )
         if hits is None:
             raise RuntimeError("there is room for every pair")
-        found.append(hits)
-    return _joined(found)
+        part_hits.append(hits)
+    return _join_hits(part_hits)
 
 
 def _reaching(
@@ -230,11 +232,11 @@ def _reaching(
             np.empty(n, dtype=np.int64),
             np.empty(n, dtype=np.float32),
         )
-        found = native.library.sift(products, np.ascontiguousarray(cut), rows, columns, values)
+        n_hits = native.library.sift(products, np.ascontiguousarray(cut), rows, columns, values)
         return (
             None
-            if found < 0
-            else ProductHits(rows[:found] + first, columns[:found].copy(), values[:found].copy())
+            if n_hits < 0
+            else ProductHits(rows[:n_hits] + first, columns[:n_hits].copy(), values[:n_hits].copy())
         )
     np.greater_equal(products, cut[:, None], out=mask)
     marked = np.flatnonzero(mask)
@@ -254,7 +256,7 @@ def _parts(products: Reals) -> list[slice]:
 
 
 def _kth_bound(products: Reals, keep: int) -> Reals:
-    """(queries,) at most the k-th greatest product of each query, and not much less."""
+    """Number that is at most the k-th greatest product of each query, and not much less."""
     # The greatest of several are different pairs, so the k-th of those is such a bound; and they
     # are soon found.
     for _ in range(_FOLDS):
@@ -278,44 +280,49 @@ def tally(
         return _tally_natively(products, low, high)
     above = np.empty(low.shape, dtype=np.int64)
     empty = np.empty(0, dtype=np.int64)
-    found = [(empty, empty, empty)]
-    for which in range(low.shape[1]):
-        np.greater(products, high[:, which, None], out=mask)
-        above[:, which] = np.count_nonzero(mask, axis=1)
-        np.greater_equal(products, low[:, which, None], out=mask)
-        near = np.flatnonzero(np.count_nonzero(mask, axis=1) > above[:, which])
-        row, column = np.nonzero(mask[near] & (products[near] <= high[near, which, None]))
-        found.append((near[row], column, np.full(len(row), which)))
-    return Counted(above, *(np.concatenate(part) for part in zip(*found, strict=True)))
+    pair_arrays = [(empty, empty, empty)]
+    for level in range(low.shape[1]):
+        np.greater(products, high[:, level, None], out=mask)
+        above[:, level] = np.count_nonzero(mask, axis=1)
+        np.greater_equal(products, low[:, level, None], out=mask)
+        near = np.flatnonzero(np.count_nonzero(mask, axis=1) > above[:, level])
+        row, column = np.nonzero(mask[near] & (products[near] <= high[near, level, None]))
+        pair_arrays.append((near[row], column, np.full(len(row), level)))
+    return Counted(above, *(np.concatenate(part) for part in zip(*pair_arrays, strict=True)))
 
 
 def _tally_natively(products: Reals, low: Reals, high: Reals) -> Counted:
     low, high = np.ascontiguousarray(low), np.ascontiguousarray(high)
 
     def _work(part: slice) -> Counted:
-        some, least, most = products[part], low[part], high[part]
+        part_products, least, most = products[part], low[part], high[part]
         above, room = np.empty(least.shape, dtype=np.int64), 4 * least.size + 64
         while True:
-            rows, columns, which = (np.empty(room, dtype=np.int64) for _ in range(3))
-            found = native.library.tally(some, len(some), least, most, above, rows, columns, which)
-            if found >= 0:
+            rows, columns, levels = (np.empty(room, dtype=np.int64) for _ in range(3))
+            n_pairs = native.library.tally(
+                part_products, len(part_products), least, most, above, rows, columns, levels
+            )
+            if n_pairs >= 0:
                 return Counted(
-                    above, rows[:found] + part.start, columns[:found].copy(), which[:found].copy()
+                    above,
+                    rows[:n_pairs] + part.start,
+                    columns[:n_pairs].copy(),
+                    levels[:n_pairs].copy(),
                 )
             room *= 8
 
-    found = in_threads(_work, _parts(products))
-    return Counted(*(np.concatenate(column) for column in zip(*found, strict=True)))
+    counts = in_threads(_work, _parts(products))
+    return Counted(*(np.concatenate(column) for column in zip(*counts, strict=True)))
 
 
-def greater_counts(scores: Reals, wanted: Reals) -> tuple[Ints, Ints]:
-    """(rows, m) numbers of float32 scores of a row above those wanted, and as high or above, by the
-    compiled kernel.
+def greater_counts(scores: Reals, target_scores: Reals) -> tuple[Ints, Ints]:
+    """Numbers of float32 scores of a row above its targets, and as high or above, by the compiled
+    kernel: each (rows, m).
     """
-    counted = _tally_natively(scores, wanted, wanted)
-    m = wanted.shape[1]
-    equal = np.bincount(counted.rows * m + counted.which, minlength=wanted.size).reshape(
-        wanted.shape
+    counted = _tally_natively(scores, target_scores, target_scores)
+    m = target_scores.shape[1]
+    equal = np.bincount(counted.rows * m + counted.levels, minlength=target_scores.size).reshape(
+        target_scores.shape
     )
     return counted.above, counted.above + equal
 
@@ -430,17 +437,17 @@ class Shortlist:
         self._settled += int(self._count[rows].sum())
         for part in np.array_split(rows, len(rows) * self.width // _PAIRS + 1):
             best = self._exact(part, self._candidates(part))
-            found = best.positions >= 0
-            place = self._space.place(
-                np.where(found, best.scores, -np.inf), self._squares[part][:, None]
+            is_filled = best.positions >= 0
+            bounds = self._space.place(
+                np.where(is_filled, best.scores, -np.inf), self._squares[part][:, None]
             )
             self._position[part, : self._k] = best.positions
             self._upper[part, : self._k] = self._lower[part, : self._k] = np.where(
-                found, place, -np.inf
+                is_filled, bounds, -np.inf
             )
             self._upper[part, self._k :] = self._lower[part, self._k :] = -np.inf
-            self._count[part] = found.sum(axis=1)
-            sure = found[:, -1]
+            self._count[part] = is_filled.sum(axis=1)
+            sure = is_filled[:, -1]
             last = best.scores[sure, -1]
             done = part[sure]
             self._floor[done] = np.maximum(
@@ -450,16 +457,17 @@ class Shortlist:
                 self.entry[done], self._space.after(last, self._squares[done])
             )
 
-    def _exact(self, rows: Ints | slice, listed: Bools) -> Best:
-        """The best k of some queries' candidates by exact score, then by position. listed: (rows,
-        width) which ones they are.
+    def _exact(self, rows: Ints | slice, is_candidate: Bools) -> Best:
+        """The best k of some queries' candidates by exact score, then by position.
+
+        is_candidate: (rows, width) whether a place holds a candidate.
         """
-        counts = np.count_nonzero(listed, axis=1)
+        counts = np.count_nonzero(is_candidate, axis=1)
         owner = np.repeat(np.arange(len(counts)), counts)
         at = owner, np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
         shape = len(counts), max(self._k, int(counts.max(initial=0)))
         positions, scores = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
-        positions[at] = self._position[rows][listed]
+        positions[at] = self._position[rows][is_candidate]
         scores[at] = self._score(
             owner + rows.start if isinstance(rows, slice) else rows[owner], positions[at]
         )
@@ -471,11 +479,11 @@ class Shortlist:
         )
 
     def _candidates(self, rows: Ints | slice) -> Bools:
-        """(rows, width) the places of some queries' candidates."""
+        """Whether each place of some queries holds a candidate: (rows, width)."""
         return np.arange(self.width) < self._count[rows][:, None]
 
     def _possible(self, rows: Ints | slice) -> Bools:
-        """(rows, width) the places of those that may be among the best k."""
+        """Whether each place holds a candidate that may be among the best k: (rows, width)."""
         self.raise_entry(rows)
         return self._candidates(rows) & (self._upper[rows] >= self._floor[rows][:, None])
 

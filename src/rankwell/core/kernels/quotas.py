@@ -15,30 +15,30 @@ def processor_quota(root: Path = Path("/")) -> int | None:
 
     Source: the Linux kernel's documentation, cgroup v2 (`cpu.max`) and v1 (`cpu.cfs_quota_us`).
     """
-    found = list[int]()
+    quotas = list[int]()
     for version, folder in _groups(root, "cpu"):
         if version == 2:
             quota, _, period = _text(folder / "cpu.max").partition(" ")
         else:
             quota, period = _text(folder / "cpu.cfs_quota_us"), _text(folder / "cpu.cfs_period_us")
         if quota.isdecimal() and period.isdecimal() and int(period):
-            found.append(max(1, -(-int(quota) // int(period))))
-    return min(found, default=None)
+            quotas.append(max(1, -(-int(quota) // int(period))))
+    return min(quotas, default=None)
 
 
 def memory_left(root: Path = Path("/")) -> int | None:
     """The bytes that are left of the memory of the control groups; None without a limit."""
-    found = list[int]()
+    bytes_left = list[int]()
     for version, folder in _groups(root, "memory"):
         names = (
             ("memory.max", "memory.current")
             if version == 2
             else ("memory.limit_in_bytes", "memory.usage_in_bytes")
         )
-        limit, used = (_text(folder / name) for name in names)
-        if limit.isdecimal() and used.isdecimal() and int(limit) < _UNLIMITED:
-            found.append(max(0, int(limit) - int(used)))
-    return min(found, default=None)
+        limit, used_bytes = (_text(folder / name) for name in names)
+        if limit.isdecimal() and used_bytes.isdecimal() and int(limit) < _UNLIMITED:
+            bytes_left.append(max(0, int(limit) - int(used_bytes)))
+    return min(bytes_left, default=None)
 
 
 @lru_cache(maxsize=4)
@@ -46,10 +46,10 @@ def _groups(root: Path, controller: str) -> list[tuple[int, Path]]:
     """The version and the folder of each control group of this process and of those above it, which
     limit it as well.
     """
-    found: list[tuple[int, Path]] = []
+    groups: list[tuple[int, Path]] = []
     for line in _text(root / "proc/self/cgroup").splitlines():
-        number, _, rest = line.partition(":")
-        controllers, _, group = rest.partition(":")
+        number, _, controllers_and_group = line.partition(":")
+        controllers, _, group = controllers_and_group.partition(":")
         if number == "0" and not controllers:
             # Where both versions are mounted, the second has a folder of its own.
             mounts, version = (root / "sys/fs/cgroup", root / "sys/fs/cgroup/unified"), 2
@@ -62,12 +62,12 @@ def _groups(root: Path, controller: str) -> list[tuple[int, Path]]:
             continue
         parts = [part for part in group.split("/") if part and part != ".."]
         # In a container the folder at the top is often the group itself, whatever its path outside.
-        found += (
+        groups += (
             (version, mount.joinpath(*parts[:depth]))
             for mount in mounts
             for depth in range(len(parts) + 1)
         )
-    return found
+    return groups
 
 
 def _text(path: Path) -> str:

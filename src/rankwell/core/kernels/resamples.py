@@ -40,7 +40,9 @@ def over_resamples(
     starts = range(0, resamples, rows)
     with _single_threads():
         return in_threads(
-            lambda start: work(drawn.counts(start, min(start + rows, resamples))), starts, each=12
+            lambda start: work(drawn.counts(start, min(start + rows, resamples))),
+            starts,
+            parts_per_thread=12,
         )
 
 
@@ -68,7 +70,7 @@ def sums_over_resamples(
         )
 
     with _single_threads():
-        return np.concatenate(in_threads(_sums, range(0, resamples, _TOGETHER), each=4))
+        return np.concatenate(in_threads(_sums, range(0, resamples, _TOGETHER), parts_per_thread=4))
 
 
 def _single_threads() -> Any:
@@ -81,14 +83,14 @@ def _single_threads() -> Any:
 
 
 class _Chances(NamedTuple):
-    """Mapping of random bytes to counts. edges: a count is the number of them that a random byte is
-    not below, unless that is `open` or above. rest: then it is the number of those that a random
-    word is not below.
-    """
+    """Mapping of random bytes to counts."""
 
     edges: tuple[int, ...]
+    """A count is the number of them that a random byte is not below."""
     open: int
-    rest: NDArray[np.uint64]
+    """From this byte on a random word decides."""
+    word_edges: NDArray[np.uint64]
+    """Then a count is the number of them that the word is not below."""
 
 
 class Resamples(Generic[Count]):
@@ -112,20 +114,20 @@ class Resamples(Generic[Count]):
         self.piece = max(1, min(_MOST, _PIECE // n))
 
     def counts(self, first: int, last: int) -> NDArray[Count]:
-        """(last - first, n) the counts of the resamples from first to last; the next call in the
-        same thread overwrites them.
+        """Counts of the resamples from first to last, (last - first, n); the next call in the same
+        thread overwrites them.
         """
         pieces = range(first // self.piece, -(-last // self.piece))
         if len(pieces) == 1:
             return self._drawn(pieces[0])[
                 first - pieces[0] * self.piece : last - pieces[0] * self.piece
             ]
-        found = np.empty((last - first, self._n), self._kind)
+        counts = np.empty((last - first, self._n), self._kind)
         for piece in pieces:
             start = piece * self.piece
-            mine = self._drawn(piece)[max(0, first - start) : last - start]
-            found[max(0, start - first) :][: len(mine)] = mine
-        return found
+            piece_counts = self._drawn(piece)[max(0, first - start) : last - start]
+            counts[max(0, start - first) :][: len(piece_counts)] = piece_counts
+        return counts
 
     def _drawn(self, piece: int) -> NDArray[Count]:
         n = self._n
@@ -143,10 +145,10 @@ class Resamples(Generic[Count]):
             sums[over] = counts[over].sum(axis=1)
             over = over[sums[over] > n]
         lacking = (n - sums).astype(np.int64)
-        places = np.repeat(np.arange(self.piece) * n, lacking) + self._singles(
+        cells = np.repeat(np.arange(self.piece) * n, lacking) + self._singles(
             bits, int(lacking.sum())
         )
-        np.add.at(counts.reshape(-1), places, self._kind(1))
+        np.add.at(counts.reshape(-1), cells, self._kind(1))
         return counts
 
     @cached_property
@@ -154,30 +156,35 @@ class Resamples(Generic[Count]):
         """Of counts whose mean lies three standard deviations of the sum below 1; None where that
         is not positive.
         """
-        one = 1 << 20
-        mean = one - 1 - math.isqrt(9 * one * one // self._n)
+        unit = 1 << 20
+        mean = unit - 1 - math.isqrt(9 * unit * unit // self._n)
         if mean <= 0:
             return None
         # Integers all the way: the rounding error is below 2⁻¹²⁰.
         shares = [_SHARES]
         while shares[-1]:
-            shares.append(shares[-1] * mean // (one * len(shares)))
+            shares.append(shares[-1] * mean // (unit * len(shares)))
         total = sum(shares)
-        whole = [256 * share // total for share in shares]
-        rest = list(
+        byte_shares = [256 * share // total for share in shares]
+        word_edges = list(
             accumulate(
-                256 * share - bytes_ * total for share, bytes_ in zip(shares, whole, strict=True)
+                256 * share - bytes_ * total
+                for share, bytes_ in zip(shares, byte_shares, strict=True)
             )
         )
-        *edges, open_ = accumulate(bytes_ for bytes_ in whole if bytes_)
-        words = [(each << 64) // rest[-1] for each in rest if each < rest[-1]]
+        *edges, open_ = accumulate(bytes_ for bytes_ in byte_shares if bytes_)
+        words = [
+            (word_edge << 64) // word_edges[-1]
+            for word_edge in word_edges
+            if word_edge < word_edges[-1]
+        ]
         return _Chances(tuple(edges), open_, np.array(words, dtype=np.uint64))
 
     def _poisson(self, bits: "np.random.PCG64", rows: int) -> NDArray[np.uint8]:
-        """(rows, n) counts of which none knows of the others."""
+        """Independent counts: (rows, n)."""
         if self._chances is None:
             return np.zeros((rows, self._n), dtype=np.uint8)
-        edges, open_, rest = self._chances
+        edges, open_, word_edges = self._chances
         cells = rows * self._n
         raw = bits.random_raw(-(-cells // 8)).astype("<u8", copy=False).view(np.uint8)[:cells]
         counts, reached = np.zeros(cells, dtype=np.uint8), np.empty(cells, dtype=np.bool_)
@@ -185,18 +192,20 @@ class Resamples(Generic[Count]):
             np.greater_equal(raw, edge, out=reached)
             counts += reached.view(np.uint8)
         undecided = np.flatnonzero(raw >= open_)
-        counts[undecided] = np.searchsorted(rest, bits.random_raw(len(undecided)), side="right")
+        counts[undecided] = np.searchsorted(
+            word_edges, bits.random_raw(len(undecided)), side="right"
+        )
         return counts.reshape(rows, self._n)
 
-    def _singles(self, bits: "np.random.PCG64", wanted: int) -> Ints:
-        """(wanted,) queries, each as probable. Source: Lemire 2019, Fast random integer generation
-        in an interval.
+    def _singles(self, bits: "np.random.PCG64", n_draws: int) -> Ints:
+        """Queries drawn one by one, each as probable. Source: Lemire 2019, Fast random integer
+        generation in an interval.
         """
-        found = [np.zeros(0, dtype=np.int64)]
-        while wanted:
-            words = bits.random_raw(-(-wanted // 2)).astype("<u8", copy=False).view("<u4")
+        draws = [np.zeros(0, dtype=np.int64)]
+        while n_draws:
+            words = bits.random_raw(-(-n_draws // 2)).astype("<u8", copy=False).view("<u4")
             products = words.astype(np.uint64) * np.uint64(self._n)
             fair = (products & np.uint64(0xFFFFFFFF)) >= (1 << 32) % self._n
-            found.append((products[fair][:wanted] >> np.uint64(32)).astype(np.int64))
-            wanted -= len(found[-1])
-        return np.concatenate(found)
+            draws.append((products[fair][:n_draws] >> np.uint64(32)).astype(np.int64))
+            n_draws -= len(draws[-1])
+        return np.concatenate(draws)

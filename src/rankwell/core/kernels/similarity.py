@@ -29,9 +29,7 @@ _LONGEST_UNSCALED = 1e9  # products stay far from the largest float32
 
 
 def sum_rows(terms: Floats) -> Floats:
-    """(rows,) the sums of the rows, by adding the second half to the first until one column is
-    left.
-    """
+    """Sum of each row, by adding the second half to the first until one column is left."""
     # Few short rows are added as a few long columns: the same additions, with less to do around
     # each.
     while terms.shape[1] > 24:
@@ -64,18 +62,22 @@ def _is_native(vectors: Vectors) -> bool:
 _NATIVE = {"dot": 0, "l2": 1, "cosine": 2}
 
 
-def _scored(left: Vectors, right: Vectors, rows: Ints, columns: Ints, what: str) -> Floats:
-    """(pairs,) the sums of products, those of squared differences (`l2`), or cosines, by the
-    compiled kernel.
+def _scored(left: Vectors, right: Vectors, rows: Ints, columns: Ints, metric: str) -> Floats:
+    """Sums of products, of squared differences (`l2`), or cosines of pairs, by the compiled
+    kernel.
     """
     scores = np.empty(len(rows))
-    one, other = (np.ascontiguousarray(each, dtype=np.int64) for each in (rows, columns))
-    native.library.score_pairs(left, right, left.shape[1], one, other, _NATIVE[what], scores)
+    left_rows, right_rows = (
+        np.ascontiguousarray(positions, dtype=np.int64) for positions in (rows, columns)
+    )
+    native.library.score_pairs(
+        left, right, left.shape[1], left_rows, right_rows, _NATIVE[metric], scores
+    )
     return scores
 
 
 def squared_norms(vectors: Vectors, rows: Ints) -> Floats:
-    """(rows,) the sums of squares of some vectors, in float64 in the fixed order of `sum_rows`."""
+    """Sums of squares of some vectors, in float64 in the fixed order of `sum_rows`."""
     natively = _is_native(vectors)
 
     def _work(part: slice) -> Floats:
@@ -127,20 +129,23 @@ def score_pairs(
     if metric in ("l2", "manhattan"):
         return 0.0 - (np.sqrt(scores) if metric == "l2" else scores)
     if metric == "cosine" and not natively:
-        seen, which = np.unique(rows, return_inverse=True)
-        found, what = np.unique(columns, return_inverse=True)
+        left_rows, left_index = np.unique(rows, return_inverse=True)
+        right_rows, right_index = np.unique(columns, return_inverse=True)
         with np.errstate(all="ignore"):
-            scores /= np.sqrt(squared_norms(left, seen)[which] * squared_norms(right, found)[what])
+            scores /= np.sqrt(
+                squared_norms(left, left_rows)[left_index]
+                * squared_norms(right, right_rows)[right_index]
+            )
     return scores + 0.0  # no negative zero
 
 
 def _in_parts(work: Callable[[slice], Floats], n: int, width: int) -> Floats:
-    """(n,) the results of the work on parts of n rows of a width, done on all processors where
-    there is enough of it.
+    """Results of the work on parts of n rows of a width, done on all processors where there is
+    enough of it.
     """
     step = max(16, _CELLS // width)
     parts = [slice(start, min(start + step, n)) for start in range(0, n, step)]
-    return np.concatenate([np.empty(0), *in_threads(work, parts, each=8)])
+    return np.concatenate([np.empty(0), *in_threads(work, parts, parts_per_thread=8)])
 
 
 class Block(NamedTuple):
@@ -168,8 +173,10 @@ class Space:
         self, queries: Embeddings, items: Embeddings, metric: Metric, *, double: bool = False
     ) -> None:
         if queries.dimensions != items.dimensions:
-            what = f"the queries have {queries.dimensions} dimensions, the items {items.dimensions}"
-            raise BadInput(f"{what}; both come from one model.")
+            problem = (
+                f"the queries have {queries.dimensions} dimensions, the items {items.dimensions}"
+            )
+            raise BadInput(f"{problem}; both come from one model.")
         self.metric: Metric = metric
         self._tables = {"query": queries, "item": items}
         self.is_whole = all(table.vectors.dtype.kind in "iu" for table in (queries, items))
@@ -206,10 +213,10 @@ class Space:
         under cosine, or too long.
         """
         out = np.empty((stop - start, self.width), dtype=self.dtype) if out is None else out
-        found = self._ready("query", start, stop, out)
-        if found.vectors is not out:
-            out[...] = found.vectors
-        return found._replace(vectors=out)
+        block = self._ready("query", start, stop, out)
+        if block.vectors is not out:
+            out[...] = block.vectors
+        return block._replace(vectors=out)
 
     def items(self, start: int, stop: int, out: Reals | None = None) -> Block:
         """Some items, ready in `out`, or in place where they are as they should be. Raises as
@@ -278,12 +285,15 @@ class Space:
             return
         row = int(np.flatnonzero(bad)[0])
         _refuse(self._tables[side], start + row, side, "take the metric dot or l2", zero=True)
-        place, largest = (
+        vector_name, largest = (
             self._tables[side].place(start + row),
             np.abs(raw[row].astype(np.float64)).max(),
         )
-        what = f"{side} vectors, {place}: numbers as far from 1 as {largest:.3g} cannot be compared"
-        raise BadInput(f"{what}; scale all vectors alike.")
+        problem = (
+            f"{side} vectors, {vector_name}: numbers as far from 1 as {largest:.3g} cannot be "
+            "compared"
+        )
+        raise BadInput(f"{problem}; scale all vectors alike.")
 
     def slack(self, query_reach: Any, item_reach: Any) -> Any:
         """The largest distance of a product from the place of its exact score, for norms up to
@@ -320,14 +330,14 @@ SIMILARITIES: tuple[Similarity, ...] = get_args(Similarity)
 
 def similarity_name(name: str) -> Similarity:
     """The similarity of this name; `l2` is `euclidean`, `l1` is `manhattan`. Raises UnknownName."""
-    known: dict[str, Similarity] = {
+    similarities: dict[str, Similarity] = {
         "l2": "euclidean",
         "l1": "manhattan",
-        **{each: each for each in SIMILARITIES},
+        **{similarity: similarity for similarity in SIMILARITIES},
     }
-    if name not in known:
-        raise UnknownName(f"unknown similarity {name!r}; {suggest(name, known)}")
-    return known[name]
+    if name not in similarities:
+        raise UnknownName(f"unknown similarity {name!r}; {suggest(name, similarities)}")
+    return similarities[name]
 
 
 def pair_similarities(
@@ -342,10 +352,10 @@ def pair_similarities(
     a vector that is not finite.
     """
     if left.dimensions != right.dimensions:
-        what = f"{left.dimensions} dimensions on the left, {right.dimensions} on the right"
-        raise BadInput(f"{what}; the two vectors of a pair come from one model.")
-    found = score_pairs(left.vectors, right.vectors, pairs.left, pairs.right, similarity)
-    odd = np.flatnonzero(~np.isfinite(found))
+        problem = f"{left.dimensions} dimensions on the left, {right.dimensions} on the right"
+        raise BadInput(f"{problem}; the two vectors of a pair come from one model.")
+    scores = score_pairs(left.vectors, right.vectors, pairs.left, pairs.right, similarity)
+    odd = np.flatnonzero(~np.isfinite(scores))
     if len(odd):
         row = int(odd[0])
         for side, table, at in (
@@ -356,10 +366,10 @@ def pair_similarities(
                 table, at, side, "take another similarity than cosine", zero=similarity == "cosine"
             )
         raise BadInput(
-            f"the {similarity} similarity of pair {row} (from 0) is {found[row]}; scale the "
+            f"the {similarity} similarity of pair {row} (from 0) is {scores[row]}; scale the "
             "vectors down."
         )
-    return found
+    return scores
 
 
 def _refuse(table: Embeddings, row: int, side: str, advice: str, *, zero: bool) -> None:
@@ -368,7 +378,7 @@ def _refuse(table: Embeddings, row: int, side: str, advice: str, *, zero: bool) 
     where = f"{side} vectors, {table.place(row)}"
     odd = np.flatnonzero(~np.isfinite(vector))
     if len(odd):
-        what = f"{where}: number {int(odd[0])} is {vector[odd[0]]}"
-        raise BadScore(f"{what}; vectors are finite, encode this one again or drop it.")
+        problem = f"{where}: number {int(odd[0])} is {vector[odd[0]]}"
+        raise BadScore(f"{problem}; vectors are finite, encode this one again or drop it.")
     if zero and not vector.any():
         raise BadInput(f"{where}: the vector is zero, it has no direction; drop it, or {advice}.")

@@ -21,7 +21,7 @@ class RankTargets(NamedTuple):
     """
 
     scores: Floats
-    places: Ints
+    tie_places: Ints
 
 
 TargetsOf = Callable[[slice], RankTargets]
@@ -32,13 +32,13 @@ class DeviceSearch(Protocol):
     """A task that is done on a device as a whole, with the same results and errors."""
 
     def best(self, k: int) -> tuple[Ints, Floats]:
-        """(queries, k) positions and exact scores of the best items; k is not above the number of
-        items.
+        """Positions and exact scores of the best items, each (queries, k); k is not above the
+        number of items.
         """
         ...
 
     def counts(self, m: int, wanted: TargetsOf, places: Ints | None) -> RankCounts:
-        """(queries, m) the rank counts of targets. places: of all items, as in `ranks_of`."""
+        """Rank counts of targets: (queries, m). places: of all items, as in `ranks_of`."""
         ...
 
 
@@ -144,7 +144,7 @@ class Sweep:
         """
         ends = np.cumsum([0, *map(len, parts)]).tolist()
         vectors = np.empty((ends[-1], self._space.width), dtype=self._space.dtype)
-        known: dict[int, SomeFindings] = {}
+        findings: dict[int, SomeFindings] = {}
         gave_up = set[int]()
         spare: list[_Loaded] = []
         # One array: memory in large pages is mapped several times as fast as in small ones.
@@ -152,10 +152,10 @@ class Sweep:
             (min(self._n, self._step * self._ready), self._space.width), dtype=self._space.dtype
         )
 
-        def _begin(which: int) -> SomeFindings:
+        def _begin(number: int) -> SomeFindings:
             rows, queries = (
-                slice(ends[which], ends[which + 1]),
-                slice(parts[which].start, parts[which].stop),
+                slice(ends[number], ends[number + 1]),
+                slice(parts[number].start, parts[number].stop),
             )
             return begin(
                 QueryRange(
@@ -171,7 +171,7 @@ class Sweep:
             is_first, is_last = start == 0, stop == self._n
 
             def _take(
-                which: int,
+                number: int,
                 ready: Sequence[tuple[int, Block]] = ready,
                 *,
                 is_first: bool = is_first,
@@ -179,22 +179,24 @@ class Sweep:
             ) -> None:
                 # A gallery that is ready as a whole needs no memory for the findings of more than
                 # one range per thread.
-                found = _begin(which) if is_first else known.pop(which)
+                range_findings = _begin(number) if is_first else findings.pop(number)
                 multiplier = spare.pop() if spare else _Loaded(self._start(vectors))
-                if not all(multiplier.offer(found, first, block) for first, block in ready):
-                    gave_up.add(which)
+                if not all(
+                    multiplier.offer(range_findings, first, block) for first, block in ready
+                ):
+                    gave_up.add(number)
                 elif is_last:
-                    finish(found)
+                    finish(range_findings)
                 else:
-                    known[which] = found
+                    findings[number] = range_findings
                 spare.append(multiplier)
 
             in_threads(
                 _take,
-                [each for each in range(len(parts)) if each not in gave_up],
+                [number for number in range(len(parts)) if number not in gave_up],
                 workers=self._workers,
             )
-        return [parts[which] for which in sorted(gave_up)]
+        return [parts[number] for number in sorted(gave_up)]
 
     def _make_ready(self, starts: range, buffer: Reals) -> list[tuple[int, Block]]:
         """Blocks of items with the first of each; buffer: that of the last blocks, which are
@@ -216,11 +218,11 @@ class _Loaded:
     def __init__(self, multiplier: Loads) -> None:
         self._multiplier, self._first = multiplier, -1
 
-    def offer(self, found: RangeFindings, first: int, block: Block) -> bool:
+    def offer(self, findings: RangeFindings, first: int, block: Block) -> bool:
         """Loads a block, once while it stays the same, and hands it to a range of queries; the
         answer is that of `take`.
         """
         if first != self._first:
             self._multiplier.load(block.vectors)
             self._first = first
-        return found.take(self._multiplier, first, block)
+        return findings.take(self._multiplier, first, block)

@@ -37,12 +37,12 @@ def processors() -> int:
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )
     first = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
-    others = (
+    openmp_threads = (
         [int(first)]
         if first.isascii() and first.isdecimal() and len(first) < 10 and int(first)
         else []
     )
-    return min([number, *filter(None, [_quota()]), *others, *_LIMITS])
+    return min([number, *filter(None, [_quota()]), *openmp_threads, *_LIMITS])
 
 
 @cache
@@ -100,11 +100,11 @@ def spare_memory() -> int:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:
         lines = []
-    found = [int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")] or [
-        1 << 30
-    ]
+    available = [
+        int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")
+    ] or [1 << 30]
     left = memory_left()
-    return min(found[0], found[0] if left is None else left) // 4
+    return min(available[0], available[0] if left is None else left) // 4
 
 
 def machine() -> dict[str, Any]:
@@ -115,12 +115,12 @@ def machine() -> dict[str, Any]:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         lines = []
-    named = next(
+    processor_name = next(
         (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), ""
     )
-    found = {
+    description = {
         "system": platform.platform(),
-        "processor": named or platform.processor() or platform.machine(),
+        "processor": processor_name or platform.processor() or platform.machine(),
     }
     torch = sys.modules.get("torch")
     gpu = (
@@ -128,7 +128,7 @@ def machine() -> dict[str, Any]:
         if torch is not None and torch.cuda.is_available()
         else {}
     )
-    return {**found, "processors": os.cpu_count(), "threads": processors(), **gpu}
+    return {**description, "processors": os.cpu_count(), "threads": processors(), **gpu}
 
 
 def limit_threads(number: int) -> None:
@@ -142,16 +142,16 @@ def in_threads(
     work: Callable[[Part], Result],
     parts: Sequence[Part],
     *,
-    each: int = 1,
+    parts_per_thread: int = 1,
     workers: int | None = None,
 ) -> list[Result]:
     """The results of the work on every part, in order, by as many threads as there are processors,
     or workers.
 
-    each: for how many parts a thread is worth starting. What such a thread does in parts again, it
-    does alone.
+    parts_per_thread: number of parts for which a thread is worth starting. Work that such a thread
+    divides again, it does alone.
     """
-    threads = min(len(parts) // each, workers or processors())
+    threads = min(len(parts) // parts_per_thread, workers or processors())
     if threads < 2 or getattr(_INSIDE, "thread", False):
         return [work(part) for part in parts]
     from concurrent.futures import ThreadPoolExecutor

@@ -33,53 +33,58 @@ counts a query once for each place of its tie (CLIP4Clip).
 
 def sort_ids(ids: Iterable[str]) -> list[str]:
     """The ids in ascending order of their bytes, as `strcmp` and trec_eval order them."""
-    listed = list(ids)
+    id_list = list(ids)
     # Code point order equals byte order except where an id holds a lone surrogate, that is a byte
     # that is not UTF-8.
-    return sorted(listed) if all(map(str.isascii, listed)) else sorted(listed, key=encode_id)
+    return sorted(id_list) if all(map(str.isascii, id_list)) else sorted(id_list, key=encode_id)
 
 
 def order_ids(*columns: Sequence[str]) -> Ints:
-    """(rows,) the permutation that sorts rows by the first column's bytes, then by the second's,
-    and so on.
-    """
+    """Permutation that sorts rows by the first column's bytes, then by the second's, and so on."""
     ascii_only = all(all(map(str.isascii, column)) for column in columns)
     keys = columns if ascii_only else [[encode_id(text) for text in column] for column in columns]
-    joined = keys[0] if len(keys) == 1 else list(zip(*keys, strict=True))
-    return np.array(sorted(range(len(joined)), key=joined.__getitem__), dtype=np.int64)
+    row_keys = keys[0] if len(keys) == 1 else list(zip(*keys, strict=True))
+    return np.array(sorted(range(len(row_keys)), key=row_keys.__getitem__), dtype=np.int64)
 
 
 def tie_order(ties: MatrixTies, names: Sequence[str]) -> Ints | None:
-    """(items,) the place of each item among items of equal score where the rule names one; None for
-    the order of the table.
+    """Place of each item among items of equal score where the rule names one; None for the order of
+    the table.
     """
     if ties == "input-desc":
         return np.arange(len(names))[::-1].copy()
     if ties not in ("id-asc", "id-desc"):
         return None
-    place = np.empty(len(names), dtype=np.int64)
-    place[order_ids(list(names))] = np.arange(len(names))
-    return place if ties == "id-asc" else len(names) - 1 - place
+    ordinals = np.empty(len(names), dtype=np.int64)
+    ordinals[order_ids(list(names))] = np.arange(len(names))
+    return ordinals if ties == "id-asc" else len(names) - 1 - ordinals
 
 
-def offsets_of(counts: Ints) -> Ints:
-    """(n + 1,) where each of n consecutive segments of the given lengths begins, and where the last
-    one ends.
+def segment_offsets(counts: Ints) -> Ints:
+    """Beginning of each of n consecutive segments of these lengths, and the end of the last: (n +
+    1,).
     """
     offsets = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=offsets[1:])
     return offsets
 
 
-def owners_of(queries: Sequence[str], further: Iterable[str] = ()) -> tuple[tuple[str, ...], Ints]:
+def index_queries(
+    queries: Sequence[str], extra: Iterable[str] = ()
+) -> tuple[tuple[str, ...], Ints]:
     """The queries of rows and further ones, in the order of their ids, and (rows,) the position of
     each row's query.
     """
-    names = tuple(sort_ids({*queries, *further}))
+    names = tuple(sort_ids({*queries, *extra}))
     index = {name: position for position, name in enumerate(names)}
     return names, np.fromiter(
         (index[query] for query in queries), dtype=np.int64, count=len(queries)
     )
+
+
+def columns_of(rows: Iterable[tuple[Any, ...]], n: int) -> list[list[Any]]:
+    """The n columns of rows, of which there may be none."""
+    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(n)]
 
 
 def nested_columns(mapping: Mapping[str, Any], depth: int) -> list[list[Any]]:
@@ -87,16 +92,29 @@ def nested_columns(mapping: Mapping[str, Any], depth: int) -> list[list[Any]]:
     rows: list[tuple[Any, ...]] = [(mapping,)]
     for _ in range(depth):
         rows = [(*keys, key, value) for *keys, inner in rows for key, value in inner.items()]
-    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(depth + 1)]
+    return columns_of(rows, depth + 1)
 
 
-def offsets_by(owner: Ints, n: int) -> Ints:
-    """(n + 1,) where the rows of each of n segments begin, when each row's segment is given."""
-    return offsets_of(np.bincount(owner, minlength=n).astype(np.int64))
+def offsets_from_rows(owner: Ints, n: int) -> Ints:
+    """Beginning of the rows of each of n segments, by the segment of each row, and the end: (n +
+    1,).
+    """
+    return segment_offsets(np.bincount(owner, minlength=n).astype(np.int64))
+
+
+def segment_of_row(offsets: Ints) -> Ints:
+    """The segment of each row."""
+    return np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
+
+
+def sum_by(owner: Ints, values: Floats | Bools | Ints, n: int) -> Floats:
+    """Sum of each of n owners' values, added in the order of the rows; 0 without rows."""
+    # bincount of nothing gives integers, whatever the weights are.
+    return np.bincount(owner, weights=values, minlength=n).astype(np.float64, copy=False)
 
 
 def position_in_segment(offsets: Ints) -> Ints:
-    """(rows,) 0, 1, 2, … restarting at each offset."""
+    """Position of each row in its segment, from 0."""
     counts = np.diff(offsets)
     return np.arange(int(offsets[-1]), dtype=np.int64) - np.repeat(offsets[:-1], counts)
 
@@ -104,7 +122,7 @@ def position_in_segment(offsets: Ints) -> Ints:
 def gather(offsets: Ints, segments: Ints) -> tuple[Ints, Ints]:
     """The rows of the chosen segments, one after the other, and where each begins."""
     counts = np.diff(offsets)[segments]
-    new = offsets_of(counts)
+    new = segment_offsets(counts)
     return position_in_segment(new) + np.repeat(offsets[segments], counts), new
 
 
@@ -112,7 +130,7 @@ _DEEPEST = 10_000_000
 
 
 def ranks_to(k: int) -> Floats:
-    """(k,) the ranks from 1, for measures that compute every rank down to their cut-off. Raises
+    """Ranks from 1 to k, for measures that compute every rank down to their cut-off. Raises
     BadUsage above 10 million.
     """
     if k > _DEEPEST:
@@ -124,9 +142,7 @@ def ranks_to(k: int) -> Floats:
 
 
 def running_sum(values: Column, offsets: Ints) -> Column:
-    """(rows,) the sum of a segment's values up to and including each row; the same bytes however
-    segments are grouped.
-    """
+    """Running sum within each segment; the same bytes however segments are grouped."""
     result = np.empty_like(values)
     counts = np.diff(offsets)
     if not np.issubdtype(values.dtype, np.integer):
@@ -143,12 +159,12 @@ def running_sum(values: Column, offsets: Ints) -> Column:
     return result
 
 
-def ratio(part: Floats | Ints, whole: Floats | Ints | int) -> Floats:
+def ratio(dividend: Floats | Ints, divisor: Floats | Ints | int) -> Floats:
     """The quotient, 0 where the divisor is 0: what trec_eval gives a query that has nothing to
     divide by.
     """
-    below = np.broadcast_to(np.asarray(whole, dtype=np.float64), part.shape)
-    return np.divide(part, below, out=np.zeros(part.shape), where=below != 0)
+    below = np.broadcast_to(np.asarray(divisor, dtype=np.float64), dividend.shape)
+    return np.divide(dividend, below, out=np.zeros(dividend.shape), where=below != 0)
 
 
 class RankCounts(NamedTuple):
@@ -220,12 +236,12 @@ class Values:
             wrong = self.counted & ~((self.weights >= 0) & np.isfinite(self.weights))
             if wrong.any():
                 row = int(np.flatnonzero(wrong)[0])
-                what = f"{where}: query {self.queries[row]!r} has the weight {self.weights[row]}"
-                raise BadInput(f"{what}; weights are finite, from 0.")
+                problem = f"{where}: query {self.queries[row]!r} has the weight {self.weights[row]}"
+                raise BadInput(f"{problem}; weights are finite, from 0.")
 
     @cached_property
     def counted(self) -> Bools:
-        """(queries,) whether a query has a value."""
+        """Whether each query has a value."""
         return ~np.isnan(self.values)
 
 
@@ -241,25 +257,25 @@ class ValueRows(Sequence[dict[str, Any]]):
 
     def __init__(self, values: Sequence[Values]) -> None:
         self.groups = [
-            list(group) for _, group in itertools.groupby(values, key=lambda each: each.run)
+            list(group) for _, group in itertools.groupby(values, key=lambda values_: values_.run)
         ]
 
     def __len__(self) -> int:
-        return sum(len(each.queries) for group in self.groups for each in group)
+        return sum(len(values.queries) for group in self.groups for values in group)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for group in self.groups:
-            numbers = [each.values.tolist() for each in group]
+            numbers = [values.values.tolist() for values in group]
             for position, query in enumerate(group[0].queries):
-                for each, values in zip(group, numbers, strict=True):
+                for measure_values, values in zip(group, numbers, strict=True):
                     value = values[position]
                     yield {
-                        "run": each.run,
+                        "run": measure_values.run,
                         "query": query,
-                        "measure": each.measure,
-                        "label": each.label,
+                        "measure": measure_values.measure,
+                        "label": measure_values.label,
                         "value": None if isnan(value) else value,
-                        "unit": each.unit,
+                        "unit": measure_values.unit,
                     }
 
     @overload
@@ -293,12 +309,12 @@ class QueryRows:
 
     @cached_property
     def query_of_row(self) -> Ints:
-        """(rows,) the index of each row's query."""
-        return np.repeat(np.arange(len(self.queries), dtype=np.int64), np.diff(self.offsets))
+        """Index of each row's query."""
+        return segment_of_row(self.offsets)
 
     @property
     def row_queries(self) -> list[str]:
-        """(rows,) the id of each row's query."""
+        """Id of each row's query."""
         return [self.queries[query] for query in self.query_of_row.tolist()]
 
 
@@ -348,25 +364,25 @@ class Judgments(Framed, QueryRows):
             )
         order = order_ids(queries, items) if aspects is None else order_ids(queries, aspects, items)
         rows: list[int] = order.tolist()
-        names, owner = owners_of(queries, all_queries)
+        names, owner = index_queries(queries, all_queries)
         table = cls(
             queries=names,
-            offsets=offsets_by(owner, len(names)),
+            offsets=offsets_from_rows(owner, len(names)),
             items=[items[row] for row in rows],
             grades=grade[order],
             aspects=None if aspects is None else [aspects[row] for row in rows],
             junk=None if junk is None else np.asarray(junk, dtype=np.bool_)[order],
         )
-        starts, listed = set(table.offsets.tolist()), table.items
-        for row in range(1, len(listed)):
-            alike = listed[row] == listed[row - 1] and row not in starts
+        starts, item_ids = set(table.offsets.tolist()), table.items
+        for row in range(1, len(item_ids)):
+            alike = item_ids[row] == item_ids[row - 1] and row not in starts
             if alike and (table.aspects is None or table.aspects[row] == table.aspects[row - 1]):
                 first, second = sorted((rows[row - 1] + 1, rows[row] + 1))
-                what = (
-                    f"query {queries[rows[row]]!r} judges item {listed[row]!r} twice, in rows "
+                problem = (
+                    f"query {queries[rows[row]]!r} judges item {item_ids[row]!r} twice, in rows "
                     f"{first} and {second}"
                 )
-                raise DuplicateItem(f"{what}; keep one of them.")
+                raise DuplicateItem(f"{problem}; keep one of them.")
         return table
 
     @classmethod
@@ -386,7 +402,9 @@ class Judgments(Framed, QueryRows):
         flat = self.flat
         numbers: list[float] = flat.grades.tolist()
         rows = ((query, flat.rows_of(query)) for query in flat.queries)
-        return {query: dict(zip(flat.items[own], numbers[own], strict=True)) for query, own in rows}
+        return {
+            query: dict(zip(flat.items[rows], numbers[rows], strict=True)) for query, rows in rows
+        }
 
     def to_columns(self) -> dict[str, list[Any]]:
         """The columns query, item and grade, and aspect where there is one; `to_pandas`,
@@ -412,9 +430,9 @@ class Judgments(Framed, QueryRows):
         for query, item, grade, bad in zip(
             self.query_of_row.tolist(), self.items, self.grades.tolist(), junk.tolist(), strict=True
         ):
-            known = best.get((query, item))
+            earlier = best.get((query, item))
             best[query, item] = (
-                (grade, bad) if known is None else (max(grade, known[0]), bad or known[1])
+                (grade, bad) if earlier is None else (max(grade, earlier[0]), bad or earlier[1])
             )
         return Judgments.from_rows(
             [self.queries[query] for query, _ in best],
@@ -425,17 +443,19 @@ class Judgments(Framed, QueryRows):
         )
 
     def rows_in(self, flat: "Judgments") -> Ints:
-        """(rows,) the row of a table of the same queries, with one row per query and item, that
-        holds each row's.
+        """Row of each row's query and item in a flat table of the same queries, which has one row
+        for each pair.
         """
         if self.aspects is None and len(flat.items) == len(self.items):
             return np.arange(len(self.items), dtype=np.int64)
-        place = {
+        row_of_pair = {
             pair: row
             for row, pair in enumerate(zip(flat.query_of_row.tolist(), flat.items, strict=True))
         }
         pairs = zip(self.query_of_row.tolist(), self.items, strict=True)
-        return np.fromiter((place[pair] for pair in pairs), dtype=np.int64, count=len(self.items))
+        return np.fromiter(
+            (row_of_pair[pair] for pair in pairs), dtype=np.int64, count=len(self.items)
+        )
 
     def with_junk(self, excluded: Mapping[str, Iterable[str]]) -> "Judgments":
         """The same truth with further items of some queries marked as junk, whether they are judged
@@ -456,8 +476,8 @@ class Judgments(Framed, QueryRows):
             for item in items
         }
         owners = [self.queries[position] for position in self.query_of_row.tolist()]
-        known = set(zip(owners, self.items, strict=True))
-        added = sorted(marks - known)
+        judged_pairs = set(zip(owners, self.items, strict=True))
+        added = sorted(marks - judged_pairs)
         old = np.zeros(len(self.items), dtype=np.bool_) if self.junk is None else self.junk
         junk = [
             bad or pair in marks
@@ -473,22 +493,22 @@ class Judgments(Framed, QueryRows):
 
     @cached_property
     def real(self) -> Bools:
-        """(rows,) whether each row belongs to the truth."""
+        """Whether each row belongs to the truth."""
         return np.ones(len(self.items), dtype=np.bool_) if self.junk is None else ~self.junk
 
     @cached_property
     def unranked(self) -> Bools:
-        """(rows,) whether each row's item is removed from every ranking."""
+        """Whether each row's item is removed from every ranking."""
         return ~self.real if self.hidden is None else ~self.real | self.hidden
 
     def hide_queries(self) -> "Judgments":
         """The same truth with each query's own item, that of its id, removed from its ranking; its
         judgment stays.
         """
-        own = {
+        own_items = {
             query for query, item in zip(self.row_queries, self.items, strict=True) if query == item
         }
-        table = self.with_junk({query: [query] for query in self.queries if query not in own})
+        table = self.with_junk({query: [query] for query in self.queries if query not in own_items})
         rows = zip(table.row_queries, table.items, strict=True)
         return replace(
             table, hidden=np.array([query == item for query, item in rows], dtype=np.bool_)

@@ -39,26 +39,26 @@ class ArrayLayout(NamedTuple):
     offset: int
     is_fortran: bool = False
 
-    def refuse_other_size(self, found: int, *, last: bool = True) -> int:
+    def refuse_other_size(self, size: int, *, last: bool = True) -> int:
         """The end of the array in the file. Raises BadInput for a file that ends before, or, where
         it is the last, behind it.
         """
         wanted = self.offset + refuse_size(self.shape, self.kind)
         said = f"{' × '.join(map(str, self.shape))} {self.kind.name}"
-        if found < wanted:
+        if size < wanted:
             raise BadInput(
-                f"the file ends early: {said} need {wanted} bytes, it has {found}; fetch or "
+                f"the file ends early: {said} need {wanted} bytes, it has {size}; fetch or "
                 "write it again."
             )
-        if last and found > wanted:
+        if last and size > wanted:
             raise BadInput(
-                f"{found - wanted} bytes follow after {said}; was something appended? Write "
+                f"{size - wanted} bytes follow after {said}; was something appended? Write "
                 "it again."
             )
         return wanted
 
 
-def refuse_masked(thing: Any, what: str = "the array") -> None:
+def refuse_masked(array_like: Any, noun: str = "the array") -> None:
     """Raises BadInput naming the first masked entry of an array, or of the rows in a list: without
     a mask it is a number as any.
 
@@ -66,13 +66,16 @@ def refuse_masked(thing: Any, what: str = "the array") -> None:
     matrix cannot leave one out.
     """
     rows: list[Any] = (
-        list(thing)
-        if isinstance(thing, (list, tuple)) and np.ma.MaskedArray in set(map(type, thing))
+        list(array_like)
+        if isinstance(array_like, (list, tuple)) and np.ma.MaskedArray in set(map(type, array_like))
         else []
     )
-    for place, array in (((), thing), *(((row,), each) for row, each in enumerate(rows))):
+    for row_index, array in (
+        ((), array_like),
+        *(((row,), array_row) for row, array_row in enumerate(rows)),
+    ):
         if isinstance(array, np.ma.MaskedArray) and (mask := np.ma.getmaskarray(array)).any():
-            axes = (*place, *np.argwhere(mask)[0].tolist())
+            axes = (*row_index, *np.argwhere(mask)[0].tolist())
             where = (
                 f"row {axes[0]}"
                 if len(axes) == 1
@@ -82,7 +85,7 @@ def refuse_masked(thing: Any, what: str = "the array") -> None:
             )
             hint = "fill it (array.filled(value)), or leave the row or column out"
             raise BadInput(
-                f"{what} is masked in {where} (from 0); expected a number in every place: {hint}."
+                f"{noun} is masked in {where} (from 0); expected a number in every place: {hint}."
             )
 
 
@@ -98,12 +101,12 @@ def is_missing(value: Any) -> bool:
     )
 
 
-def unmasked(thing: Any, what: str, dtype: Any = None) -> NDArray[Any]:
+def unmasked(array_like: Any, noun: str, dtype: Any = None) -> NDArray[Any]:
     """The thing as an array. Raises BadInput for a masked entry, and as NumPy for what cannot be
     one.
     """
-    refuse_masked(thing, what)
-    return np.asarray(thing, dtype=dtype)
+    refuse_masked(array_like, noun)
+    return np.asarray(array_like, dtype=dtype)
 
 
 def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
@@ -115,8 +118,8 @@ def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
         raise _damaged(f"it begins with {mark!r}")
     version = mark[6], mark[7]
     if version not in ((1, 0), (2, 0), (3, 0)):
-        found = f"version {version[0]}.{version[1]} of the .npy format"
-        raise BadInput(f"{found}; known are 1.0, 2.0 and 3.0. Save the array with numpy.save.")
+        problem = f"version {version[0]}.{version[1]} of the .npy format"
+        raise BadInput(f"{problem}; known are 1.0, 2.0 and 3.0. Save the array with numpy.save.")
     # Version 3 differs only in how it writes names of fields, which no array of numbers has.
     width = 2 if version == (1, 0) else 4
     length = int.from_bytes(stream.read(width), "little")
@@ -142,15 +145,17 @@ def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
     if not is_whole or len(entries) != 3 or len(parts) != 3 or not _SHAPE.fullmatch(parts["shape"]):
         raise _damaged(f"{shown(body)}; expected descr, fortran_order and shape")
     shape = tuple(
-        int(each.strip().removesuffix("L")) for each in parts["shape"].split(",") if each.strip()
+        int(length.strip().removesuffix("L"))
+        for length in parts["shape"].split(",")
+        if length.strip()
     )
     if len(shape) > _MOST_DIMENSIONS:
         raise _damaged(f"{len(shape)} dimensions")
     return shape, parts["fortran"] == "True", _kind(parts["kind"])
 
 
-def _damaged(what: str) -> BadInput:
-    return BadInput(f"the .npy header is damaged or ends early ({what}); write it again.")
+def _damaged(problem: str) -> BadInput:
+    return BadInput(f"the .npy header is damaged or ends early ({problem}); write it again.")
 
 
 def _kind(text: str) -> np.dtype[Any]:

@@ -124,7 +124,7 @@ class Columns(NamedTuple):
         return self.by_rank or self.is_distance
 
     @property
-    def wanted(self) -> str:
+    def expected_number(self) -> str:
         """The kind of number that a value is, for the error that refuses another."""
         if not self.by_rank:
             return "a finite number"
@@ -176,49 +176,50 @@ def _plain(name: str) -> str:
     return re.sub(r"[\s_-]|:(token|float)(_seq)?$", "", name.lower())
 
 
-def _column(found: Sequence[str], words: Sequence[str]) -> str | None:
+def _column(names: Sequence[str], words: Sequence[str]) -> str | None:
     """The column that goes by the earliest of the words. Raises BadInput where two columns share
     it.
     """
     for word in words:
-        named = [name for name in found if _plain(name) == word]
-        if len(named) > 1:
+        same_names = [name for name in names if _plain(name) == word]
+        if len(same_names) > 1:
             raise BadInput(
-                f"columns {named[0]!r} and {named[1]!r} mean the same; rename or drop one of them."
+                f"columns {same_names[0]!r} and {same_names[1]!r} mean the same; rename or drop "
+                "one of them."
             )
-        if named:
-            return named[0]
+        if same_names:
+            return same_names[0]
     return None
 
 
-def _id_of_texts(found: Sequence[str]) -> str | None:
+def _id_of_texts(names: Sequence[str]) -> str | None:
     """The column of ids beside texts: `query` is one where a column `text` has the text."""
-    return _column(found, _ID) or (
-        _column(found, ("query",)) if _column(found, ("text",)) else None
+    return _column(names, _ID) or (
+        _column(names, ("query",)) if _column(names, ("text",)) else None
     )
 
 
 @lru_cache(maxsize=1 << 10)  # the results of a list have the same keys
-def result_keys(found: tuple[str, ...]) -> ResultKeys:
+def result_keys(names: tuple[str, ...]) -> ResultKeys:
     """The keys that matter in a result, whatever it calls its id and its score. Raises BadInput
     where two mean the same.
     """
-    score, distance, rank = (_column(found, words) for words in (_SCORE, _DISTANCE, _RANK))
+    score, distance, rank = (_column(names, words) for words in (_SCORE, _DISTANCE, _RANK))
     is_distance = score is None and distance is not None
     return ResultKeys(
-        _column(found, _RESULT), score or distance or rank, is_distance, score is None
+        _column(names, _RESULT), score or distance or rank, is_distance, score is None
     )
 
 
-def query_key(found: Sequence[str]) -> str | None:
+def query_key(names: Sequence[str]) -> str | None:
     """The key of a query's id. Raises BadInput where two mean the same."""
-    return _column(found, _QUERY)
+    return _column(names, _QUERY)
 
 
-def known_columns(found: Sequence[str]) -> int:
+def known_columns(names: Sequence[str]) -> int:
     """Number of columns with a recognised name."""
     words = {*_QUERY, *_USER, *_ITEM, *_SCORE, *_DISTANCE, *_RANK, *_GRADE, *_ID, *_TEXT}
-    return sum(_plain(name) in words for name in found)
+    return sum(_plain(name) in words for name in names)
 
 
 def _item_words(holds: Holds) -> tuple[str, ...]:
@@ -231,32 +232,36 @@ query and item.
 """
 
 
-def likelihood(found: Sequence[str], holds: Holds, *, whole: bool) -> float:
+def likelihood(names: Sequence[str], holds: Holds, *, has_integer_scores: bool) -> float:
     """Confidence that a table with these columns holds the expected data, from 0 to 1; from 0.5 on
     it can be read so.
 
-    whole: whether the column `score` holds integers, as grades are. BEIR's judgments call the grade
-    `score`.
+    has_integer_scores: whether the column `score` holds integers, as in BEIR's judgments, which
+    call the grade `score`.
     """
     query, item, score = (
-        _column(found, (*_QUERY, *_USER)),
-        _column(found, _ITEM),
-        _column(found, _SCORE),
+        _column(names, (*_QUERY, *_USER)),
+        _column(names, _ITEM),
+        _column(names, _SCORE),
     )
     if holds == "texts":
-        fits = bool(_id_of_texts(found) and _column(found, _TEXT)) and not (query and item)
-        return 0.9 if fits else UNKNOWN * bool(known_columns(found))
+        fits = bool(_id_of_texts(names) and _column(names, _TEXT)) and not (query and item)
+        return 0.9 if fits else UNKNOWN * bool(known_columns(names))
     if holds in ("run", "judgments"):
-        item = _column(found, _item_words(holds))
-    run, graded = bool(score or _column(found, (*_DISTANCE, *_RANK))), bool(_column(found, _GRADE))
-    beir = whole and {_plain(name) for name in found} == {"queryid", "corpusid", "score"}
+        item = _column(names, _item_words(holds))
+    run, graded = bool(score or _column(names, (*_DISTANCE, *_RANK))), bool(_column(names, _GRADE))
+    beir = has_integer_scores and {_plain(name) for name in names} == {
+        "queryid",
+        "corpusid",
+        "score",
+    }
     if not (query and item) or holds == "preferences":
-        return UNKNOWN * bool(known_columns(found) > 1 and holds != "preferences")
+        return UNKNOWN * bool(known_columns(names) > 1 and holds != "preferences")
     if holds == "run":
         return (0.3 if beir else 0.9) if run else 0.3
     if graded:
         return 0.8 if run else 0.9
-    return (0.95 if beir else 0.6) if score and whole else 0.3
+    return (0.95 if beir else 0.6) if score and has_integer_scores else 0.3
 
 
 _CHOICES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -272,12 +277,12 @@ def chosen_columns(choice: "ColumnChoice | None", holds: Holds) -> dict[str, str
     """
     if choice is None:
         return {}
-    option, known = _CHOICES[holds]
-    example = flag(option, ",".join(f"{key}={place}" for place, key in enumerate(known[:3], 1)))
+    option, allowed = _CHOICES[holds]
+    example = flag(option, ",".join(f"{key}={number}" for number, key in enumerate(allowed[:3], 1)))
     if isinstance(choice, str):
         pairs = [
             (key.strip(), value.strip())
-            for key, _, value in (each.partition("=") for each in choice.split(","))
+            for key, _, value in (part.partition("=") for part in choice.split(","))
         ]
     elif isinstance(choice, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - what Python passes
         pairs = [(str(key), str(value)) for key, value in choice.items()]
@@ -285,36 +290,38 @@ def chosen_columns(choice: "ColumnChoice | None", holds: Holds) -> dict[str, str
         raise BadUsage(
             f"{flag(option)} is {kind_of(choice)}; expected text or a mapping, as in {example}."
         )
-    chosen = dict(pairs)
+    choices = dict(pairs)
     text = choice if isinstance(choice, str) else dict(choice)
     if (
-        odd := next((key for key, value in pairs if key not in known or not value), None)
+        odd := next((key for key, value in pairs if key not in allowed or not value), None)
     ) is not None:
         raise BadUsage(
-            f"{flag(option, text)}: {odd!r} is none of {', '.join(known)} with a column; "
+            f"{flag(option, text)}: {odd!r} is none of {', '.join(allowed)} with a column; "
             f"write it as in {example}."
         )
-    columns = {place_of(name) or name for name in chosen.values()}
+    columns = {place_of(name) or name for name in choices.values()}
     if (
-        not chosen
-        or len(pairs) > len(chosen)
-        or len(columns) < len(chosen)
-        or {"score", "rank"} <= chosen.keys()
+        not choices
+        or len(pairs) > len(choices)
+        or len(columns) < len(choices)
+        or {"score", "rank"} <= choices.keys()
     ):
         raise BadUsage(
             f"{flag(option, text)}: name each column once, and one of score and rank; write "
             f"it as in {example}."
         )
-    return chosen
+    return choices
 
 
-def refuse_unused_columns(choice: "ColumnChoice | None", holds: Holds, needed: str) -> None:
-    """Raises BadUsage for chosen columns of a file that is not given. needed: what would name
-    it.
+def refuse_unused_columns(choice: "ColumnChoice | None", holds: Holds, missing_input: str) -> None:
+    """Raises BadUsage for chosen columns of a file that is not given.
+    missing_input: would name it.
     """
     if choice is not None:
         option = flag(_CHOICES[holds][0], choice if isinstance(choice, str) else dict(choice))
-        raise BadUsage(f"{option} has no effect without {needed}; give it, or leave this out.")
+        raise BadUsage(
+            f"{option} has no effect without {missing_input}; give it, or leave this out."
+        )
 
 
 def place_of(name: str) -> int:
@@ -345,20 +352,20 @@ def refuse_wide(columns: int) -> None:
         )
 
 
-def column_named(name: str, found: Sequence[str], option: str) -> str:
+def column_named(name: str, names: Sequence[str], option: str) -> str:
     """The column of a name or a number from 1. Raises BadInput that lists what was found."""
-    if name in found:
+    if name in names:
         return name
-    if 0 < (place := place_of(name)) <= len(found):
-        return found[place - 1]
+    if 0 < (number := place_of(name)) <= len(names):
+        return names[number - 1]
     counted = ", which count from 1" if name.isdigit() else ""
     raise BadInput(
-        f"{option}: there is no column {name!r}; found are {', '.join(map(repr, found))}{counted}."
+        f"{option}: there is no column {name!r}; found are {', '.join(map(repr, names))}{counted}."
     )
 
 
 def choose_columns(
-    found: Sequence[str],
+    names: Sequence[str],
     holds: Holds,
     *,
     aspects: bool = False,
@@ -371,77 +378,82 @@ def choose_columns(
     chosen: names or numbers of columns, which win over what they are called. ungraded: whether
     judgments need no grade. Raises BadInput for a column that is not there.
     """
-    named = {
-        key: column_named(name, found, flag(_CHOICES[holds][0]))
+    chosen_names = {
+        key: column_named(name, names, flag(_CHOICES[holds][0]))
         for key, name in (chosen or {}).items()
     }
-    if len(set(named.values())) < len(named):
+    if len(set(chosen_names.values())) < len(chosen_names):
         raise BadInput(
-            f"{flag(_CHOICES[holds][0])} names {next(iter(named.values()))!r} more than once; "
+            f"{flag(_CHOICES[holds][0])} names {next(iter(chosen_names.values()))!r} more than "
+            "once; "
             "name each column once."
         )
     owner = (
-        _id_of_texts(found)
+        _id_of_texts(names)
         if holds == "texts"
-        else named.get("query") or _column(found, (*_QUERY, *_USER))
+        else chosen_names.get("query") or _column(names, (*_QUERY, *_USER))
     )
-    item = owner if holds == "texts" else named.get("item") or _column(found, _item_words(holds))
+    item = (
+        owner
+        if holds == "texts"
+        else chosen_names.get("item") or _column(names, _item_words(holds))
+    )
     words = {"run": _SCORE, "judgments": (*_GRADE, "score"), "texts": _TEXT}[holds]
     distance, rank = (
-        _column(found, each) if holds == "run" else None for each in (_DISTANCE, _RANK)
+        _column(names, words) if holds == "run" else None for words in (_DISTANCE, _RANK)
     )
-    score = named.get("score") or named.get("grade") or _column(found, words)
-    if "rank" in named:
-        score, distance, rank = None, None, named["rank"]
-    elif named.get("score") == rank:
+    score = chosen_names.get("score") or chosen_names.get("grade") or _column(names, words)
+    if "rank" in chosen_names:
+        score, distance, rank = None, None, chosen_names["rank"]
+    elif chosen_names.get("score") == rank:
         rank = None  # what is chosen as a score is none by its name
     value = score or distance or rank
-    aspect = _column(found, _ASPECT) if aspects else None
+    aspect = _column(names, _ASPECT) if aspects else None
     number = {"run": "rank" if value == rank else "score", "judgments": "grade"}.get(holds, "")
     doubts = (
-        _doubts(found, holds, {"query": owner, "item": item, number: value}, named)
+        _doubts(names, holds, {"query": owner, "item": item, number: value}, chosen_names)
         if number
         else ()
     )
     if ungraded and owner and item and value is None:
-        others = [
+        unread = [
             name
-            for name in found
+            for name in names
             if name not in (owner, item, aspect) and _plain(name) not in _TIME
         ]
-        return Columns(owner, item, "", aspect, unread=tuple(others), doubts=doubts)
+        return Columns(owner, item, "", aspect, unread=tuple(unread), doubts=doubts)
     wanted: dict[str, tuple[str | None, tuple[str, ...]]]
-    others = (*_DISTANCE, *_RANK) if holds == "run" else ()
+    unread = (*_DISTANCE, *_RANK) if holds == "run" else ()
     wanted = {
         "query": (owner, (*_QUERY, *_USER)),
         "item": (item, _item_words(holds)),
-        "value": (value, words + others),
+        "value": (value, words + unread),
     }
     if holds == "texts":
         wanted = {"id": (owner, _ID), "text": (value, _TEXT)}
     if aspects:
         wanted["aspect"] = (aspect, _ASPECT)
     missing = [
-        f"{what} ({', '.join(names)})" for what, (name, names) in wanted.items() if name is None
+        f"{role} ({', '.join(names)})" for role, (name, names) in wanted.items() if name is None
     ]
     if missing or owner is None or item is None or value is None:
-        listed = ", ".join(map(repr, found)) or "none"
+        column_list = ", ".join(map(repr, names)) or "none"
         choose = ""
         if holds in _CHOICES and not aspects:
             keys = {"query": owner, "item": item, ("score" if holds == "run" else "grade"): value}
             example = ",".join(f"{key}=NAME" for key, name in keys.items() if name is None)
             choose = f", or choose them, as in {flag(_CHOICES[holds][0], example)}"
-        what = f"no column for {' and '.join(missing)}; found are {listed}"
-        raise BadInput(f"{what}; rename the columns to one of the names{choose}.")
+        problem = f"no column for {' and '.join(missing)}; found are {column_list}"
+        raise BadInput(f"{problem}; rename the columns to one of the names{choose}.")
     ordering = (
-        {_column(found, (word,)) for word in (*_SCORE, *_DISTANCE, *_RANK, *_PREDICTED)}
+        {_column(names, (word,)) for word in (*_SCORE, *_DISTANCE, *_RANK, *_PREDICTED)}
         if holds == "run"
         else set()
     )
     rivals = tuple(
         name
-        for name in found
-        if name in ordering - {value} and not {"score", "rank"} & named.keys()
+        for name in names
+        if name in ordering - {value} and not {"score", "rank"} & chosen_names.keys()
     )
     return Columns(
         owner, item, value, aspect, rank, value == distance, rivals=rivals, doubts=doubts
@@ -449,29 +461,33 @@ def choose_columns(
 
 
 def _doubts(
-    found: Sequence[str], holds: Holds, taken: Mapping[str, str | None], named: Mapping[str, str]
+    names: Sequence[str],
+    holds: Holds,
+    column_of_role: Mapping[str, str | None],
+    chosen_names: Mapping[str, str],
 ) -> tuple[str, ...]:
     """Sentences on columns that were taken, and not chosen, where others could be meant; usual
     pairs are none.
     """
     words = {"query": _QUERY, "item": _item_words(holds), "grade": (*_GRADE, "score")}
     sentences = list[str]()
-    for key, name in taken.items():
+    for key, name in column_of_role.items():
         alike = {
             word for word in (*words.get(key, ()), *_DOUBTFUL.get(key, ())) if word not in _TEXTUAL
         }
-        others = [
-            each
-            for each in found
-            if _plain(each) in alike and each not in (*taken.values(), *named.values())
+        rivals = [
+            rival
+            for rival in names
+            if _plain(rival) in alike
+            and rival not in (*column_of_role.values(), *chosen_names.values())
         ]
-        if name is not None and key not in named and others:
-            what = (
-                f"{name!r} is taken for the {key}, and {', '.join(map(repr, others))} is not read"
+        if name is not None and key not in chosen_names and rivals:
+            problem = (
+                f"{name!r} is taken for the {key}, and {', '.join(map(repr, rivals))} is not read"
             )
             sentences.append(
-                f"{what}; if that is wrong, say so with "
-                f"{flag(_CHOICES[holds][0], f'{key}={others[0]}')}."
+                f"{problem}; if that is wrong, say so with "
+                f"{flag(_CHOICES[holds][0], f'{key}={rivals[0]}')}."
             )
     return tuple(sentences)
 
@@ -494,29 +510,29 @@ def contradicting(columns: Columns, rival: str, query: str) -> BadInput:
         flag("--columns", f"{'rank' if _plain(name) in _RANK else 'score'}={name}")
         for name in (columns.value, rival)
     ]
-    what = (
+    problem = (
         f"the columns {columns.value!r} and {rival!r} order the items of query {query!r} "
         "differently"
     )
-    return BadInput(f"{what}; say which one orders them, with {options[0]} or {options[1]}.")
+    return BadInput(f"{problem}; say which one orders them, with {options[0]} or {options[1]}.")
 
 
-def choose_column(found: Sequence[str], name: str = "") -> str:
+def choose_column(names: Sequence[str], name: str = "") -> str:
     """The one column to read: the named one, else the only one, else that of ids. Raises BadInput
     that lists what was found.
     """
-    listed = ", ".join(map(repr, found)) or "none"
-    if not found:
+    column_list = ", ".join(map(repr, names)) or "none"
+    if not names:
         raise BadInput("no column is found; expected a table with names of columns.")
-    if name and name not in found:
-        raise BadInput(f"no column {name!r}; found are {listed}.")
-    chosen = name or (found[0] if len(found) == 1 else _column(found, _ID))
-    if chosen is None:
-        example = f", such as table.csv:{found[0]}" if found else ""
+    if name and name not in names:
+        raise BadInput(f"no column {name!r}; found are {column_list}.")
+    column = name or (names[0] if len(names) == 1 else _column(names, _ID))
+    if column is None:
+        example = f", such as table.csv:{names[0]}" if names else ""
         raise BadInput(
-            f"no column for ids ({', '.join(_ID)}); found are {listed}; name one{example}."
+            f"no column for ids ({', '.join(_ID)}); found are {column_list}; name one{example}."
         )
-    return chosen
+    return column
 
 
 def unique_rows(
@@ -531,16 +547,16 @@ def unique_rows(
     """
     if duplicates == "error" or (duplicates == "keep" and twice is None):
         return queries, items, values
-    chosen: dict[tuple[str, str], int] = {}
+    row_of_pair: dict[tuple[str, str], int] = {}
     for row, pair in enumerate(zip(queries, items, strict=True)):
-        known = chosen.setdefault(pair, row)
-        if known != row and twice is not None:
+        chosen_row = row_of_pair.setdefault(pair, row)
+        if chosen_row != row and twice is not None:
             twice.add(pair[0])
-        if duplicates == "best" and values[row] > values[known]:
-            chosen[pair] = row
+        if duplicates == "best" and values[row] > values[chosen_row]:
+            row_of_pair[pair] = row
     if duplicates == "keep":
         return queries, items, values
-    rows = sorted(chosen.values())
+    rows = sorted(row_of_pair.values())
     return (
         [queries[row] for row in rows],
         [items[row] for row in rows],
@@ -559,13 +575,13 @@ def sql_text(content: Path | str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def unwritable(what: str, error: Exception) -> BadInput:
+def unwritable(noun: str, error: Exception) -> BadInput:
     """The error for a file that DuckDB cannot write, with the system's reason."""
     number = re.search(r'"errno":"(\d+)"', str(error))
     reason = (
         os.strerror(int(number[1])) if number else str(error).partition("\n")[0].rpartition(": ")[2]
     )
-    return BadInput(f"{what} cannot be written ({reason}); is there room on the disk?")
+    return BadInput(f"{noun} cannot be written ({reason}); is there room on the disk?")
 
 
 def parquet(path: Path | str, *, numbered: bool = False) -> str:

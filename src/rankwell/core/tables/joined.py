@@ -47,13 +47,13 @@ class Joined:
             return self[row : row + 1][0]
         rows = range(len(self))[index]
         first = int(np.searchsorted(self._edges, rows.start, side="right")) - 1
-        found: list[NDArray[Any]] = []
-        for place in range(first, int(np.searchsorted(self._edges, rows.stop, side="left"))):
-            start = int(self._edges[place])
-            cells = self._part(place)[max(0, rows.start - start) : rows.stop - start]
-            found.append(cells if isinstance(cells, np.ndarray) else np.array(cells, dtype=object))
-        whole = found[0] if len(found) == 1 else np.concatenate(found) if found else np.zeros(0)
-        return whole[:: rows.step]
+        parts: list[NDArray[Any]] = []
+        for number in range(first, int(np.searchsorted(self._edges, rows.stop, side="left"))):
+            start = int(self._edges[number])
+            cells = self._part(number)[max(0, rows.start - start) : rows.stop - start]
+            parts.append(cells if isinstance(cells, np.ndarray) else np.array(cells, dtype=object))
+        column = parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.zeros(0)
+        return column[:: rows.step]
 
 
 def _in_one_part(cells: NDArray[Any]) -> Joined:

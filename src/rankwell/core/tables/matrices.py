@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.tables import Bools, Ints, Judgments, gather, offsets_by
+from rankwell.core.tables import Bools, Ints, Judgments, gather, offsets_from_rows, segment_of_row
 from rankwell.core.tables.arrays import refuse_masked
 from rankwell.core.tables.columns import id_text
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, kind_of
@@ -31,7 +31,7 @@ def choose_array(shapes: Mapping[str, tuple[int, ...]], name: str, file: str) ->
     """The array of vectors: the named one, else the only one of two dimensions, else that of a
     usual name. Raises BadInput.
     """
-    listed = (
+    array_list = (
         ", ".join(
             f"{key!r} ({' × '.join(map(str, shape)) or 'one number'})"
             for key, shape in shapes.items()
@@ -40,20 +40,20 @@ def choose_array(shapes: Mapping[str, tuple[int, ...]], name: str, file: str) ->
     )
     if name:
         if name not in shapes:
-            raise BadInput(f"there is no array named {name!r}; the file has {listed}.")
+            raise BadInput(f"there is no array named {name!r}; the file has {array_list}.")
         return name
     flat = [key for key, shape in shapes.items() if len(shape) == 2]
     usual = [key for key in flat if key.lower() in USUAL]
-    chosen = flat if len(flat) == 1 else usual
-    if len(chosen) != 1:
-        what = (
+    candidates = flat if len(flat) == 1 else usual
+    if len(candidates) != 1:
+        problem = (
             "no array with two dimensions"
             if not flat
             else f"{len(flat)} arrays with two dimensions"
         )
         example = f"; name one, as in {Path(file).name}:{flat[0]}" if flat else ""
-        raise BadInput(f"{what}; the file has {listed}{example}.")
-    return chosen[0]
+        raise BadInput(f"{problem}; the file has {array_list}{example}.")
+    return candidates[0]
 
 
 def as_real(vectors: NDArray[Any]) -> NDArray[Any]:
@@ -88,9 +88,9 @@ def refuse_non_finite(table: "Embeddings") -> None:
         wrong = np.argwhere(~np.isfinite(block))
         if len(wrong):
             row, column = wrong[0].tolist()
-            place = table.place(rows.start + row)
-            what = f"{place}, column {column}: {block[row, column]}"
-            raise BadScore(f"{what}; expected a finite number. Correct or drop the vector.")
+            vector_name = table.place(rows.start + row)
+            problem = f"{vector_name}, column {column}: {block[row, column]}"
+            raise BadScore(f"{problem}; expected a finite number. Correct or drop the vector.")
 
 
 class Positions(Sequence[str]):
@@ -106,8 +106,8 @@ class Positions(Sequence[str]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[str]: ...
     def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        found = self._range[index]
-        return str(found) if isinstance(found, int) else list(map(str, found))
+        positions = self._range[index]
+        return str(positions) if isinstance(positions, int) else list(map(str, positions))
 
     def __len__(self) -> int:
         return len(self._range)
@@ -124,7 +124,7 @@ class Place(NamedTuple):
 
 
 def name_places(
-    places: Sequence[Place],
+    table_places: Sequence[Place],
     otherwise: Sequence[str],
     *,
     what: str = "embeddings",
@@ -133,16 +133,20 @@ def name_places(
     """A name for each: the given one, else the stem, the parent's where stems are equal, else
     `otherwise`. Raises BadUsage.
     """
-    stems = [_stem(place) if not place.name else "" for place in places]
+    stems = [_stem(table_place) if not table_place.name else "" for table_place in table_places]
     parents = {
-        place.path.resolve().parent for place in places if place.path is not None and not place.name
+        table_place.path.resolve().parent
+        for table_place in table_places
+        if table_place.path is not None and not table_place.name
     }
     clashes = {stem for stem in stems if stem and stems.count(stem) > 1 and len(parents) > 1}
     names = [
-        place.name
-        or (place.path.resolve().parent.name if stem in clashes and place.path else stem)
-        or other
-        for place, stem, other in zip(places, stems, otherwise, strict=True)
+        table_place.name
+        or (
+            table_place.path.resolve().parent.name if stem in clashes and table_place.path else stem
+        )
+        or fallback
+        for table_place, stem, fallback in zip(table_places, stems, otherwise, strict=True)
     ]
     double = next((name for name in names if names.count(name) > 1), None)
     if double is not None:
@@ -151,22 +155,22 @@ def name_places(
 
 
 def named_places(
-    things: Sequence[tuple[str, Any]], otherwise: Sequence[str], **words: str
+    named_tables: Sequence[tuple[str, Any]], otherwise: Sequence[str], **words: str
 ) -> dict[str, Any]:
     """Tables by name: the given one of each pair of name and thing, that of `NAME=PLACE`, else as
     in `name_places`.
     """
-    places, tables = list[Place](), list[Any]()
-    for name, thing in things:
+    table_places, tables = list[Place](), list[Any]()
+    for name, thing in named_tables:
         path, part = None, ""
         if isinstance(thing, (str, Path)):
-            text, rest = split_name(str(thing))
+            text, path_or_url = split_name(str(thing))
             if text and not name and not exists(split_part(thing)[0]):
-                name, thing = text, rest
+                name, thing = text, path_or_url
             path, part = split_part(thing)
-        places.append(Place(name, None if path is None else Path(path), part))
+        table_places.append(Place(name, None if path is None else Path(path), part))
         tables.append(thing)
-    return dict(zip(name_places(places, otherwise, **words), tables, strict=True))
+    return dict(zip(name_places(table_places, otherwise, **words), tables, strict=True))
 
 
 def _stem(place: Place) -> str:
@@ -180,15 +184,15 @@ def item_ids(values: Iterable[Any]) -> list[str]:
     """Ids as strings: strings unchanged, bytes decoded, integers written out. Raises BadInput for
     the first that is not an id.
     """
-    found: list[str] = []
+    ids: list[str] = []
     for row, value in enumerate(values):
         text = id_text(decode_id(value) if isinstance(value, bytes) else value)
         if not text:
-            shown = "nothing" if value in (None, "") else f"{str(value)[:40]!r}, {kind_of(value)},"
-            raise BadInput(f"row {row} has {shown}; expected an id, a string or an integer.")
+            cell = "nothing" if value in (None, "") else f"{str(value)[:40]!r}, {kind_of(value)},"
+            raise BadInput(f"row {row} has {cell}; expected an id, a string or an integer.")
         encode_id(text)  # refuses half a character
-        found.append(text)
-    return found
+        ids.append(text)
+    return ids
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,30 +224,30 @@ class Scores:
                 ".astype('float32')."
             )
         if not self.matrix.size:
-            what = "an empty gallery (no column)" if shape[0] else "no query (no row)"
-            raise BadInput(f"the scores have shape {shape}: {what}; expected at least one of each.")
-        for what, ids, number in (
+            axis = "an empty gallery (no column)" if shape[0] else "no query (no row)"
+            raise BadInput(f"the scores have shape {shape}: {axis}; expected at least one of each.")
+        for axis, ids, number in (
             ("row", self.query_ids, shape[0]),
             ("column", self.item_ids, shape[1]),
         ):
             if ids is not None and len(ids) != number:
                 raise BadInput(
-                    f"{len(ids)} ids for {number} {what}s of scores; every {what} has one id."
+                    f"{len(ids)} ids for {number} {axis}s of scores; every {axis} has one id."
                 )
             if ids is not None and (twice := _repeated(ids)):
-                where = f"{what}s {twice[1]} and {twice[2]}"
+                where = f"{axis}s {twice[1]} and {twice[2]}"
                 raise DuplicateItem(
                     f"id {twice[0]!r} stands for {where} of the scores; ids are all different."
                 )
 
     @property
     def query_names(self) -> Sequence[str]:
-        """(queries,) the ids, or the positions as text."""
+        """Ids of the queries, or their positions as text."""
         return Positions(self.matrix.shape[0]) if self.query_ids is None else self.query_ids
 
     @property
     def item_names(self) -> Sequence[str]:
-        """(items,) the ids, or the positions as text."""
+        """Ids of the items, or their positions as text."""
         return Positions(self.matrix.shape[1]) if self.item_ids is None else self.item_ids
 
     def place(self, row: int, column: int) -> str:
@@ -259,12 +263,12 @@ def _repeated(ids: Sequence[str]) -> tuple[str, int, int] | None:
     """The first id that is there before, with both positions."""
     if len(set(ids)) == len(ids):
         return None
-    seen: dict[str, int] = {}
+    first_row: dict[str, int] = {}
     return next(
         (
-            (name, seen[name], row)
+            (name, first_row[name], row)
             for row, name in enumerate(ids)
-            if seen.setdefault(name, row) != row
+            if first_row.setdefault(name, row) != row
         ),
         None,
     )
@@ -293,7 +297,7 @@ class Positives:
             raise DuplicateItem(
                 f"row {row} has the positive {column} twice; name every positive once."
             )
-        return cls(offsets_by(rows, n_queries), columns, n_items)
+        return cls(offsets_from_rows(rows, n_queries), columns, n_items)
 
     @classmethod
     def diagonal(cls, n_queries: int, n_items: int) -> Self:
@@ -316,13 +320,13 @@ class Positives:
 
     @cached_property
     def counts(self) -> Ints:
-        """(queries,) how many positives each query has."""
+        """Number of positives of each query."""
         return np.diff(self.offsets)
 
     @cached_property
     def owner(self) -> Ints:
-        """(pairs,) the query of each pair."""
-        return np.repeat(np.arange(self.n_queries, dtype=np.int64), self.counts)
+        """Query of each pair."""
+        return segment_of_row(self.offsets)
 
     @cached_property
     def transposed(self) -> "Positives":
@@ -335,21 +339,24 @@ class Positives:
         return Positives(offsets, self.items[rows], self.n_items)
 
     def is_best(self, scores: Matrix) -> Bools:
-        """(pairs,) whether a pair's score is the greatest of its query's pairs; several where they
-        tie. scores: (pairs,).
+        """Whether the score of each pair is the greatest of its query; several are where they
+        tie.
         """
         return scores == np.repeat(self.best(scores), self.counts[self.counts > 0])
 
     def best(self, scores: Matrix) -> Matrix:
-        """(queries with positives,) the greatest score of each. scores: (pairs,)."""
-        some = np.flatnonzero(self.counts)
-        return np.maximum.reduceat(scores, self.offsets[some]) if some.size else scores[:0]
+        """Greatest score of each query with positives. scores: of the pairs."""
+        rows = np.flatnonzero(self.counts)
+        return np.maximum.reduceat(scores, self.offsets[rows]) if rows.size else scores[:0]
 
     def judgments(self, queries: Sequence[str], items: Sequence[str]) -> Judgments:
         """The same as judgments of grade 1, a row per pair; queries keep their order."""
-        listed: list[int] = self.items.tolist()
+        item_positions: list[int] = self.items.tolist()
         return Judgments(
-            tuple(queries), self.offsets, [items[item] for item in listed], np.ones(len(listed))
+            tuple(queries),
+            self.offsets,
+            [items[item] for item in item_positions],
+            np.ones(len(item_positions)),
         )
 
 
@@ -390,7 +397,7 @@ class Embeddings:
         return self.vectors.dtype
 
     def names(self) -> Sequence[str]:
-        """(n,) the ids, or the positions as text."""
+        """Ids of the vectors, or their positions as text."""
         return Positions(self.n) if self.ids is None else self.ids
 
     def named(self, ids: Sequence[str] | None) -> "Embeddings":
@@ -451,46 +458,53 @@ def as_embeddings(vectors: Embeddings | Vectors) -> Embeddings:
     return Embeddings(None, vectors)
 
 
-def align(reference: Embeddings, other: Embeddings, here: str, there: str) -> Embeddings:
+def align(
+    reference: Embeddings, other: Embeddings, reference_name: str, other_name: str
+) -> Embeddings:
     """The other table with its rows in the order and under the names of the reference; errors are
     those of `matching_rows`.
     """
-    rows = rows_by_id(reference, other, here, there)
+    rows = rows_by_id(reference, other, reference_name, other_name)
     in_order = rows is None or np.array_equal(rows, np.arange(len(rows)))
     return (
         other.named(reference.ids) if in_order else Embeddings(reference.ids, other.vectors[rows])
     )
 
 
-def matching_rows(reference: Embeddings, other: Embeddings, here: str, there: str) -> Ints:
-    """(n,) the row of the other table that belongs to each row of the reference: by id where both
-    have ids, else by position.
+def matching_rows(
+    reference: Embeddings, other: Embeddings, reference_name: str, other_name: str
+) -> Ints:
+    """Row of the other table that belongs to each row of the reference: by id where both have ids,
+    else by position.
     """
-    rows = rows_by_id(reference, other, here, there)
+    rows = rows_by_id(reference, other, reference_name, other_name)
     return np.arange(other.n, dtype=np.int64) if rows is None else rows
 
 
-def rows_by_id(reference: Embeddings, other: Embeddings, here: str, there: str) -> Ints | None:
+def rows_by_id(
+    reference: Embeddings, other: Embeddings, reference_name: str, other_name: str
+) -> Ints | None:
     """As `matching_rows`; None where rows are matched by position. Raises BadInput where the tables
     differ in number or ids.
     """
     if reference.ids is None or other.ids is None:
         if reference.n != other.n:
-            what = f"{here} has {reference.n} vectors, {there} has {other.n}"
+            problem = f"{reference_name} has {reference.n} vectors, {other_name} has {other.n}"
             raise BadInput(
-                f"{what}; without ids on both sides they are matched by position; give as "
+                f"{problem}; without ids on both sides they are matched by position; give as "
                 "many of both, or ids."
             )
         return None
-    place = {name: row for row, name in enumerate(other.ids)}
-    for one, two, names, known in (
-        (here, there, reference.ids, place),
-        (there, here, other.ids, set(reference.ids)),
+    row_of_id = {name: row for row, name in enumerate(other.ids)}
+    for table_name, lacking_name, names, other_ids in (
+        (reference_name, other_name, reference.ids, row_of_id),
+        (other_name, reference_name, other.ids, set(reference.ids)),
     ):
-        lacking = [name for name in names if name not in known]
+        lacking = [name for name in names if name not in other_ids]
         if lacking:
             raise BadInput(
-                f"{len(lacking)} ids of {one} are not in {two}, first {lacking[0]!r}; embed "
+                f"{len(lacking)} ids of {table_name} are not in {lacking_name}, first "
+                f"{lacking[0]!r}; embed "
                 "the same items."
             )
-    return np.array([place[name] for name in reference.ids], dtype=np.int64)
+    return np.array([row_of_id[name] for name in reference.ids], dtype=np.int64)

@@ -91,26 +91,26 @@ class ScoredPairs:
 
     def __post_init__(self) -> None:
         if len(self.targets) != len(self.similarities):
-            what = f"{len(self.targets)} targets and {len(self.similarities)} similarities"
+            problem = f"{len(self.targets)} targets and {len(self.similarities)} similarities"
             raise BadInput(
-                f"{what}; row by row they belong to the same pair, so there are as many of both."
+                f"{problem}; row by row they belong to the same pair, so there are as many of both."
             )
         for kind, numbers in (("target", self.targets), ("similarity", self.similarities)):
             wrong = np.flatnonzero(~(np.abs(numbers) <= _LARGEST))
             if len(wrong):
                 row = int(wrong[0])
-                what = f"the {kind} in row {row} (from 0) is {numbers[row]}"
+                problem = f"the {kind} in row {row} (from 0) is {numbers[row]}"
                 raise BadScore(
-                    f"{what}; expected finite numbers up to {_LARGEST:g}. Correct it, or drop "
+                    f"{problem}; expected finite numbers up to {_LARGEST:g}. Correct it, or drop "
                     "the pair."
                 )
 
     def __len__(self) -> int:
         return len(self.targets)
 
-    def of(self, chosen: Bools) -> "ScoredPairs":
+    def of(self, is_included: Bools) -> "ScoredPairs":
         """Some of the pairs."""
-        rows = np.flatnonzero(chosen)
+        rows = np.flatnonzero(is_included)
         return ScoredPairs(
             [self.names[row] for row in rows.tolist()], self.targets[rows], self.similarities[rows]
         )

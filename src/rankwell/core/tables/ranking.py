@@ -16,9 +16,9 @@ from rankwell.core.tables import (
     QueryRows,
     RankCounts,
     TieRule,
-    offsets_by,
-    offsets_of,
-    owners_of,
+    index_queries,
+    offsets_from_rows,
+    segment_offsets,
 )
 from rankwell.core.tables.arrays import unmasked
 from rankwell.core.tables.frames import Framed
@@ -58,11 +58,11 @@ class Ranking(Framed, QueryRows):
         twice, and may not.
         """
         score = unmasked(scores, "the column of scores", np.float64)
-        names, owner = owners_of(queries, all_queries)
+        names, owner = index_queries(queries, all_queries)
         order = np.argsort(owner, kind="stable")
         rows: list[int] = order.tolist()
         table = cls(
-            names, offsets_by(owner, len(names)), [items[row] for row in rows], score[order]
+            names, offsets_from_rows(owner, len(names)), [items[row] for row in rows], score[order]
         )
         table._refuse_bad_rows(rows, repeated=repeated)
         return table
@@ -81,7 +81,10 @@ class Ranking(Framed, QueryRows):
         """The mapping query -> item -> score, items in their order."""
         numbers: list[float] = self.scores.tolist()
         rows = ((query, self.rows_of(query)) for query in self.queries)
-        return {query: dict(zip(self.items[own], numbers[own], strict=True)) for query, own in rows}
+        return {
+            query: dict(zip(self.items[rows_of_query], numbers[rows_of_query], strict=True))
+            for query, rows_of_query in rows
+        }
 
     def to_columns(self) -> dict[str, list[Any]]:
         """The columns query, item and score; `to_pandas`, `to_polars` give data frames."""
@@ -92,21 +95,21 @@ class Ranking(Framed, QueryRows):
         if bad.size:
             row = int(bad[0])
             query = self.queries[int(np.searchsorted(self.offsets, row, side="right")) - 1]
-            what = f"query {query!r}, item {self.items[row]!r}: the score is {self.scores[row]}"
-            raise BadScore(f"{what}; scores are finite numbers.")
+            problem = f"query {query!r}, item {self.items[row]!r}: the score is {self.scores[row]}"
+            raise BadScore(f"{problem}; scores are finite numbers.")
         if repeated:
             return
         bounds = self.offsets.tolist()
         for query, start, stop in zip(self.queries, bounds, bounds[1:], strict=False):
-            listed = self.items[start:stop]
-            if len(set(listed)) < len(listed):
-                seen: dict[str, int] = {}
+            query_items = self.items[start:stop]
+            if len(set(query_items)) < len(query_items):
+                first_row: dict[str, int] = {}
                 row, item = next(
                     (row, item)
-                    for row, item in enumerate(listed, start)
-                    if seen.setdefault(item, row) != row
+                    for row, item in enumerate(query_items, start)
+                    if first_row.setdefault(item, row) != row
                 )
-                first, second = sorted((rows[seen[item]] + 1, rows[row] + 1))
+                first, second = sorted((rows[first_row[item]] + 1, rows[row] + 1))
                 raise DuplicateItem(
                     f"query {query!r} lists item {item!r} twice, in rows {first} and "
                     f"{second}; keep one of them."
@@ -172,12 +175,12 @@ def rank_counts(
     run = np.searchsorted(runs, targets, side="right") - 1
     above, tied = runs[run] - start, runs[np.minimum(run + 1, len(runs) - 1)] - runs[run]
     unsorted = query[~is_sorted]
-    for each in unsorted[np.diff(unsorted, prepend=-1) != 0].tolist():
-        mine = slice(*np.searchsorted(query, [each, each + 1]).tolist())
-        ordered = np.sort(scores[offsets[each] : offsets[each + 1]])
-        left = np.searchsorted(ordered, scores[targets[mine]], side="left")
-        right = np.searchsorted(ordered, scores[targets[mine]], side="right")
-        above[mine], tied[mine] = len(ordered) - right, right - left
+    for position in unsorted[np.diff(unsorted, prepend=-1) != 0].tolist():
+        query_targets = slice(*np.searchsorted(query, [position, position + 1]).tolist())
+        ordered = np.sort(scores[offsets[position] : offsets[position + 1]])
+        left = np.searchsorted(ordered, scores[targets[query_targets]], side="left")
+        right = np.searchsorted(ordered, scores[targets[query_targets]], side="right")
+        above[query_targets], tied[query_targets] = len(ordered) - right, right - left
     before = np.zeros(len(targets), dtype=np.int64)
     in_ties = np.flatnonzero(tied > 1)
     # A tie is named by its query and the items above it; its members are put in order once, however
@@ -189,17 +192,19 @@ def rank_counts(
         rivals = start[first] + np.flatnonzero(
             scores[start[first] : stop[first]] == scores[targets[first]]
         )
-        before[group] = _places(targets[group], rivals, item_bytes, ties)
+        before[group] = _ordinals(targets[group], rivals, item_bytes, ties)
     return RankCounts(scores[targets], above, tied, before)
 
 
-def _places(targets: Ints, rivals: Ints, item_bytes: Callable[[int], bytes], ties: TieRule) -> Ints:
+def _ordinals(
+    targets: Ints, rivals: Ints, item_bytes: Callable[[int], bytes], ties: TieRule
+) -> Ints:
     """The place of each target row, from 0, among the rows it is tied with."""
     if ties not in ("id-desc", "id-asc"):
         return np.searchsorted(rivals, targets)
     ordered = sorted(rivals.tolist(), key=item_bytes, reverse=ties == "id-desc")
-    place = {row: position for position, row in enumerate(ordered)}
-    return np.array([place[row] for row in targets.tolist()], dtype=np.int64)
+    ordinals = {row: position for position, row in enumerate(ordered)}
+    return np.array([ordinals[row] for row in targets.tolist()], dtype=np.int64)
 
 
 def places_in_ties(
@@ -219,12 +224,12 @@ def places_in_ties(
     if ties in ("id-desc", "id-asc"):
         for group in groups.values():
             group.sort(key=key, reverse=ties == "id-desc")
-    return {item: place for group in groups.values() for place, item in enumerate(group)}
+    return {item: position for group in groups.values() for position, item in enumerate(group)}
 
 
 def arrange(scores: Floats, item_bytes: Callable[[int], bytes], ties: TieRule) -> Ints:
-    """(rows,) the rows of one query from first to last: by score, then by the tie rule (`input`
-    where it names no order).
+    """Rows of one query from first to last: by score, then by the tie rule (`input` where it names
+    no order).
     """
     rows = np.argsort(-scores, kind="stable")
     if ties not in ("id-desc", "id-asc"):
@@ -253,26 +258,33 @@ def hits_of_ranking(
 
     keep: number of first items of each query that are in `top`.
     """
-    own = np.array([judgments.index.get(query, -1) for query in ranking.queries], dtype=np.int64)[
-        ranking.query_of_row
-    ]
+    judged_query = np.array(
+        [judgments.index.get(query, -1) for query in ranking.queries], dtype=np.int64
+    )[ranking.query_of_row]
     # Both tables have their queries in one order, so the rows that stay are in the order of the
     # judgments' queries.
-    chosen = np.flatnonzero(own >= 0)
-    offsets, scores = offsets_by(own[chosen], len(judgments.queries)), ranking.scores[chosen]
+    judged_rows = np.flatnonzero(judged_query >= 0)
+    offsets, scores = (
+        offsets_from_rows(judged_query[judged_rows], len(judgments.queries)),
+        ranking.scores[judged_rows],
+    )
     targets, judged = list[int](), list[int]()
     bounds = judgments.offsets.tolist()
     for position, (query, start) in enumerate(
         zip(judgments.queries, offsets.tolist(), strict=False)
     ):
-        known = {judgments.items[row]: row for row in range(bounds[position], bounds[position + 1])}
-        for row, found in enumerate(map(known.get, ranking.items[ranking.rows_of(query)]), start):
-            if found is not None:
+        row_of_item = {
+            judgments.items[row]: row for row in range(bounds[position], bounds[position + 1])
+        }
+        for row, judgment_row in enumerate(
+            map(row_of_item.get, ranking.items[ranking.rows_of(query)]), start
+        ):
+            if judgment_row is not None:
                 targets.append(row)
-                judged.append(found)
+                judged.append(judgment_row)
 
     def _item_bytes(row: int) -> bytes:
-        return encode_id(ranking.items[int(chosen[row])])
+        return encode_id(ranking.items[int(judged_rows[row])])
 
     if single_precision:
         with np.errstate(over="ignore"):
@@ -288,14 +300,16 @@ def hits_of_ranking(
         np.diff(offsets),
         present,
         {query: size for query, size in sizes if query not in judgments.index},
-        _top(ranking, judgments, chosen, scores, offsets, present, ties, keep) if keep else None,
+        _top(ranking, judgments, judged_rows, scores, offsets, present, ties, keep)
+        if keep
+        else None,
     )
 
 
 def _top(
     ranking: Ranking,
     judgments: Judgments,
-    chosen: Ints,
+    judged_rows: Ints,
     scores: Floats,
     offsets: Ints,
     present: Bools,
@@ -303,21 +317,29 @@ def _top(
     keep: int,
 ) -> Ranking:
     """The first `keep` items of each query that the ranking has, in final order."""
-    kept = [np.zeros(0, dtype=np.int64)]
+    top_rows = [np.zeros(0, dtype=np.int64)]
     for query in np.flatnonzero(present).tolist():
-        own = scores[offsets[query] : offsets[query + 1]]
-        least = np.partition(own, len(own) - keep)[len(own) - keep] if len(own) > keep else -np.inf
-        mine = offsets[query] + np.flatnonzero(own >= least)
-        places: list[int] = chosen[mine].tolist()
-        names = [encode_id(ranking.items[place]) for place in places]
-        kept.append(mine[arrange(scores[mine], names.__getitem__, ties)[:keep]])
-    rows = np.concatenate(kept)
-    listed: list[int] = chosen[rows].tolist()
+        query_scores = scores[offsets[query] : offsets[query + 1]]
+        least = (
+            np.partition(query_scores, len(query_scores) - keep)[len(query_scores) - keep]
+            if len(query_scores) > keep
+            else -np.inf
+        )
+        best_rows = offsets[query] + np.flatnonzero(query_scores >= least)
+        ranking_rows: list[int] = judged_rows[best_rows].tolist()
+        names = [encode_id(ranking.items[ranking_row]) for ranking_row in ranking_rows]
+        top_rows.append(best_rows[arrange(scores[best_rows], names.__getitem__, ties)[:keep]])
+    rows = np.concatenate(top_rows)
+    item_rows: list[int] = judged_rows[rows].tolist()
     return Ranking(
         queries=tuple(
-            query for query, there in zip(judgments.queries, present.tolist(), strict=True) if there
+            query
+            for query, is_present in zip(judgments.queries, present.tolist(), strict=True)
+            if is_present
         ),
-        offsets=offsets_of(np.array([len(each) for each in kept[1:]], dtype=np.int64)),
-        items=[ranking.items[place] for place in listed],
+        offsets=segment_offsets(
+            np.array([len(query_rows) for query_rows in top_rows[1:]], dtype=np.int64)
+        ),
+        items=[ranking.items[item_row] for item_row in item_rows],
         scores=scores[rows],
     )

@@ -15,9 +15,9 @@ def result_pair(query: Any, result: Any) -> tuple[Any, Any]:
     """
     keys = result_keys(tuple(result)) if _is_record(result) else None
     if keys is None or keys.item is None:
-        what = f"query {query!r} has the result {shown(result, 60)}"
+        problem = f"query {query!r} has the result {shown(result, 60)}"
         raise BadInput(
-            f"{what}; expected an id (id, doc_id, slice_id) and a score (score, similarity, "
+            f"{problem}; expected an id (id, doc_id, slice_id) and a score (score, similarity, "
             "distance)."
         )
     number = None if keys.number is None else result[keys.number]
@@ -31,9 +31,12 @@ def result_pair(query: Any, result: Any) -> tuple[Any, Any]:
             TypeError, ValueError, OverflowError
         ):  # whoever reads the pairs names what is not a number
             if not keys.is_distance and not are_ranks(number):
-                what = f"query {query!r}, item {result[keys.item]!r}: the rank is {shown(number)}"
+                problem = (
+                    f"query {query!r}, item {result[keys.item]!r}: the rank is {shown(number)}"
+                )
                 raise BadScore(
-                    f"{what}; a rank is an integer from 0 on. If more is better, call it a score."
+                    f"{problem}; a rank is an integer from 0 on. If more is better, call it a "
+                    "score."
                 )
             number = 0.0 - number
     return result[keys.item], number
@@ -42,21 +45,21 @@ def result_pair(query: Any, result: Any) -> tuple[Any, Any]:
 def distance_notes(lists: Iterable[Any]) -> list[str]:
     """Notes on lists of results whose number is a distance."""
     results = (
-        each
-        for given in lists
-        if isinstance(given, (list, tuple))
-        for each in given
-        if _is_record(each)
+        result
+        for result_list in lists
+        if isinstance(result_list, (list, tuple))
+        for result in result_list
+        if _is_record(result)
     )
-    known = ((result_keys(tuple(each)), each) for each in results)
+    keyed_results = ((result_keys(tuple(result)), result) for result in results)
     # Without a number the results are ranked as they are listed.
-    found = {
+    distance_names = {
         keys.number: None
-        for keys, each in known
-        if keys.is_distance and each[keys.number] is not None
+        for keys, result in keyed_results
+        if keys.is_distance and result[keys.number] is not None
     }
-    return [distance_note(name) for name in found if name is not None]
+    return [distance_note(name) for name in distance_names if name is not None]
 
 
-def _is_record(thing: Any) -> bool:
-    return isinstance(thing, Mapping) and all(isinstance(key, str) for key in thing)
+def _is_record(result: Any) -> bool:
+    return isinstance(result, Mapping) and all(isinstance(key, str) for key in result)

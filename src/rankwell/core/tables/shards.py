@@ -22,15 +22,15 @@ def join_shards(files: Sequence[str], read: Callable[[str], Embeddings]) -> Embe
     DuplicateItem that names both files of an id.
     """
     tables = [read(file) for file in files]
-    shown = [
+    has_kind = [
         table.n > 0 or not file.lower().endswith(".parquet")
         for file, table in zip(files, tables, strict=True)
     ]
-    at = shown.index(True) if any(shown) else 0
+    at = has_kind.index(True) if any(has_kind) else 0
     first, ids = tables[at], dict[str, int]()
     ends = np.cumsum([table.n for table in tables])
-    for which, (file, table) in enumerate(zip(files, tables, strict=True)):
-        if shown[which]:
+    for number, (file, table) in enumerate(zip(files, tables, strict=True)):
+        if has_kind[number]:
             refuse_other_shard(
                 (files[at], first.dimensions, first.vectors.dtype),
                 (file, table.dimensions, table.vectors.dtype),
@@ -39,13 +39,14 @@ def join_shards(files: Sequence[str], read: Callable[[str], Embeddings]) -> Embe
             has, lacks = (files[at], file) if table.ids is None else (file, files[at])
             raise BadInput(f"{has} has ids and {lacks} none; give every shard ids, or none.")
         for name in table.ids or ():
-            if (other := ids.setdefault(name, which)) != which:
+            if (first_number := ids.setdefault(name, number)) != number:
                 raise DuplicateItem(
-                    f"id {name!r} appears in {files[other]} and in {file}; expected different ids."
+                    f"id {name!r} appears in {files[first_number]} and in {file}; expected "
+                    "different ids."
                 )
     names = None if first.ids is None else [name for table in tables for name in table.ids or ()]
     starts = [int(end) - table.n for end, table in zip(ends, tables, strict=True)]
-    return Embeddings(names, _joined(tables, first), list(zip(files, starts, strict=True)))
+    return Embeddings(names, _join_vectors(tables, first), list(zip(files, starts, strict=True)))
 
 
 def refuse_other_shard(
@@ -54,16 +55,16 @@ def refuse_other_shard(
     """Raises BadInput for a shard of other dimensions or another kind of numbers. first, other:
     file, dimensions and kind.
     """
-    for what, expected, found in (
+    for aspect, expected, actual in (
         ("dimensions", first[1], other[1]),
         ("numbers", first[2].name, other[2].name),
     ):
-        if found != expected:
-            what = f"{other[0]} has {found} {what}, {first[0]} {expected}"
-            raise BadInput(f"{what}; shards are alike, encode all by one model.")
+        if actual != expected:
+            problem = f"{other[0]} has {actual} {aspect}, {first[0]} {expected}"
+            raise BadInput(f"{problem}; shards are alike, encode all by one model.")
 
 
-def _joined(tables: Sequence[Embeddings], first: Embeddings) -> Vectors:
+def _join_vectors(tables: Sequence[Embeddings], first: Embeddings) -> Vectors:
     """All vectors, with the dimensions and the kind of numbers of one table."""
     kind, dimensions = first.vectors.dtype, first.dimensions
     rows = sum(table.n for table in tables)

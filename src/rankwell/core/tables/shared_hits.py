@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.tables import Bools, Floats, Ints, Judgments, TieRule, offsets_of
+from rankwell.core.tables import Bools, Floats, Ints, Judgments, TieRule, segment_offsets
 from rankwell.core.tables.ranking import Hits, Ranking, arrange
 from rankwell.store import encode_id
 
@@ -82,32 +82,38 @@ def item_prints(items: Sequence[str]) -> NDArray[np.uint64]:
     1979, Universal classes of hash functions; for sums modulo powers of two Lemire and Kaser 2014,
     Strongly universal string hashing is fast.
     """
-    joined = encode_id("\n".join(items))
-    if joined.count(b"\n") == len(items) - 1:
-        content = np.frombuffer(joined + b"\n", dtype=np.uint8)
+    joined_ids = encode_id("\n".join(items))
+    if joined_ids.count(b"\n") == len(items) - 1:
+        content = np.frombuffer(joined_ids + b"\n", dtype=np.uint8)
         ends = np.flatnonzero(content == _END)
     else:
         # Ids of tables may have an end of a line in them.
         ids = list(map(encode_id, items))
-        content = np.frombuffer(b"".join(each + b"\n" for each in ids), dtype=np.uint8)
+        content = np.frombuffer(b"".join(encoded_id + b"\n" for encoded_id in ids), dtype=np.uint8)
         ends = (
-            np.cumsum(np.fromiter((len(each) + 1 for each in ids), dtype=np.int64, count=len(ids)))
+            np.cumsum(
+                np.fromiter(
+                    (len(encoded_id) + 1 for encoded_id in ids), dtype=np.int64, count=len(ids)
+                )
+            )
             - 1
         )
     if not len(items):
         return np.zeros(0, dtype=np.uint64)
     starts = np.append(0, ends[:-1] + 1)
-    place = np.arange(len(content)) - np.repeat(starts, ends - starts + 1)
+    byte_places = np.arange(len(content)) - np.repeat(starts, ends - starts + 1)
     return np.add.reduceat(
-        (content.astype(np.uint64) + np.uint64(1)) * _factors(int(place.max()) + 1)[place], starts
+        (content.astype(np.uint64) + np.uint64(1))
+        * _factors(int(byte_places.max()) + 1)[byte_places],
+        starts,
     )
 
 
-def _factors(places: int) -> NDArray[np.uint64]:
+def _factors(n_places: int) -> NDArray[np.uint64]:
     """The factor of each place. Source: Steele, Lea and Flood 2014, Fast splittable pseudorandom
     number generators.
     """
-    mixed = np.arange(1, places + 1, dtype=np.uint64) * _STEP
+    mixed = np.arange(1, n_places + 1, dtype=np.uint64) * _STEP
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ mixed >> np.uint64(shift)) * np.uint64(factor)
     return mixed ^ mixed >> np.uint64(31)
@@ -124,19 +130,21 @@ def shared_queries(shards: Iterable[Hits]) -> SharedQueries:
     if is_shared.any():
         for shard, hits in enumerate(shards):
             concerned += [shard] if hits.retrieved[is_shared].any() else []
-            own = np.flatnonzero(is_shared[hits.query])
+            shared_rows = np.flatnonzero(is_shared[hits.query])
             columns.append(
                 (
-                    hits.query[own],
-                    hits.row[own],
-                    hits.score[own],
-                    np.full(len(own), shard),
-                    hits.before[own],
+                    hits.query[shared_rows],
+                    hits.row[shared_rows],
+                    hits.score[shared_rows],
+                    np.full(len(shared_rows), shard),
+                    hits.before[shared_rows],
                 )
             )
     none = np.zeros(0, dtype=np.int64)
     query, row, score, shard, before = (
-        (np.concatenate(each) for each in zip(*columns, strict=True)) if columns else (none,) * 5
+        (np.concatenate(column) for column in zip(*columns, strict=True))
+        if columns
+        else (none,) * 5
     )
     order = np.lexsort((shard, row))
     queries = np.flatnonzero(is_shared)
@@ -164,13 +172,15 @@ def count_shared(
     """Counts the rows of one shard among the targets. single_precision: whether scores are rounded
     to 32 bits first.
     """
-    names = {judgments.queries[query]: place for place, query in enumerate(shared.queries.tolist())}
-    own = np.array([names.get(query, -1) for query in ranking.queries], dtype=np.int64)[
+    names = {
+        judgments.queries[query]: number for number, query in enumerate(shared.queries.tolist())
+    }
+    number_of_query = np.array([names.get(query, -1) for query in ranking.queries], dtype=np.int64)[
         ranking.query_of_row
     ]
-    rows = np.flatnonzero(own >= 0)
+    rows = np.flatnonzero(number_of_query >= 0)
     # Both tables have their queries in one order.
-    owner, scores = own[rows], ranking.scores[rows]
+    owner, scores = number_of_query[rows], ranking.scores[rows]
     if single_precision:
         with np.errstate(over="ignore"):
             scores = scores.astype(np.float32).astype(np.float64)
@@ -183,9 +193,14 @@ def count_shared(
     target = np.flatnonzero(counted[shared.owner])
     targets = shared.owner[target]
     # Scores as their places among all different ones: query and score are one integer.
-    values, place = np.unique(np.concatenate([scores, shared.score[target]]), return_inverse=True)
+    values, score_places = np.unique(
+        np.concatenate([scores, shared.score[target]]), return_inverse=True
+    )
     step = len(values) + 1
-    keys, wanted = owner * step + place[: len(rows)], targets * step + place[len(rows) :]
+    keys, wanted = (
+        owner * step + score_places[: len(rows)],
+        targets * step + score_places[len(rows) :],
+    )
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     first, last = np.searchsorted(keys, wanted), np.searchsorted(keys, wanted, side="right")
@@ -196,8 +211,8 @@ def count_shared(
         for group in np.split(tied, np.flatnonzero(np.diff(first[tied])) + 1) if len(tied) else ():
             rivals: list[int] = order[first[group[0]] : last[group[0]]].tolist()
             judged: list[int] = shared.row[target[group]].tolist()
-            own = [encode_id(judgments.items[row]) for row in judged]
-            upto[group] = _upto([encode_id(items[row]) for row in rivals], own)
+            judged_ids = [encode_id(judgments.items[row]) for row in judged]
+            upto[group] = _upto([encode_id(items[row]) for row in rivals], judged_ids)
     return SharedCounts(
         target, above, last - first, upto, SharedPrints(counted, item_prints(items))
     )
@@ -205,9 +220,11 @@ def count_shared(
 
 def _upto(rivals: list[bytes], ids: list[bytes]) -> Ints:
     """For each id the number of rivals that are not behind it."""
-    place = {each: number for number, each in enumerate(sorted({*rivals, *ids}))}
-    ordered = np.sort(np.array([place[rival] for rival in rivals]))
-    return np.searchsorted(ordered, np.array([place[each] for each in ids]), side="right")
+    ordinals = {encoded_id: number for number, encoded_id in enumerate(sorted({*rivals, *ids}))}
+    ordered = np.sort(np.array([ordinals[rival] for rival in rivals]))
+    return np.searchsorted(
+        ordered, np.array([ordinals[encoded_id] for encoded_id in ids]), side="right"
+    )
 
 
 def repeated_prints(
@@ -219,7 +236,7 @@ def repeated_prints(
     start, done = 0, [0] * len(shards)
     bounds = np.cumsum(
         sum(
-            (each.rows[:].astype(np.int64) for each in shards),
+            (shard.rows[:].astype(np.int64) for shard in shards),
             np.zeros(len(shared.queries), dtype=np.int64),
         )
     )
@@ -227,11 +244,11 @@ def repeated_prints(
         before = int(bounds[start - 1]) if start else 0
         stop = max(start + 1, int(np.searchsorted(bounds, before + _PRINTS_AT_ONCE, side="right")))
         rows, prints = list[Ints](), list[NDArray[np.uint64]]()
-        for place, each in enumerate(shards):
-            rows.append(each.rows[start:stop])
-            end = done[place] + int(rows[-1].sum())
-            prints.append(each.prints[done[place] : end])
-            done[place] = end
+        for number, shard_prints in enumerate(shards):
+            rows.append(shard_prints.rows[start:stop])
+            end = done[number] + int(rows[-1].sum())
+            prints.append(shard_prints.prints[done[number] : end])
+            done[number] = end
         for query, item_print in _repeated(rows, prints):
             yield int(shared.queries[start + query]), item_print
         start = stop
@@ -244,18 +261,24 @@ def _repeated(rows: Sequence[Ints], prints: Sequence[NDArray[np.uint64]]) -> lis
     # Prints of one query stay different from each other; those of two hardly ever become equal.
     keys = np.arange(len(rows[0]), dtype=np.uint64) * _STEP
     mixed = np.concatenate(
-        [np.repeat(keys, own) + some for own, some in zip(rows, prints, strict=True)]
+        [
+            np.repeat(keys, query_sizes) + shard_prints
+            for query_sizes, shard_prints in zip(rows, prints, strict=True)
+        ]
     )
     ordered = np.sort(mixed)
     twice = ordered[1:][ordered[1:] == ordered[:-1]]
     if not len(twice):
         return []
-    seen = np.isin(mixed, twice)
-    owner = np.concatenate([np.repeat(np.arange(len(own), dtype=np.uint64), own) for own in rows])[
-        seen
-    ]
+    is_repeated = np.isin(mixed, twice)
+    owner = np.concatenate(
+        [
+            np.repeat(np.arange(len(query_sizes), dtype=np.uint64), query_sizes)
+            for query_sizes in rows
+        ]
+    )[is_repeated]
     pairs, counts = np.unique(
-        np.stack([owner, np.concatenate(prints)[seen]]), axis=1, return_counts=True
+        np.stack([owner, np.concatenate(prints)[is_repeated]]), axis=1, return_counts=True
     )
     return [(query, item) for query, item in pairs[:, counts > 1].T.tolist()]
 
@@ -277,13 +300,13 @@ def join_hits(
     is_shared[shared.queries] = True
     retrieved, present = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.bool_)
     unknown, tops = dict[str, int](), list[Ranking]()
-    columns = [[each] for each in _shared_columns(shared, counts, ties)]
+    columns = [[target_column] for target_column in _shared_columns(shared, counts, ties)]
     for hits in shards:
         alone = np.flatnonzero(~is_shared[hits.query])
-        for column, each in zip(
+        for column, shard_column in zip(
             columns, (hits.row, hits.score, hits.above, hits.tied, hits.before), strict=True
         ):
-            column.append(each[alone])
+            column.append(shard_column[alone])
         retrieved += hits.retrieved
         present |= hits.present
         for query, size in hits.unknown.items():
@@ -306,7 +329,7 @@ def join_hits(
         retrieved,
         present,
         {query: unknown[query] for query in sorted(unknown, key=encode_id)},
-        _joined_top(tops, judgments, is_shared, ties, keep) if keep else None,
+        _join_top(tops, judgments, is_shared, ties, keep) if keep else None,
     )
 
 
@@ -316,17 +339,17 @@ def _shared_columns(
     """Row, score, above, tied and before of the targets."""
     above, tied, upto = np.zeros((3, len(shared.row)), dtype=np.int64)
     earlier = shared.before.copy()
-    for shard, each in counts:
-        above[each.target] += each.above
-        tied[each.target] += each.tied
-        upto[each.target] += each.upto
-        behind = shared.shard[each.target] > shard
-        earlier[each.target[behind]] += each.tied[behind]
+    for shard, shard_counts in counts:
+        above[shard_counts.target] += shard_counts.above
+        tied[shard_counts.target] += shard_counts.tied
+        upto[shard_counts.target] += shard_counts.upto
+        behind = shared.shard[shard_counts.target] > shard
+        earlier[shard_counts.target[behind]] += shard_counts.tied[behind]
     before = {"id-asc": upto - 1, "id-desc": tied - upto}.get(ties, earlier)
     return shared.row, shared.score, above, tied, before
 
 
-def _joined_top(
+def _join_top(
     tops: Sequence[Ranking], judgments: Judgments, is_shared: Bools, ties: TieRule, keep: int
 ) -> Ranking:
     """The first items of each query, from those of each shard."""
@@ -335,24 +358,29 @@ def _joined_top(
         np.array([judgments.index[query] for query in top.queries], dtype=np.int64) for top in tops
     ]
     owner = np.concatenate(
-        [nowhere, *(own[top.query_of_row] for own, top in zip(index, tops, strict=True))]
+        [
+            nowhere,
+            *(query_index[top.query_of_row] for query_index, top in zip(index, tops, strict=True)),
+        ]
     )
     scores = np.concatenate([np.zeros(0), *(top.scores for top in tops)])
     items = [item for top in tops for item in top.items]
     order = np.argsort(owner, kind="stable")
     queries = np.unique(np.concatenate([nowhere, *index]))
     bounds = np.searchsorted(owner[order], np.append(queries, len(judgments.queries)))
-    kept = [nowhere]
+    top_rows = [nowhere]
     for query, (start, stop) in zip(queries.tolist(), pairwise(bounds.tolist()), strict=True):
         rows = order[start:stop]
         if is_shared[query]:
             names = [encode_id(items[row]) for row in rows.tolist()]
             rows = rows[arrange(scores[rows], names.__getitem__, ties)[:keep]]
-        kept.append(rows)
-    rows = np.concatenate(kept)
+        top_rows.append(rows)
+    rows = np.concatenate(top_rows)
     return Ranking(
         queries=tuple(map(judgments.queries.__getitem__, queries.tolist())),
-        offsets=offsets_of(np.array([len(each) for each in kept[1:]], dtype=np.int64)),
+        offsets=segment_offsets(
+            np.array([len(query_rows) for query_rows in top_rows[1:]], dtype=np.int64)
+        ),
         items=[items[row] for row in rows.tolist()],
         scores=scores[rows],
     )

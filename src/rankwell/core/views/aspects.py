@@ -10,7 +10,16 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, Judgments, gather, offsets_by
+from rankwell.core.tables import (
+    Bools,
+    Floats,
+    Ints,
+    Judgments,
+    gather,
+    offsets_from_rows,
+    segment_of_row,
+    sum_by,
+)
 from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings
 
@@ -51,15 +60,15 @@ class AspectRankings:
         ]
         owner = judgments.query_of_row[starts]
         items = judgments.rows_in(flat)
-        kept = np.flatnonzero(flat.real[items])
-        aspect = np.searchsorted(np.array(starts, dtype=np.int64), kept, side="right") - 1
+        truth_rows = np.flatnonzero(flat.real[items])
+        aspect = np.searchsorted(np.array(starts, dtype=np.int64), truth_rows, side="right") - 1
         return cls(
             flat=JudgedRankings.join(flat, hits),
             aspects=tuple(names[row] for row in starts),
-            aspect_offsets=offsets_by(owner, len(judgments.queries)),
-            truth_offsets=offsets_by(aspect, len(starts)),
-            truth_items=items[kept],
-            truth_grades=judgments.grades[kept],
+            aspect_offsets=offsets_from_rows(owner, len(judgments.queries)),
+            truth_offsets=offsets_from_rows(aspect, len(starts)),
+            truth_items=items[truth_rows],
+            truth_grades=judgments.grades[truth_rows],
         )
 
     @property
@@ -69,32 +78,34 @@ class AspectRankings:
 
     @cached_property
     def query_of_aspect(self) -> Ints:
-        """(aspects,) the index of each aspect's query."""
-        return np.repeat(np.arange(len(self.queries), dtype=np.int64), np.diff(self.aspect_offsets))
+        """Index of each aspect's query."""
+        return segment_of_row(self.aspect_offsets)
 
     @cached_property
     def aspect_of_truth(self) -> Ints:
-        """(truth,) the index of the aspect that each judgment belongs to."""
-        return np.repeat(np.arange(len(self.aspects), dtype=np.int64), np.diff(self.truth_offsets))
+        """Index of the aspect that each judgment belongs to."""
+        return segment_of_row(self.truth_offsets)
 
     @cached_property
     def by_aspect(self) -> JudgedRankings:
         """The same rankings judged under each aspect alone; its `queries` are the aspects, its
         `items` rows of the truth here.
         """
-        place = np.full(
+        row_of_item = np.full(
             int(max(self.flat.items.max(initial=-1), self.truth_items.max(initial=-1))) + 1, -1
         )
-        place[self.flat.items] = np.arange(len(self.flat.items))
-        row_of_truth = place[self.truth_items]
-        found = np.flatnonzero(row_of_truth >= 0)
-        found = found[np.lexsort((row_of_truth[found], self.aspect_of_truth[found]))]
-        rows, flat = row_of_truth[found], self.flat
+        row_of_item[self.flat.items] = np.arange(len(self.flat.items))
+        row_of_truth = row_of_item[self.truth_items]
+        judged_truth = np.flatnonzero(row_of_truth >= 0)
+        judged_truth = judged_truth[
+            np.lexsort((row_of_truth[judged_truth], self.aspect_of_truth[judged_truth]))
+        ]
+        rows, flat = row_of_truth[judged_truth], self.flat
         view = JudgedRankings(
             queries=self.aspects,
-            offsets=offsets_by(self.aspect_of_truth[found], len(self.aspects)),
-            items=found,
-            grades=self.truth_grades[found],
+            offsets=offsets_from_rows(self.aspect_of_truth[judged_truth], len(self.aspects)),
+            items=judged_truth,
+            grades=self.truth_grades[judged_truth],
             **{name: getattr(flat, name)[rows] for name in ("scores", "above", "tied", "before")},
             retrieved=flat.retrieved[self.query_of_aspect],
             present=flat.present[self.query_of_aspect],
@@ -105,12 +116,10 @@ class AspectRankings:
         return view.condensed if self.own_items_only else view
 
     def sum_aspects(self, values: Floats) -> Floats:
-        """(queries,) the sum of (aspects,) values per query, in the order of the aspects; 0 without
+        """Sum of the aspects' values of each query, in the order of the aspects; 0 without
         aspects.
         """
-        return np.bincount(
-            self.query_of_aspect, weights=values, minlength=len(self.queries)
-        ).astype(np.float64, copy=False)
+        return sum_by(self.query_of_aspect, values, len(self.queries))
 
     @property
     def with_unjudged_pool(self) -> Self:

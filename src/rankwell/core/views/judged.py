@@ -18,10 +18,12 @@ from rankwell.core.tables import (
     QueryRows,
     TieRule,
     gather,
-    offsets_by,
+    offsets_from_rows,
     order_ids,
     position_in_segment,
     running_sum,
+    segment_of_row,
+    sum_by,
 )
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import TieRefused
@@ -46,7 +48,7 @@ class JudgedRankings(QueryRows):
     those of them placed earlier. retrieved: (queries,) items in the ranking. present: (queries,)
     whether the ranking has the query.
     judged_offsets, judged_grades: all grades of each query, highest first, retrieved or not.
-    in_random_order: whether `share_within` and `worth_within` are means over random orders of tied
+    in_random_order: whether `share_within` and `value_within` are means over random orders of tied
     items.
     least_judged: the lowest grade that is a judgment; trec_eval leaves items below 0 unjudged.
     """
@@ -72,16 +74,22 @@ class JudgedRankings(QueryRows):
         """
         junk = judgments.unranked[hits.row]
         above, tied, before, retrieved = _without_junk(hits, junk, len(judgments.queries))
-        kept = np.flatnonzero(~junk)
-        kept = kept[np.lexsort((before[kept], above[kept], hits.query[kept]))]
+        real_rows = np.flatnonzero(~junk)
+        real_rows = real_rows[
+            np.lexsort((before[real_rows], above[real_rows], hits.query[real_rows]))
+        ]
         # Rows that are in order already are not copied.
-        rows = slice(None) if len(kept) == len(hits.row) and (np.diff(kept) > 0).all() else kept
+        rows = (
+            slice(None)
+            if len(real_rows) == len(hits.row) and (np.diff(real_rows) > 0).all()
+            else real_rows
+        )
         real = np.flatnonzero(judgments.real)
         owner = judgments.query_of_row[real]
         order = np.lexsort((-judgments.grades[real], owner))
         return cls(
             queries=judgments.queries,
-            offsets=offsets_by(hits.query[rows], len(judgments.queries)),
+            offsets=offsets_from_rows(hits.query[rows], len(judgments.queries)),
             items=hits.row[rows],
             grades=judgments.grades[hits.row[rows]],
             scores=hits.score[rows],
@@ -90,59 +98,53 @@ class JudgedRankings(QueryRows):
             before=before[rows],
             retrieved=retrieved,
             present=hits.present,
-            judged_offsets=offsets_by(owner, len(judgments.queries)),
+            judged_offsets=offsets_from_rows(owner, len(judgments.queries)),
             judged_grades=judgments.grades[real][order],
         )
 
     @cached_property
     def ranks(self) -> Ints:
-        """(rows,) the rank of each row, from 1, ascending within a query."""
+        """Rank of each row, from 1, ascending within a query."""
         return self.above + self.before + 1
 
     @cached_property
     def query_of_judged(self) -> Ints:
-        """(judged,) the index of the query that each of `judged_grades` belongs to."""
-        return np.repeat(np.arange(len(self.queries), dtype=np.int64), np.diff(self.judged_offsets))
+        """Index of the query of each of `judged_grades`."""
+        return segment_of_row(self.judged_offsets)
 
     @cached_property
     def judged_positions(self) -> Ints:
-        """(judged,) the rank, from 1, that each of `judged_grades` has in the ideal ranking."""
+        """Rank, from 1, of each of `judged_grades` in the ideal ranking."""
         return position_in_segment(self.judged_offsets) + 1
 
     def sum_rows(self, values: Floats | Bools) -> Floats:
-        """(queries,) the sum of (rows,) values per query, added in order of rank; 0 without
-        rows.
-        """
-        return _sum_by(self.query_of_row, values, len(self.queries))
+        """Sum of the rows' values of each query, added in order of rank; 0 without rows."""
+        return sum_by(self.query_of_row, values, len(self.queries))
 
     def sum_judged(self, values: Floats | Bools) -> Floats:
-        """(queries,) the sum of (judged,) values per query, added from the highest grade down; 0
-        without judgments.
+        """Sum of the judgments' values of each query, added from the highest grade down; 0 without
+        judgments.
         """
-        return _sum_by(self.query_of_judged, values, len(self.queries))
+        return sum_by(self.query_of_judged, values, len(self.queries))
 
-    def count_so_far(self, chosen: Bools) -> Ints:
-        """(rows,) how many chosen rows a query has up to and including each row."""
-        return running_sum(chosen.astype(np.int64), self.offsets)
+    def count_so_far(self, mask: Bools) -> Ints:
+        """Running number of the rows of the mask within each query."""
+        return running_sum(mask.astype(np.int64), self.offsets)
 
-    def first_rank(self, chosen: Bools) -> Floats:
-        """(queries,) the rank of the first chosen row; infinity without one."""
+    def first_rank(self, mask: Bools) -> Floats:
+        """Rank of the first row of the mask in each query; infinity without one."""
         first = np.full(len(self.queries), np.inf)
-        np.minimum.at(first, self.query_of_row[chosen], self.ranks[chosen].astype(np.float64))
+        np.minimum.at(first, self.query_of_row[mask], self.ranks[mask].astype(np.float64))
         return first
 
     def max_rows(self, values: Floats) -> Floats:
-        """(queries,) the greatest of (rows,) values per query; 0 without rows or where all are
-        below.
-        """
+        """Greatest of the rows' values of each query; 0 without rows or where all are below."""
         most = np.zeros(len(self.queries))
         np.maximum.at(most, self.query_of_row, values)
         return most
 
     def sum_until(self, values: Floats, queries: Ints, depths: Ints) -> Floats:
-        """(asked,) the sum of (rows,) values over the rows of a query down to a depth, for each
-        pair of query and depth.
-        """
+        """Sum of the rows' values of a query down to a depth, for each pair of query and depth."""
         stride = int(max(self.ranks.max(initial=0), depths.max(initial=0))) + 1
         rows = np.searchsorted(
             self.query_of_row * stride + self.ranks, queries * stride + depths, side="right"
@@ -151,23 +153,25 @@ class JudgedRankings(QueryRows):
         return np.where(rows > self.offsets[queries], sums[rows], 0.0)
 
     def relevant(self, rel: float) -> Bools:
-        """(rows,) whether each row is judged with grade `rel` or more, and with none below 0,
-        whatever `rel` is.
+        """Whether each row is judged with grade `rel` or more, and with none below 0, whatever
+        `rel` is.
         """
         return self.grades >= max(rel, 0)
 
     def n_relevant(self, rel: float) -> Floats:
-        """(queries,) how many items are judged with grade `rel` or more, retrieved or not."""
+        """Number of items of each query that are judged with grade `rel` or more, retrieved or
+        not.
+        """
         return self.sum_judged(self.judged_grades >= max(rel, 0))
 
     @property
     def is_judged(self) -> Bools:
-        """(rows,) whether each row's grade is a judgment."""
+        """Whether each row's grade is a judgment."""
         return self.grades >= self.least_judged
 
     @property
     def n_judged(self) -> Floats:
-        """(queries,) how many items are judged, retrieved or not."""
+        """Number of items of each query that are judged, retrieved or not."""
         return self.sum_judged(self.judged_grades >= self.least_judged)
 
     @cached_property
@@ -175,29 +179,29 @@ class JudgedRankings(QueryRows):
         """The view in which a negative grade leaves an item unjudged, as in trec_eval."""
         return replace(self, least_judged=0.0)
 
-    def n_shown(self, depth: int | None) -> Ints:
-        """(queries,) how many items stand in the first `depth` places; all that were retrieved for
+    def list_length(self, depth: int | None) -> Ints:
+        """Number of items in the first `depth` places of each query; of all that were retrieved for
         None.
         """
         return self.retrieved if depth is None else np.minimum(self.retrieved, depth)
 
     def within(self, depth: Depth) -> Bools:
-        """(rows,) whether each row stands in the first places; `depth` is one number, one per
-        query, or None for all places.
+        """Whether each row stands in the first places; `depth` is one number, one per query, or
+        None for all places.
         """
         if depth is None:
             return np.ones(len(self.ranks), dtype=np.bool_)
         return self.ranks <= self._depth_of_row(depth)
 
     def share_within(self, depth: Depth) -> Floats | Bools:
-        """(rows,) whether each row stands in the first places; the chance that it does if ties are
-        in random order.
+        """Whether each row stands in the first places; the chance that it does if ties are in
+        random order.
         """
         return self.chance_within(depth) if self.in_random_order else self.within(depth)
 
-    def worth_within(self, worth: Callable[[Ints], Floats], depth: Depth) -> Floats:
-        """(rows,) `worth(rank)` of each row in the first places, else 0; its mean if ties are in
-        random order.
+    def value_within(self, worth: Callable[[Ints], Floats], depth: Depth) -> Floats:
+        """`worth(rank)` of each row in the first places, else 0; its mean if ties are in random
+        order.
         """
         if self.in_random_order:
             return self.mean_over_ties(worth, depth)
@@ -213,21 +217,21 @@ class JudgedRankings(QueryRows):
         by_grade = np.lexsort((-self.grades, self.above, self.query_of_row))
         return replace(self._rows(by_grade, self.offsets), in_random_order=True)
 
-    def shown(self, judged_only: bool) -> "JudgedRankings":
+    def without_unjudged(self, when: bool) -> "JudgedRankings":
         """The view itself, or without unjudged items."""
-        return self.condensed if judged_only else self
+        return self.condensed if when else self
 
     def chance_within(self, depth: Depth) -> Floats:
-        """(rows,) the chance that each row stands in the first places when tied items are put in
-        random order.
+        """Chance that each row stands in the first places when tied items are put in random
+        order.
         """
         if depth is None:
             return np.ones(len(self.ranks))
         return np.clip((self._depth_of_row(depth) - self.above) / self.tied, 0.0, 1.0)
 
     def mean_over_ties(self, worth: Callable[[Ints], Floats], depth: Depth) -> Floats:
-        """(rows,) the mean of `worth(rank)` over the ranks that each row may have by its ties;
-        worth nothing beyond the depth.
+        """Mean of `worth(rank)` over the ranks that each row may have by its ties; worth nothing
+        beyond the depth.
         """
         last = (
             np.full(len(self.ranks), np.iinfo(np.int64).max)
@@ -237,19 +241,17 @@ class JudgedRankings(QueryRows):
         alone = self.above + 1
         means = np.where(alone <= last, worth(alone), 0.0)
         first = np.flatnonzero(np.diff(self.tie_of_row, prepend=-1))
-        found = means[first]
+        mean_by_tie = means[first]
         for group in np.flatnonzero(self.tied[first] > 1).tolist():
             row = int(first[group])
             above, tied = int(self.above[row]), int(self.tied[row])
-            places = np.arange(above + 1, min(above + tied, int(last[row])) + 1)
-            found[group] = worth(places).sum() / tied
-        return found[self.tie_of_row]
+            tied_ranks = np.arange(above + 1, min(above + tied, int(last[row])) + 1)
+            mean_by_tie[group] = worth(tied_ranks).sum() / tied
+        return mean_by_tie[self.tie_of_row]
 
     @cached_property
     def tie_of_row(self) -> Ints:
-        """(rows,) the group, from 0, of rows of one query with one score that each row belongs
-        to.
-        """
+        """Number, from 0, of each row's tie: the rows of one query with one score."""
         new = (np.diff(self.query_of_row, prepend=-1) != 0) | (np.diff(self.above, prepend=-1) != 0)
         return np.cumsum(new) - 1
 
@@ -266,15 +268,15 @@ class JudgedRankings(QueryRows):
     def condensed(self) -> "JudgedRankings":
         """The view of rankings without unjudged items."""
         view = self._keep(self.is_judged)
-        place = position_in_segment(view.offsets)
+        positions = position_in_segment(view.offsets)
         first = np.flatnonzero(np.diff(view.tie_of_row, prepend=-1))
         return replace(
             view,
-            above=place[first][view.tie_of_row],
+            above=positions[first][view.tie_of_row],
             tied=np.bincount(view.tie_of_row, minlength=len(first))[view.tie_of_row].astype(
                 np.int64
             ),
-            before=place - place[first][view.tie_of_row],
+            before=positions - positions[first][view.tie_of_row],
             retrieved=np.diff(view.offsets),
         )
 
@@ -298,7 +300,7 @@ class JudgedRankings(QueryRows):
         if not unknown:
             return self
         added = len(unknown)
-        joined = replace(
+        extended = replace(
             self,
             queries=(*self.queries, *unknown),
             offsets=np.append(self.offsets, np.full(added, self.offsets[-1])),
@@ -308,7 +310,7 @@ class JudgedRankings(QueryRows):
             present=np.append(self.present, np.ones(added, dtype=np.bool_)),
             judged_offsets=np.append(self.judged_offsets, np.full(added, self.judged_offsets[-1])),
         )
-        return joined.take(order_ids(joined.queries))
+        return extended.take(order_ids(extended.queries))
 
     def resolve(self, ties: TieRule) -> "JudgedRankings":
         """The view with tied items at their best (`optimistic`) or worst (`pessimistic`) places;
@@ -319,11 +321,11 @@ class JudgedRankings(QueryRows):
         if ties == "error" and (self.tied > 1).any():
             row = int(np.flatnonzero(self.tied > 1)[0])
             query, score = self.queries[int(self.query_of_row[row])], float(self.scores[row])
-            what = (
+            problem = (
                 f"query {query!r}: {int(self.tied[row])} items share the score {score!r} at rank "
                 f"{int(self.above[row]) + 1}"
             )
-            raise TieRefused(f"{what}, one of them judged; name a tie rule, or break the tie.")
+            raise TieRefused(f"{problem}, one of them judged; name a tie rule, or break the tie.")
         if ties not in ("optimistic", "pessimistic"):
             return self
         gain = self.grades if ties == "optimistic" else -self.grades
@@ -332,14 +334,17 @@ class JudgedRankings(QueryRows):
         order = np.lexsort((-gain, self.above, self.query_of_row))
         view = self._rows(order, self.offsets)
         sizes = np.bincount(view.tie_of_row)
-        place = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[view.tie_of_row]
+        tie_places = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[view.tie_of_row]
         return replace(
-            view, before=np.where(early[order], place, view.tied - sizes[view.tie_of_row] + place)
+            view,
+            before=np.where(
+                early[order], tie_places, view.tied - sizes[view.tie_of_row] + tie_places
+            ),
         )
 
-    def _keep(self, kept: Bools) -> "JudgedRankings":
+    def _keep(self, mask: Bools) -> "JudgedRankings":
         return self._rows(
-            np.flatnonzero(kept), offsets_by(self.query_of_row[kept], len(self.queries))
+            np.flatnonzero(mask), offsets_from_rows(self.query_of_row[mask], len(self.queries))
         )
 
     def _rows(self, rows: Ints, offsets: Ints) -> "JudgedRankings":
@@ -348,11 +353,6 @@ class JudgedRankings(QueryRows):
             for name in ("items", "grades", "scores", "above", "tied", "before")
         }
         return replace(self, offsets=offsets, **columns)
-
-
-def _sum_by(owner: Ints, values: Floats | Bools, queries: int) -> Floats:
-    # bincount of nothing gives integers, whatever the weights are.
-    return np.bincount(owner, weights=values, minlength=queries).astype(np.float64, copy=False)
 
 
 def _without_junk(hits: Hits, is_junk: Bools, queries: int) -> tuple[Ints, Ints, Ints, Ints]:
@@ -365,14 +365,14 @@ def _without_junk(hits: Hits, is_junk: Bools, queries: int) -> tuple[Ints, Ints,
     )
     affected = np.isin(hits.query, np.unique(hits.query[is_junk]))
     for query in np.unique(hits.query[affected]).tolist():
-        mine = np.arange(*np.searchsorted(hits.query, [query, query + 1]))
-        junk = mine[is_junk[mine]]
-        higher = hits.above[junk][None, :] < hits.above[mine][:, None]
-        same = hits.above[junk][None, :] == hits.above[mine][:, None]
-        earlier = same & (hits.before[junk][None, :] < hits.before[mine][:, None])
-        above[mine] -= higher.sum(axis=1)
-        tied[mine] -= same.sum(axis=1)
-        before[mine] -= earlier.sum(axis=1)
+        query_hits = np.arange(*np.searchsorted(hits.query, [query, query + 1]))
+        junk = query_hits[is_junk[query_hits]]
+        higher = hits.above[junk][None, :] < hits.above[query_hits][:, None]
+        same = hits.above[junk][None, :] == hits.above[query_hits][:, None]
+        earlier = same & (hits.before[junk][None, :] < hits.before[query_hits][:, None])
+        above[query_hits] -= higher.sum(axis=1)
+        tied[query_hits] -= same.sum(axis=1)
+        before[query_hits] -= earlier.sum(axis=1)
     return above, tied, before, retrieved
 
 
@@ -387,15 +387,15 @@ def expected_values(measure: "Measure", view: JudgedRankings) -> Floats:
     if measure.entry.view is not JudgedRankings or measure.entry.expected is None:
         return np.full(len(view.queries), np.nan)
     first, kind_of_query = dict[tuple[int, bytes], int](), list[int]()
-    chosen = list[int]()
+    sample_queries = list[int]()
     for query, (n, (start, stop)) in enumerate(
         zip(view.retrieved.tolist(), pairwise(view.judged_offsets.tolist()), strict=True)
     ):
-        kind = first.setdefault((n, view.judged_grades[start:stop].tobytes()), len(chosen))
-        if kind == len(chosen):
-            chosen.append(query)
+        kind = first.setdefault((n, view.judged_grades[start:stop].tobytes()), len(sample_queries))
+        if kind == len(sample_queries):
+            sample_queries.append(query)
         kind_of_query.append(kind)
     values = measure.entry.expected(
-        view.take(np.array(chosen, dtype=np.int64)), **dict(measure.given)
+        view.take(np.array(sample_queries, dtype=np.int64)), **dict(measure.arguments)
     )
     return values[np.array(kind_of_query, dtype=np.int64)]

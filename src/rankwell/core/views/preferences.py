@@ -17,12 +17,14 @@ from rankwell.core.tables import (
     Judgments,
     QueryRows,
     gather,
+    index_queries,
     nested_columns,
-    offsets_by,
-    offsets_of,
+    offsets_from_rows,
     order_ids,
-    owners_of,
     position_in_segment,
+    segment_of_row,
+    segment_offsets,
+    sum_by,
 )
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import BadInput, DuplicateItem
@@ -43,7 +45,7 @@ class PreferenceGroup:
 
     @property
     def better(self) -> Bools:
-        """(items, items) whether the item of the row is preferred to the item of the column."""
+        """Whether the item of the row is preferred to the item of the column: (items, items)."""
         return self.levels[:, None] > self.levels[None, :] if self.chained is None else self.chained
 
 
@@ -91,10 +93,10 @@ class Preferences(QueryRows):
             )
         order = order_ids(queries, groups, subgroups, items)
         rows: list[int] = order.tolist()
-        names, owner = owners_of(queries, all_queries)
+        names, owner = index_queries(queries, all_queries)
         table = cls(
             queries=names,
-            offsets=offsets_by(owner, len(names)),
+            offsets=offsets_from_rows(owner, len(names)),
             groups=[groups[row] for row in rows],
             subgroups=[subgroups[row] for row in rows],
             items=[items[row] for row in rows],
@@ -103,11 +105,11 @@ class Preferences(QueryRows):
         keys = zip(
             [queries[row] for row in rows], table.groups, table.subgroups, table.items, strict=True
         )
-        for place, (key, following) in enumerate(pairwise(keys)):
+        for index, (key, following) in enumerate(pairwise(keys)):
             if key == following:
-                first, second = sorted((rows[place] + 1, rows[place + 1] + 1))
-                what = "query {!r}, group {!r}, subgroup {!r} names item {!r} twice".format(*key)
-                raise DuplicateItem(f"{what}, in rows {first} and {second}; keep one of them.")
+                first, second = sorted((rows[index] + 1, rows[index + 1] + 1))
+                problem = "query {!r}, group {!r}, subgroup {!r} names item {!r} twice".format(*key)
+                raise DuplicateItem(f"{problem}, in rows {first} and {second}; keep one of them.")
         _ = table.by_group  # chains the preferences, and so finds what contradicts
         return table
 
@@ -155,30 +157,30 @@ class Preferences(QueryRows):
 
     @cached_property
     def by_group(self) -> tuple[tuple[PreferenceGroup, ...], ...]:
-        """(queries,) the groups of each query in the order of their names."""
-        flat, found = self.judgments, list[tuple[PreferenceGroup, ...]]()
+        """Groups of each query in the order of their names."""
+        flat, group_lists = self.judgments, list[tuple[PreferenceGroup, ...]]()
         for query, (start, stop) in enumerate(pairwise(self.offsets.tolist())):
-            own = flat.items[flat.offsets[query] : flat.offsets[query + 1]]
-            place = {item: position for position, item in enumerate(own)}
+            query_items = flat.items[flat.offsets[query] : flat.offsets[query + 1]]
+            positions = {item: position for position, item in enumerate(query_items)}
             edges = [
                 row
                 for row in range(start, stop)
                 if row == start or self.groups[row] != self.groups[row - 1]
             ]
-            found.append(
+            group_lists.append(
                 tuple(
-                    self._group(query, rows, place)
+                    self._group(query, rows, positions)
                     for rows in map(range, edges, [*edges[1:], stop])
                 )
             )
-        return tuple(found)
+        return tuple(group_lists)
 
     def _group(self, query: int, rows: range, place: Mapping[str, int]) -> PreferenceGroup:
         levels = {place[self.items[row]]: float(self.levels[row]) for row in rows}
         items = np.array(sorted(levels), dtype=np.int64)
-        own = np.array([levels[item] for item in items.tolist()])
+        item_levels = np.array([levels[item] for item in items.tolist()])
         if self.subgroups[rows[0]] == self.subgroups[rows[-1]]:
-            return PreferenceGroup(items, own, None)
+            return PreferenceGroup(items, item_levels, None)
         relevant: dict[str, bool] = {}
         for row in rows:
             item, level = self.items[row], float(self.levels[row])
@@ -188,11 +190,11 @@ class Preferences(QueryRows):
                     f"{item!r} has level 0 (not relevant) in one "
                     "subgroup and a higher one in another; agree on one, or make them two groups."
                 )
-        return PreferenceGroup(items, own, self._chain(query, rows, items, place))
+        return PreferenceGroup(items, item_levels, self._chain(query, rows, items, place))
 
     def _chain(self, query: int, rows: range, items: Ints, place: Mapping[str, int]) -> Bools:
-        """(items, items) the preferences of all subgroups and what follows from them. Raises
-        BadInput where they contradict.
+        """Preferences of all subgroups and what follows from them: (items, items). Raises BadInput
+        where they contradict.
         """
         edges = [
             row
@@ -201,9 +203,11 @@ class Preferences(QueryRows):
         ]
         better = np.zeros((len(items), len(items)), dtype=np.bool_)
         for start, stop in pairwise([*edges, rows.stop]):
-            own = np.searchsorted(items, [place[self.items[row]] for row in range(start, stop)])
+            subgroup_items = np.searchsorted(
+                items, [place[self.items[row]] for row in range(start, stop)]
+            )
             level = self.levels[start:stop]
-            better[np.ix_(own, own)] |= level[:, None] > level[None, :]
+            better[np.ix_(subgroup_items, subgroup_items)] |= level[:, None] > level[None, :]
         grew = True
         while grew:
             steps = better.astype(np.float32)
@@ -233,16 +237,18 @@ class PlacedGroup(NamedTuple):
     """A group's items from first to last: those retrieved by rank, then the others by the bytes of
     their ids.
 
-    places: (items,) ascending, among all items of the query. levels: (items,). retrieved: how many
-    of them are retrieved. better: (items, items) whether the item of the row is preferred to that
-    of the column. chained: whether subgroups were joined.
     """
 
-    places: Ints
+    item_places: Ints
+    """(items,) ascending, among all items of the query."""
     levels: Floats
+    """(items,) the level of each item."""
     better: Bools
+    """(items, items) whether the item of the row is preferred to that of the column."""
     retrieved: int
+    """Number of items that are retrieved."""
     chained: bool
+    """Whether subgroups were joined."""
 
 
 class Tally(NamedTuple):
@@ -250,9 +256,9 @@ class Tally(NamedTuple):
     (groups,).
     """
 
-    both: Floats
-    one: Floats
-    none: Floats
+    both_retrieved: Floats
+    one_retrieved: Floats
+    none_retrieved: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,7 +292,7 @@ class PreferenceRankings:
         return cls(
             queries=preferences.queries,
             groups=tuple(group for groups in preferences.by_group for group in groups),
-            group_offsets=offsets_of(
+            group_offsets=segment_offsets(
                 np.array([len(groups) for groups in preferences.by_group], dtype=np.int64)
             ),
             item_offsets=judgments.offsets,
@@ -301,53 +307,58 @@ class PreferenceRankings:
 
     @cached_property
     def query_of_group(self) -> Ints:
-        """(groups,) the index of each group's query."""
-        return np.repeat(np.arange(len(self.queries), dtype=np.int64), np.diff(self.group_offsets))
+        """Index of each group's query."""
+        return segment_of_row(self.group_offsets)
 
     @cached_property
     def places(self) -> Ints:
-        """(items,) the place of each item, from 0, among all items of its query, those not
-        retrieved last.
-        """
-        query = np.repeat(np.arange(len(self.queries)), np.diff(self.item_offsets))
+        """Place of each item, from 0, among all items of its query, those not retrieved last."""
+        query = segment_of_row(self.item_offsets)
         order = np.lexsort((self.ranks, self.ranks == 0, query))
-        places = np.empty_like(self.ranks)
-        places[order] = position_in_segment(self.item_offsets)
-        return places
+        item_places = np.empty_like(self.ranks)
+        item_places[order] = position_in_segment(self.item_offsets)
+        return item_places
 
     def placed(self, group: int) -> PlacedGroup:
         """One group with its items in order."""
-        each, start = self.groups[group], int(self.item_offsets[self.query_of_group[group]])
-        places = self.places[start + each.items]
-        order = np.argsort(places)
+        preference_group, start = (
+            self.groups[group],
+            int(self.item_offsets[self.query_of_group[group]]),
+        )
+        item_places = self.places[start + preference_group.items]
+        order = np.argsort(item_places)
         better, retrieved = (
-            each.better[np.ix_(order, order)],
-            count_true(self.ranks[start + each.items] > 0),
+            preference_group.better[np.ix_(order, order)],
+            count_true(self.ranks[start + preference_group.items] > 0),
         )
         return PlacedGroup(
-            places[order], each.levels[order], better, retrieved, each.chained is not None
+            item_places[order],
+            preference_group.levels[order],
+            better,
+            retrieved,
+            preference_group.chained is not None,
         )
 
     @cached_property
     def tallies(self) -> tuple[Tally, Tally]:
         """The preferences of each group that are fulfilled, and all of them."""
-        found = [
+        group_tallies = [
             tally(placed.better, placed.retrieved)
             for placed in map(self.placed, range(len(self.groups)))
         ]
-        table = np.array(found, dtype=np.float64).reshape(len(found), 2, 3)
+        table = np.array(group_tallies, dtype=np.float64).reshape(len(group_tallies), 2, 3)
         return Tally(*table[:, 0].T), Tally(*table[:, 1].T)
 
     @cached_property
     def pairs(self) -> tuple[Tally, Tally]:
-        """(queries,) over the pairs of items with a stated preference: the sum of the share of
+        """Over the pairs of items of each query with a stated preference: the sum of the share of
         groups whose preference is fulfilled, and the number of pairs.
         """
         table = np.zeros((len(self.queries), 2, 3))
         for query, (start, stop) in enumerate(pairwise(self.group_offsets.tolist())):
             if stop == start + 1:
                 # One group states a pair once: the shares are 0 and 1.
-                table[query] = [[each[start] for each in tallies] for tallies in self.tallies]
+                table[query] = [[column[start] for column in tallies] for tallies in self.tallies]
             elif stop > start:
                 table[query] = self._pairs(range(start, stop))
         return Tally(*table[:, 0].T), Tally(*table[:, 1].T)
@@ -358,25 +369,26 @@ class PreferenceRankings:
         votes = np.zeros((n, n))
         for group in groups:
             placed = self.placed(group)
-            votes[np.ix_(placed.places, placed.places)] += placed.better
+            votes[np.ix_(placed.item_places, placed.item_places)] += placed.better
         stated = np.triu(votes + votes.T)
         share = np.divide(np.triu(votes), stated, out=np.zeros_like(votes), where=stated > 0)
         parts = [
             (slice(0, retrieved), slice(0, retrieved)),
             (slice(0, retrieved), slice(retrieved, n)),
         ]
-        known = [stated[part] > 0 for part in [*parts, (slice(retrieved, n), slice(retrieved, n))]]
+        is_stated = [
+            stated[part] > 0 for part in [*parts, (slice(retrieved, n), slice(retrieved, n))]
+        ]
         return np.array(
-            [[*(share[part].sum() for part in parts), 0.0], [count_true(part) for part in known]]
+            [
+                [*(share[part].sum() for part in parts), 0.0],
+                [count_true(part) for part in is_stated],
+            ]
         )
 
     def sum_groups(self, values: Floats) -> Floats:
-        """(queries,) the sum of (groups,) values per query, in the order of the groups; 0 without
-        groups.
-        """
-        return np.bincount(self.query_of_group, weights=values, minlength=len(self.queries)).astype(
-            np.float64, copy=False
-        )
+        """Sum of the groups' values of each query, in the order of the groups; 0 without groups."""
+        return sum_by(self.query_of_group, values, len(self.queries))
 
     def cut(self, depth: int) -> Self:
         """The view of rankings cut to their first `depth` items; the preferences stay whole."""
@@ -406,13 +418,13 @@ def tally(better: Bools, retrieved: int) -> tuple[tuple[int, int, int], tuple[in
         better[:retrieved, retrieved:],
         better[retrieved:],
     )
-    one = count_true(right)
+    one_retrieved = count_true(right)
     possible = (
         count_true(upper),
-        one + count_true(below[:, :retrieved]),
+        one_retrieved + count_true(below[:, :retrieved]),
         count_true(below[:, retrieved:]),
     )
-    return (count_true(np.triu(upper)), one, 0), possible
+    return (count_true(np.triu(upper)), one_retrieved, 0), possible
 
 
 def count_true(values: Bools) -> int:

@@ -14,10 +14,12 @@ from rankwell.core.tables import (
     Floats,
     Ints,
     gather,
-    offsets_by,
-    offsets_of,
+    offsets_from_rows,
     position_in_segment,
     running_sum,
+    segment_of_row,
+    segment_offsets,
+    sum_by,
 )
 from rankwell.core.views.judged import JudgedRankings, expected_values
 from rankwell.errors import BadInput, DuplicateItem
@@ -61,47 +63,49 @@ class ListSide:
     other_scores: Floats
 
     @classmethod
-    def read(cls, listed: Listed) -> Self:
+    def read(cls, top_items: Listed) -> Self:
         """The lists of a padded table; nothing is known yet of items that only the other list
         holds.
         """
-        kept = listed.positions >= 0
-        if (kept[:, 1:] & ~kept[:, :-1]).any():
-            row = int(np.flatnonzero((kept[:, 1:] & ~kept[:, :-1]).any(axis=1))[0])
+        is_item = top_items.positions >= 0
+        if (is_item[:, 1:] & ~is_item[:, :-1]).any():
+            row = int(np.flatnonzero((is_item[:, 1:] & ~is_item[:, :-1]).any(axis=1))[0])
             raise BadInput(
                 f"row {row} of the positions has an item after a -1; a list is padded with -1 "
                 "at its end only."
             )
-        unknown = np.full(listed.positions.shape, np.nan)
+        unknown = np.full(top_items.positions.shape, np.nan)
         return cls(
-            offsets=offsets_of(kept.sum(axis=1, dtype=np.int64)),
-            items=listed.positions[kept],
-            scores=listed.scores[kept],
-            other_ranks=np.zeros(int(kept.sum()), dtype=np.int64)
-            if listed.other_ranks is None
-            else listed.other_ranks[kept],
-            other_scores=(unknown if listed.other_scores is None else listed.other_scores)[kept],
+            offsets=segment_offsets(is_item.sum(axis=1, dtype=np.int64)),
+            items=top_items.positions[is_item],
+            scores=top_items.scores[is_item],
+            other_ranks=np.zeros(int(is_item.sum()), dtype=np.int64)
+            if top_items.other_ranks is None
+            else top_items.other_ranks[is_item],
+            other_scores=(unknown if top_items.other_scores is None else top_items.other_scores)[
+                is_item
+            ],
         )
 
     @cached_property
     def lengths(self) -> Ints:
-        """(queries,) how many items each list has."""
+        """Number of items of each list."""
         return np.diff(self.offsets)
 
     @cached_property
     def query_of_row(self) -> Ints:
-        """(rows,) the index of each row's query."""
-        return np.repeat(np.arange(len(self.lengths), dtype=np.int64), self.lengths)
+        """Index of each row's query."""
+        return segment_of_row(self.offsets)
 
     @cached_property
     def ranks(self) -> Ints:
-        """(rows,) the rank of each row, from 1."""
+        """Rank of each row, from 1."""
         return position_in_segment(self.offsets) + 1
 
     @cached_property
     def shared_ranks(self) -> Ints:
-        """(rows,) the rank of the first item with the same similarity; items of unknown similarity
-        are tied with none.
+        """Rank of the first item with the similarity of each row; items of unknown similarity are
+        tied with none.
         """
         new = np.ones(len(self.items), dtype=np.bool_)
         new[1:] = (self.scores[1:] != self.scores[:-1]) | (
@@ -109,13 +113,13 @@ class ListSide:
         )
         return self.ranks[np.maximum.accumulate(np.where(new, np.arange(len(new)), 0))]
 
-    def n_shown(self, k: int | None) -> Ints:
-        """(queries,) how many items stand in the first `k` places; all for None."""
+    def list_length(self, k: int | None) -> Ints:
+        """Number of items in the first `k` places of each list; of all for None."""
         return self.lengths if k is None else np.minimum(self.lengths, k)
 
     def within(self, depth: int | Ints | None) -> Bools:
-        """(rows,) whether each row stands in the first places: one number, one per query, or None
-        for all.
+        """Whether each row stands in the first places: one number, one per query, or None for
+        all.
         """
         if depth is None:
             return np.ones(len(self.items), dtype=np.bool_)
@@ -127,21 +131,19 @@ class ListSide:
         )
 
     def sum_rows(self, values: Floats | Bools | Ints) -> Floats:
-        """(queries,) the sum of (rows,) values per query, added in order of rank; 0 without
-        rows.
-        """
-        return np.bincount(self.query_of_row, weights=values, minlength=len(self.lengths)).astype(
-            np.float64, copy=False
-        )
+        """Sum of the rows' values of each query, added in order of rank; 0 without rows."""
+        return sum_by(self.query_of_row, values, len(self.lengths))
 
     def score_at(self, rank: Ints) -> Floats:
-        """(queries,) the similarity of the item at a rank, one rank per query; NaN where the list
-        does not reach it.
+        """Similarity of the item at a rank, one rank per query; NaN where the list does not reach
+        it.
         """
-        there = np.flatnonzero((rank >= 1) & (rank <= self.lengths))
-        found = np.full(len(self.lengths), np.nan)
-        found[there] = self.scores[self.offsets[there] + rank[there] - 1]
-        return found
+        reaching_queries = np.flatnonzero((rank >= 1) & (rank <= self.lengths))
+        scores = np.full(len(self.lengths), np.nan)
+        scores[reaching_queries] = self.scores[
+            self.offsets[reaching_queries] + rank[reaching_queries] - 1
+        ]
+        return scores
 
     def take(self, queries: Ints) -> Self:
         """The lists of some queries only, in the order given by their indices."""
@@ -164,18 +166,23 @@ class ListSide:
         order = np.argsort(keys, kind="stable")
         wanted = self.query_of_row * stride + self.items
         row = order[np.searchsorted(keys[order], wanted)]
-        found = keys[row] == wanted
+        is_shared = keys[row] == wanted
         ranks, scores = self.other_ranks.copy(), self.other_scores.copy()
-        ranks[found], scores[found] = other.ranks[row[found]], other.scores[row[found]]
+        ranks[is_shared], scores[is_shared] = (
+            other.ranks[row[is_shared]],
+            other.scores[row[is_shared]],
+        )
         wrong = (self.other_ranks != 0) & (self.other_ranks != ranks)
-        wrong |= ~found & (ranks > 0) & (ranks <= other.lengths[self.query_of_row])
+        wrong |= ~is_shared & (ranks > 0) & (ranks <= other.lengths[self.query_of_row])
         if wrong.any():
             at = int(np.flatnonzero(wrong)[0])
             where = (
                 f"query {queries[int(self.query_of_row[at])]!r}, {name} item {int(self.items[at])}"
             )
             says = (
-                f"rank {int(ranks[at])} in the other list" if found[at] else "not in the other list"
+                f"rank {int(ranks[at])} in the other list"
+                if is_shared[at]
+                else "not in the other list"
             )
             raise BadInput(
                 f"{where}: its exact rank under the other model is "
@@ -240,10 +247,10 @@ class RankingPairs:
         """The view of two top-k tables with a row per query. Raises BadInput and DuplicateItem for
         lists that cannot be.
         """
-        for name, listed in (("reference", reference), ("candidate", candidate)):
-            for column in listed:
+        for name, top_items in (("reference", reference), ("candidate", candidate)):
+            for column in top_items:
                 if column is not None and (
-                    column.shape != listed.positions.shape or column.shape[:1] != (len(queries),)
+                    column.shape != top_items.positions.shape or column.shape[:1] != (len(queries),)
                 ):
                     wanted = f"({len(queries)}, depth)"
                     raise BadInput(
@@ -260,16 +267,17 @@ class RankingPairs:
             second.knowing(first, queries, "candidate"),
             n,
         )
-        needed = first.lengths + second.lengths - view.n_shared(None)
+        min_candidates = first.lengths + second.lengths - view.n_shared(None)
         for side in (view.reference, view.candidate):
-            np.maximum.at(needed, side.query_of_row, side.other_ranks)
-        if (needed > n).any():
-            at = int(np.flatnonzero(needed > n)[0])
-            what = (
-                f"query {queries[at]!r}: the lists and ranks need {int(needed[at])} candidates, "
+            np.maximum.at(min_candidates, side.query_of_row, side.other_ranks)
+        if (min_candidates > n).any():
+            at = int(np.flatnonzero(min_candidates > n)[0])
+            problem = (
+                f"query {queries[at]!r}: the lists and ranks need {int(min_candidates[at])} "
+                "candidates, "
                 f"but there are {int(n[at])}"
             )
-            raise BadInput(f"{what}; count every item that may be listed.")
+            raise BadInput(f"{problem}; count every item that may be listed.")
         return view
 
     def take(self, queries: Ints) -> Self:
@@ -286,11 +294,11 @@ class RankingPairs:
         reference's order.
         """
         side = self.reference
-        last = self.candidate.n_shown(k)[side.query_of_row]
+        last = self.candidate.list_length(k)[side.query_of_row]
         return np.flatnonzero(side.within(k) & (side.other_ranks > 0) & (side.other_ranks <= last))
 
     def n_shared(self, k: int | None) -> Ints:
-        """(queries,) how many items stand in the first `k` places of both lists."""
+        """Number of items of each query in the first `k` places of both lists."""
         return np.bincount(
             self.reference.query_of_row[self.shared(k)], minlength=len(self.queries)
         ).astype(np.int64)
@@ -302,10 +310,10 @@ class RankingPairs:
         The number of shared items follows the hypergeometric distribution; numbers whose worth is
         NaN are left out of the mean. NaN where there is none other.
         """
-        known = np.column_stack(
-            [self.reference.n_shown(k), self.candidate.n_shown(k), self.n_candidates]
+        sizes = np.column_stack(
+            [self.reference.list_length(k), self.candidate.list_length(k), self.n_candidates]
         )
-        kinds, kind_of_query = np.unique(known, axis=0, return_inverse=True)
+        kinds, kind_of_query = np.unique(sizes, axis=0, return_inverse=True)
         means = np.full(len(kinds), np.nan)
         for kind, (first, second, n) in enumerate(kinds.tolist()):
             shared = np.arange(max(0, first + second - n), min(first, second) + 1)
@@ -325,8 +333,8 @@ class RankingPairs:
         share their first rank.
         """
         first, second, rows = self.reference, self.candidate, self.shared(k)
-        longer = np.maximum(first.n_shown(k), second.n_shown(k))
-        offsets = offsets_of(longer)
+        longer = np.maximum(first.list_length(k), second.list_length(k))
+        offsets = segment_offsets(longer)
         ranks = [side.ranks if ties == "order" else side.shared_ranks for side in (first, second)]
         owner = first.query_of_row[rows]
         depth = np.maximum(
@@ -339,14 +347,14 @@ class RankingPairs:
             )
             return running_sum(counts, offsets)
 
-        shown = [side.within(k) for side in (first, second)]
+        is_within = [side.within(k) for side in (first, second)]
         return Prefixes(
             offsets=offsets,
-            query=np.repeat(np.arange(len(longer), dtype=np.int64), longer),
+            query=segment_of_row(offsets),
             depth=position_in_segment(offsets) + 1,
             shared=_at_depth(owner, depth),
-            reference=_at_depth(first.query_of_row[shown[0]], ranks[0][shown[0]]),
-            candidate=_at_depth(second.query_of_row[shown[1]], ranks[1][shown[1]]),
+            reference=_at_depth(first.query_of_row[is_within[0]], ranks[0][is_within[0]]),
+            candidate=_at_depth(second.query_of_row[is_within[1]], ranks[1][is_within[1]]),
         )
 
     def judged(self, gold_depth: int | None = None, gains: Gains = "binary") -> JudgedRankings:
@@ -405,7 +413,7 @@ class RankingPairs:
         owner, queries = self.reference.query_of_row, len(self.queries)
         judged = np.flatnonzero(gold)
         judged = judged[np.lexsort((-grades[judged], owner[judged]))]
-        offsets = offsets_by(owner[rows], queries)
+        offsets = offsets_from_rows(owner[rows], queries)
         return JudgedRankings(
             queries=self.queries,
             offsets=offsets,
@@ -417,7 +425,7 @@ class RankingPairs:
             before=position_in_segment(offsets),
             retrieved=retrieved,
             present=np.ones(queries, dtype=np.bool_),
-            judged_offsets=offsets_by(owner[judged], queries),
+            judged_offsets=offsets_from_rows(owner[judged], queries),
             judged_grades=grades[judged],
         )
 
@@ -441,6 +449,6 @@ def chance_level(
         return (
             np.full(len(pairs.queries), np.nan)
             if entry.chance is None
-            else entry.chance(pairs, **dict(measure.given))
+            else entry.chance(pairs, **dict(measure.arguments))
         )
     return expected_values(measure, pairs.judged_at_random(gold_depth, gains))

@@ -36,7 +36,7 @@ class SecondJudgedRankings:
     def join(cls, judgments: JudgmentPair, hits: Hits) -> Self:
         """The view of one ranking under two judgments; `hits` are those of the first."""
         flat, second = JudgedRankings.join(judgments.first, hits), judgments.second
-        known = dict(
+        grade_of_pair = dict(
             zip(
                 zip(second.row_queries, second.items, strict=True),
                 second.grades.tolist(),
@@ -44,7 +44,9 @@ class SecondJudgedRankings:
             )
         )
         items: list[str] = [judgments.first.items[row] for row in map(int, flat.items)]
-        grades = [known.get(pair, np.nan) for pair in zip(flat.row_queries, items, strict=True)]
+        grades = [
+            grade_of_pair.get(pair, np.nan) for pair in zip(flat.row_queries, items, strict=True)
+        ]
         return cls(flat, np.array(grades, dtype=np.float64))
 
     @property

@@ -12,9 +12,9 @@ from rankwell.core.tables import (
     Ints,
     QueryRows,
     gather,
-    offsets_by,
-    offsets_of,
+    offsets_from_rows,
     position_in_segment,
+    segment_offsets,
     sort_ids,
 )
 from rankwell.core.views.judged import JudgedRankings
@@ -51,7 +51,9 @@ class SessionQueries(QueryRows):
         names = sort_ids(sessions)
         lengths = np.array([len(sessions[name]) for name in names], dtype=np.int64)
         return cls(
-            tuple(names), offsets_of(lengths), [query for name in names for query in sessions[name]]
+            tuple(names),
+            segment_offsets(lengths),
+            [query for name in names for query in sessions[name]],
         )
 
 
@@ -74,25 +76,25 @@ class SessionRankings:
         """The view by sessions of rankings whose ties are resolved; queries of no session are left
         out.
         """
-        known = [row for row, query in enumerate(sessions.items) if query in view.index]
-        rows = np.array(known, dtype=np.int64)
+        view_rows = [row for row, query in enumerate(sessions.items) if query in view.index]
+        rows = np.array(view_rows, dtype=np.int64)
         taken = view.take(
-            np.array([view.index[sessions.items[row]] for row in known], dtype=np.int64)
+            np.array([view.index[sessions.items[row]] for row in view_rows], dtype=np.int64)
         )
         owner, n = sessions.query_of_row[rows], len(sessions.queries)
-        place = position_in_segment(sessions.offsets)[rows] + 1
+        query_places = position_in_segment(sessions.offsets)[rows] + 1
         judged = owner[taken.query_of_judged]
         order = np.lexsort((-taken.judged_grades, judged))
         flat = replace(
             taken,
             queries=sessions.queries,
-            offsets=offsets_by(owner[taken.query_of_row], n),
+            offsets=offsets_from_rows(owner[taken.query_of_row], n),
             retrieved=np.bincount(owner, weights=taken.retrieved, minlength=n).astype(np.int64),
             present=np.bincount(owner[taken.present], minlength=n) > 0,
-            judged_offsets=offsets_by(judged, n),
+            judged_offsets=offsets_from_rows(judged, n),
             judged_grades=taken.judged_grades[order],
         )
-        return cls(flat, place[taken.query_of_row])
+        return cls(flat, query_places[taken.query_of_row])
 
     @property
     def queries(self) -> tuple[str, ...]:

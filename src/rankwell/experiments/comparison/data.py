@@ -15,7 +15,7 @@ from rankwell.store import Source
 Test = Literal["randomisation", "t", "wilcoxon", "sign", "bootstrap"]
 Correction = Literal["holm", "bh", "max-t", "tukey", "none"]
 TestFamily = Literal["primary", "all"]
-Row = Mapping[str, Any]
+Row = dict[str, Any]
 RowAttributes = Mapping[str, Any]
 """Columns that distinguish values of one measure (`direction`)."""
 
@@ -113,9 +113,9 @@ class ComparisonOptions:
     def check_clusters(self) -> None:
         """Raises BadUsage for a test that takes queries for independent."""
         if self.test in ("wilcoxon", "sign") or self.correction == "tukey":
-            what = "Tukey's test" if self.correction == "tukey" else f"the {self.test} test"
+            test_name = "Tukey's test" if self.correction == "tukey" else f"the {self.test} test"
             raise BadUsage(
-                f"{what} takes queries for independent; with clusters choose randomisation, t "
+                f"{test_name} takes queries for independent; with clusters choose randomisation, t "
                 "or bootstrap, with holm."
             )
 
@@ -135,18 +135,18 @@ class Attribute(NamedTuple):
 
 
 def attribute_named(
-    name: str | None, known: Mapping[str, Mapping[str, str]], advice: str
+    name: str | None, attributes: Mapping[str, Mapping[str, str]], advice: str
 ) -> Attribute | None:
     """An attribute of the queries, None for none. Raises UnknownName; BadInput with the advice
     where they have none at all.
     """
     if name is None:
         return None
-    if not known:
+    if not attributes:
         raise BadInput(f"the queries have no attributes to take {name!r} from; {advice}.")
-    if name not in known:
-        raise UnknownName(f"no query has a column {name!r}; {suggest(name, known)}")
-    return Attribute(name, known[name])
+    if name not in attributes:
+        raise UnknownName(f"no query has a column {name!r}; {suggest(name, attributes)}")
+    return Attribute(name, attributes[name])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,7 +33,7 @@ _RANGES: dict[Unit, float] = {"share": 1.0, "percent": 100.0}
 
 class Column(NamedTuple):
     """A pair by one measure over some queries. group: their name, "" for all queries. several:
-    whether runs have many.
+    whether there are pairs with different second runs.
     """
 
     matrix: QuerySystemMatrix
@@ -44,7 +44,7 @@ class Column(NamedTuple):
 
     @property
     def differences(self) -> Floats:
-        """(queries,) NaN where a query does not count here."""
+        """The difference of each query, NaN where it does not count here."""
         return np.where(self.rows, self.matrix.differences(self.pair), np.nan)
 
     @property
@@ -65,11 +65,11 @@ def columns_of(
     comparison: Comparison, pairs: Sequence[Pair], rows: Bools, name: str = ""
 ) -> list[Column]:
     """Every pair by every measure that both runs have."""
-    several, known = len({pair.against for pair in pairs}) > 1, comparison.matrices
+    several, matrices = len({pair.against for pair in pairs}) > 1, comparison.matrices
     return [
         Column(matrix, pair, rows, name, several)
         for pair in pairs
-        for matrix in known
+        for matrix in matrices
         if set(pair) <= set(matrix.runs)
     ]
 
@@ -93,13 +93,18 @@ class ComparedValues(Sequence[Values]):
     def __getitem__(self, index: slice) -> Sequence[Values]: ...
     def __getitem__(self, index: int | slice) -> Values | Sequence[Values]:
         if isinstance(index, slice):
-            return [self[place] for place in range(len(self))[index]]
-        place = range(len(self))[index]
-        if place < len(self._values):
-            return self._values[place]
-        each = self._columns[place - len(self._values)]
+            return [self[position] for position in range(len(self))[index]]
+        column_index = range(len(self))[index]
+        if column_index < len(self._values):
+            return self._values[column_index]
+        column = self._columns[column_index - len(self._values)]
         return Values(
-            each.pair.run, *each.names, each.matrix.unit, "mean", self._queries, each.differences
+            column.pair.run,
+            *column.names,
+            column.matrix.unit,
+            "mean",
+            self._queries,
+            column.differences,
         )
 
 
@@ -120,25 +125,33 @@ def judge(
 
     The differences of some columns at a time are in memory.
     """
-    found = list[PairedDifference]()
+    differences = list[PairedDifference]()
     together = max(1, _TOGETHER // max(1, len(columns[0].rows))) if columns else 1
     for start in range(0, len(columns), together):
-        found += _judged(columns[start : start + together], options, clusters)
-    adjusted = _adjusted(columns, [each.row["p"] for each in found], options, clusters)
-    for each, p in zip(found, adjusted, strict=True):
-        each.row.update(p_adjusted=p, decisive=p is not None and p <= options.alpha)
-    return found
+        differences += _judged(columns[start : start + together], options, clusters)
+    adjusted = _adjusted(
+        columns, [difference.row["p"] for difference in differences], options, clusters
+    )
+    for difference, p in zip(differences, adjusted, strict=True):
+        difference.row.update(p_adjusted=p, decisive=p is not None and p <= options.alpha)
+    return differences
 
 
 def _judged(
     columns: Sequence[Column], options: ComparisonOptions, clusters: Ints | None
 ) -> list[PairedDifference]:
     """The statistics of some columns without adjusted p-values."""
-    added = [_added(each, clusters) for each in columns]
+    added = [_added(column, clusters) for column in columns]
     boot = _boot(added, options)
-    every = zip(columns, _p_values(columns, added, boot, options), strict=True)
-    p = [None if each.matrix.role == "descriptive" else found for each, found in every]
-    intervals = [_interval(each, drawn, options) for each, drawn in zip(added, boot, strict=True)]
+    columns_with_p = zip(columns, _p_values(columns, added, boot, options), strict=True)
+    p = [
+        None if column.matrix.role == "descriptive" else p_value
+        for column, p_value in columns_with_p
+    ]
+    intervals = [
+        _interval(differences, drawn, options)
+        for differences, drawn in zip(added, boot, strict=True)
+    ]
     rows = zip(columns, added, intervals, p, strict=True)
     return [_difference(*row, options, clustered=clusters is not None) for row in rows]
 
@@ -146,15 +159,15 @@ def _judged(
 def _added(column: Column, clusters: Ints | None) -> Differences:
     """The differences that count, added up by cluster where there are clusters."""
     differences = column.differences
-    kept = ~np.isnan(differences)
+    is_counted = ~np.isnan(differences)
     weights = column.matrix.shared_weights(column.pair)
-    own = None if weights is None else weights[kept]
+    counted_weights = None if weights is None else weights[is_counted]
     if clusters is not None:
-        return cluster_sums(differences[kept], clusters[kept], own)
-    if own is not None:
-        return Differences(differences[kept] * own, own)
+        return cluster_sums(differences[is_counted], clusters[is_counted], counted_weights)
+    if counted_weights is not None:
+        return Differences(differences[is_counted] * counted_weights, counted_weights)
     return Differences(
-        differences[kept],
+        differences[is_counted],
         largest={"share": 1.0, "percent": 100.0}.get(column.matrix.unit, math.inf),
     )
 
@@ -162,7 +175,9 @@ def _added(column: Column, clusters: Ints | None) -> Differences:
 def _boot(added: Sequence[Differences], options: ComparisonOptions) -> list[Bootstrapped]:
     if options.intervals in ("t", "none") and options.test != "bootstrap":
         return [Bootstrapped(None, None)] * len(added)
-    sized = [each if _weighs(each) else Differences(np.zeros(0)) for each in added]
+    sized = [
+        differences if _weighs(differences) else Differences(np.zeros(0)) for differences in added
+    ]
     return paired_bootstrap(
         sized,
         test=options.test == "bootstrap",
@@ -173,8 +188,10 @@ def _boot(added: Sequence[Differences], options: ComparisonOptions) -> list[Boot
     )
 
 
-def _weighs(each: Differences) -> bool:
-    return len(each.sums) > 0 and (each.sizes is None or bool(each.sizes.any()))
+def _weighs(differences: Differences) -> bool:
+    return len(differences.sums) > 0 and (
+        differences.sizes is None or bool(differences.sizes.any())
+    )
 
 
 def _p_values(
@@ -184,24 +201,30 @@ def _p_values(
     options: ComparisonOptions,
 ) -> list[float | None]:
     if options.test == "randomisation":
-        pairs = [(np.zeros(len(each.sums)), each.sums) for each in added]
+        pairs = [(np.zeros(len(differences.sums)), differences.sums) for differences in added]
         return [
-            each.p
-            for each in paired_randomisation(pairs, resamples=options.resamples, seed=options.seed)
+            test_result.p
+            for test_result in paired_randomisation(
+                pairs, resamples=options.resamples, seed=options.seed
+            )
         ]
     if options.test == "bootstrap":
-        return [each.p for each in boot]
+        return [bootstrapped.p for bootstrapped in boot]
     if options.test == "t":
-        return [None if found is None else found.p for found in (_t(each) for each in added)]
-    counted = [values[~np.isnan(values)] for values in (each.differences for each in columns)]
+        return [
+            None if test_result is None else test_result.p
+            for test_result in (_t(differences) for differences in added)
+        ]
+    counted = [values[~np.isnan(values)] for values in (column.differences for column in columns)]
     tested = [
-        wilcoxon(each).p if options.test == "wilcoxon" else sign_test(each).p for each in counted
+        wilcoxon(values).p if options.test == "wilcoxon" else sign_test(values).p
+        for values in counted
     ]
-    return [p if len(each) else None for p, each in zip(tested, counted, strict=True)]
+    return [p if len(values) else None for p, values in zip(tested, counted, strict=True)]
 
 
-def _t(each: Differences) -> PairedT | None:
-    return paired_t(each.sums, each.sizes) if _weighs(each) else None
+def _t(differences: Differences) -> PairedT | None:
+    return paired_t(differences.sums, differences.sizes) if _weighs(differences) else None
 
 
 def _adjusted(
@@ -214,21 +237,24 @@ def _adjusted(
     earlier one.
     """
     families: dict[int, list[int]] = {}
-    for place, each in enumerate(columns):
-        if each.matrix.is_counted:
-            families.setdefault(id(each.matrix) if options.family == "primary" else 0, []).append(
-                place
+    for index, column in enumerate(columns):
+        if column.matrix.is_counted:
+            families.setdefault(id(column.matrix) if options.family == "primary" else 0, []).append(
+                index
             )
-    known: dict[tuple[int, Pair, str], float | None] = {}
-    for places in families.values():
-        mine = [columns[place] for place in places]
-        found = _within_family(mine, [p[place] for place in places], options, clusters)
-        known |= {
-            (id(each.matrix), each.pair, each.group): one
-            for each, one in zip(mine, found, strict=True)
+    adjusted_p: dict[tuple[int, Pair, str], float | None] = {}
+    for indices in families.values():
+        family_columns = [columns[index] for index in indices]
+        family_p = _within_family(
+            family_columns, [p[index] for index in indices], options, clusters
+        )
+        adjusted_p |= {
+            (id(column.matrix), column.pair, column.group): p_value
+            for column, p_value in zip(family_columns, family_p, strict=True)
         }
     return [
-        known.get((id(each.matrix.twin or each.matrix), each.pair, each.group)) for each in columns
+        adjusted_p.get((id(column.matrix.twin or column.matrix), column.pair, column.group))
+        for column in columns
     ]
 
 
@@ -242,19 +268,17 @@ def _within_family(
         return _tukey(columns, options)
     if options.correction == "max-t":
         # A query's or cluster's sign is one and the same in all columns.
-        table = np.column_stack([_aligned(each, clusters) for each in columns])
-        found = max_t(table, resamples=options.resamples, seed=options.seed)
-        return [None if math.isnan(each) else each for each in found.tolist()]
-    known = [each for each in p if each is not None]
+        table = np.column_stack([_aligned(column, clusters) for column in columns])
+        adjusted = max_t(table, resamples=options.resamples, seed=options.seed)
+        return [None if math.isnan(p_value) else p_value for p_value in adjusted.tolist()]
+    p_values = [p_value for p_value in p if p_value is not None]
     adjust = {"holm": holm, "bh": benjamini_hochberg, "none": list}[options.correction]
-    found = iter(adjust(known))
-    return [None if each is None else next(found) for each in p]
+    adjusted = iter(adjust(p_values))
+    return [None if p_value is None else next(adjusted) for p_value in p]
 
 
 def _aligned(column: Column, clusters: Ints | None) -> Floats:
-    """(queries,) or (clusters,) the weighted sums of a column, at the same place in every column;
-    NaN where nothing counts.
-    """
+    """The weighted sum of each query, or of each cluster, in a column; NaN where nothing counts."""
     weights = column.matrix.shared_weights(column.pair)
     table = column.differences if weights is None else column.differences * weights
     if clusters is None:
@@ -270,30 +294,30 @@ def _tukey(columns: Sequence[Column], options: ComparisonOptions) -> list[float 
     of them.
     """
     done: dict[tuple[int, str], Floats | None] = {}
-    found: list[float | None] = []
-    for each in columns:
-        key = (id(each.matrix), each.group)
+    p_values: list[float | None] = []
+    for column in columns:
+        key = (id(column.matrix), column.group)
         if key not in done:
-            if each.matrix.weights is not None:
+            if column.matrix.weights is not None:
                 raise BadUsage(
-                    f"{each.matrix.label} is a weighted mean, which Tukey's test cannot "
+                    f"{column.matrix.label} is a weighted mean, which Tukey's test cannot "
                     "compare; choose holm."
                 )
-            rows = each.rows & ~np.isnan(each.matrix.values).any(axis=1)
-            table = np.round(each.matrix.values[rows], 12)
+            rows = column.rows & ~np.isnan(column.matrix.values).any(axis=1)
+            table = np.round(column.matrix.values[rows], 12)
             done[key] = (
                 randomised_tukey_hsd(table, resamples=options.resamples, seed=options.seed)[1]
                 if rows.any()
                 else None
             )
         p = done[key]
-        runs = each.matrix.runs
-        found.append(
+        runs = column.matrix.runs
+        p_values.append(
             None
             if p is None
-            else float(p[runs.index(each.pair.run), runs.index(each.pair.against)])
+            else float(p[runs.index(column.pair.run), runs.index(column.pair.against)])
         )
-    return found
+    return p_values
 
 
 def _interval(
@@ -315,21 +339,24 @@ def _difference(
     clustered: bool,
 ) -> PairedDifference:
     matrix, differences = column.matrix, column.differences
-    kept = ~np.isnan(differences)
-    own, n = differences[kept], int(kept.sum())
+    is_counted = ~np.isnan(differences)
+    counted_differences, n = differences[is_counted], int(is_counted.sum())
     weighs, student, units = _weighs(added), _t(added), len(added.sums)
     mean = added.mean if weighs else None
     # The spread of one query's (or cluster's) difference that gives the mean its error.
     spread = None if student is None else student.error * math.sqrt(units)
     levels = {"alpha": options.alpha, "power": options.power}
-    wins, losses = (int(np.count_nonzero(own * sign > 0)) for sign in (matrix.sign, -matrix.sign))
+    wins, losses = (
+        int(np.count_nonzero(counted_differences * sign > 0))
+        for sign in (matrix.sign, -matrix.sign)
+    )
     low, high = interval or (None, None)
-    means = _means(column, kept) if weighs else (None, None)
+    means = _means(column, is_counted) if weighs else (None, None)
     row: dict[str, Any] = {
         "run": column.pair.run,
         **dict(zip(("measure", "label"), column.names, strict=True)),
         "mean": mean,
-        "sd": exact_sd(own) if n > 1 else None,
+        "sd": exact_sd(counted_differences) if n > 1 else None,
         "ci_low": low,
         "ci_high": high,
         "n": n,
@@ -344,7 +371,7 @@ def _difference(
         "decisive": False,
         "better": matrix.better,
         "role": matrix.role,
-        "effect_size": cohen_dz(own),
+        "effect_size": cohen_dz(counted_differences),
         "wins": wins,
         "ties": n - wins - losses,
         "losses": losses,
@@ -371,8 +398,10 @@ def _detectable(
     return size if size is not None and size <= _RANGES.get(unit, math.inf) else None
 
 
-def _means(column: Column, kept: Bools) -> tuple[float, float]:
+def _means(column: Column, is_counted: Bools) -> tuple[float, float]:
     weights = column.matrix.shared_weights(column.pair)
-    own = None if weights is None else weights[kept]
-    one, other = (exact_mean(column.matrix.column(run)[kept], own) for run in column.pair)
-    return one, other
+    counted_weights = None if weights is None else weights[is_counted]
+    mean_run, mean_against = (
+        exact_mean(column.matrix.column(run)[is_counted], counted_weights) for run in column.pair
+    )
+    return mean_run, mean_against

@@ -49,17 +49,20 @@ class QuerySystemMatrix:
     def equals(self, other: "QuerySystemMatrix") -> bool:
         """Whether both have the same runs with the same values and weights on every query."""
         arrays = (
-            (each.values, np.ones(1) if each.weights is None else each.weights)
-            for each in (self, other)
+            (matrix.values, np.ones(1) if matrix.weights is None else matrix.weights)
+            for matrix in (self, other)
         )
-        one, two = (tuple(np.round(array, _DECIMALS) for array in pair) for pair in arrays)
+        own_arrays, other_arrays = (
+            tuple(np.round(array, _DECIMALS) for array in pair) for pair in arrays
+        )
         same = (self.runs, self.better, self.row_attributes) == (
             other.runs,
             other.better,
             other.row_attributes,
         )
         return same and all(
-            np.array_equal(*pair, equal_nan=True) for pair in zip(one, two, strict=True)
+            np.array_equal(*pair, equal_nan=True)
+            for pair in zip(own_arrays, other_arrays, strict=True)
         )
 
     @property
@@ -69,29 +72,34 @@ class QuerySystemMatrix:
 
     @property
     def shared_values(self) -> Floats:
-        """(shared, runs) the values of the queries that count for all runs, higher ones better;
-        rounded as differences are.
+        """The values of the queries that count for all runs, higher ones better; rounded as
+        differences are.
+
+        Returns (shared queries, runs).
         """
         return self.sign * np.round(self.values[~np.isnan(self.values).any(axis=1)], _DECIMALS)
 
     def column(self, run: str) -> Floats:
-        """(queries,) the values of a run."""
+        """The value of a run for each query."""
         return self.values[:, self.runs.index(run)]
 
     def differences(self, pair: Pair) -> Floats:
-        """(queries,) the run's value less the other's, NaN unless both count; rounded, so that a
-        rounding error counts as 0.
+        """The run's value of each query less the other's, NaN unless both count; rounded, so that
+        a rounding error counts as 0.
         """
         return np.round(self.column(pair.run) - self.column(pair.against), _DECIMALS)
 
     def shared_weights(self, pair: Pair) -> Floats | None:
-        """(queries,) the weights of a pair's differences; None for a plain mean."""
+        """The weight of a pair's difference for each query; None for a plain mean."""
         return None if self.weights is None else self.weights[:, self.runs.index(pair.run)]
 
     def lone(self, pair: Pair) -> int:
         """The number of queries that count for one of the two only."""
-        one, other = np.isnan(self.column(pair.run)), np.isnan(self.column(pair.against))
-        return int(np.count_nonzero(one != other))
+        run_missing, against_missing = (
+            np.isnan(self.column(pair.run)),
+            np.isnan(self.column(pair.against)),
+        )
+        return int(np.count_nonzero(run_missing != against_missing))
 
 
 class Comparison(NamedTuple):
@@ -116,30 +124,33 @@ def align_values(
 
     A run that shares no measure with another is left out, with a note.
     """
-    runs = tuple(dict.fromkeys(each.run for each in values))
+    runs = tuple(dict.fromkeys(run_values.run for run_values in values))
     if len(runs) < 2:
         raise BadUsage(
-            f"{_listed(runs) or 'nothing'} alone is compared with nothing; give two runs or more."
+            f"{_quoted_names(runs) or 'nothing'} alone is compared with nothing; give two runs or "
+            "more."
         )
-    queries = sort_ids({query for each in values for query in each.queries})
-    place = {query: at for at, query in enumerate(queries)}
+    queries = sort_ids({query for run_values in values for query in run_values.queries})
+    row_of_query = {query: at for at, query in enumerate(queries)}
     grouped: dict[tuple[str, tuple[tuple[str, Any], ...]], dict[str, Values]] = {}
-    for each, attributes in zip(values, row_attributes, strict=True):
-        own = grouped.setdefault((each.measure, tuple(attributes.items())), {})
-        earlier = own.setdefault(each.run, each)
+    for run_values, attributes in zip(values, row_attributes, strict=True):
+        values_by_run = grouped.setdefault((run_values.measure, tuple(attributes.items())), {})
+        earlier = values_by_run.setdefault(run_values.run, run_values)
         # A convention may have two words for one measure, as those of the first answer and of the
         # first k are with -k 1.
-        if earlier.queries != each.queries or not np.array_equal(
-            earlier.values, each.values, equal_nan=True
+        if earlier.queries != run_values.queries or not np.array_equal(
+            earlier.values, run_values.values, equal_nan=True
         ):
             raise BadInput(
-                f"run {each.run!r} has {each.measure} more than once; name the folders, as in "
-                "first=DIR second=DIR."
+                f"run {run_values.run!r} has {run_values.measure} more than once; name the "
+                "folders, as in first=DIR second=DIR."
             )
-    shared = {run for own in grouped.values() if len(own) > 1 for run in own}
+    shared = {
+        run for values_by_run in grouped.values() if len(values_by_run) > 1 for run in values_by_run
+    }
     if not shared:
         raise BadInput(
-            f"{_listed(runs)} have no measure in common; evaluate them by the same measures."
+            f"{_quoted_names(runs)} have no measure in common; evaluate them by the same measures."
         )
     lone = [run for run in runs if run not in shared]
     notes = (
@@ -149,18 +160,24 @@ def align_values(
     )
     runs = tuple(run for run in runs if run in shared)
     matrices = [
-        _matrix(own, dict(attributes), place, better, notes)
-        for (_, attributes), own in grouped.items()
-        if len(own) > 1
+        _matrix(values_by_run, dict(attributes), row_of_query, better, notes)
+        for (_, attributes), values_by_run in grouped.items()
+        if len(values_by_run) > 1
     ]
-    chosen = _selected(matrices, measures) if measures else matrices
-    named = {(each.measure, tuple(each.row_attributes.items())) for each in chosen}
-    kept = {key: own for key, own in grouped.items() if key in named or not measures}
+    selected_matrices = _selected(matrices, measures) if measures else matrices
+    selected_keys = {
+        (matrix.measure, tuple(matrix.row_attributes.items())) for matrix in selected_matrices
+    }
+    selected_groups = {
+        key: values_by_run
+        for key, values_by_run in grouped.items()
+        if key in selected_keys or not measures
+    }
     return Comparison(
         tuple(queries),
         runs,
-        tuple(chosen),
-        tuple(dict.fromkeys([*notes, *_on_partial(kept, runs)])),
+        tuple(selected_matrices),
+        tuple(dict.fromkeys([*notes, *_on_partial(selected_groups, runs)])),
     )
 
 
@@ -169,17 +186,20 @@ def _on_partial(grouped: Mapping[Any, Mapping[str, Values]], runs: Sequence[str]
     every measure.
     """
     partial: dict[tuple[str, ...], list[str]] = {}
-    for own in grouped.values():
-        if len(own) < len(runs) and not own.keys().isdisjoint(runs):
-            partial.setdefault(tuple(own), []).append(next(iter(own.values())).label)
+    for values_by_run in grouped.values():
+        if len(values_by_run) < len(runs) and not values_by_run.keys().isdisjoint(runs):
+            partial.setdefault(tuple(values_by_run), []).append(
+                next(iter(values_by_run.values())).label
+            )
     if not partial:
         return []
     n = sum(map(len, partial.values()))
     owners = [
-        f"{', '.join(dict.fromkeys(labels))} of {_listed(own)}" for own, labels in partial.items()
+        f"{', '.join(dict.fromkeys(labels))} of {_quoted_names(run_names)}"
+        for run_names, labels in partial.items()
     ]
-    what = f"{n} {'is' if n == 1 else 'are'} missing from some runs: {'; '.join(owners)}"
-    return [f"runs are compared by the measures that both have; {what}"]
+    missing_text = f"{n} {'is' if n == 1 else 'are'} missing from some runs: {'; '.join(owners)}"
+    return [f"runs are compared by the measures that both have; {missing_text}"]
 
 
 def in_order(values: Iterable[Values]) -> Iterator[Values]:
@@ -187,39 +207,39 @@ def in_order(values: Iterable[Values]) -> Iterator[Values]:
     on the order of rows.
     """
     # Most share their queries, and their order is one.
-    known: dict[int, tuple[Ints, tuple[str, ...], tuple[str, ...]]] = {}
-    for each in values:
-        if id(each.queries) not in known:
-            order = order_ids(each.queries)
-            known[id(each.queries)] = (
+    orders: dict[int, tuple[Ints, tuple[str, ...], tuple[str, ...]]] = {}
+    for run_values in values:
+        if id(run_values.queries) not in orders:
+            order = order_ids(run_values.queries)
+            orders[id(run_values.queries)] = (
                 order,
-                tuple(each.queries[place] for place in order.tolist()),
-                each.queries,
+                tuple(run_values.queries[row] for row in order.tolist()),
+                run_values.queries,
             )
-        order, queries, _ = known[id(each.queries)]
-        weights = None if each.weights is None else each.weights[order]
-        yield replace(each, queries=queries, values=each.values[order], weights=weights)
+        order, queries, _ = orders[id(run_values.queries)]
+        weights = None if run_values.weights is None else run_values.weights[order]
+        yield replace(run_values, queries=queries, values=run_values.values[order], weights=weights)
 
 
 def _matrix(
-    own: Mapping[str, Values],
+    values_by_run: Mapping[str, Values],
     row_attributes: RowAttributes,
-    place: Mapping[str, int],
+    row_of_query: Mapping[str, int],
     better: Mapping[str, Better],
     notes: list[str],
 ) -> QuerySystemMatrix:
-    first = next(iter(own.values()))
-    if len({each.unit for each in own.values()}) > 1:
-        units = ", ".join(f"{run} {each.unit}" for run, each in own.items())
+    first = next(iter(values_by_run.values()))
+    if len({run_values.unit for run_values in values_by_run.values()}) > 1:
+        units = ", ".join(f"{run} {run_values.unit}" for run, run_values in values_by_run.items())
         raise BadInput(
             f"{first.label} has different units ({units}); evaluate all runs by one convention."
         )
-    table = np.full((len(place), len(own)), np.nan)
+    table = np.full((len(row_of_query), len(values_by_run)), np.nan)
     weights = np.full(table.shape, np.nan)
-    for column, each in enumerate(own.values()):
-        rows = [place[query] for query in each.queries]
-        table[rows, column] = each.values
-        weights[rows, column] = 1.0 if each.weights is None else each.weights
+    for column, run_values in enumerate(values_by_run.values()):
+        rows = [row_of_query[query] for query in run_values.queries]
+        table[rows, column] = run_values.values
+        weights[rows, column] = 1.0 if run_values.weights is None else run_values.weights
     label = first.label
     if first.summary != "mean":
         # The figure of that name is another one.
@@ -228,9 +248,9 @@ def _matrix(
             f"{first.label} sums queries up by their {first.summary}; differences are "
             "compared by the mean of queries"
         )
-    weighted = any(each.weights is not None for each in own.values())
-    both = ~np.isnan(table).any(axis=1)
-    if weighted and (weights[both] != weights[both][:, :1]).any():
+    weighted = any(run_values.weights is not None for run_values in values_by_run.values())
+    counts_for_all = ~np.isnan(table).any(axis=1)
+    if weighted and (weights[counts_for_all] != weights[counts_for_all][:, :1]).any():
         notes.append(
             f"{first.label}: a query weighs differently in the runs; differences are compared "
             "by the plain mean"
@@ -248,7 +268,7 @@ def _matrix(
         unit=first.unit,
         better=direction,
         row_attributes=row_attributes,
-        runs=tuple(own),
+        runs=tuple(values_by_run),
         values=table,
         weights=weights if weighted else None,
     )
@@ -268,20 +288,22 @@ def _selected(
     matrices: Sequence[QuerySystemMatrix], names: Sequence[str]
 ) -> list[QuerySystemMatrix]:
     """The matrices of these measures, in this order. Raises UnknownName for an unknown one."""
-    chosen: list[QuerySystemMatrix] = []
+    selected_matrices: list[QuerySystemMatrix] = []
     for name in names:
         spellings = {name, exact_name(name)}
-        found = [
+        matching_matrices = [
             matrix
             for matrix in matrices
             if matrix.measure in spellings or matrix.label.removesuffix(" (mean)") == name
         ]
-        if not found:
+        if not matching_matrices:
             raise UnknownName(
                 f"no measure {name!r} in these results; {suggest(name, _labels(matrices))}"
             )
-        chosen += [matrix for matrix in found if matrix not in chosen]
-    return chosen
+        selected_matrices += [
+            matrix for matrix in matching_matrices if matrix not in selected_matrices
+        ]
+    return selected_matrices
 
 
 def _labels(matrices: Sequence[QuerySystemMatrix]) -> dict[str, None]:
@@ -295,27 +317,34 @@ def assign_roles(comparison: Comparison, family: str) -> Comparison:
 
     family: `primary`, or `all` where no measure is secondary.
     """
-    notes, found = list(comparison.notes), list[QuerySystemMatrix]()
-    for each in sorted(comparison.matrices, key=lambda each: each.better == "neither"):
-        twin = next((other for other in found if other.is_counted and each.equals(other)), None)
-        role: Role = (
-            "repeated" if twin else "secondary" if found and family == "primary" else "primary"
+    notes, matrices = list(comparison.notes), list[QuerySystemMatrix]()
+    for matrix in sorted(comparison.matrices, key=lambda matrix: matrix.better == "neither"):
+        twin = next(
+            (
+                earlier_matrix
+                for earlier_matrix in matrices
+                if earlier_matrix.is_counted and matrix.equals(earlier_matrix)
+            ),
+            None,
         )
-        found.append(
-            replace(each, role="descriptive" if each.better == "neither" else role, twin=twin)
+        role: Role = (
+            "repeated" if twin else "secondary" if matrices and family == "primary" else "primary"
+        )
+        matrices.append(
+            replace(matrix, role="descriptive" if matrix.better == "neither" else role, twin=twin)
         )
         if twin:
             notes.append(
-                f"{each.label}: the same values as {twin.label} on every query; the two count "
+                f"{matrix.label}: the same values as {twin.label} on every query; the two count "
                 "as one"
             )
     if undirected := list(
-        dict.fromkeys(each.label for each in found if each.role == "descriptive")
+        dict.fromkeys(matrix.label for matrix in matrices if matrix.role == "descriptive")
     ):
         notes.append(
             f"{', '.join(undirected)}: neither higher nor lower values are better; not tested"
         )
-    return comparison._replace(matrices=tuple(found), notes=tuple(dict.fromkeys(notes)))
+    return comparison._replace(matrices=tuple(matrices), notes=tuple(dict.fromkeys(notes)))
 
 
 def exact_name(name: str) -> str:
@@ -337,6 +366,6 @@ def choose_pairs(runs: Sequence[str], baseline: str | None) -> tuple[Pair, ...]:
     return tuple(Pair(later, earlier) for earlier, later in combinations(runs, 2))
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = [repr(name) for name in names[:6]]
-    return ", ".join(shown) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+def _quoted_names(names: Sequence[str]) -> str:
+    quoted_names = [repr(name) for name in names[:6]]
+    return ", ".join(quoted_names) + (f" and {len(names) - 6} more" if len(names) > 6 else "")

@@ -54,29 +54,41 @@ def compare_values(
     if cluster is not None:
         options.check_clusters()
     origin, measures = origin or Origin(), measure_names(options.measures)
-    attributes = [dict(each) for each in row_attributes] or [{} for _ in values]
-    values, attributes, whole = _by_query(values, attributes)
+    attributes = [dict(element_attributes) for element_attributes in row_attributes] or [
+        {} for _ in values
+    ]
+    values, attributes, left_out_notes = _by_query(values, attributes)
     comparison = assign_roles(
         align_values(values, attributes, origin.better, measures), options.family
     )
     clusters = None if cluster is None else _numbered(comparison, cluster)
-    kept = [
-        (each, own)
-        for each, own in zip(values, attributes, strict=True)
+    compared_values = [
+        (run_values, run_attributes)
+        for run_values, run_attributes in zip(values, attributes, strict=True)
         if any(
-            (matrix.measure, matrix.row_attributes) == (each.measure, own)
+            (matrix.measure, matrix.row_attributes) == (run_values.measure, run_attributes)
             for matrix in comparison.matrices
         )
     ]
-    kept = list(zip(in_order(each for each, _ in kept), (own for _, own in kept), strict=True))
+    compared_values = list(
+        zip(
+            in_order(run_values for run_values, _ in compared_values),
+            (run_attributes for _, run_attributes in compared_values),
+            strict=True,
+        )
+    )
     rules = dict(origin.rules) | {
-        name: each.name for name, each in (("group", group), ("cluster", cluster)) if each
+        name: attribute.name
+        for name, attribute in (("group", group), ("cluster", cluster))
+        if attribute
     }
     pairs = pairs or choose_pairs(comparison.runs, options.baseline)
     columns = columns_of(comparison, pairs, np.ones(len(comparison.queries), dtype=np.bool_))
-    if all(np.isnan(each.differences).all() for each in columns):
-        what = f"no query counts for two of {', '.join(map(repr, comparison.runs))}"
-        raise NothingToEvaluate(f"{what}; compare runs over the same queries.")
+    if all(np.isnan(column.differences).all() for column in columns):
+        raise NothingToEvaluate(
+            f"no query counts for two of {', '.join(map(repr, comparison.runs))}; compare runs "
+            "over the same queries."
+        )
     parts = [] if group is None else _parts(comparison, pairs, group)
     noun = query_noun(origin.protocol)
     differences, groups = judge(columns, options, clusters), judge(parts, options, clusters)
@@ -85,19 +97,21 @@ def compare_values(
             {"text": text}
             for text in sentences(comparison, pairs, differences, groups, options, noun[1])
         ],
-        "groups": [each.row for each in groups],
+        "groups": [difference.row for difference in groups],
         **system_tables(comparison, differences, groups, options.level),
     }
     notes = [
         *origin.notes,
-        *whole,
+        *left_out_notes,
         *comparison.notes,
         *notes_on_unjudged(comparison, pairs, origin.unjudged, origin.rules),
     ]
     notes += notes_on(differences, groups, options.intervals, noun)
     origin = replace(origin, rules=rules, notes=tuple(dict.fromkeys(notes)))
     baseline = None if len({pair.against for pair in pairs}) > 1 else pairs[0].against
-    return _results(comparison.queries, kept, differences, tables, origin, options, baseline)
+    return _results(
+        comparison.queries, compared_values, differences, tables, origin, options, baseline
+    )
 
 
 def _by_query(
@@ -106,33 +120,41 @@ def _by_query(
     """The values without those of measures that have none for any query, such as figures of all
     queries, and a note on them.
     """
-    has = {each.measure for each in values if not np.isnan(each.values).all()}
-    kept = [place for place, each in enumerate(values) if each.measure in has]
-    if not kept or len(kept) == len(values):
+    measures_with_values = {
+        run_values.measure for run_values in values if not np.isnan(run_values.values).all()
+    }
+    indices = [
+        index
+        for index, run_values in enumerate(values)
+        if run_values.measure in measures_with_values
+    ]
+    if not indices or len(indices) == len(values):
         return values, attributes, []
-    left_out = dict.fromkeys(each.label for each in values if each.measure not in has)
+    left_out = dict.fromkeys(
+        run_values.label for run_values in values if run_values.measure not in measures_with_values
+    )
     note = f"not compared, as no query has a value of its own: {', '.join(left_out)}"
-    return [values[place] for place in kept], [attributes[place] for place in kept], [note]
+    return [values[index] for index in indices], [attributes[index] for index in indices], [note]
 
 
 def _results(
     queries: tuple[str, ...],
-    own: Sequence[tuple[Values, dict[str, Any]]],
+    compared: Sequence[tuple[Values, dict[str, Any]]],
     differences: Sequence[PairedDifference],
     tables: Mapping[str, list[Row]],
     origin: Origin,
     options: ComparisonOptions,
     baseline: str | None,
 ) -> ComparisonData:
-    """The results of a comparison. own: the values that were compared, with their row
+    """The results of a comparison. compared: the values that were compared, with their row
     attributes.
     """
-    rows = tuple(each.row for each in differences)
-    blank: dict[str, Any] = dict.fromkeys(name for _, attributes in own for name in attributes)
-    columns = [each.column for each in differences]
+    rows = tuple(difference.row for difference in differences)
+    blank: dict[str, Any] = dict.fromkeys(name for _, attributes in compared for name in attributes)
+    columns = [difference.column for difference in differences]
     return ComparisonData(
-        values=ComparedValues([each for each, _ in own], columns, queries),
-        summarised=len(own),
+        values=ComparedValues([run_values for run_values, _ in compared], columns, queries),
+        summarised=len(compared),
         aggregates=rows,
         rules={
             **origin.rules,
@@ -147,10 +169,10 @@ def _results(
         },
         notes=tuple(origin.notes),
         row_attributes=(
-            *(blank | attributes | {"against": None} for _, attributes in own),
+            *(blank | attributes | {"against": None} for _, attributes in compared),
             *(
-                blank | dict(each.matrix.row_attributes) | {"against": each.pair.against}
-                for each in columns
+                blank | dict(column.matrix.row_attributes) | {"against": column.pair.against}
+                for column in columns
             ),
         ),
         query_columns=(*blank, "against"),
@@ -182,14 +204,16 @@ def _parts(comparison: Comparison, pairs: Sequence[Pair], group: Attribute) -> l
             f"no query has a value of {group.name!r}; name another attribute to group by."
         )
     columns: list[Column] = []
-    for text in _ordered({each for each in texts if each}):
+    for text in _ordered({query_text for query_text in texts if query_text}):
         name = (
             f"{group.name} {text}"
             if text.startswith(("at most ", "above "))
             else f"{group.name} = {text}"
         )
-        columns += columns_of(comparison, pairs, np.array([each == text for each in texts]), name)
-    without = np.array([not each for each in texts])
+        columns += columns_of(
+            comparison, pairs, np.array([query_text == text for query_text in texts]), name
+        )
+    without = np.array([not query_text for query_text in texts])
     return columns + (
         columns_of(comparison, pairs, without, f"{group.name} not given") if without.any() else []
     )
@@ -197,19 +221,19 @@ def _parts(comparison: Comparison, pairs: Sequence[Pair], group: Attribute) -> l
 
 def _in_ranges(texts: Sequence[str | None]) -> list[str | None]:
     """The values as they are; of many different numbers, the quarter of all that each is in."""
-    known = {text for text in texts if text}
-    numbers = {text: number for text in known if (number := _number(text)) is not None}
-    if len(known) <= _MOST_VALUES or len(numbers) < len(known):
+    distinct_texts = {text for text in texts if text}
+    numbers = {text: number for text in distinct_texts if (number := _number(text)) is not None}
+    if len(distinct_texts) <= _MOST_VALUES or len(numbers) < len(distinct_texts):
         return list(texts)
     values = [numbers[text] for text in texts if text]
     edges = np.unique(np.quantile(values, [0, 0.25, 0.5, 0.75, 1], method="inverted_cdf")).tolist()
     words: dict[str, str] = {}
-    for text in known:
-        place = int(np.searchsorted(edges[1:-1], numbers[text], side="left"))
+    for text in distinct_texts:
+        quarter = int(np.searchsorted(edges[1:-1], numbers[text], side="left"))
         words[text] = (
             f"at most {edges[1]:g}"
-            if place == 0
-            else f"above {edges[place]:g} to {edges[place + 1]:g}"
+            if quarter == 0
+            else f"above {edges[quarter]:g} to {edges[quarter + 1]:g}"
         )
     return [words[text] if text else None for text in texts]
 
@@ -233,14 +257,17 @@ def _ordered(texts: set[str]) -> list[str]:
 
 
 def _numbered(comparison: Comparison, cluster: Attribute) -> Ints:
-    """(queries,) the number of each query's cluster. Raises BadInput for a query without one."""
-    bare = next((query for query in comparison.queries if not cluster.of.get(query)), None)
-    if bare is not None:
+    """The number of each query's cluster. Raises BadInput for a query without one."""
+    unclustered_query = next(
+        (query for query in comparison.queries if not cluster.of.get(query)), None
+    )
+    if unclustered_query is not None:
         raise BadInput(
-            f"query {bare!r} has no value of {cluster.name!r}; every query belongs to a cluster."
+            f"query {unclustered_query!r} has no value of {cluster.name!r}; every query belongs to "
+            "a cluster."
         )
     names = {
-        name: at
-        for at, name in enumerate(sort_ids({cluster.of[query] for query in comparison.queries}))
+        name: number
+        for number, name in enumerate(sort_ids({cluster.of[query] for query in comparison.queries}))
     }
     return np.array([names[cluster.of[query]] for query in comparison.queries], dtype=np.int64)

@@ -4,13 +4,13 @@ on it.
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rankwell.core.exact import exact_means
 from rankwell.core.tables import Bools, Floats
-from rankwell.experiments.comparison.data import ComparisonOptions, Pair
+from rankwell.experiments.comparison.data import ComparisonOptions, Pair, Row
 from rankwell.experiments.comparison.judging import PairedDifference
 from rankwell.experiments.comparison.matrices import Comparison, QuerySystemMatrix
 from rankwell.stats import FEW_QUERIES, MIN_QUERIES, Intervals
@@ -30,7 +30,6 @@ FEW = 50
 """Groups of fewer queries are called small: their tests find little (docs/statistics.md)."""
 
 _MOST_SENTENCES = 3
-Row = dict[str, Any]
 
 
 class Order(NamedTuple):
@@ -44,7 +43,7 @@ class Order(NamedTuple):
 
     @property
     def scores(self) -> Floats:
-        """(runs,) the mean of each run over the queries that count for all runs, the higher the
+        """The mean of each run over the queries that count for all runs, the higher the
         better; NaN without such.
         """
         matrix = self.matrix
@@ -52,8 +51,8 @@ class Order(NamedTuple):
         rows = rows if self.rows is None else rows & self.rows
         if not rows.any():
             return np.full(len(matrix.runs), np.nan)
-        own = None if matrix.weights is None else matrix.weights[rows]
-        return matrix.sign * exact_means(matrix.values[rows], own)
+        weights = None if matrix.weights is None else matrix.weights[rows]
+        return matrix.sign * exact_means(matrix.values[rows], weights)
 
 
 def system_tables(
@@ -67,30 +66,32 @@ def system_tables(
 
     Borda's points add measures up, and are those of measures that all systems have.
     """
-    matrices = [each for each in comparison.matrices if each.is_counted and len(each.runs) > 2]
+    matrices = [
+        matrix for matrix in comparison.matrices if matrix.is_counted and len(matrix.runs) > 2
+    ]
     runs = comparison.runs
     if not matrices:
         return {"systems": [], "orders": [], "borda": [], "mean_ranks": []}
-    whole = [each for each in matrices if len(each.runs) == len(runs)]
+    complete_matrices = [matrix for matrix in matrices if len(matrix.runs) == len(runs)]
     labels = [matrix.label for matrix in matrices]
     # By every measure over all queries, and by the first measure in every group.
     orders = [
         Order(
-            each.label
-            if labels.count(each.label) == 1
-            else f"{each.label} {dict(each.row_attributes)}",
-            each,
+            matrix.label
+            if labels.count(matrix.label) == 1
+            else f"{matrix.label} {dict(matrix.row_attributes)}",
+            matrix,
         )
-        for each in matrices
+        for matrix in matrices
     ]
-    groups = {each.column.group: each.column.rows for each in parts}
+    groups = {difference.column.group: difference.column.rows for difference in parts}
     return {
         "systems": system_rows(matrices, differences, level),
         "orders": order_rows(
             orders,
             [Order(f"{labels[0]}, {name}", matrices[0], rows) for name, rows in groups.items()],
         ),
-        "borda": borda_rows(runs, whole) if len(whole) > 1 else [],
+        "borda": borda_rows(runs, complete_matrices) if len(complete_matrices) > 1 else [],
         "mean_ranks": rank_differences(matrices, differences, level),
     }
 
@@ -116,28 +117,30 @@ def system_rows(
                 "measure": matrix.measure,
                 "label": matrix.label,
                 **matrix.row_attributes,
-                "mean": float(matrix.sign * scores[place]),
-                "rank": float(ranks[place]),
-                "mean_rank": None if blocks is None else float(blocks.ranks[place]),
-                "letters": None if letters is None else letters[place],
+                "mean": float(matrix.sign * scores[column]),
+                "rank": float(ranks[column]),
+                "mean_rank": None if blocks is None else float(blocks.ranks[column]),
+                "letters": None if letters is None else letters[column],
                 "unit": matrix.unit,
             }
-            for place, run in enumerate(matrix.runs)
+            for column, run in enumerate(matrix.runs)
         ]
     return rows
 
 
 def _apart(matrix: QuerySystemMatrix, differences: Sequence[PairedDifference]) -> Bools | None:
-    """(runs, runs) whether two differ significantly by a measure; None where not every pair was
-    compared.
+    """Whether two runs differ significantly by a measure, (runs, runs); None where not every pair
+    was compared.
     """
-    mine = [each for each in differences if each.column.matrix is matrix]
-    if len(mine) < len(matrix.runs) * (len(matrix.runs) - 1) // 2:
+    matrix_differences = [
+        difference for difference in differences if difference.column.matrix is matrix
+    ]
+    if len(matrix_differences) < len(matrix.runs) * (len(matrix.runs) - 1) // 2:
         return None
     apart = np.zeros((len(matrix.runs), len(matrix.runs)), dtype=np.bool_)
-    for each in mine:
-        one, other = (matrix.runs.index(run) for run in each.column.pair)
-        apart[one, other] = apart[other, one] = each.row["decisive"]
+    for difference in matrix_differences:
+        first, second = (matrix.runs.index(run) for run in difference.column.pair)
+        apart[first, second] = apart[second, first] = difference.row["decisive"]
     return apart
 
 
@@ -157,21 +160,21 @@ def rank_differences(
     """
     rows: list[Row] = []
     for matrix in matrices:
-        found = friedman(matrix.shared_values, level=level)
-        if found is None:
+        friedman_test = friedman(matrix.shared_values, level=level)
+        if friedman_test is None:
             continue
         apart = _apart(matrix, differences)
-        groups = [] if apart is None else connected_groups(found.ranks.tolist(), apart)
+        groups = [] if apart is None else connected_groups(friedman_test.ranks.tolist(), apart)
         rows.append(
             {
                 "measure": matrix.measure,
                 "label": matrix.label,
                 **matrix.row_attributes,
                 "queries": len(matrix.shared_values),
-                "chi_square": found.chi_square,
-                "p": found.p,
-                "critical_difference": found.critical_difference,
-                "mean_ranks": dict(zip(matrix.runs, found.ranks.tolist(), strict=True)),
+                "chi_square": friedman_test.chi_square,
+                "p": friedman_test.p,
+                "critical_difference": friedman_test.critical_difference,
+                "mean_ranks": dict(zip(matrix.runs, friedman_test.ranks.tolist(), strict=True)),
                 "not_told_apart": [[matrix.runs[system] for system in group] for group in groups],
             }
         )
@@ -185,17 +188,21 @@ def order_rows(orders: Sequence[Order], groups: Sequence[Order]) -> list[Row]:
     rows: list[Row] = []
     for first, second in [*combinations(orders, 2), *((orders[0], group) for group in groups)]:
         shared = [run for run in first.matrix.runs if run in second.matrix.runs]
-        one = first.scores[[first.matrix.runs.index(run) for run in shared]]
-        other = second.scores[[second.matrix.runs.index(run) for run in shared]]
-        if len(shared) < 3 or np.isnan(one).any() or np.isnan(other).any():
+        first_scores = first.scores[[first.matrix.runs.index(run) for run in shared]]
+        second_scores = second.scores[[second.matrix.runs.index(run) for run in shared]]
+        if len(shared) < 3 or np.isnan(first_scores).any() or np.isnan(second_scores).any():
             continue
-        one, other = np.round(one, 12), np.round(other, 12)
-        row = {"first": first.name, "second": second.name, "tau": kendall_tau(one, other)}
+        first_scores, second_scores = np.round(first_scores, 12), np.round(second_scores, 12)
+        row = {
+            "first": first.name,
+            "second": second.name,
+            "tau": kendall_tau(first_scores, second_scores),
+        }
         rows.append(
             {
                 **row,
-                "tau_ap": tau_ap(one, other),
-                "rbo": rank_biased_overlap(one, other),
+                "tau_ap": tau_ap(first_scores, second_scores),
+                "rbo": rank_biased_overlap(first_scores, second_scores),
                 "systems": len(shared),
             }
         )
@@ -207,20 +214,20 @@ def borda_rows(runs: Sequence[str], matrices: Sequence[QuerySystemMatrix]) -> li
     make.
     """
     table = np.full((len(matrices), len(runs)), np.nan)
-    for place, matrix in enumerate(matrices):
+    for task, matrix in enumerate(matrices):
         scores = Order("", matrix).scores
         for run, score in zip(matrix.runs, np.round(scores, 12).tolist(), strict=True):
-            table[place, runs.index(run)] = score
+            table[task, runs.index(run)] = score
     points = borda_points(table)
     ranks = descending_ranks(points)
     rows = [
         {
             "run": run,
-            "points": float(points[place]),
-            "rank": float(ranks[place]),
+            "points": float(points[column]),
+            "rank": float(ranks[column]),
             "tasks": len(matrices),
         }
-        for place, run in enumerate(runs)
+        for column, run in enumerate(runs)
     ]
     return sorted(rows, key=lambda row: row["rank"])
 
@@ -234,59 +241,64 @@ def notes_on(
     """Notes on queries that are left out, on too few, and on systems that are the same. parts: the
     differences in groups.
     """
-    one, many = noun
+    singular, plural = noun
     lone: dict[tuple[Pair, int], list[str]] = {}
-    for matrix, pair in (each.column[:2] for each in differences):
+    for matrix, pair in (difference.column[:2] for difference in differences):
         lone.setdefault((pair, matrix.lone(pair)), []).append(matrix.label)
     notes: list[str] = []
     for (pair, n), labels in lone.items():
         if n:
-            what = (
+            clause = (
                 f"{', '.join(dict.fromkeys(labels))}: {n} "
-                f"{f'{one} counts' if n == 1 else f'{many} count'} for one only"
+                f"{f'{singular} counts' if n == 1 else f'{plural} count'} for one only"
             )
             notes.append(
-                f"{what} of {pair.run} and {pair.against}, and {'is' if n == 1 else 'are'} left out"
+                f"{clause} of {pair.run} and {pair.against}, and {'is' if n == 1 else 'are'} left "
+                "out"
             )
-    sizes = [each.row.get("clusters", each.row["n"]) for each in differences]
+    sizes = [difference.row.get("clusters", difference.row["n"]) for difference in differences]
     fewest = min(sizes, default=FEW_QUERIES)
-    unit = many if not differences or "clusters" not in differences[0].row else "clusters"
+    unit = plural if not differences or "clusters" not in differences[0].row else "clusters"
     if fewest < MIN_QUERIES:
         notes.append(f"no interval below {MIN_QUERIES} {unit} (here {fewest})")
     elif fewest < FEW_QUERIES and intervals == "bootstrap-t":
-        held = (
+        notes.append(
             f"with {fewest} {unit} 95 % intervals held the true difference in 90 to 100 % of "
-            "simulations"
+            f"simulations, in fewer where hardly any {singular} differs (docs/statistics.md)"
         )
-        notes.append(f"{held}, in fewer where hardly any {one} differs (docs/statistics.md)")
     same: dict[tuple[Pair, bool], list[str]] = {}
-    for each in differences:
+    for difference in differences:
         # An interval of wins and losses says how far other queries may differ even where these do
         # not.
         if (
-            each.row["sd"] == 0
-            and each.row["ci_low"] is not None
-            and each.row["ci_low"] == each.row["ci_high"]
+            difference.row["sd"] == 0
+            and difference.row["ci_low"] is not None
+            and difference.row["ci_low"] == difference.row["ci_high"]
         ):
-            same.setdefault((each.column.pair, each.row["mean"] == 0), []).append(
-                each.column.matrix.label
+            same.setdefault((difference.column.pair, difference.row["mean"] == 0), []).append(
+                difference.column.matrix.label
             )
     for (pair, is_zero), labels in same.items():
-        what = (
-            f"no {one} differs; the interval of 0 holds"
+        clause = (
+            f"no {singular} differs; the interval of 0 holds"
             if is_zero
-            else f"every {one} differs by as much; the interval holds"
+            else f"every {singular} differs by as much; the interval holds"
         )
         notes.append(
-            f"{', '.join(labels)} of {pair.run} and {pair.against}: {what} for these {many} only"
+            f"{', '.join(labels)} of {pair.run} and {pair.against}: {clause} for these {plural} "
+            "only"
         )
-    small = {each.column.group: each.row["n"] for each in parts if each.row["n"] < FEW}
+    small = {
+        difference.column.group: difference.row["n"]
+        for difference in parts
+        if difference.row["n"] < FEW
+    }
     if small:
-        listed = ", ".join(f"{name} (n = {n})" for name, n in list(small.items())[:6])
+        group_list = ", ".join(f"{name} (n = {n})" for name, n in list(small.items())[:6])
         more = f" and {len(small) - 6} more" if len(small) > 6 else ""
         notes.append(
-            f"small groups, below {FEW} {many}, whose intervals are wide and whose tests find "
-            f"little: {listed}{more}"
+            f"small groups, below {FEW} {plural}, whose intervals are wide and whose tests find "
+            f"little: {group_list}{more}"
         )
     return notes
 
@@ -303,20 +315,22 @@ def sentences(
     differences in groups of queries.
     """
     counted, count, first = (
-        [each for each in comparison.matrices if each.is_counted],
+        [matrix for matrix in comparison.matrices if matrix.is_counted],
         len(pairs),
         comparison.matrices[0],
     )
     if not counted:
-        return [NOTHING_TESTED.format(", ".join(each.label for each in comparison.matrices))]
+        return [NOTHING_TESTED.format(", ".join(matrix.label for matrix in comparison.matrices))]
     signs = options.test in ("randomisation", "wilcoxon", "sign")
-    shown, of_groups = (
+    differences_by_pair, group_differences = (
         _by_pair(comparison, differences, signs=signs),
         _by_pair(comparison, parts, signs=signs),
     )
     # Pairs without a common measure are not tested.
-    tested, together = len(shown), len(counted) if options.family == "all" else 1
-    sizes = [f"{n} {what}" for n, what in ((tested, "pairs"), (together, "measures")) if n > 1]
+    tested, together = len(differences_by_pair), len(counted) if options.family == "all" else 1
+    sizes = [
+        f"{n} {unit_name}" for n, unit_name in ((tested, "pairs"), (together, "measures")) if n > 1
+    ]
     described = (
         f"over {len(comparison.runs)} systems"
         if options.correction == "tukey"
@@ -333,27 +347,43 @@ def sentences(
     )
     scores, order = Order("", first).scores, list[tuple[str, float]]()
     if count > _MOST_SENTENCES and not np.isnan(scores).any():
-        places = np.argsort(-scores, kind="stable").tolist()
-        order = [(first.runs[place], float(first.sign * scores[place])) for place in places]
+        ranking = np.argsort(-scores, kind="stable").tolist()
+        order = [(first.runs[column], float(first.sign * scores[column])) for column in ranking]
     if order and count == len(first.runs) * (len(first.runs) - 1) // 2:
         best = order[0][0]
-        own = {pair: found for pair, found in shown.items() if best in pair}
+        leader_differences = {
+            pair: pair_differences
+            for pair, pair_differences in differences_by_pair.items()
+            if best in pair
+        }
         unclear = [
             run
             for run, _ in order[1:]
-            if not next(each[0] for pair, each in own.items() if run in pair).decisive
+            if not next(
+                pair_differences[0]
+                for pair, pair_differences in leader_differences.items()
+                if run in pair
+            ).decisive
         ]
-        second = next(each[0] for pair, each in own.items() if order[1][0] in pair)
+        second = next(
+            pair_differences[0]
+            for pair, pair_differences in leader_differences.items()
+            if order[1][0] in pair
+        )
         return [leader(order, unclear, second, family)]
     return [
         verdict(
-            found,
-            others,
-            [each for each in of_groups.get(pair, []) if each.measure == found.measure],
+            first_difference,
+            other_differences,
+            [
+                group_difference
+                for group_difference in group_differences.get(pair, [])
+                if group_difference.measure == first_difference.measure
+            ],
             family=family,
             few=FEW,
         )
-        for pair, (found, *others) in shown.items()
+        for pair, (first_difference, *other_differences) in differences_by_pair.items()
     ]
 
 
@@ -363,26 +393,28 @@ def _by_pair(
     """The differences of each pair that are tested and count, in the order of the measures. signs:
     whether the test uses them.
     """
-    found: dict[Pair, list[MeasuredDifference]] = {}
-    alike = [matrix.label for matrix in comparison.matrices]
-    for each in (each for each in differences if each.column.matrix.is_counted):
-        matrix, pair = each.column.matrix, each.column.pair
+    differences_by_pair: dict[Pair, list[MeasuredDifference]] = {}
+    labels = [matrix.label for matrix in comparison.matrices]
+    for difference in (
+        difference for difference in differences if difference.column.matrix.is_counted
+    ):
+        matrix, pair = difference.column.matrix, difference.column.pair
         attributes = ", ".join(
             f"{name} {value}" for name, value in matrix.row_attributes.items() if value is not None
         )
         word = (
             matrix.label
-            if alike.count(matrix.label) == 1 or not attributes
+            if labels.count(matrix.label) == 1 or not attributes
             else f"{matrix.label} ({attributes})"
         )
-        row = each.row
-        found.setdefault(pair, []).append(
+        row = difference.row
+        differences_by_pair.setdefault(pair, []).append(
             MeasuredDifference(
                 measure=word,
                 difference=row["mean"],
                 interval=None if row["ci_low"] is None else (row["ci_low"], row["ci_high"]),
                 p=row["p_adjusted"],
-                part=each.column.group,
+                part=difference.column.group,
                 differing=row["wins"] + row["losses"] if signs and "clusters" not in row else None,
                 **{
                     name: row[name]
@@ -390,4 +422,4 @@ def _by_pair(
                 },
             )
         )
-    return found
+    return differences_by_pair

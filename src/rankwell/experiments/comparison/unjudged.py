@@ -21,21 +21,21 @@ _MOST_PAIRS = 6
 def notes_on_unjudged(
     comparison: Comparison,
     pairs: Sequence[Pair],
-    known: Callable[[], UnjudgedItems | None],
+    load_unjudged: Callable[[], UnjudgedItems | None],
     rules: Mapping[str, Any],
 ) -> list[str]:
     """A note for each of the first pairs, where the rules leave every item one rank and count
     unjudged items.
     """
     counts = rules.get("ties") in DEFINITE and rules.get("unjudged") == "nonrelevant"
-    if not counts or (unjudged := known()) is None:
+    if not counts or (unjudged := load_unjudged()) is None:
         return []
     items, notes, more = unjudged.ranked(comparison.queries), list[str](), 0
     for pair in pairs:
         shared = (
-            each
-            for each in comparison.matrices
-            if set(pair) <= set(each.runs) and each.weights is None
+            matrix
+            for matrix in comparison.matrices
+            if set(pair) <= set(matrix.runs) and matrix.weights is None
         )
         bounded = [
             (matrix, measure)
@@ -82,17 +82,17 @@ def _bounds(
     """The bounds of a difference in words; nothing where there are none, or where they are
     equal.
     """
-    both = ~np.isnan(matrix.differences(pair))
-    if not both.any():
+    counts_for_both = ~np.isnan(matrix.differences(pair))
+    if not counts_for_both.any():
         return
     scale = 100.0 if matrix.unit == "percent" else 1.0
     values = (
         np.nan_to_num(matrix.column(pair.run)) / scale,
         np.nan_to_num(matrix.column(pair.against)) / scale,
     )
-    found = difference_bounds(measure, items, (pair.run, pair.against), values)
-    if found is not None:
-        low, high = (exact_mean(each[both]) * scale for each in found)
+    bounds = difference_bounds(measure, items, (pair.run, pair.against), values)
+    if bounds is not None:
+        low, high = (exact_mean(bound_values[counts_for_both]) * scale for bound_values in bounds)
         if high - low > 1e-12 * scale:
             yield (
                 f"Difference({matrix.label}) is between {figure(low, matrix.unit, signed=True)} "

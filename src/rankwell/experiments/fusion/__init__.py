@@ -13,7 +13,7 @@ import numpy as np
 from rankwell import __version__
 from rankwell.conventions import CONVENTIONS, LabelledMeasure, choose_measures
 from rankwell.core.options import Doc, Input, InputData, Option, takes_options
-from rankwell.core.tables import gather, offsets_of, sort_ids
+from rankwell.core.tables import gather, segment_offsets, sort_ids
 from rankwell.core.tables.ranking import Ranking
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, NothingToEvaluate, flag, printable
@@ -91,7 +91,7 @@ class FusionOptions(RunFileOptions, JudgmentFileOptions):
     ] = None
     train_runs: Annotated[
         Runs | None,
-        Option(kind=list[str], many=True),
+        Option(kind=list[str], takes_all=True),
         Input(),
         Doc("Files of the runs that it learns from, one for each run, in their order."),
     ] = None
@@ -135,51 +135,63 @@ def fuse(runs: Runs, *, options: FusionOptions, progress: Progress | None = None
     """
     fusion = parse_fusion(options.method, normalise=options.normalise, absent=options.absent)
     fusion = fusion.with_weights(options.weights, len(runs))
-    named = read_runs(runs, options)
+    rankings_by_name = read_runs(runs, options)
     _check_cuts(options.depth, options.top, [fusion])
-    rankings, every = list(named.values()), _queries(named.values())
+    rankings, all_queries = list(rankings_by_name.values()), _queries(rankings_by_name.values())
     if fusion.entry.learns:
-        fusion = fusion.learn(_read_training(fusion.method, named, every, options))
+        fusion = fusion.learn(_read_training(fusion.method, rankings_by_name, all_queries, options))
     else:
-        further = {
+        training_options = {
             flag("--train-judgments"): options.train_judgments,
             flag("--train-runs"): options.train_runs,
             flag("--qrels-format", name="judgments_format"): options.judgments_format,
             flag("--qrels-columns"): options.qrels_columns,
         }
-        if unused := next((typed for typed, given in further.items() if given is not None), None):
+        if unused := next(
+            (
+                option_name
+                for option_name, setting in training_options.items()
+                if setting is not None
+            ),
+            None,
+        ):
             raise BadUsage(
                 f"{unused} has no effect with {fusion.method}, which learns nothing; leave it out."
             )
-    return _fused(rankings, dict.fromkeys(every, fusion), options.depth, options.top, progress)
+    return _fused(
+        rankings, dict.fromkeys(all_queries, fusion), options.depth, options.top, progress
+    )
 
 
 def _read_training(
-    method: str, named: Mapping[str, Ranking], fused: Sequence[str], options: FusionOptions
+    method: str,
+    rankings_by_name: Mapping[str, Ranking],
+    fused: Sequence[str],
+    options: FusionOptions,
 ) -> Training:
     """The judged lists of other queries. Raises BadUsage where a training query is fused,
     NothingToEvaluate without one.
     """
     judgments, runs = flag("--train-judgments"), flag("--train-runs")
-    given = options.train_runs
-    if options.train_judgments is None or given is None:
-        what = (
-            f"{method} learns from other queries; name their judgments ({judgments}) and runs "
-            f"({runs})"
-        )
+    training_runs = options.train_runs
+    if options.train_judgments is None or training_runs is None:
         raise BadUsage(
-            f"{what}, or let it learn from the other folds (--tune QRELS, in Python tune_fusion)."
+            f"{method} learns from other queries; name their judgments ({judgments}) and runs "
+            f"({runs}), or let it learn from the other folds (--tune QRELS, in Python tune_fusion)."
         )
-    if isinstance(given, str) or len(given) != len(named):
-        what = f"{1 if isinstance(given, str) else len(given)} in {runs} for {len(named)} runs"
-        raise BadUsage(f"{what}; give one for each run, in their order.")
-    if isinstance(given, Mapping):
-        if unknown := next((name for name in given if name not in named), None):
+    if isinstance(training_runs, str) or len(training_runs) != len(rankings_by_name):
+        raise BadUsage(
+            f"{1 if isinstance(training_runs, str) else len(training_runs)} in {runs} for "
+            f"{len(rankings_by_name)} runs; give one for each run, in their order."
+        )
+    if isinstance(training_runs, Mapping):
+        if unknown := next((name for name in training_runs if name not in rankings_by_name), None):
             raise BadUsage(
-                f"{runs} has {unknown!r}; expected the names of the runs: {', '.join(named)}."
+                f"{runs} has {unknown!r}; expected the names of the runs: "
+                f"{', '.join(rankings_by_name)}."
             )
-        given = [given[name] for name in named]
-    teaching = [_read_run(run, options) for run in given]
+        training_runs = [training_runs[name] for name in rankings_by_name]
+    teaching = [_read_run(run, options) for run in training_runs]
     truth = io.read_judgments(
         options.train_judgments,
         format=options.judgments_format,
@@ -191,12 +203,11 @@ def _read_training(
             f"no query of {runs} is judged in {judgments}, so there is nothing to learn from; "
             "same ids?"
         )
-    if both := sorted(set(queries).intersection(fused)):
-        more = f" and {len(both) - 1} more" if len(both) > 1 else ""
-        what = f"query {both[0]!r}{more} would be fused by what its own judgments teach"
+    if overlap := sorted(set(queries).intersection(fused)):
+        more = f" and {len(overlap) - 1} more" if len(overlap) > 1 else ""
         raise BadUsage(
-            f"{what}; take it out of the runs or of {runs}, or tune by folds (--tune QRELS, "
-            "in Python tune_fusion)."
+            f"query {overlap[0]!r}{more} would be fused by what its own judgments teach; take it "
+            f"out of the runs or of {runs}, or tune by folds (--tune QRELS, in Python tune_fusion)."
         )
     return Training.of(teaching, trials.only_queries(truth, queries), depth=options.depth)
 
@@ -220,19 +231,19 @@ def read_runs(
 
     Raises BadUsage for fewer than two, NothingToEvaluate if none share a query.
     """
-    named = (
+    runs_by_name = (
         dict(runs)
         if isinstance(runs, Mapping)
-        else {str(place): run for place, run in enumerate(runs, 1)}
+        else {str(number): run for number, run in enumerate(runs, 1)}
     )
-    if len(named) < 2:
-        raise BadUsage(f"{len(named) or 'no'} run given; expected two or more to fuse.")
-    rankings = {name: _read_run(run, options, notes) for name, run in named.items()}
-    seen: set[str] = set()
+    if len(runs_by_name) < 2:
+        raise BadUsage(f"{len(runs_by_name) or 'no'} run given; expected two or more to fuse.")
+    rankings = {name: _read_run(run, options, notes) for name, run in runs_by_name.items()}
+    earlier_queries: set[str] = set()
     for ranking in rankings.values():
-        if not seen.isdisjoint(ranking.queries):
+        if not earlier_queries.isdisjoint(ranking.queries):
             return rankings
-        seen.update(ranking.queries)
+        earlier_queries.update(ranking.queries)
     examples = ", ".join(
         f"{ranking.queries[0]!r} in {name}" for name, ranking in rankings.items() if ranking.queries
     )
@@ -245,23 +256,26 @@ def fusion_notes(fusion: Fusion, rankings: Mapping[str, Ranking]) -> list[str]:
     """Notes on these runs and on the scores that are added: queries that a run lacks, scores below
     0.
     """
-    every = _queries(rankings.values())
-    partial = [name for name, ranking in rankings.items() if len(ranking.queries) < len(every)]
+    all_queries = _queries(rankings.values())
+    partial = [
+        name for name, ranking in rankings.items() if len(ranking.queries) < len(all_queries)
+    ]
     notes: list[str] = []
     if partial:
-        listed = ", ".join(f"{name} {len(every) - len(rankings[name].queries)}" for name in partial)
+        lacking_counts = ", ".join(
+            f"{name} {len(all_queries) - len(rankings[name].queries)}" for name in partial
+        )
         notes.append(
-            f"{len(every)} queries, of which some runs lack some ({listed}); those are fused "
-            "from the other runs"
+            f"{len(all_queries)} queries, of which some runs lack some ({lacking_counts}); those "
+            "are fused from the other runs"
         )
     negative = any((ranking.scores < 0).any() for ranking in rankings.values())
     below = fusion.normalise == "z-score" or (fusion.normalise == "none" and negative)
     if below and fusion.absent == "zero" and fusion.entry.adds:
-        what = (
+        notes.append(
             f"some scores are below 0 ({fusion.normalise}), and what a run lacks counts 0 in it, "
-            "which is more"
+            f"which is more: see {flag('--absent')}"
         )
-        notes.append(f"{what}: see {flag('--absent')}")
     if below and fusion.entry.name in ("combmnz", "combgmnz", "wmnz", "mixed"):
         notes.append(
             f"{fusion.entry.name} multiplies scores below 0 too ({fusion.normalise}): the "
@@ -334,7 +348,7 @@ class TunedFusion:
             "seed": self.seed,
             "definitions": {
                 fusion.method: fusion.describe()
-                for fusion in (each.fusion for each in (*self.choices, self.whole))
+                for fusion in (choice.fusion for choice in (*self.choices, self.whole))
             },
             "version": __version__,
         }
@@ -365,8 +379,10 @@ def tune_fusion(
             "such as nDCG@10."
         )
     if entry.summary not in ("mean", "sum") or entry.better == "neither":
-        what = f"{labelled.measure} has no mean over queries of which more or less is better"
-        raise BadUsage(f"{what}; tune by another, such as nDCG@10.")
+        raise BadUsage(
+            f"{labelled.measure} has no mean over queries of which more or less is better; tune by "
+            "another, such as nDCG@10."
+        )
     cuts = options.depth, options.top
     rankings = read_runs(runs, options)
     tried = trials.candidates(
@@ -376,40 +392,44 @@ def tune_fusion(
     truth = io.read_judgments(
         judgments, format=options.judgments_format, qrels_columns=options.qrels_columns
     ).flat
-    every = _queries(rankings.values())
-    known = trials.draw_folds(
-        [query for query in every if query in truth.index], options.folds, options.seed
+    all_queries = _queries(rankings.values())
+    fold_of_query = trials.draw_folds(
+        [query for query in all_queries if query in truth.index], options.folds, options.seed
     )
-    judged = trials.only_queries(truth, list(known))
-    fold = np.fromiter(known.values(), dtype=np.int64)
+    judged = trials.only_queries(truth, list(fold_of_query))
+    fold = np.fromiter(fold_of_query.values(), dtype=np.int64)
     folds = [*range(1, options.folds + 1), None]
     values = trials.CandidateValues.of(
         list(rankings.values()), judged, tried, labelled.measure, cuts, fold, progress
     )
-    *chosen, whole = [
-        trials.choose(tried, values.without(each), fold, each, labelled.measure) for each in folds
+    *choices, overall_choice = [
+        trials.choose(tried, values.without(held_out_fold), fold, held_out_fold, labelled.measure)
+        for held_out_fold in folds
     ]
-    *chosen, whole = [
-        replace(each, fusion=values.taught(each.fusion, each.fold)) for each in (*chosen, whole)
+    *choices, overall_choice = [
+        replace(choice, fusion=values.taught(choice.fusion, choice.fold))
+        for choice in (*choices, overall_choice)
     ]
-    first = {each: values.taught(tried[0], each) for each in folds}
+    first = {held_out_fold: values.taught(tried[0], held_out_fold) for held_out_fold in folds}
     plan = {
-        query: chosen[known[query] - 1].fusion if query in known else whole.fusion
-        for query in every
+        query: choices[fold_of_query[query] - 1].fusion
+        if query in fold_of_query
+        else overall_choice.fusion
+        for query in all_queries
     }
     return TunedFusion(
         ranking=_fused(list(rankings.values()), plan, *cuts, progress),
         untuned=_fused(
             list(rankings.values()),
-            {query: first[known.get(query)] for query in every},
+            {query: first[fold_of_query.get(query)] for query in all_queries},
             *cuts,
             progress,
         ),
         names=tuple(rankings),
         measure=labelled,
-        folds=known,
-        choices=tuple(chosen),
-        whole=whole,
+        folds=fold_of_query,
+        choices=tuple(choices),
+        whole=overall_choice,
         candidates=len(tried),
         seed=options.seed,
     )
@@ -457,13 +477,15 @@ def _fused(
     lengths = np.concatenate([np.diff(part.offsets) for part in parts])
     items = list(chain.from_iterable(part.items for part in parts))
     scores = np.concatenate([part.scores for part in parts])
-    whole = Ranking(
+    fused_ranking = Ranking(
         tuple(chain.from_iterable(part.queries for part in parts)),
-        offsets_of(lengths),
+        segment_offsets(lengths),
         items,
         scores,
     )
-    if whole.queries == tuple(queries):
-        return whole
-    rows, offsets = gather(whole.offsets, np.array([whole.index[query] for query in queries]))
+    if fused_ranking.queries == tuple(queries):
+        return fused_ranking
+    rows, offsets = gather(
+        fused_ranking.offsets, np.array([fused_ranking.index[query] for query in queries])
+    )
     return Ranking(tuple(queries), offsets, [items[row] for row in rows.tolist()], scores[rows])

@@ -66,16 +66,18 @@ def candidates(
     weighted = [fusion for fusion in fusions if fusion.entry.weighted]
     number = len(fusions) + len(weighted) * comb(steps + runs - 1, runs - 1)
     if number > _MOST_CANDIDATES:
-        what = f"{number} candidates are more than {_MOST_CANDIDATES}"
         raise BadUsage(
-            f"{what}; name fewer methods and normalisations, or a wider step than {step:g}."
+            f"{number} candidates are more than {_MOST_CANDIDATES}; name fewer methods and "
+            f"normalisations, or a wider step than {step:g}."
         )
     # All weights in equal steps from 0 that sum to 1; those with more for the earlier runs first.
     edges = [
         (-1, *bars, steps + runs - 1) for bars in combinations(range(steps + runs - 1), runs - 1)
     ][::-1]
-    every = [tuple((right - left - 1) / steps for left, right in pairwise(each)) for each in edges]
-    uneven = [weights for weights in every if len(set(weights)) > 1]
+    all_weights = [
+        tuple((right - left - 1) / steps for left, right in pairwise(bounds)) for bounds in edges
+    ]
+    uneven = [weights for weights in all_weights if len(set(weights)) > 1]
     uneven.sort(key=lambda weights: round(sum(weight * weight for weight in weights), 9))
     return (
         *fusions,
@@ -98,8 +100,8 @@ def draw_folds(queries: Sequence[str], folds: int, seed: int) -> dict[str, int]:
         )
     key = f"{seed}:".encode()
     drawn = sorted(queries, key=lambda query: hashlib.sha256(key + encode_id(query)).digest())
-    place = {query: place % folds + 1 for place, query in enumerate(drawn)}
-    return {query: place[query] for query in queries}
+    fold_of_query = {query: number % folds + 1 for number, query in enumerate(drawn)}
+    return {query: fold_of_query[query] for query in queries}
 
 
 def only_queries(judgments: Judgments, queries: Sequence[str]) -> Judgments:
@@ -114,11 +116,11 @@ def only_queries(judgments: Judgments, queries: Sequence[str]) -> Judgments:
     rows, offsets = gather(
         judgments.offsets, np.array([judgments.index[query] for query in queries], dtype=np.int64)
     )
-    places: list[int] = rows.tolist()
+    row_numbers: list[int] = rows.tolist()
     return Judgments(
         tuple(queries),
         offsets,
-        [judgments.items[place] for place in places],
+        [judgments.items[row] for row in row_numbers],
         judgments.grades[rows],
     )
 
@@ -152,12 +154,12 @@ class CandidateValues:
         """Measures all candidates. Raises BadUsage where a method learns and there are two
         folds.
         """
-        trained = tuple(place for place, fusion in enumerate(fusions) if fusion.entry.learns)
-        fixed = [place for place in range(len(fusions)) if place not in trained]
+        trained = tuple(index for index, fusion in enumerate(fusions) if fusion.entry.learns)
+        fixed = [index for index in range(len(fusions)) if index not in trained]
         plain = np.full((len(fusions), len(fold)), np.nan)
         if fixed:
             plain[fixed] = measure_all(
-                rankings, truth, [fusions[place] for place in fixed], measure, cuts, progress
+                rankings, truth, [fusions[index] for index in fixed], measure, cuts, progress
             )
         if not trained:
             return cls(plain, trained, {}, None, fold)
@@ -168,7 +170,7 @@ class CandidateValues:
                 "expected at least 3."
             )
         training = Training.of(rankings, truth, depth=cuts[0])
-        taught = [fusions[place] for place in trained]
+        taught = [fusions[index] for index in trained]
         return cls(
             plain,
             trained,
@@ -178,12 +180,12 @@ class CandidateValues:
         )
 
     def without(self, left_out: int | None) -> Floats:
-        """(fusions, queries) the values that may choose for a fold, and for new queries."""
+        """The values that may choose for a fold, and for new queries: (fusions, queries)."""
         if not self.trained:
             return self.plain
-        found = self.plain.copy()
-        found[list(self.trained)] = self.held_out[left_out]
-        return found
+        values = self.plain.copy()
+        values[list(self.trained)] = self.held_out[left_out]
+        return values
 
     def taught(self, fusion: Fusion, left_out: int | None) -> Fusion:
         """The fusion after learning from the queries outside a fold, from all of them where none is
@@ -204,15 +206,15 @@ def measure_all(
     cuts: tuple[int | None, int | None],
     progress: Progress | None,
 ) -> Floats:
-    """(fusions, queries) the measure of every candidate for every judged query."""
+    """The measure of every candidate for every judged query: (fusions, queries)."""
     depth, top = cuts
     values = np.empty((len(fusions), len(truth.queries)))
     for start in range(0, len(truth.queries), BLOCK):
         queries = truth.queries[start : start + BLOCK]
         block = _Block(RunLists.of(rankings, queries, depth=depth), only_queries(truth, queries))
-        for place, fusion in enumerate(fusions):
+        for row, fusion in enumerate(fusions):
             view = block.view(fusion)
-            values[place, start : start + len(queries)] = measure(
+            values[row, start : start + len(queries)] = measure(
                 view if top is None else view.cut(top)
             )
         if progress is not None:
@@ -230,7 +232,7 @@ def measure_trained(
     fold: Ints,
     progress: Progress | None,
 ) -> dict[int | None, Floats]:
-    """(fusions, queries) the measure of trained candidates, by the fold that is left out: None and
+    """The measure of trained candidates, (fusions, queries), by the fold that is left out: None and
     each fold.
 
     A query is fused by what the queries teach that are neither in its own fold nor in the one left
@@ -238,29 +240,34 @@ def measure_trained(
     """
     depth, top = cuts
     folds = range(1, int(fold.max()) + 1)
-    found: dict[int | None, Floats] = {
+    values_by_fold: dict[int | None, Floats] = {
         left_out: np.empty((len(fusions), len(fold))) for left_out in (None, *folds)
     }
-    for own in folds:
-        places = np.flatnonzero(fold == own)
+    for query_fold in folds:
+        columns = np.flatnonzero(fold == query_fold)
         learned = {
-            out: [each.learn(training.only((fold != own) & (fold != out))) for each in fusions]
+            out: [
+                fusion.learn(training.only((fold != query_fold) & (fold != out)))
+                for fusion in fusions
+            ]
             for out in folds
         }
-        for start in range(0, len(places), BLOCK):
-            chosen = places[start : start + BLOCK]
-            queries = [truth.queries[place] for place in chosen.tolist()]
+        for start in range(0, len(columns), BLOCK):
+            block_columns = columns[start : start + BLOCK]
+            queries = [truth.queries[column] for column in block_columns.tolist()]
             block = _Block(
                 RunLists.of(rankings, queries, depth=depth), only_queries(truth, queries)
             )
             for left_out, trained in learned.items():
                 for row, fusion in enumerate(trained):
                     view = block.view(fusion)
-                    found[left_out][row, chosen] = measure(view if top is None else view.cut(top))
-        found[None][:, places] = found[own][:, places]
+                    values_by_fold[left_out][row, block_columns] = measure(
+                        view if top is None else view.cut(top)
+                    )
+        values_by_fold[None][:, columns] = values_by_fold[query_fold][:, columns]
         if progress is not None:
-            progress("train", own, len(folds))
-    return found
+            progress("train", query_fold, len(folds))
+    return values_by_fold
 
 
 class _Block:
@@ -294,23 +301,23 @@ class _Block:
         """
         rows, judged = list[int](), list[int]()
         for (start, stop), (first, last) in zip(
-            *(pairwise(each.offsets.tolist()) for each in (lists, self._truth)), strict=True
+            *(pairwise(table.offsets.tolist()) for table in (lists, self._truth)), strict=True
         ):
             graded = {self._truth.items[row]: row for row in range(first, last)}
-            found = [row for row in range(start, stop) if lists.items[row] in graded]
-            rows += found
-            judged += [graded[lists.items[row]] for row in found]
-        places, retrieved = np.array(rows, dtype=np.int64), np.diff(lists.offsets)
+            judged_rows = [row for row in range(start, stop) if lists.items[row] in graded]
+            rows += judged_rows
+            judged += [graded[lists.items[row]] for row in judged_rows]
+        positions, retrieved = np.array(rows, dtype=np.int64), np.diff(lists.offsets)
         nothing = np.zeros(len(rows), dtype=np.int64)
         counts = (nothing.astype(np.float64), np.arange(len(rows)), nothing + 1, nothing)
         hits = Hits(
-            lists.query_of_row[places],
+            lists.query_of_row[positions],
             np.array(judged, dtype=np.int64),
             *counts,
             retrieved,
             retrieved > 0,
         )
-        return lists, places, JudgedRankings.join(self._truth, hits)
+        return lists, positions, JudgedRankings.join(self._truth, hits)
 
 
 def choose(

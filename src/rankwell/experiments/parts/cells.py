@@ -26,7 +26,7 @@ from rankwell.experiments.runner.planning import (
 )
 from rankwell.io.result_folder import MANIFEST
 from rankwell.parts import KINDS, Amounts, Cut, Json, Limits, PartContent, PartInputs, PartKind
-from rankwell.parts.execution import carry_out, work_folder
+from rankwell.parts.execution import run_in_parts, work_folder
 from rankwell.parts.options import PartOptions, PartOutcome
 from rankwell.parts.places import WorkPlace
 from rankwell.parts.plans import PLAN, file_of_part, read_plan
@@ -57,36 +57,43 @@ def evaluate_in_parts(
         raise BadUsage(
             f"{bench}: a bench and its inputs are files that all machines see; copy them there."
         )
-    names = {each.cell.name for each in plans if each.why and each.chosen}
+    names = {cell_plan.cell.name for cell_plan in plans if cell_plan.why and cell_plan.is_selected}
     if parts.work is not None:
-        with work_folder(parts) as place:
-            names = names if place.size(PLAN) is None else _planned(place, bench, plans, names)
-    cells = [[each.cell.name, each.recipe] for each in plans if each.cell.name in names]
-    return carry_out(
+        with work_folder(parts) as storage:
+            names = names if storage.size(PLAN) is None else _planned(storage, bench, plans, names)
+    cells = [
+        [cell_plan.cell.name, cell_plan.recipe]
+        for cell_plan in plans
+        if cell_plan.cell.name in names
+    ]
+    return run_in_parts(
         "cells", {"file": bench, "cells": cells, **choices}, parts, "rankwell bench", progress, use
     )
 
 
 def _planned(
-    place: WorkPlace, file: str, plans: Sequence[PlannedCell], waiting: set[str]
+    storage: WorkPlace, file: str, plans: Sequence[PlannedCell], waiting: set[str]
 ) -> set[str]:
     """The cells of a folder's plan, some of which may be in place since then; those given where it
     is the plan of other work.
     """
-    plan, folder = read_plan(place), place.name
+    plan, folder = read_plan(storage), storage.name
     if plan.kind != "cells" or plan.options.get("file") != file:
         return waiting
-    planned, now = dict(plan.options["cells"]), {each.cell.name: each.recipe for each in plans}
-    for name, made in planned.items():
-        if name not in now:
+    planned, recipes = (
+        dict(plan.options["cells"]),
+        {cell_plan.cell.name: cell_plan.recipe for cell_plan in plans},
+    )
+    for name, planned_recipe in planned.items():
+        if name not in recipes:
             raise BadUsage(
                 f"{folder} has a part for {name}, which {file} has no more; name another work "
                 "folder."
             )
-        if key_of(now[name]) != key_of(made):
+        if key_of(recipes[name]) != key_of(planned_recipe):
             raise BadUsage(
-                f"{folder} holds the plan of other work: {name}: {_changes(made, now[name])}; "
-                "name another work folder."
+                f"{folder} holds the plan of other work: {name}: "
+                f"{_changes(planned_recipe, recipes[name])}; name another work folder."
             )
     lacking = next((name for name in sorted(waiting) if name not in planned), None)
     if lacking is not None:
@@ -106,7 +113,9 @@ def _files(options: Mapping[str, Json]) -> dict[str, Path]:
     recipe of its cell.
     """
     file = Path(options["file"])
-    inputs = {name: file.parent / name for _, made in options["cells"] for name in made["inputs"]}
+    inputs = {
+        name: file.parent / name for _, recipe in options["cells"] for name in recipe["inputs"]
+    }
     return {file.name: file} | {name: path for name, path in inputs.items() if not path.is_dir()}
 
 
@@ -120,27 +129,27 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
     """The result of a cell, evaluated into a folder of its own. Raises BadInput where its recipe is
     not that of the plan.
     """
-    file, (name, made) = Path(inputs.options["file"]), inputs.options["cells"][index]
+    file, (name, planned_recipe) = Path(inputs.options["file"]), inputs.options["cells"][index]
     with chdir(file.parent):
-        cell = next((each for each in read_experiment(file).cells if each.name == name), None)
+        cell = next((cell for cell in read_experiment(file).cells if cell.name == name), None)
         if cell is None:
             raise BadInput(
                 f"{file} has no cell {name} any more; restore it, or name another work folder."
             )
         command = command_of(cell)
-        now, arguments = cell_recipe(cell, command)
-        if key_of(now) != key_of(made):
+        recipe, arguments = cell_recipe(cell, command)
+        if key_of(recipe) != key_of(planned_recipe):
             raise BadInput(
-                f"{name}: {_changes(made, now)} since the plan was written; restore it, or "
-                "name another work folder."
+                f"{name}: {_changes(planned_recipe, recipe)} since the plan was written; restore "
+                "it, or name another work folder."
             )
         with TemporaryDirectory(prefix="rankwell-cell-") as scratch:
             folder = Path(scratch) / "result"
             error = evaluate_cell(CommandWork(command, arguments), folder, None)
             members = {_ERROR: error.encode()} if error else _members(folder)
-    device = str(made["options"].get("device", "cpu"))
+    device = str(planned_recipe["options"].get("device", "cpu"))
     return PartContent(
-        ".tar", partial(_write, members), {f"cell {index}": key_of(made)[:32]}, device
+        ".tar", partial(_write, members), {f"cell {index}": key_of(planned_recipe)[:32]}, device
     )
 
 
@@ -173,9 +182,9 @@ def _read(file: Path) -> dict[str, bytes]:
                     raise ValueError(entry.name)
                 members[entry.name] = content.read()
         if _ERROR not in members:
-            listed = json.loads(members[MANIFEST])["files"]
-            paths = [PurePosixPath(name) for name in listed]
-            if {*listed, MANIFEST} != set(members) or any(
+            file_names = json.loads(members[MANIFEST])["files"]
+            paths = [PurePosixPath(name) for name in file_names]
+            if {*file_names, MANIFEST} != set(members) or any(
                 path.is_absolute() or ".." in path.parts for path in paths
             ):
                 raise ValueError(MANIFEST)
@@ -195,24 +204,24 @@ class PlacedCells(CommandCells):
     """
 
     def __init__(
-        self, files: Mapping[str, Path], errors: Mapping[str, str], place: WorkPlace
+        self, files: Mapping[str, Path], errors: Mapping[str, str], storage: WorkPlace
     ) -> None:
-        self._files, self._errors, self._place = files, errors, place
+        self._files, self._errors, self._place = files, errors, storage
         self._failed = list[int]()
 
     def evaluate(self, cells: Sequence[PlannedCell], _: Progress, /) -> Iterator[str]:
         """Places the results of cells; yields the error of each, "" where there is none."""
-        for each in cells:
-            name = each.cell.name
+        for cell_plan in cells:
+            name = cell_plan.cell.name
             members = {} if name in self._errors else _read(self._files[name])
-            each.record.unlink(missing_ok=True)
+            cell_plan.record.unlink(missing_ok=True)
             if name in self._errors:
                 self._failed.append([*self._files].index(name))
-                remove_result(each.folder)
+                remove_result(cell_plan.folder)
                 yield self._errors[name]
                 continue
-            _place(members, each.folder)
-            write_record(each)
+            _restore(members, cell_plan.folder)
+            write_record(cell_plan)
             yield ""
 
     def forget_failed(self) -> None:
@@ -222,7 +231,7 @@ class PlacedCells(CommandCells):
             work.discard(index)
 
 
-def _place(members: Mapping[str, bytes], folder: Path) -> None:
+def _restore(members: Mapping[str, bytes], folder: Path) -> None:
     """Puts a result into the folder of its cell, in place of an earlier one."""
     manifest = json.loads(members[MANIFEST])
     with overwriting(True), drafting(folder) as draft:
@@ -233,13 +242,13 @@ def _place(members: Mapping[str, bytes], folder: Path) -> None:
         publish(folder, manifest, paths)
 
 
-def _merge(inputs: PartInputs, files: Sequence[Path], place: WorkPlace) -> PlacedCells:
+def _merge(inputs: PartInputs, files: Sequence[Path], storage: WorkPlace) -> PlacedCells:
     # Cells are placed from the folder of the experiment file.
     absolute = dict(zip(inputs.boundaries, [file.absolute() for file in files], strict=True))
     # Another command on this folder removes cells that failed as soon as it has shown their errors.
     errors = {name: _error_in(file) for name, file in absolute.items()}
     return PlacedCells(
-        absolute, {name: error for name, error in errors.items() if error is not None}, place
+        absolute, {name: error for name, error in errors.items() if error is not None}, storage
     )
 
 
@@ -261,11 +270,13 @@ def _amounts(inputs: PartInputs) -> Amounts:
     """Bytes of the files and folders that each cell reads: cells of larger inputs take longer."""
     folder = Path(inputs.options["file"]).parent
     sizes = {
-        name: _size(folder / name) for _, made in inputs.options["cells"] for name in made["inputs"]
+        name: _size(folder / name)
+        for _, recipe in inputs.options["cells"]
+        for name in recipe["inputs"]
     }
     return Amounts(
         "bytes of inputs",
-        [sum(sizes[name] for name in made["inputs"]) for _, made in inputs.options["cells"]],
+        [sum(sizes[name] for name in recipe["inputs"]) for _, recipe in inputs.options["cells"]],
     )
 
 

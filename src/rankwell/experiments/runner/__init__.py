@@ -43,8 +43,8 @@ class PlannedCell:
     record: the file that its evaluation writes last, so that a killed run has evaluated the cells
     that have one. work: what its kind needs to evaluate it. group: cells of one group that follow
     each other are evaluated together, by one process.
-    why: the reasons to evaluate it, none where it is done. chosen: whether it may be evaluated now;
-    others are left as they are. inputs: the files and folders whose digests are in the recipe.
+    why: the reasons to evaluate it, none where it is done. is_selected: whether it may be evaluated
+    now; others are left as they are. inputs: the files and folders whose digests are in the recipe.
     """
 
     cell: Cell
@@ -53,7 +53,7 @@ class PlannedCell:
     work: Any
     group: str
     why: tuple[str, ...]
-    chosen: bool = True
+    is_selected: bool = True
     inputs: tuple[Path, ...] = ()
 
     @property
@@ -97,30 +97,30 @@ def evaluate_cells(
     # Only pages need its modules.
     from rankwell.experiments.pages import refuse_pages, write_missing_pages
 
-    refuse_pages(each.folder for each in plans)
+    refuse_pages(plan.folder for plan in plans)
     done = list(_evaluate_cells(kind, plans, jobs, progress))
-    write_missing_pages((each.plan.folder for each in done if each.has_results), progress)
+    write_missing_pages((result.plan.folder for result in done if result.has_results), progress)
     yield from done
 
 
 def _evaluate_cells(
     kind: CellKind, plans: Sequence[PlannedCell], jobs: int, progress: Progress
 ) -> Iterator[CellResult]:
-    waiting = [each for each in plans if each.why and each.chosen]
-    groups = [list(group) for _, group in groupby(waiting, lambda each: each.group)]
+    waiting = [plan for plan in plans if plan.why and plan.is_selected]
+    groups = [list(group) for _, group in groupby(waiting, lambda plan: plan.group)]
     errors, done = _run(kind, groups, jobs, progress), 0
     if progress is not None and waiting:
         progress("cells", 0, len(waiting))
-    for each in plans:
-        if each.why and each.chosen:
-            error, done = next(errors) or _changed(each), done + 1
+    for plan in plans:
+        if plan.why and plan.is_selected:
+            error, done = next(errors) or _changed(plan), done + 1
             if error and startup.interruptions:  # by which the cell failed
                 raise KeyboardInterrupt
             if progress is not None:
                 progress("cells", done, len(waiting))
-            yield CellResult(each, "failed" if error else "done", error)
+            yield CellResult(plan, "failed" if error else "done", error)
         else:
-            yield CellResult(each, "to do" if each.why else "kept")
+            yield CellResult(plan, "to do" if plan.why else "kept")
 
 
 def _run(
@@ -134,8 +134,8 @@ def _run(
     jobs = min(jobs, len(groups))
     with crew(
         jobs, threads=None, prepare=partial(_share_processors, max(1, processors() // jobs))
-    ) as each:
-        yield from chain.from_iterable(each(partial(_evaluate, kind), groups))
+    ) as map_groups:
+        yield from chain.from_iterable(map_groups(partial(_evaluate, kind), groups))
 
 
 def _evaluate(kind: CellKind, group: Sequence[PlannedCell]) -> list[str]:
@@ -154,27 +154,27 @@ def _share_processors(threads: int) -> None:
     threadpool_limits(threads)
 
 
-def reasons(made: Any, record: Path) -> tuple[str, ...]:
+def reasons(new_recipe: Any, record: Path) -> tuple[str, ...]:
     """Why a record, by its name or its content, is not that of a recipe, empty where it is: the one
     rule for stale results.
     """
-    known = read_record(record)
-    if record.name == record_name(made):
-        return () if unsealed(known) is not None else ("new",)
+    old_record = read_record(record)
+    if record.name == record_name(new_recipe):
+        return () if unsealed(old_record) is not None else ("new",)
     try:
-        found = tuple(changes(known["made_of"], made))
+        differences = tuple(changes(old_record["made_of"], new_recipe))
         return (
-            found
-            if known["results"] == results_of(record.parent)
-            else (*found, "its results are not what was written")
+            differences
+            if old_record["results"] == results_of(record.parent)
+            else (*differences, "its results are not what was written")
         )
     except (KeyError, TypeError, AttributeError):
         return ("new",)
 
 
-def record_name(made: Any) -> str:
+def record_name(new_recipe: Any) -> str:
     """The file name of a record that is found by its recipe."""
-    return f"{key_of(made)[:32]}.json"
+    return f"{key_of(new_recipe)[:32]}.json"
 
 
 def results_of(folder: Path) -> dict[str, str]:
@@ -213,10 +213,10 @@ def read_record(path: Path) -> Any:
     be read.
     """
     try:
-        found = read_json(Source(path))
+        content = read_json(Source(path))
     except (OSError, BadInput):
         return None
-    return found if isinstance(found, dict) else None
+    return content if isinstance(content, dict) else None
 
 
 def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -297,10 +297,10 @@ def source_of(module: str) -> str:
     of its name where it has no file.
     """
     first = module.partition(".")[0]
-    place = getattr(sys.modules.get(first), "__file__", None)
-    if place is None or first == __name__.partition(".")[0]:
+    module_file = getattr(sys.modules.get(first), "__file__", None)
+    if module_file is None or first == __name__.partition(".")[0]:
         return key_of(module)
-    path = Path(place).resolve()
+    path = Path(module_file).resolve()
     first = first if path.name.startswith("__init__.") else path.stem
     root = path.parent.parent if path.name.startswith("__init__.") else path.parent
     installed = {
@@ -308,27 +308,31 @@ def source_of(module: str) -> str:
         for name in ("stdlib", "platstdlib", "purelib", "platlib")
     }
     total = hashlib.sha256()
-    for each in sorted(_sources(first, root, beside=root not in installed)):
-        total.update(f"{each.relative_to(root).as_posix()}\0".encode())
-        total.update(hashlib.sha256(each.read_bytes()).digest())
+    for source_file in sorted(_sources(first, root, follow_imports=root not in installed)):
+        total.update(f"{source_file.relative_to(root).as_posix()}\0".encode())
+        total.update(hashlib.sha256(source_file.read_bytes()).digest())
     return total.hexdigest()
 
 
-def _sources(name: str, root: Path, *, beside: bool) -> set[Path]:
+def _sources(name: str, root: Path, *, follow_imports: bool) -> set[Path]:
     """The Python files of a module or package in a folder, and of those beside it that they import,
     wherever they do.
     """
-    found: set[Path] = set()
-    waiting, known = [name], {name, __name__.partition(".")[0]}
+    files: set[Path] = set()
+    waiting, known_names = [name], {name, __name__.partition(".")[0]}
     while waiting:
         first = waiting.pop()
         file = root / f"{first}.py"
-        own = {file} if file.is_file() else set((root / first).rglob("*.py"))
-        found |= own
-        names = {each for path in own for each in _imported(path)} - known if beside else set[str]()
-        known |= names
+        module_files = {file} if file.is_file() else set((root / first).rglob("*.py"))
+        files |= module_files
+        names = (
+            {imported for path in module_files for imported in _imported(path)} - known_names
+            if follow_imports
+            else set[str]()
+        )
+        known_names |= names
         waiting += names
-    return found
+    return files
 
 
 def _imported(path: Path) -> set[str]:
@@ -340,7 +344,10 @@ def _imported(path: Path) -> set[str]:
     except (SyntaxError, ValueError):
         return set()
     names = [
-        each.name for node in ast.walk(tree) if isinstance(node, ast.Import) for each in node.names
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
     ]
     names += [
         node.module

@@ -5,7 +5,6 @@ its evaluation.
 import difflib
 import json
 import shlex
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -36,7 +35,7 @@ Work = Callable[[Path, Progress], Any]
 Call = tuple[Sequence[Any], Mapping[str, Any], Path]
 """The arguments of a command, those without a name first, and the folder of its results."""
 
-_OWN = (
+_RUNNER_OPTIONS = (
     "output",
     "overwrite",
     "format",
@@ -62,10 +61,8 @@ class Command:
 
     @property
     def together(self) -> Callable[[Sequence[Call], Progress], Iterator[str]] | None:
-        """`evaluate_cells` beside the command, which evaluates all cells of a data set at once;
-        None where there is none.
-        """
-        return getattr(sys.modules[self.function.__module__], "evaluate_cells", None)
+        """Evaluates all cells of a data set at once; None for a command that evaluates one."""
+        return getattr(self.function, "together", None)
 
     def arguments(self, options: Mapping[str, OptionValue]) -> list[str]:
         """The command line of these options, without the command's words. Raises BadInput for a
@@ -76,54 +73,58 @@ class Command:
             for key, option in self.options.items()
             if key in options
         }
-        places = [key for key, option in self.options.items() if not option.flags]
-        for before, key in pairwise(places):
+        positional_keys = [key for key, option in self.options.items() if not option.flags]
+        for before, key in pairwise(positional_keys):
             if key in options and before not in options:
                 raise BadInput(
                     f"{options[key].where}: requires `{before}`, which is missing; give it as well."
                 )
-        bare = [text for key in places for text in said.get(key, [])]
-        return [text for key, texts in said.items() if key not in places for text in texts] + (
-            ["--", *bare] if bare else []
-        )
+        bare = [text for key in positional_keys for text in said.get(key, [])]
+        return [
+            text for key, texts in said.items() if key not in positional_keys for text in texts
+        ] + (["--", *bare] if bare else [])
 
     def read(self, arguments: Sequence[str], where: str) -> Work:
         """The command with its arguments, ready to run. Raises BadInput for what it does not
         understand.
         """
         try:
-            places, named = bind(self.function, arguments)
+            positionals, keywords = bind(self.function, arguments)
         except BadUsage as error:
             raise BadInput(f"{where}: {error}") from error
 
         def _work(output: Path, progress: Progress) -> Any:
-            own = {"progress": progress} if "progress" in self.function.__annotations__ else {}
+            progress_option = (
+                {"progress": progress} if "progress" in self.function.__annotations__ else {}
+            )
             # Folders of cells are the runner's own: what was changed in them is made again.
             with overwriting(True):
-                return self.function(*places, **{**named, **own, "output": output})
+                return self.function(
+                    *positionals, **{**keywords, **progress_option, "output": output}
+                )
 
         return _work
 
 
-def _texts(option: Argument, given: OptionValue) -> list[str]:
+def _texts(option: Argument, option_value: OptionValue) -> list[str]:
     """An option with its value as words of a command line. Raises BadInput for a value of another
     type.
     """
-    value = given.value
+    value = option_value.value
     if option.kind is bool:
         if not isinstance(value, bool):
-            raise BadInput(f"{given.where} is {value!r}; expected true or false.")
-        denial = [option.denial] if option.form == "pair" else []
-        return [_flag(option)] if value else denial
+            raise BadInput(f"{option_value.where} is {value!r}; expected true or false.")
+        negative = [option.negative_flag] if option.form == "pair" else []
+        return [_flag(option)] if value else negative
     parts: list[Any] = value if isinstance(value, list) else [value]
     if isinstance(value, list) and option.form == "one":
         # Cut-offs are a list to whoever writes them, columns a table, and both one text to the
         # command.
-        is_table = all(isinstance(each, str) and "=" in each for each in parts)
-        if option.kind is not str or not (is_table or all(_fits(each, int) for each in parts)):
-            raise BadInput(f"{given.where} is {value!r}; expected one value.")
+        is_table = all(isinstance(part, str) and "=" in part for part in parts)
+        if option.kind is not str or not (is_table or all(_fits(part, int) for part in parts)):
+            raise BadInput(f"{option_value.where} is {value!r}; expected one value.")
         parts = [",".join(map(str, parts))]
-    wrong = next((each for each in parts if not _fits(each, option.kind)), None)
+    wrong = next((part for part in parts if not _fits(part, option.kind)), None)
     if wrong is not None:
         expected = (
             "an integer"
@@ -132,7 +133,7 @@ def _texts(option: Argument, given: OptionValue) -> list[str]:
             if option.kind is float
             else "a string"
         )
-        raise BadInput(f"{given.where} is {wrong!r}; expected {expected}.")
+        raise BadInput(f"{option_value.where} is {wrong!r}; expected {expected}.")
     return [f"{_flag(option)}={part}" if option.flags else str(part) for part in parts]
 
 
@@ -153,12 +154,16 @@ def command_of(cell: Cell) -> Command:
     stems = ["_".join(words) for words in command_summaries() if words != ("bench",)]
     name = "_".join(text.replace("-", "_").split())
     # A first word alone is that with `evaluate`.
-    stem = next((each for each in (name, f"{name}_evaluate") if each in stems), None)
-    found = None if stem is None else load_command(stem)
-    if found is None:
-        known = [each.words for each in map(load_command, stems) if each is not None]
-        raise BadInput(f"{cell.command.where}: unknown command {text!r}; {suggest(text, known)}")
-    return found
+    stem = next((candidate for candidate in (name, f"{name}_evaluate") if candidate in stems), None)
+    command = None if stem is None else load_command(stem)
+    if command is None:
+        command_words = [
+            command.words for command in map(load_command, stems) if command is not None
+        ]
+        raise BadInput(
+            f"{cell.command.where}: unknown command {text!r}; {suggest(text, command_words)}"
+        )
+    return command
 
 
 @cache
@@ -168,14 +173,20 @@ def load_command(stem: str) -> Command | None:
     """
     first, _, last = stem.partition("_")
     function = command_function((first, last) if last else (first,))
-    known = arguments_of(function)
-    if "output" not in {each.name for each in known} or not any(map(input_mark, known)):
+    arguments = arguments_of(function)
+    if "output" not in {argument.name for argument in arguments} or not any(
+        map(input_mark, arguments)
+    ):
         return None
     options: dict[str, Argument] = {}
-    for each in known:
+    for argument in arguments:
         # In an experiment file an option has its long names, or that of its parameter.
-        long = [flag[2:].replace("-", "_") for flag in each.flags if flag.startswith("--")]
-        options |= {} if each.name in _OWN else dict.fromkeys(long or [each.name], each)
+        long = [flag[2:].replace("-", "_") for flag in argument.flags if flag.startswith("--")]
+        options |= (
+            {}
+            if argument.name in _RUNNER_OPTIONS
+            else dict.fromkeys(long or [argument.name], argument)
+        )
     return Command(" ".join(filter(None, (first, last))).replace("_", "-"), function, options)
 
 
@@ -188,27 +199,29 @@ def reject_unknown(cells: Sequence[tuple[Cell, Command]]) -> None:
     """Raises BadInput for an option that its command does not have; options of all need one command
     that has them.
     """
-    known: dict[str, set[str]] = {}
+    options_by_source: dict[str, set[str]] = {}
     for cell, command in cells:
-        for name, given in cell.options.items():
-            wide = given.scope in ("options", "system")
+        for name, option in cell.options.items():
+            wide = option.scope in ("options", "system")
             if name not in command.options and not wide:
-                raise BadInput(_unknown(name, given, command.words, command.options))
+                raise BadInput(_unknown(name, option, command.words, command.options))
             if wide:
-                known.setdefault(given.where, set()).update(command.options)
+                options_by_source.setdefault(option.where, set()).update(command.options)
     for cell, command in cells:
-        for name, given in cell.options.items():
-            if given.where in known and name not in known[given.where]:
-                raise BadInput(_unknown(name, given, command.words, known[given.where]))
+        for name, option in cell.options.items():
+            if option.where in options_by_source and name not in options_by_source[option.where]:
+                raise BadInput(
+                    _unknown(name, option, command.words, options_by_source[option.where])
+                )
 
 
-def _unknown(name: str, given: OptionValue, words: str, options: Iterable[str]) -> str:
-    if name in _OWN:
+def _unknown(name: str, option: OptionValue, words: str, options: Iterable[str]) -> str:
+    if name in _RUNNER_OPTIONS:
         return (
-            f"{given.where}: `rankwell bench` decides how results are written and where cells are "
+            f"{option.where}: `rankwell bench` decides how results are written and where cells are "
             "evaluated; leave it out."
         )
-    return f"{given.where}: `rankwell {words}` has no such option; {suggest(name, options)}"
+    return f"{option.where}: `rankwell {words}` has no such option; {suggest(name, options)}"
 
 
 _RECORD = "cell.json"
@@ -244,7 +257,8 @@ def plan_cells(
     """
     cells = experiment.cells
     unused = next(
-        (each for each in only if not any(fnmatchcase(cell.name, each) for cell in cells)), None
+        (pattern for pattern in only if not any(fnmatchcase(cell.name, pattern) for cell in cells)),
+        None,
     )
     if unused is not None:
         raise UnknownName(
@@ -253,36 +267,35 @@ def plan_cells(
         )
     pairs = [(cell, command_of(cell)) for cell in cells]
     reject_unknown(pairs)
-    digest, seen, plans = cache(content_of), dict[str, Cell](), list[PlannedCell]()
-    for place, (cell, command) in enumerate(pairs):
+    digest, first_cells, plans = cache(content_of), dict[str, Cell](), list[PlannedCell]()
+    for n_done, (cell, command) in enumerate(pairs):
         if progress is not None:
-            progress("looking for changes", place, len(pairs))
+            progress("looking for changes", n_done, len(pairs))
         if cell.call:
             raise BadInput(
                 f"{cell.where}: `call` runs a system, which `rankwell bench` does not; name "
                 "the files of its results."
             )
         check_folder_name(cell.system, f"{cell.where}: the name with its parameters")
-        made, arguments = cell_recipe(cell, command, digest)
-        first = seen.setdefault(json.dumps([cell.dataset, made["command"], made["options"]]), cell)
+        new_recipe, arguments = cell_recipe(cell, command, digest)
+        first = first_cells.setdefault(
+            json.dumps([cell.dataset, new_recipe["command"], new_recipe["options"]]), cell
+        )
         if first is not cell:
             # Nothing distinguishes two systems: a `{system}` was forgotten.
-            what = (
-                f"{experiment.file}: {first.system!r} and {cell.system!r} have the same files and "
-                f"options on {cell.dataset!r}"
-            )
             raise BadInput(
-                f"{what}; put {{system}} into a path, or their differences into "
-                f"[system.on.{toml_key(cell.dataset)}]."
+                f"{experiment.file}: {first.system!r} and {cell.system!r} have the same files and "
+                f"options on {cell.dataset!r}; put {{system}} into a path, or their differences "
+                f"into [system.on.{toml_key(cell.dataset)}]."
             )
-        chosen = not only or any(fnmatchcase(cell.name, each) for each in only)
+        is_selected = not only or any(fnmatchcase(cell.name, pattern) for pattern in only)
         record = folder / cell.dataset / cell.system / _RECORD
-        why = ("requested",) if force and chosen else reasons(made, record)
+        why = ("requested",) if force and is_selected else reasons(new_recipe, record)
         if why:
             command.read(arguments, f"{experiment.file}: {cell.name}")
         group = cell.name if command.together is None else cell.dataset
-        work, inputs = CommandWork(command, arguments), tuple(map(Path, made["inputs"]))
-        plans.append(PlannedCell(cell, made, record, work, group, why, chosen, inputs))
+        work, inputs = CommandWork(command, arguments), tuple(map(Path, new_recipe["inputs"]))
+        plans.append(PlannedCell(cell, new_recipe, record, work, group, why, is_selected, inputs))
     if progress is not None:
         progress("looking for changes", len(pairs), len(pairs))
     return plans
@@ -296,30 +309,32 @@ def cell_recipe(
 
     Raises BadInput for an option of another type, and for an input that is not there.
     """
-    options = {name: each for name, each in cell.options.items() if name in command.options}
-    for each in options.values():
-        _refuse_secrets(each)
+    options = {name: option for name, option in cell.options.items() if name in command.options}
+    for option in options.values():
+        _refuse_secrets(option)
     code = [
         path
-        for each in options.values()
-        for text in _listed(each.value)
+        for option in options.values()
+        for text in _as_list(option.value)
         for path in code_files(str(text))
     ]
     arguments = tuple(command.arguments(options))
-    paths = [path for name, each in options.items() for path in _inputs(cell, name, each, command)]
+    paths = [
+        path for name, option in options.items() for path in _inputs(cell, name, option, command)
+    ]
     inputs = {str(path): digest(path) for path in sorted({*paths, *code})}
     return recipe(
-        command.words, {name: each.value for name, each in sorted(options.items())}, inputs
+        command.words, {name: option.value for name, option in sorted(options.items())}, inputs
     ), arguments
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
 def _refuse_secrets(option: OptionValue) -> None:
     """Raises BadInput for a password that is written out: recipes and tables would hold it."""
-    for value in _listed(option.value):
+    for value in _as_list(option.value):
         name, equals, text = str(value).partition("=")
         try:
             refuse_literal("", str(value))
@@ -340,13 +355,13 @@ class CommandCells:
         """Evaluates the cells; yields the error of each, "" where there is none."""
         together = cells[0].work.command.together if cells else None
         errors = (
-            (_evaluate(each, progress) for each in cells)
+            (_evaluate(plan, progress) for plan in cells)
             if together is None
             else _together(together, cells, progress)
         )
-        for each, error in zip(cells, errors, strict=True):
+        for plan, error in zip(cells, errors, strict=True):
             if error:
-                remove_result(each.folder)
+                remove_result(plan.folder)
             yield error
 
 
@@ -367,14 +382,14 @@ def _together(
     results are.
     """
     calls: list[Call] = []
-    for each in cells:
-        each.record.unlink(missing_ok=True)
-        each.folder.mkdir(parents=True, exist_ok=True)
-        calls.append((*bind(each.work.command.function, each.work.arguments), each.folder))
+    for plan in cells:
+        plan.record.unlink(missing_ok=True)
+        plan.folder.mkdir(parents=True, exist_ok=True)
+        calls.append((*bind(plan.work.command.function, plan.work.arguments), plan.folder))
     with overwriting(True):
-        for each, error in zip(cells, evaluate(calls, progress), strict=True):
+        for plan, error in zip(cells, evaluate(calls, progress), strict=True):
             if not error:
-                write_record(each)
+                write_record(plan)
             yield error
 
 
@@ -414,29 +429,29 @@ def _inputs(cell: Cell, name: str, option: OptionValue, command: Command) -> Ite
     marked = input_mark(command.options[name])
     if marked is None:
         return
-    for text in _listed(option.value):
+    for text in _as_list(option.value):
         if text in STDIN:
             raise BadInput(
                 f"{option.where} is standard input, which cannot be read again; save it to a "
                 "file and name that."
             )
-        found = _located(str(text))
-        if not found and not marked.perhaps:
+        paths = _located(str(text))
+        if not paths and not marked.perhaps:
             folder = Path(str(text)).parent
             names = (
-                [str(each) for each in sorted(folder.iterdir()) if not is_draft(each)]
+                [str(path) for path in sorted(folder.iterdir()) if not is_draft(path)]
                 if folder.is_dir()
                 else []
             )
             near = difflib.get_close_matches(str(text), names, n=1, cutoff=0.6)
             advice = f"did you mean {near[0]!r}?" if near else "make it first, or correct the path."
             raise BadInput(f"{option.where} of {cell.name}: there is no {str(text)!r}; {advice}")
-        for path in found:
+        for path in paths:
             yield path
             yield from (
-                beside
+                ids_file
                 for suffix in IDS_BESIDE
-                if path.suffix and (beside := path.with_suffix(suffix)).is_file()
+                if path.suffix and (ids_file := path.with_suffix(suffix)).is_file()
             )
 
 
@@ -446,11 +461,15 @@ def _located(text: str) -> list[Path]:
     """
     if text and Path(text).exists():
         return [Path(text)]
-    _, equals, place = text.partition("=")
-    if equals and (found := _located(place)):
-        return found
+    _, equals, path_text = text.partition("=")
+    if equals and (paths := _located(path_text)):
+        return paths
     head, part = split_part(text)
     if part:
         return [Path(head)]
-    _, colon, places = text.partition(":")
-    return [path for each in places.split(",") for path in _located(each)] if colon else []
+    _, colon, path_list = text.partition(":")
+    return (
+        [path for path_text in path_list.split(",") for path in _located(path_text)]
+        if colon
+        else []
+    )

@@ -47,7 +47,13 @@ from rankwell.experiments.runner.tables import (
     values_shown,
 )
 from rankwell.io.result_folder import digest_of, read_manifest
-from rankwell.parts.options import PartOptions, PartOutcome
+from rankwell.parts.options import (
+    GpusOption,
+    PartOptions,
+    PartOutcome,
+    PartTimeoutOption,
+    WorkOption,
+)
 from rankwell.report import PLAIN, Row, Terminal
 from rankwell.report.drafts import (
     drafting,
@@ -111,13 +117,13 @@ class BenchResults(Displayable):
     @property
     def failed(self) -> tuple[CellResult, ...]:
         """The cells that could not be evaluated, each with its error."""
-        return tuple(each for each in self.cells if each.status == "failed")
+        return tuple(cell for cell in self.cells if cell.status == "failed")
 
     @property
     def status(self) -> str:
         """The numbers of cells that were evaluated, failed and left, in words."""
         counts = {
-            status: sum(each.status == status for each in self.cells)
+            status: sum(cell.status == status for cell in self.cells)
             for status in ("done", "failed", "to do")
         }
         parts = [f"{counts['done']} of {len(self.cells)} cells evaluated"]
@@ -130,12 +136,12 @@ class BenchResults(Displayable):
         """One row per figure, data set and system, in the columns of table.csv; a figure that is
         not there has a `gap`.
         """
-        return [row for each in self.system_tables for row in long_rows(each)]
+        return [row for table in self.system_tables for row in long_rows(table)]
 
     @property
     def values(self) -> tuple[Values, ...]:
         """The values of single queries behind them, as the folders of the cells hold them."""
-        return tuple(each for each, _ in self._values)
+        return tuple(values for values, _ in self._values)
 
     @property
     def query_attributes(self) -> tuple[Mapping[str, Any], ...]:
@@ -174,18 +180,18 @@ class BenchResults(Displayable):
         titles = self.experiment.titles
         links = {
             (
-                titles["system", each.plan.cell.system],
-                titles["dataset", each.plan.cell.dataset],
+                titles["system", cell.plan.cell.system],
+                titles["dataset", cell.plan.cell.dataset],
             ): link_to(page, self.folder)
-            for each in self.cells
-            if (page := each.plan.folder / PAGE).is_file()
+            for cell in self.cells
+            if (page := cell.plan.folder / PAGE).is_file()
         }
-        tables = [replace(each, links=links) for each in self.system_tables]
-        chosen = self.shown.side_by_side
+        tables = [replace(table, links=links) for table in self.system_tables]
+        layout_choice = self.shown.side_by_side
         wide = (
-            all(len(each.datasets) == 1 for each in self.system_tables)
-            if chosen is None
-            else chosen
+            all(len(table.datasets) == 1 for table in self.system_tables)
+            if layout_choice is None
+            else layout_choice
         )
         return [side_by_side(tables, self.experiment.title)] if wide and len(tables) > 1 else tables
 
@@ -248,45 +254,27 @@ class BenchOptions:
             "or array, which prints what to submit."
         ),
     ] = None
-    work: Annotated[
-        str | None,
-        Doc(
-            "Folder of the parts, or one of a bucket (`s3://…`), with which the same "
-            "command goes on after an interruption; by default a temporary one."
-        ),
-    ] = None
+    work: WorkOption = None
     memory: Annotated[
         str | None,
         Doc("Memory that Ray or a cluster gives each part, such as 500M or 8G; 2G by default."),
     ] = None
-    gpus: Annotated[
-        int | None,
-        Doc(
-            "GPUs of a part: each process sees its own, Ray places parts on nodes that "
-            "have as many, and an array requests them."
-        ),
-    ] = None
-    part_timeout: Annotated[
-        float | None,
-        Doc(
-            "Seconds that a part may take; processes and Ray end one that takes longer, and start "
-            "it again, 3 times at most."
-        ),
-    ] = None
+    gpus: GpusOption = None
+    part_timeout: PartTimeoutOption = None
 
     @property
     def parts(self) -> PartOptions | None:
         """The choices of parts; None where cells are not evaluated as parts. Raises BadUsage with
         more than one job.
         """
-        found = PartOptions(
+        part_options = PartOptions(
             executor=self.executor,
             work=self.work,
             memory=self.memory,
             gpus=self.gpus,
             part_timeout=self.part_timeout,
         )
-        if not found.is_used:
+        if not part_options.is_used:
             return None
         if self.jobs != 1:
             raise BadUsage(
@@ -294,7 +282,7 @@ class BenchOptions:
                 f"{flag('--executor')} processes:N."
             )
         find_executor(self.executor or "here")
-        return found
+        return part_options
 
 
 @takes_options(BenchOptions)
@@ -321,8 +309,8 @@ def bench(
     is evaluated, and Unfinished with `executor="array"` while parts are missing; the message has
     what to submit.
     """
-    found = evaluate_bench(file, output, options, progress)
-    return found.finished() if isinstance(found, PartOutcome) else found
+    outcome = evaluate_bench(file, output, options, progress)
+    return outcome.finished() if isinstance(outcome, PartOutcome) else outcome
 
 
 def evaluate_bench(
@@ -331,29 +319,29 @@ def evaluate_bench(
     """The outcome of `bench`, or what to submit to a cluster where it has not evaluated all
     cells.
     """
-    found, folder = _read(file, output)
-    shown = _shown(found, options)
+    experiment, folder = _read(file, output)
+    table_choices = _table_choices(experiment, options)
     parts = options.parts
     with holding(folder):
-        _refuse_output(found, folder)
-        with chdir(found.folder):
+        _refuse_output(experiment, folder)
+        with chdir(experiment.folder):
             plans = plan_cells(
-                found, folder, only=options.only, force=options.force, progress=progress
+                experiment, folder, only=options.only, force=options.force, progress=progress
             )
 
         def _finish(kind: CommandCells) -> BenchResults:
-            with chdir(found.folder):
+            with chdir(experiment.folder):
                 done = tuple(
                     evaluate_cells(
                         kind, plans, jobs=options.jobs, pages=options.pages, progress=progress
                     )
                 )
-            result = _results(found, folder, done, shown)
+            result = _results(experiment, folder, done, table_choices)
             if isinstance(kind, PlacedCells):
                 kind.forget_failed()
             return result
 
-        if parts is None or not any(each.why and each.chosen for each in plans):
+        if parts is None or not any(plan.why and plan.is_selected for plan in plans):
             return _finish(CommandCells())
         choices = {"only": list(options.only), "force": options.force}
         outcome = evaluate_in_parts(file, plans, choices, parts, progress, _finish)
@@ -361,24 +349,32 @@ def evaluate_bench(
 
 
 def _results(
-    found: Experiment, folder: Path, done: tuple[CellResult, ...], shown: TableChoices
+    experiment: Experiment, folder: Path, done: tuple[CellResult, ...], table_choices: TableChoices
 ) -> BenchResults:
     """The results of cells, with their tables, which are written."""
-    key = _tables_key(found, done, shown)
+    key = _tables_key(experiment, done, table_choices)
     try:
         # The tables of an earlier call with the same results and choices.
-        known: Mapping[str, Any] = read_record(folder / "bench.json")["shown"]
-        made = (
-            (tuple(map(_table, known["tables"])), tuple(known["notes"]))
-            if known["made_of"] == key
+        stored_tables: Mapping[str, Any] = read_record(folder / "bench.json")["shown"]
+        tables_and_notes = (
+            (tuple(map(_table, stored_tables["tables"])), tuple(stored_tables["notes"]))
+            if stored_tables["made_of"] == key
             else None
         )
     except (ValueError, KeyError, TypeError):
-        made = None
-    if made is None:
+        tables_and_notes = None
+    if tables_and_notes is None:
         with chdir(folder):
-            made = make_tables(found, done, shown)
-    result = BenchResults(found, folder, done, made[0], shown, made[1], tuple(notes_of_cells(done)))
+            tables_and_notes = make_tables(experiment, done, table_choices)
+    result = BenchResults(
+        experiment,
+        folder,
+        done,
+        tables_and_notes[0],
+        table_choices,
+        tables_and_notes[1],
+        tuple(notes_of_cells(done)),
+    )
     _write(result, key)
     return result
 
@@ -393,9 +389,9 @@ def to_do(
     """Every cell of an experiment file with the reasons to evaluate it; evaluates nothing. See
     `bench`.
     """
-    found, folder = _read(file, output)
-    with chdir(found.folder):
-        return plan_cells(found, folder, only=only, force=force)
+    experiment, folder = _read(file, output)
+    with chdir(experiment.folder):
+        return plan_cells(experiment, folder, only=only, force=force)
 
 
 def check_output(file: str | Path, output: str | Path | None) -> None:
@@ -418,32 +414,40 @@ def _refuse_output(experiment: Experiment, folder: Path) -> None:
 
 
 def _read(file: str | Path, output: str | Path | None) -> tuple[Experiment, Path]:
-    found = read_experiment(file)
-    folder = (found.folder / f"{found.stem}-results" if output is None else Path(output)).absolute()
+    experiment = read_experiment(file)
+    folder = (
+        experiment.folder / f"{experiment.stem}-results" if output is None else Path(output)
+    ).absolute()
     refuse_file_name(folder)
     refuse_blocked(folder, folder=True)
-    return found, folder
+    return experiment, folder
 
 
-def _shown(found: Experiment, options: BenchOptions) -> TableChoices:
+def _table_choices(experiment: Experiment, options: BenchOptions) -> TableChoices:
     """The choices of the file, replaced by those of the options. Raises BadInput for an unknown
     test or level.
     """
     try:
-        tests = with_options(ComparisonOptions(), found.comparison)
+        tests = with_options(ComparisonOptions(), experiment.comparison)
     except RankwellError as error:
-        raise BadInput(f"{found.file}: comparison: {error}") from error
-    named = [options.measures] if isinstance(options.measures, str) else options.measures
+        raise BadInput(f"{experiment.file}: comparison: {error}") from error
+    requested_names = [options.measures] if isinstance(options.measures, str) else options.measures
     names = ("baseline", "mean", "intervals", "side_by_side")
-    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
-    measures = requested_measures(found.table.get("measures", ()) if named is None else named)
-    shown = replace(TableChoices(tests=tests), **{**found.table, **given, "measures": measures})
-    if shown.baseline and shown.baseline not in found.systems:
+    stated_choices = {
+        name: getattr(options, name) for name in names if getattr(options, name) is not None
+    }
+    measures = requested_measures(
+        experiment.table.get("measures", ()) if requested_names is None else requested_names
+    )
+    table_choices = replace(
+        TableChoices(tests=tests), **{**experiment.table, **stated_choices, "measures": measures}
+    )
+    if table_choices.baseline and table_choices.baseline not in experiment.systems:
         raise UnknownName(
-            f"{found.file}: unknown system {shown.baseline!r}; "
-            f"{suggest(shown.baseline, found.systems)}"
+            f"{experiment.file}: unknown system {table_choices.baseline!r}; "
+            f"{suggest(table_choices.baseline, experiment.systems)}"
         )
-    return shown
+    return table_choices
 
 
 def _write(result: BenchResults, key: str) -> None:
@@ -466,26 +470,26 @@ def _write(result: BenchResults, key: str) -> None:
             result.folder, {"schema_version": 1, "inputs": inputs, "version": __version__}, paths
         )
     cells: dict[str, dict[str, Any]] = {}
-    for each in result.cells:
+    for cell in result.cells:
         # Whether a cell was evaluated now or before does not decide its content.
-        status = "done" if each.has_results else each.status
-        further = (
-            {"error": each.error}
-            if each.error
-            else {"notes": notes_of(each.plan.folder)}
-            if each.has_results
+        status = "done" if cell.has_results else cell.status
+        details = (
+            {"error": cell.error}
+            if cell.error
+            else {"notes": notes_of(cell.plan.folder)}
+            if cell.has_results
             else {}
         )
-        cells[each.plan.cell.name] = {"status": status, **further, **each.plan.recipe}
-    shown = {
+        cells[cell.plan.cell.name] = {"status": status, **details, **cell.plan.recipe}
+    tables_record = {
         "made_of": key,
         "notes": list(result.comparison_notes),
         "tables": [
             {
-                **{name: getattr(each, name) for name in _PLAIN},
-                "figures": [cell._asdict() for cell in each.cells],
+                **{name: getattr(table, name) for name in _PLAIN},
+                "figures": [cell._asdict() for cell in table.cells],
             }
-            for each in result.system_tables
+            for table in result.system_tables
         ],
     }
     content = {
@@ -494,7 +498,7 @@ def _write(result: BenchResults, key: str) -> None:
         "bench": result.experiment.digest,
         "cells": cells,
         "files": files,
-        "shown": shown,
+        "shown": tables_record,
     }
     write_text(
         result.folder / "bench.json", json.dumps(content, indent=2, ensure_ascii=False) + "\n"
@@ -506,47 +510,53 @@ _BENCH = "bench"
 _PLAIN = ("measure", "label", "rules", "better", "systems", "name")
 
 
-def _tables_key(experiment: Experiment, cells: Sequence[CellResult], shown: TableChoices) -> str:
+def _tables_key(
+    experiment: Experiment, cells: Sequence[CellResult], table_choices: TableChoices
+) -> str:
     """The same for the same results, names and choices of what is shown."""
     results = [
         [
-            each.plan.cell.name,
-            results_of(each.plan.folder) if each.has_results else [each.status, each.error],
+            cell.plan.cell.name,
+            results_of(cell.plan.folder) if cell.has_results else [cell.status, cell.error],
         ]
-        for each in cells
+        for cell in cells
     ]
-    named = ["measure" in each.plan.recipe["options"] for each in cells]
+    has_measures = ["measure" in cell.plan.recipe["options"] for cell in cells]
     titles = [[*key, title] for key, title in experiment.titles.items()]
-    choices = asdict(shown)
+    choices = asdict(table_choices)
     tests = choices.pop("tests")
     choices |= {
         name: tests[name] for name in ("test", "family", "correction", "level", "resamples", "seed")
     }
-    return "sha256:" + key_of([_RECORD_VERSION, RESULTS_VERSION, results, named, titles, choices])
+    return "sha256:" + key_of(
+        [_RECORD_VERSION, RESULTS_VERSION, results, has_measures, titles, choices]
+    )
 
 
-def _table(found: Mapping[str, Any]) -> SystemTable:
+def _table(stored_table: Mapping[str, Any]) -> SystemTable:
     """A kept table. Raises KeyError and TypeError where it is not one."""
     entries = [
         SystemFigure(**cell)._replace(better_than=tuple(cell["better_than"]))
-        for cell in found["figures"]
+        for cell in stored_table["figures"]
     ]
     kinds: dict[str, Any] = {**get_type_hints(SystemFigure), "better_than": tuple}
     texts = [
-        found["measure"],
-        found["label"],
-        found["name"],
-        *found["systems"],
-        *chain(*(each.better_than for each in entries)),
+        stored_table["measure"],
+        stored_table["label"],
+        stored_table["name"],
+        *stored_table["systems"],
+        *chain(*(figure.better_than for figure in entries)),
     ]
     if (
         not all(
-            isinstance(getattr(each, name), kind)
-            for each in entries
+            isinstance(getattr(figure, name), kind)
+            for figure in entries
             for name, kind in kinds.items()
         )
-        or not all(isinstance(each, str) for each in texts)
-        or not (isinstance(found["rules"], dict) and isinstance(found["better"], dict))
+        or not all(isinstance(text, str) for text in texts)
+        or not (
+            isinstance(stored_table["rules"], dict) and isinstance(stored_table["better"], dict)
+        )
     ):
-        raise TypeError(found["name"])
-    return SystemTable(**{name: found[name] for name in _PLAIN}, cells=entries, costs=None)
+        raise TypeError(stored_table["name"])
+    return SystemTable(**{name: stored_table[name] for name in _PLAIN}, cells=entries, costs=None)

@@ -77,58 +77,64 @@ class DatasetResults:
     name: str
     cells: tuple[CellResult, ...]
     results: Mapping[str, CellFigures]
-    shown: tuple[Figure, ...]
+    figures: tuple[Figure, ...]
 
     @cached_property
     def better(self) -> dict[Figure, Better]:
         """The better direction of each figure, as far as folders or measures state it."""
-        found: dict[Figure, Better] = {}
-        for figure in self.shown:
+        directions: dict[Figure, Better] = {}
+        for figure in self.figures:
             stated: list[Better | None] = [
-                each.folder.better.get(figure.measure) for each in self.results.values()
+                cell_figures.folder.better.get(figure.measure)
+                for cell_figures in self.results.values()
             ]
             better = next(filter(None, stated), None) or known_better(figure.measure)
             if better is not None:
-                found[figure] = better
-        return found
+                directions[figure] = better
+        return directions
 
 
 def make_tables(
-    experiment: Experiment, cells: Sequence[CellResult], shown: TableChoices
+    experiment: Experiment, cells: Sequence[CellResult], choices: TableChoices
 ) -> tuple[tuple[SystemTable, ...], tuple[str, ...]]:
     """A table for every figure that is shown, with notes; the working directory is that of the
     results. Raises UnknownName.
     """
     parts = [
-        _on_dataset(name, [each for each in cells if each.plan.cell.dataset == name], shown)
+        _on_dataset(name, [cell for cell in cells if cell.plan.cell.dataset == name], choices)
         for name in experiment.datasets
     ]
-    known = {figure for part in parts for each in part.results.values() for figure in each.rows}
-    for name in shown.measures if all(part.results for part in parts) else ():
-        if not any(_is_named(figure, name) for figure in known):
+    all_figures = {
+        figure
+        for part in parts
+        for cell_figures in part.results.values()
+        for figure in cell_figures.rows
+    }
+    for name in choices.measures if all(part.results for part in parts) else ():
+        if not any(_is_named(figure, name) for figure in all_figures):
             raise UnknownName(
                 f"no result has a measure {name!r}; "
-                f"{suggest(name, {figure.name for figure in known})}"
+                f"{suggest(name, {figure.name for figure in all_figures})}"
             )
     better: dict[tuple[str, str, Figure], tuple[str, ...]] = {}
     notes: list[str] = []
     for part in parts:
-        found, own_notes = _compared(part, shown)
-        better |= found
-        notes += [f"{part.name}: {note}" for note in own_notes]
-        if part.results and not part.shown:
+        part_better, part_notes = _compared(part, choices)
+        better |= part_better
+        notes += [f"{part.name}: {note}" for note in part_notes]
+        if part.results and not part.figures:
             notes.append(
-                f"{part.name}: none of {', '.join(shown.measures)}, so that no table shows it"
+                f"{part.name}: none of {', '.join(choices.measures)}, so that no table shows it"
             )
-    entries = list(dict.fromkeys(figure for part in parts for figure in part.shown))
-    made = [_table(experiment, figure, parts, better, shown) for figure in entries]
+    entries = list(dict.fromkeys(figure for part in parts for figure in part.figures))
+    tables = [_table(experiment, figure, parts, better, choices) for figure in entries]
     empty = [part for part in parts if not part.results]
     if empty:
         # A data set without any result is in no table of its own; the first one says that it is
         # missing.
         first = (
-            made[0]
-            if made
+            tables[0]
+            if tables
             else SystemTable(
                 "",
                 "–",
@@ -137,32 +143,34 @@ def make_tables(
                 systems=[experiment.titles["system", name] for name in experiment.systems],
             )
         )
-        gaps = [_gap(experiment, each) for part in empty for each in part.cells]
-        made[:1] = [replace(first, cells=[*first.cells, *gaps])]
-    return tuple(made), tuple(dict.fromkeys(notes))
+        gaps = [_gap(experiment, cell) for part in empty for cell in part.cells]
+        tables[:1] = [replace(first, cells=[*first.cells, *gaps])]
+    return tuple(tables), tuple(dict.fromkeys(notes))
 
 
 def values_shown(
-    experiment: Experiment, cells: Sequence[CellResult], shown: TableChoices
+    experiment: Experiment, cells: Sequence[CellResult], choices: TableChoices
 ) -> list[tuple[Values, dict[str, str]]]:
     """The values of single queries behind the figures of all tables, each with its data set; a
     figure's name is the label.
     """
     parts = [
-        _on_dataset(name, [each for each in cells if each.plan.cell.dataset == name], shown)
+        _on_dataset(name, [cell for cell in cells if cell.plan.cell.dataset == name], choices)
         for name in experiment.datasets
     ]
     return [
         (
             replace(
-                each.values[figure], run=experiment.titles["system", system], label=figure.name
+                cell_figures.values[figure],
+                run=experiment.titles["system", system],
+                label=figure.name,
             ),
             {"dataset": experiment.titles["dataset", part.name]},
         )
         for part in parts
-        for figure in part.shown
-        for system, each in part.results.items()
-        if figure in each.values
+        for figure in part.figures
+        for system, cell_figures in part.results.items()
+        if figure in cell_figures.values
     ]
 
 
@@ -170,47 +178,50 @@ def notes_of_cells(cells: Sequence[CellResult]) -> list[str]:
     """Every note of the cells once, behind the cells that have it; a data set stands for all its
     cells with results.
     """
-    every: dict[str, list[CellResult]] = {}
+    cells_of_dataset: dict[str, list[CellResult]] = {}
     having: dict[str, list[CellResult]] = {}
-    for each in cells:
-        if each.has_results:
-            every.setdefault(each.plan.cell.dataset, []).append(each)
-            for note in notes_of(each.plan.folder):
-                having.setdefault(note, []).append(each)
-    found: list[str] = []
-    for note, those in having.items():
+    for cell in cells:
+        if cell.has_results:
+            cells_of_dataset.setdefault(cell.plan.cell.dataset, []).append(cell)
+            for note in notes_of(cell.plan.folder):
+                having.setdefault(note, []).append(cell)
+    notes: list[str] = []
+    for note, noted_cells in having.items():
         names: list[str] = []
-        for dataset, whole in every.items():
-            own = [each.plan.cell.name for each in those if each.plan.cell.dataset == dataset]
-            names += [dataset] if len(own) == len(whole) else own
-        found.append(f"{', '.join(names)}: {note}")
-    return found
+        for dataset, dataset_cells in cells_of_dataset.items():
+            cell_names = [
+                cell.plan.cell.name for cell in noted_cells if cell.plan.cell.dataset == dataset
+            ]
+            names += [dataset] if len(cell_names) == len(dataset_cells) else cell_names
+        notes.append(f"{', '.join(names)}: {note}")
+    return notes
 
 
 def side_by_side(tables: Sequence[SystemTable], title: str) -> SystemTable:
     """The tables as one, whose columns are data sets with measures."""
-    units = {each.unit for table in tables for each in table.cells if not each.gap}
+    units = {figure.unit for table in tables for figure in table.cells if not figure.gap}
     entries: list[SystemFigure] = []
     better: dict[str, Better] = {}
     links: dict[tuple[str, str], str] = {}
     for table in tables:
-        for each in table.cells:
+        for figure in table.cells:
             cells = {
-                known.unit
-                for known in table.cells
-                if known.dataset == each.dataset and not known.gap
+                other_figure.unit
+                for other_figure in table.cells
+                if other_figure.dataset == figure.dataset and not other_figure.gap
             }
             unit = " (%)" if "percent" in cells and len(units) > 1 else ""
-            name = f"{each.dataset}: {table.label}{unit}"
-            entries.append(each._replace(dataset=name))
-            if each.dataset in table.better:
-                better[name] = table.better[each.dataset]
-            if (each.system, each.dataset) in table.links:
-                links[each.system, name] = table.links[each.system, each.dataset]
+            name = f"{figure.dataset}: {table.label}{unit}"
+            entries.append(figure._replace(dataset=name))
+            if figure.dataset in table.better:
+                better[name] = table.better[figure.dataset]
+            if (figure.system, figure.dataset) in table.links:
+                links[figure.system, name] = table.links[figure.system, figure.dataset]
     order = {
-        name: place for place, name in enumerate(dict.fromkeys(each.dataset for each in entries))
+        name: position
+        for position, name in enumerate(dict.fromkeys(figure.dataset for figure in entries))
     }
-    entries.sort(key=lambda each: order[each.dataset])
+    entries.sort(key=lambda figure: order[figure.dataset])
     return replace(
         tables[0],
         measure="",
@@ -222,8 +233,8 @@ def side_by_side(tables: Sequence[SystemTable], title: str) -> SystemTable:
     )
 
 
-def _on_dataset(name: str, cells: Sequence[CellResult], shown: TableChoices) -> DatasetResults:
-    folders = {each.plan.cell.system: each.plan.cell for each in cells if each.has_results}
+def _on_dataset(name: str, cells: Sequence[CellResult], choices: TableChoices) -> DatasetResults:
+    folders = {cell.plan.cell.system: cell.plan.cell for cell in cells if cell.has_results}
     read = {system: read_results(cell.name) for system, cell in folders.items()}
     rows = {
         system: [row for row in read_summary(folder) if not row.get("against")]
@@ -232,54 +243,71 @@ def _on_dataset(name: str, cells: Sequence[CellResult], shown: TableChoices) -> 
     apart = _apart(rows)
     results: dict[str, CellFigures] = {}
     for system, folder in read.items():
-        own = {_figure(row, apart): row for row in reversed(rows[system])}
-        found = {
+        rows_by_figure = {_figure(row, apart): row for row in reversed(rows[system])}
+        values_by_figure = {
             figure: values_behind(row, folder.values, folder.row_attributes)
-            for figure, row in own.items()
+            for figure, row in rows_by_figure.items()
         }
         results[system] = CellFigures(
             folder,
-            dict(reversed(own.items())),
-            {figure: each for figure, each in found.items() if each is not None},
+            dict(reversed(rows_by_figure.items())),
+            {figure: values for figure, values in values_by_figure.items() if values is not None},
         )
-    known = list(dict.fromkeys(figure for each in results.values() for figure in each.rows))
-    if shown.measures:
-        chosen = [figure for name in shown.measures for figure in known if _is_named(figure, name)]
+    all_figures = list(
+        dict.fromkeys(figure for cell_figures in results.values() for figure in cell_figures.rows)
+    )
+    if choices.measures:
+        shown_figures = [
+            figure for name in choices.measures for figure in all_figures if _is_named(figure, name)
+        ]
     else:
-        named = any("measure" in each.plan.recipe["options"] for each in cells)
-        chosen = known if named else known[:1]
-    return DatasetResults(name, tuple(cells), results, tuple(dict.fromkeys(chosen)))
+        has_measures = any("measure" in cell.plan.recipe["options"] for cell in cells)
+        shown_figures = all_figures if has_measures else all_figures[:1]
+    return DatasetResults(name, tuple(cells), results, tuple(dict.fromkeys(shown_figures)))
 
 
 def _apart(rows: Mapping[str, Sequence[Row]]) -> dict[str, list[str]]:
     """For every label the columns of texts that distinguish its rows within one system; the run
     where nothing else does.
     """
-    found: dict[str, list[str]] = {}
-    for label in dict.fromkeys(row["label"] for each in rows.values() for row in each):
-        alike = [[row for row in each if row["label"] == label] for each in rows.values()]
+    columns_by_label: dict[str, list[str]] = {}
+    for label in dict.fromkeys(
+        row["label"] for system_rows in rows.values() for row in system_rows
+    ):
+        rows_by_system = [
+            [row for row in system_rows if row["label"] == label] for system_rows in rows.values()
+        ]
         names = [
             name
-            for name in dict.fromkeys(name for each in alike for row in each for name in row)
+            for name in dict.fromkeys(
+                name for system_rows in rows_by_system for row in system_rows for name in row
+            )
             if name not in _NO_FACT
         ]
         texts = [
             name
             for name in names
-            if all(isinstance(row.get(name), str | None) for each in alike for row in each)
+            if all(
+                isinstance(row.get(name), str | None)
+                for system_rows in rows_by_system
+                for row in system_rows
+            )
         ]
-        chosen = [
+        key_columns = [
             name
             for name in texts
-            if any(len({row.get(name) for row in each}) > 1 for each in alike)
+            if any(
+                len({row.get(name) for row in system_rows}) > 1 for system_rows in rows_by_system
+            )
         ]
         if any(
-            len({(row["measure"], *(row.get(name) for name in chosen)) for row in each}) < len(each)
-            for each in alike
+            len({(row["measure"], *(row.get(name) for name in key_columns)) for row in system_rows})
+            < len(system_rows)
+            for system_rows in rows_by_system
         ):
-            chosen.append("run")
-        found[label] = chosen
-    return found
+            key_columns.append("run")
+        columns_by_label[label] = key_columns
+    return columns_by_label
 
 
 def _figure(row: Row, apart: Mapping[str, Sequence[str]]) -> Figure:
@@ -296,27 +324,32 @@ def _is_named(figure: Figure, name: str) -> bool:
 
 
 def _compared(
-    part: DatasetResults, shown: TableChoices
+    part: DatasetResults, choices: TableChoices
 ) -> tuple[dict[tuple[str, str, Figure], tuple[str, ...]], list[str]]:
     """The systems that each one is significantly better than by each figure, by the comparison of
     the data set's systems.
     """
     values, attributes = list[Values](), list[dict[str, Any]]()
-    for place, figure in enumerate(part.shown):
-        for system, each in part.results.items():
-            if figure in each.values:
-                values.append(replace(each.values[figure], run=system))
-                attributes.append({"figure": place})
-    runs = {each.run for each in values}
-    if shown.baseline and shown.baseline in {each.plan.cell.system for each in part.cells} - runs:
-        return {}, [f"the baseline {shown.baseline} has no values, so that nothing is tested"]
-    if len(runs) < 2 or (shown.baseline and shown.baseline not in runs):
+    for number, figure in enumerate(part.figures):
+        for system, cell_figures in part.results.items():
+            if figure in cell_figures.values:
+                values.append(replace(cell_figures.values[figure], run=system))
+                attributes.append({"figure": number})
+    runs = {run_values.run for run_values in values}
+    if (
+        choices.baseline
+        and choices.baseline in {cell.plan.cell.system for cell in part.cells} - runs
+    ):
+        return {}, [f"the baseline {choices.baseline} has no values, so that nothing is tested"]
+    if len(runs) < 2 or (choices.baseline and choices.baseline not in runs):
         return {}, []
-    notes = differing([(system, each.folder) for system, each in part.results.items()])
+    notes = differing(
+        [(system, cell_figures.folder) for system, cell_figures in part.results.items()]
+    )
     try:
-        found = compare_values(
+        comparison = compare_values(
             values,
-            replace(shown.tests, baseline=shown.baseline or None, intervals="none"),
+            replace(choices.tests, baseline=choices.baseline or None, intervals="none"),
             row_attributes=attributes,
             origin=Origin(
                 better={figure.measure: better for figure, better in part.better.items()}
@@ -325,10 +358,10 @@ def _compared(
     except RankwellError as error:
         return {}, [*notes, f"nothing is tested: {error}"]
     better: dict[tuple[str, str, Figure], tuple[str, ...]] = {}
-    for winner, loser, row in winners(found.differences):
-        key = (part.name, winner, part.shown[row["figure"]])
+    for winner, loser, row in winners(comparison.differences):
+        key = (part.name, winner, part.figures[row["figure"]])
         better[key] = (*better.get(key, ()), loser)
-    return better, [*notes, *found.notes]
+    return better, [*notes, *comparison.notes]
 
 
 def _table(
@@ -336,29 +369,31 @@ def _table(
     figure: Figure,
     parts: Sequence[DatasetResults],
     better: Mapping[tuple[str, str, Figure], tuple[str, ...]],
-    shown: TableChoices,
+    choices: TableChoices,
 ) -> SystemTable:
-    mine = [part for part in parts if figure in part.shown]
-    entries = [cell for part in mine for cell in _cells(experiment, figure, part, better, shown)]
-    column = f"mean of {len(mine)} data sets"
-    if shown.mean and len(mine) > 1:
-        entries += _means(entries, column, len(mine))
-    known: dict[str, Better] = {
+    shown_parts = [part for part in parts if figure in part.figures]
+    entries = [
+        cell for part in shown_parts for cell in _cells(experiment, figure, part, better, choices)
+    ]
+    column = f"mean of {len(shown_parts)} data sets"
+    if choices.mean and len(shown_parts) > 1:
+        entries += _means(entries, column, len(shown_parts))
+    directions: dict[str, Better] = {
         experiment.titles["dataset", part.name]: part.better[figure]
-        for part in mine
+        for part in shown_parts
         if figure in part.better
     }
-    if len(known) == len(mine):
-        known[column] = next(iter(known.values()))
+    if len(directions) == len(shown_parts):
+        directions[column] = next(iter(directions.values()))
     return SystemTable(
         figure.measure,
         figure.name,
         entries,
         None,
-        _rules(experiment, shown, several=any(len(part.shown) > 1 for part in mine))
-        if any(len(part.results) > 1 for part in mine)
+        _rules(experiment, choices, several=any(len(part.figures) > 1 for part in shown_parts))
+        if any(len(part.results) > 1 for part in shown_parts)
         else {},
-        better=known,
+        better=directions,
         systems=[experiment.titles["system", name] for name in experiment.systems],
         name=figure.name,
     )
@@ -369,15 +404,15 @@ def _cells(
     figure: Figure,
     part: DatasetResults,
     better: Mapping[tuple[str, str, Figure], tuple[str, ...]],
-    shown: TableChoices,
+    choices: TableChoices,
 ) -> Iterator[SystemFigure]:
-    for each in part.cells:
-        system = each.plan.cell.system
+    for cell in part.cells:
+        system = cell.plan.cell.system
         row = part.results[system].rows.get(figure) if system in part.results else None
         if row is None:
-            yield _gap(experiment, each, figure)
+            yield _gap(experiment, cell, figure)
             continue
-        low, high = (row["ci_low"], row["ci_high"]) if shown.intervals else (None, None)
+        low, high = (row["ci_low"], row["ci_high"]) if choices.intervals else (None, None)
         yield SystemFigure(
             experiment.titles["system", system],
             experiment.titles["dataset", part.name],
@@ -394,12 +429,12 @@ def _cells(
         )
 
 
-def _gap(experiment: Experiment, each: CellResult, figure: Figure | None = None) -> SystemFigure:
+def _gap(experiment: Experiment, result: CellResult, figure: Figure | None = None) -> SystemFigure:
     """The word in place of a missing figure, and why it is missing."""
-    cell = each.plan.cell
-    lacking = figure if each.has_results else None
+    cell = result.plan.cell
+    lacking = figure if result.has_results else None
     gap, why = (
-        (each.status, each.error)
+        (result.status, result.error)
         if lacking is None
         else (NO_FIGURE, f"its results have no {lacking.name}")
     )
@@ -416,30 +451,38 @@ def _gap(experiment: Experiment, each: CellResult, figure: Figure | None = None)
 
 def _means(entries: Sequence[SystemFigure], column: str, number: int) -> Iterator[SystemFigure]:
     """The plain mean of every system that has a figure on all data sets."""
-    for system in dict.fromkeys(each.system for each in entries):
-        own = [each for each in entries if each.system == system and each.mean is not None]
-        if len(own) == number and len({each.unit for each in own}) == 1:
+    for system in dict.fromkeys(figure.system for figure in entries):
+        system_figures = [
+            figure for figure in entries if figure.system == system and figure.mean is not None
+        ]
+        if len(system_figures) == number and len({figure.unit for figure in system_figures}) == 1:
             yield SystemFigure(
-                system, column, fsum(each.mean or 0.0 for each in own) / number, None, own[0].unit
+                system,
+                column,
+                fsum(figure.mean or 0.0 for figure in system_figures) / number,
+                None,
+                system_figures[0].unit,
             )
 
 
-def _rules(experiment: Experiment, shown: TableChoices, *, several: bool) -> dict[str, Any]:
+def _rules(experiment: Experiment, choices: TableChoices, *, several: bool) -> dict[str, Any]:
     pairs = (
-        f"every system against {experiment.titles['system', shown.baseline]}"
-        if shown.baseline
+        f"every system against {experiment.titles['system', choices.baseline]}"
+        if choices.baseline
         else "all pairs"
     )
-    whole = "and the measures of" if shown.tests.family == "all" else "by each measure of"
+    scope_text = "and the measures of" if choices.tests.family == "all" else "by each measure of"
     secondary = (
         "; the first measure is primary, others are secondary"
-        if shown.tests.family == "primary" and several
+        if choices.tests.family == "primary" and several
         else ""
     )
-    family = f"{_CORRECTIONS[shown.tests.correction]} over {pairs} {whole} a data set{secondary}"
+    family = (
+        f"{_CORRECTIONS[choices.tests.correction]} over {pairs} {scope_text} a data set{secondary}"
+    )
     return {
-        "test": f"{shown.tests.test}, two-sided; {family}",
-        "alpha": round(1 - shown.tests.level, 12),
+        "test": f"{choices.tests.test}, two-sided; {family}",
+        "alpha": round(1 - choices.tests.level, 12),
     }
 
 

@@ -50,17 +50,15 @@ def find_hits(source: Source, judgments: Judgments, request: Request, *, dialect
     query; else row by row.
     """
     with opened(source, dialect, "run", request) as (table, columns):
-        if (found := _hits_of_stream(table, table.rows(columns), judgments, request)) is not None:
+        if (hits := _hits_of_stream(table, table.rows(columns), judgments, request)) is not None:
             table.refuse_lost(
-                int(found.retrieved.sum()) + sum(found.unknown.values()),
-                columns.owner,
-                columns.item,
+                int(hits.retrieved.sum()) + sum(hits.unknown.values()), columns.owner, columns.item
             )
-            return found
+            return hits
         table.load(columns)
         ordered = "SELECT owner, item, value FROM r ORDER BY owner, rowid"
-        if (found := _hits_of_stream(table, ordered, judgments, request)) is not None:
-            return found
+        if (hits := _hits_of_stream(table, ordered, judgments, request)) is not None:
+            return hits
         _refuse_duplicates(table, judgments)
         return request.hits(_ranking_of(table, repeated=True), judgments)
 
@@ -109,9 +107,12 @@ def read_lists(
 
 
 def _ranking_of(table: ColumnTable, *, repeated: bool) -> Ranking:
-    found = table.run("SELECT owner, item, value FROM r ORDER BY rowid", columns=True)
+    run_columns = table.run("SELECT owner, item, value FROM r ORDER BY rowid", columns=True)
     return Ranking.from_rows(
-        found["owner"].tolist(), found["item"].tolist(), found["value"], repeated=repeated
+        run_columns["owner"].tolist(),
+        run_columns["item"].tolist(),
+        run_columns["value"],
+        repeated=repeated,
     )
 
 
@@ -126,23 +127,23 @@ def _refuse_duplicates(table: ColumnTable, judgments: Judgments) -> None:
     )
     for query, item, first, second in repeated:
         if query in judgments.index:
-            what = (
+            problem = (
                 f"{table.name}: query {query!r} lists item {item!r} twice, in rows {first + 1} "
                 f"and {second + 1}"
             )
-            raise DuplicateItem(f"{what}; keep one of them, or say which to keep (first, best).")
+            raise DuplicateItem(f"{problem}; keep one of them, or say which to keep (first, best).")
 
 
 def _drop_duplicates(table: ColumnTable, duplicates: Repeats) -> None:
     """Leaves the first or the best of each item of a query in the table `r`, in its place."""
     if duplicates in ("first", "best"):
         better = "value DESC, " if duplicates == "best" else ""
-        chosen = f"row_number() OVER (PARTITION BY owner, item ORDER BY {better}spot) = 1"
+        is_first = f"row_number() OVER (PARTITION BY owner, item ORDER BY {better}spot) = 1"
         # DuckDB 2.0 fails on windows ordered by rowid itself, so the place becomes a column first.
         table.run("CREATE TEMP TABLE placed AS SELECT rowid AS spot, * FROM r")
         table.run("DROP TABLE r")
         table.run(
-            f"CREATE TEMP TABLE r AS SELECT * EXCLUDE spot FROM placed QUALIFY {chosen} ORDER "
+            f"CREATE TEMP TABLE r AS SELECT * EXCLUDE spot FROM placed QUALIFY {is_first} ORDER "
             "BY spot"
         )
 
@@ -186,13 +187,15 @@ def run_places(place: str | Path) -> list[str]:
     with naming(str(place)), opened_table(Source(path), PARQUET) as table:
         if not has_runs(table.types):
             return [str(place)]
-        named = (
+        run_rows = (
             f"SELECT {table.column('run')} AS run, file_row_number AS row FROM "
             f"{parquet(path, numbered=True)}"
         )
-        listed = f"SELECT run FROM ({named}) WHERE run IS NOT NULL GROUP BY run ORDER BY min(row)"
-        found = table.run(listed)
-    return [f"{place}:{name}" for (name,) in found] if len(found) > 1 else [str(place)]
+        run_names = (
+            f"SELECT run FROM ({run_rows}) WHERE run IS NOT NULL GROUP BY run ORDER BY min(row)"
+        )
+        runs = table.run(run_names)
+    return [f"{place}:{name}" for (name,) in runs] if len(runs) > 1 else [str(place)]
 
 
 def first_rows(
@@ -203,16 +206,22 @@ def first_rows(
 
     run: the one of several in the table. columns: those that were chosen.
     """
-    dialect = {each.name: each for each in (CSV, TSV, PARQUET, JSONL)}[form]
+    dialect = {table_dialect.name: table_dialect for table_dialect in (CSV, TSV, PARQUET, JSONL)}[
+        form
+    ]
     odd = ReadWarnings(set(), set())
     request = Request(part=run, columns=chosen_columns(columns, "run"), warnings=odd)
-    with opened(source, dialect, "run", request) as (table, found):
-        rank = table.number(found.rank) if found.rank and not found.by_rank else "NULL"
+    with opened(source, dialect, "run", request) as (table, run_columns):
+        rank = (
+            table.number(run_columns.rank)
+            if run_columns.rank and not run_columns.by_rank
+            else "NULL"
+        )
         ranks = table.run(f"SELECT {rank} FROM {table.source} LIMIT {n}")
-        rows = table.run(f"{table.rows(found)} LIMIT {n}")
+        rows = table.run(f"{table.rows(run_columns)} LIMIT {n}")
     return [
-        (query, item, place, score)
-        for (query, item, score), (place,) in zip(rows, ranks, strict=True)
+        (query, item, rank, score)
+        for (query, item, score), (rank,) in zip(rows, ranks, strict=True)
     ]
 
 
@@ -229,10 +238,15 @@ def read_judgments(source: Source, request: Request, *, dialect: Dialect) -> Jud
             )
         _drop_duplicates(table, request.duplicates)
         aspect = ", aspect" if columns.aspect else ""
-        found = table.run(f"SELECT owner, item, value{aspect} FROM r ORDER BY rowid", columns=True)
-    aspects = found["aspect"].tolist() if columns.aspect else None
+        judged_columns = table.run(
+            f"SELECT owner, item, value{aspect} FROM r ORDER BY rowid", columns=True
+        )
+    aspects = judged_columns["aspect"].tolist() if columns.aspect else None
     return Judgments.from_rows(
-        found["owner"].tolist(), found["item"].tolist(), found["value"], aspects=aspects
+        judged_columns["owner"].tolist(),
+        judged_columns["item"].tolist(),
+        judged_columns["value"],
+        aspects=aspects,
     )
 
 
@@ -241,30 +255,33 @@ def read_texts(source: Source, request: Request, *, dialect: Dialect) -> Texts:
     for a repeated id.
     """
     with opened(source, dialect, "texts", request) as (table, columns):
-        others = (
+        attribute_names = (
             []
             if request.ids_only
             else [name for name in table.types if name not in (columns.owner, columns.value)]
         )
         cast = "->>'$'" if dialect.name == "jsonl" else "::VARCHAR"
-        shown = [table.column(name) + cast for name in others]
+        attribute_columns = [table.column(name) + cast for name in attribute_names]
         content = (
             "''"
             if request.ids_only
             else table.column(columns.value) + cast * (dialect.name == "jsonl")
         )
         rows = table.run(
-            f"SELECT {table.id(columns.owner)}, {', '.join([content, *shown])} FROM {table.source}"
+            f"SELECT {table.id(columns.owner)}, {', '.join([content, *attribute_columns])} FROM "
+            f"{table.source}"
         )
         table.refuse_lost(len(rows), columns.owner)
     texts, attributes = dict[str, str](), dict[str, dict[str, str]]()
-    for number, (name, value, *rest) in enumerate(rows, 1):
+    for number, (name, value, *cells) in enumerate(rows, 1):
         if not name or name in texts:
-            what = f"the id {name!r}, which an earlier row has" if name else "no id"
-            raise BadInput(f"{source.name}: row {number} has {what}; every text needs its own id.")
+            problem = f"the id {name!r}, which an earlier row has" if name else "no id"
+            raise BadInput(
+                f"{source.name}: row {number} has {problem}; every text needs its own id."
+            )
         texts[name] = value or ""
         attributes[name] = {
-            key: each for key, each in zip(others, rest, strict=True) if each is not None
+            key: cell for key, cell in zip(attribute_names, cells, strict=True) if cell is not None
         }
     return Texts(texts, attributes)
 
@@ -279,10 +296,10 @@ def write_judgments(judgments: Judgments, path: Path, *, dialect: Dialect) -> No
     any.
     """
     grades = judgments.grades
-    whole = bool((grades == np.floor(grades)).all() and (np.abs(grades) < 1 << 53).all())
+    is_whole = bool((grades == np.floor(grades)).all() and (np.abs(grades) < 1 << 53).all())
     columns: dict[str, Any] = {
         "item": judgments.items,
-        "grade": grades.astype(np.int64) if whole else grades,
+        "grade": grades.astype(np.int64) if is_whole else grades,
     }
     if judgments.aspects is not None:
         columns["aspect"] = judgments.aspects
@@ -314,27 +331,27 @@ def _write(
 
 def _refuse_unwritable(ids: Any, name: str, dialect: Dialect) -> None:
     broken = {"tsv": "\t\n\r", "csv": "\n"}.get(dialect.name, "")
-    for each in ids:
-        if not each or not each.isascii():
+    for id_text in ids:
+        if not id_text or not id_text.isascii():
             try:
-                each.encode("utf-8")
+                id_text.encode("utf-8")
             except UnicodeEncodeError:
                 raise BadInput(
-                    f"the {name} {each!r} has bytes that are not UTF-8; {dialect.name} cannot "
+                    f"the {name} {id_text!r} has bytes that are not UTF-8; {dialect.name} cannot "
                     "hold it, TREC can."
                 ) from None
-            if not each:
+            if not id_text:
                 raise BadInput(
                     f"a {name} is the empty text; {dialect.name} cannot hold it, JSON can."
                 )
-        if any(mark in each for mark in broken):
-            what = "a tab or the end of a line" if dialect is TSV else "the end of a line"
+        if any(mark in id_text for mark in broken):
+            problem = "a tab or the end of a line" if dialect is TSV else "the end of a line"
             raise BadInput(
-                f"the {name} {each!r} has {what}; {dialect.name} cannot hold it, JSON can."
+                f"the {name} {id_text!r} has {problem}; {dialect.name} cannot hold it, JSON can."
             )
 
 
-def row_group_cuts(source: Source, places: Sequence[int]) -> Cuts:
+def row_group_cuts(source: Source, offsets: Sequence[int]) -> Cuts:
     """Ranges of whole row groups of a Parquet file."""
     with on_disk(source) as path, connected() as session, undamaged(f"{source.name}: "):
         groups = session.execute(
@@ -342,11 +359,11 @@ def row_group_cuts(source: Source, places: Sequence[int]) -> Cuts:
             f"FROM parquet_metadata({sql_text(path)}) GROUP BY row_group_id ORDER BY row_group_id"
         ).fetchall()
     rows, ends = (
-        np.cumsum(np.array([0, *each], dtype=np.int64))
-        for each in (zip(*groups, strict=True) if groups else ([], []))
+        np.cumsum(np.array([0, *row_group_sizes], dtype=np.int64))
+        for row_group_sizes in (zip(*groups, strict=True) if groups else ([], []))
     )
     return Cuts(
-        rows[np.minimum(np.searchsorted(ends, places), len(groups))].tolist(), int(rows[-1])
+        rows[np.minimum(np.searchsorted(ends, offsets), len(groups))].tolist(), int(rows[-1])
     )
 
 

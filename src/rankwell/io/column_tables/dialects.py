@@ -53,13 +53,13 @@ def glimpse(place: Path | str) -> Glimpse:
 
 
 @lru_cache(maxsize=8)
-def _glimpse_object(seen: Any) -> Glimpse:
+def _glimpse_object(remote_object: Any) -> Glimpse:
     """The same of an object, by ranges."""
     from rankwell.store.file_system import file_name
 
-    with undamaged(f"{seen.url}: "), connected() as session:
+    with undamaged(f"{remote_object.url}: "), connected() as session:
         remote_tables()
-        return glimpse_of(session, file_name(seen.url))
+        return glimpse_of(session, file_name(remote_object.url))
 
 
 @lru_cache(maxsize=8)
@@ -76,17 +76,17 @@ def glimpse_of(session: Any, plain: Path | str) -> Glimpse:
     nodes = session.execute(
         f"SELECT name, num_children FROM parquet_schema({sql_text(plain)})"
     ).fetchall()
-    own, below = list[str](), 0
+    top_names, below = list[str](), 0
     # Every node comes before its children.
     for name, children in nodes[1:]:
         if below == 0:
-            own.append(name)
+            top_names.append(name)
         below = max(0, below - 1) + (children or 0)
-    refuse_names(own)
+    refuse_names(top_names)
     _refuse_bomb(session, plain)
     described = session.execute(f"DESCRIBE SELECT * FROM {parquet(plain)}").fetchall()
-    types = {name: row[1] for name, row in zip(own, described, strict=True)}
-    names = {name: row[0] for name, row in zip(own, described, strict=True)}
+    types = {name: row[1] for name, row in zip(top_names, described, strict=True)}
+    names = {name: row[0] for name, row in zip(top_names, described, strict=True)}
     score = next((name for name in types if name.lower() == "score"), None)
     sample = (
         "" if score is None else f"SELECT {quoted(names[score])} FROM {parquet(plain)} LIMIT 1000"
@@ -117,12 +117,12 @@ def _refuse_bomb(session: Any, plain: Path | str) -> None:
         f"SELECT sum(row_group_num_rows) AS rows, sum({values}) AS bytes, "
         "sum(total_compressed_size) AS packed"
     )
-    found = session.execute(
+    file_sizes = session.execute(
         f"SELECT max(rows), max(bytes), sum(packed) FROM ({sizes} FROM "
         f"parquet_metadata({sql_text(plain)}) GROUP BY column_id)"
     ).fetchone()
-    if found is not None and found[0] is not None:
-        rows, longest, packed = found
+    if file_sizes is not None and file_sizes[0] is not None:
+        rows, longest, packed = file_sizes
         size = plain.stat().st_size if isinstance(plain, Path) else int(packed)
         refuse_bomb(max(8 * int(rows), int(longest)), size, "write it as CSV")
 
@@ -172,8 +172,8 @@ class Dialect:
         """The delimiter that makes most known names of the first line, and of those most names."""
 
         def _names(delimiter: str) -> tuple[int, int]:
-            own = _split(head, delimiter)[0]
-            return known_columns(own), len(own)
+            names = _split(head, delimiter)[0]
+            return known_columns(names), len(names)
 
         return max(self.delimiters, key=_names) if head.lines else ""
 
@@ -184,13 +184,17 @@ class Dialect:
         names = self._plain_names(head)
         # `refuse_names` refuses so many.
         names = names[:100] if len(names) > MOST_COLUMNS else names
-        return likelihood(names, holds, whole=self.whole(head, names)) if len(names) > 1 else 0.0
+        return (
+            likelihood(names, holds, has_integer_scores=self.has_integer_scores(head, names))
+            if len(names) > 1
+            else 0.0
+        )
 
     def split(self, head: Head) -> list[list[str]]:
         """The fields of the first lines of a text table."""
         return _split(head, self.delimiter(head))
 
-    def whole(self, head: Head, names: Sequence[str]) -> bool:
+    def has_integer_scores(self, head: Head, names: Sequence[str]) -> bool:
         """Whether the first values of the column `score` are integers."""
         score = next((name for name in names if name.lower() == "score"), None)
         if score is None:
@@ -222,16 +226,20 @@ def _split(head: Head, delimiter: str) -> list[list[str]]:
 
 def records(head: Head) -> list[dict[str, Any]]:
     """The first objects of JSON lines or of a list of objects."""
-    text, place, found = head.text, 1 if head.text.startswith("[") else 0, list[dict[str, Any]]()
+    text, position, objects = (
+        head.text,
+        1 if head.text.startswith("[") else 0,
+        list[dict[str, Any]](),
+    )
     try:
-        while len(found) < 50:
-            place = re.compile(r"[\s,]*").match(text, place).end()  # pyright: ignore[reportOptionalMemberAccess]
-            record, place = json.JSONDecoder().raw_decode(text, place)
+        while len(objects) < 50:
+            position = re.compile(r"[\s,]*").match(text, position).end()  # pyright: ignore[reportOptionalMemberAccess]
+            record, position = json.JSONDecoder().raw_decode(text, position)
             if not isinstance(record, dict) or (
                 record and all(isinstance(value, (dict, list)) for value in record.values())
             ):
-                return found
-            found.append(record)
+                return objects
+            objects.append(record)
     except (ValueError, RecursionError):
-        return found
-    return found
+        return objects
+    return objects

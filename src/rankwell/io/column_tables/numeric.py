@@ -47,10 +47,10 @@ def read_vectors(source: Source, request: Request) -> Embeddings:
     """
     with on_disk(source) as path, connected() as session, undamaged():
         types, names, _ = glimpse(path)
-        chosen = vector_column(types, request.part, source.stem)
+        vector_name = vector_column(types, request.part, source.stem)
         ids = id_column(types)
         vectors = as_real(
-            fill(session, parquet(path, numbered=True), chosen, quoted(names[chosen]))
+            fill(session, parquet(path, numbered=True), vector_name, quoted(names[vector_name]))
         )
         if ids is None:
             return Embeddings(None, vectors)
@@ -60,12 +60,12 @@ def read_vectors(source: Source, request: Request) -> Embeddings:
 
 def id_column(types: dict[str, str]) -> str | None:
     """The column of ids beside vectors; None where there is none."""
-    others = [
+    id_names = [
         name
         for name, kind in types.items()
         if kind == "VARCHAR" or re.fullmatch(r"U?(TINY|SMALL|BIG)?INT(EGER)?", kind)
     ]
-    return choose_column(others) if others else None
+    return choose_column(id_names) if id_names else None
 
 
 def vector_column(types: dict[str, str], part: str, stem: str) -> str:
@@ -73,21 +73,21 @@ def vector_column(types: dict[str, str], part: str, stem: str) -> str:
     BadInput.
     """
     lists = [name for name, kind in types.items() if _LISTS.fullmatch(kind)]
-    listed = ", ".join(f"{name!r} ({kind})" for name, kind in types.items())
+    column_list = ", ".join(f"{name!r} ({kind})" for name, kind in types.items())
     if part:
         if part not in lists:
-            raise BadInput(f"no column {part!r} of lists of numbers; found are {listed}.")
+            raise BadInput(f"no column {part!r} of lists of numbers; found are {column_list}.")
         return part
-    chosen = lists if len(lists) == 1 else [name for name in lists if name.lower() in USUAL]
-    if len(chosen) != 1:
-        what = (
+    candidates = lists if len(lists) == 1 else [name for name in lists if name.lower() in USUAL]
+    if len(candidates) != 1:
+        problem = (
             f"{len(lists)} columns of lists of numbers"
             if lists
             else "no column of lists of numbers"
         )
         example = f"; name one, as in {stem}.parquet:{lists[0]}" if lists else ""
-        raise BadInput(f"{what}; found are {listed}{example}.")
-    return chosen[0]
+        raise BadInput(f"{problem}; found are {column_list}{example}.")
+    return candidates[0]
 
 
 def fill(
@@ -115,7 +115,7 @@ def fill(
     ).fetchone()
     if wrong is not None:
         row, value = wrong
-        what = (
+        problem = (
             "nothing"
             if value is None
             else f"{len(value)} numbers"
@@ -123,20 +123,22 @@ def fill(
             else "a missing number"
         )
         raise BadInput(
-            f"row {row}, column {name!r}: {what}; expected a vector of {width} numbers. "
+            f"row {row}, column {name!r}: {problem}; expected a vector of {width} numbers. "
             "Correct or drop it."
         )
     step = max(1, _NUMBERS_AT_ONCE // max(width, 1))
     filled: NDArray[Any] | None = None
     for start in range(0, rows, step):
-        some = f"file_row_number >= {first + start} AND file_row_number < {first + start + step}"
-        piece = f"SELECT {column} FROM {table} WHERE {some}"
-        found = session.execute(f"SELECT unnest({column}) AS number FROM ({piece})").fetchnumpy()[
+        row_range = (
+            f"file_row_number >= {first + start} AND file_row_number < {first + start + step}"
+        )
+        piece = f"SELECT {column} FROM {table} WHERE {row_range}"
+        numbers = session.execute(f"SELECT unnest({column}) AS number FROM ({piece})").fetchnumpy()[
             "number"
         ]
         if filled is None:
-            filled = np.empty((rows, width), dtype=found.dtype)
-        filled[start : start + step] = np.asarray(found).reshape(-1, width)
+            filled = np.empty((rows, width), dtype=numbers.dtype)
+        filled[start : start + step] = np.asarray(numbers).reshape(-1, width)
     # Without rows the dimension is unknown; a table has one at least.
     return (
         np.empty((0, max(width, int(dimension is None))), dtype=np.float32)
@@ -164,8 +166,8 @@ def read_column(source: Source, request: Request, *, dialect: Dialect) -> list[s
     neither.
     """
     with opened_table(source, dialect) as table:
-        chosen = choose_column(list(table.types), request.part)
-        return table.ids(chosen)
+        column = choose_column(list(table.types), request.part)
+        return table.ids(column)
 
 
 def sniff_numbers(head: Head, dialect: Dialect) -> float:
@@ -188,36 +190,36 @@ def read_numbers(source: Source, request: Request, *, dialect: Dialect) -> Float
     """
     with opened_table(source, dialect) as table:
         names = list(table.types)
-        listed = ", ".join(map(repr, names))
+        column_list = ", ".join(map(repr, names))
         if not names:
             raise BadInput(
                 f"{source.name}: no column is found; expected a table with names of columns."
             )
         if request.part and request.part not in names:
-            raise BadInput(f"no column {request.part!r}; found are {listed}.")
+            raise BadInput(f"no column {request.part!r}; found are {column_list}.")
         if not request.part and len(names) != 1:
             raise BadInput(
                 f"{len(names)} columns; name one, as in {source.name}:{names[-1]}; found are "
-                f"{listed}."
+                f"{column_list}."
             )
-        chosen = request.part or names[0]
-        found = table.run(
-            f"SELECT {table.number(chosen)} AS number FROM {table.source}", columns=True
+        column = request.part or names[0]
+        numbers = table.run(
+            f"SELECT {table.number(column)} AS number FROM {table.source}", columns=True
         )["number"]
-        table.refuse_lost(len(found))
+        table.refuse_lost(len(numbers))
     return _finite(
-        found,
+        numbers,
         lambda row: (
-            f"{source.name}: row {row + 1}, column {chosen!r}: not a finite number. Correct "
+            f"{source.name}: row {row + 1}, column {column!r}: not a finite number. Correct "
             "or drop the row."
         ),
     )
 
 
-def _finite(found: Any, message: Callable[[int], str]) -> Floats:
+def _finite(column: Any, message: Callable[[int], str]) -> Floats:
     """The numbers of a column. Raises BadScore with the message for the first row without one."""
     # DuckDB masks what is NULL; a column that is all NULL has a type of its own.
-    numbers = np.ma.filled(np.ma.asarray(found).astype(np.float64), np.nan)
+    numbers = np.ma.filled(np.ma.asarray(column).astype(np.float64), np.nan)
     wrong = np.flatnonzero(~np.isfinite(numbers))
     if len(wrong):
         raise BadScore(message(int(wrong[0])))
@@ -259,7 +261,7 @@ def read_scores(source: Source, request: Request, *, dialect: Dialect) -> Scores
     head = Head.of(source)
     bare = _without_header(head, dialect)
     with opened_table(
-        source, dialect, [f"column {place}" for place in range(bare)] or None
+        source, dialect, [f"column {number}" for number in range(bare)] or None
     ) as table:
         names = list(table.types)
         has_ids = not bare and _names_rows(names[0], table.types[names[0]], dialect)
@@ -302,19 +304,19 @@ def _plain_lines(
                 return None
             if number < skipped:
                 continue
-            name, _, rest = text.partition(mark) if has_ids else (b"row", b"", text)
-            fields = rest.split(mark)
+            name, _, scores_text = text.partition(mark) if has_ids else (b"row", b"", text)
+            fields = scores_text.split(mark)
             if (
                 len(fields) != n
                 or not name
                 or b'"' in name
-                or rest.translate(None, b"0123456789.+-eE" + mark)
+                or scores_text.translate(None, b"0123456789.+-eE" + mark)
             ):
                 return None
             ids.append(name.decode())
             numbers.extend(map(float, fields))
-        found = np.frombuffer(numbers).reshape(-1, n)
-        return (ids, found) if np.isfinite(found).all() else None
+        scores = np.frombuffer(numbers).reshape(-1, n)
+        return (ids, scores) if np.isfinite(scores).all() else None
     return None
 
 
@@ -333,14 +335,16 @@ def _columns(
     matrix = np.empty((rows, len(items)), dtype=np.float32 if small else np.float64)
     step = max(1, min(_COLUMNS_AT_ONCE, _NUMBERS_AT_ONCE // max(rows, 1)))
     for start in range(0, len(items), step):
-        some = items[start : start + step]
-        listed = ", ".join(f"{table.number(name)} AS c{place}" for place, name in enumerate(some))
-        found = table.run(f"SELECT {listed} FROM {table.source}", columns=True)
-        for place, name in enumerate(some):
-            what = f"column {name!r}: not a finite score. Correct it or drop the row."
-            matrix[:, start + place] = _finite(
-                found[f"c{place}"],
-                lambda row, what=what: f"{table.name}: row {row} (from 0), {what}",
+        batch = items[start : start + step]
+        selection = ", ".join(
+            f"{table.number(name)} AS c{index}" for index, name in enumerate(batch)
+        )
+        score_columns = table.run(f"SELECT {selection} FROM {table.source}", columns=True)
+        for index, name in enumerate(batch):
+            problem = f"column {name!r}: not a finite score. Correct it or drop the row."
+            matrix[:, start + index] = _finite(
+                score_columns[f"c{index}"],
+                lambda row, problem=problem: f"{table.name}: row {row} (from 0), {problem}",
             )
     return ids, matrix
 
@@ -353,9 +357,9 @@ def _without_header(head: Head, dialect: Dialect) -> int:
     if not row or not all(map(_NUMBER.fullmatch, row)):
         return 0
     if len(set(row)) == len(row) and all(map(str.isdecimal, row)):
-        listed = ", ".join(row[:3]) + (", …" if len(row) > 3 else "")
+        first_cells = ", ".join(row[:3]) + (", …" if len(row) > 3 else "")
         raise BadInput(
-            f"{head.name}: the first row is {listed}: names of columns, or scores? With "
+            f"{head.name}: the first row is {first_cells}: names of columns, or scores? With "
             "names, begin it with a column for the "
             "rows' ids (query,…); integer scores need such a header too, or a decimal point (1.0)."
         )
@@ -402,5 +406,5 @@ def read_records(source: Source, request: Request) -> list[dict[str, Any]]:  # n
         connected() as session,
     ):
         names = glimpse(path).types
-        found = session.execute(f"SELECT * FROM {parquet(path)}")
-        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        cursor = session.execute(f"SELECT * FROM {parquet(path)}")
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

@@ -29,7 +29,7 @@ def opened(
             "chosen": request.columns,
             "ungraded": request.ungraded,
         }
-        columns = choose_columns(table.found(holds), holds, **rules)
+        columns = choose_columns(table.columns_to_choose(holds), holds, **rules)
         if request.recognised and holds in ("run", "judgments") and columns.value:
             _refuse_doubtful(dialect, Head.of(source), holds, columns.value)
         # Queries whose ranks do not follow their scores are warnings, where these are requested.
@@ -50,7 +50,7 @@ def _numbered(source: Source, dialect: Dialect, request: Request) -> list[str] |
     first = dialect.split(Head.of(source))[0]
     if has_header([field.encode("utf-8", "surrogateescape") for field in first], request.columns):
         return None
-    return [str(place) for place in range(1, len(first) + 1)]
+    return [str(number) for number in range(1, len(first) + 1)]
 
 
 def _refuse_doubtful(dialect: Dialect, head: Head, holds: Holds, column: str) -> None:
@@ -61,19 +61,21 @@ def _refuse_doubtful(dialect: Dialect, head: Head, holds: Holds, column: str) ->
     if (
         not names
         or column.lower() != "score"
-        or likelihood(names, holds, whole=dialect.whole(head, names)) >= 0.5
+        or likelihood(names, holds, has_integer_scores=dialect.has_integer_scores(head, names))
+        >= 0.5
     ):
         return
     if holds == "run":
-        what, option = (
+        contents, option = (
             "integers below the names of BEIR's judgments",
             flag("--columns", f"score={column}"),
         )
     else:
-        what, option = (
+        contents, option = (
             "other values than integers, as runs do",
             flag("--qrels-columns", f"grade={column}"),
         )
     raise BadInput(
-        f"{head.name}: the column {column!r} holds {what}; if it is right, say so with {option}."
+        f"{head.name}: the column {column!r} holds {contents}; if it is right, say so with "
+        f"{option}."
     )

@@ -89,9 +89,9 @@ def on_disk(
                 target.writelines(_quoted_returns(line, delimiter.encode()) for line in stream)
             elif is_mixed:
                 for _, record in _records(stream, delimiter):
-                    *others, last = record
+                    *inner_lines, last = record
                     target.writelines(
-                        (*others, last[:-2] + b"\n" if last.endswith(b"\r\n") else last)
+                        (*inner_lines, last[:-2] + b"\n" if last.endswith(b"\r\n") else last)
                     )
             else:
                 shutil.copyfileobj(stream, target, 1 << 20)
@@ -130,12 +130,12 @@ def recount_records(
 def _without(source: Source, lines: TextLines, skipped: int) -> Generator[BinaryIO]:
     """The content from a line on, with lines that end in a line feed."""
     with source.open() as stream:
-        whole: BinaryIO = (
+        content: BinaryIO = (
             io.BytesIO(stream.read().replace(b"\r", b"\n")) if lines.by_return else stream
         )
         for _ in range(skipped):
-            whole.readline()
-        yield whole
+            content.readline()
+        yield content
 
 
 def _count_ends(stream: BinaryIO, *, quoted: bool) -> tuple[int, int]:
@@ -166,7 +166,7 @@ def _records(stream: Iterable[bytes], delimiter: str) -> Iterator[tuple[int, lis
     else quotes may go on.
     """
     mark = re.escape(delimiter).encode()
-    whole, begun = (
+    closed_field, open_field = (
         re.compile(rb'(?:^|(?<=%b))"(?:[^"]|"")*+"' % mark),
         re.compile(rb'(?:^|%b)"' % mark),
     )
@@ -175,7 +175,7 @@ def _records(stream: Iterable[bytes], delimiter: str) -> Iterator[tuple[int, lis
     for number, line in enumerate(stream, 1):
         is_open = (
             delimiter != TAB
-            and begun.search(whole.sub(b"", b'"' * bool(record) + line)) is not None
+            and open_field.search(closed_field.sub(b"", b'"' * bool(record) + line)) is not None
         )
         record.append(line)
         if not is_open:

@@ -49,12 +49,12 @@ def _refuse_quoted_names(source: Source, head: Head, names: Sequence[str]) -> No
     parts of them.
     """
     if any(len(name) > 1 and name[0] == name[-1] == '"' for name in names):
-        what = (
+        problem = (
             f"{source.name}:{head.skipped + 1}: {TAB.join(names)[:60]!r}: names of columns in "
             "quotation marks"
         )
         raise BadLine(
-            f"{what}, which are part of a name between tabs; write the table without them, or "
+            f"{problem}, which are part of a name between tabs; write the table without them, or "
             "separated by commas."
         )
 
@@ -64,7 +64,7 @@ def _head_with_record(source: Source) -> Head:
     DuckDB reads objects.
     """
     head = Head.of(source)
-    while not head.whole and len(head.raw) < _LONGEST_ROW and not records(head):
+    while not head.is_whole and len(head.raw) < _LONGEST_ROW and not records(head):
         head = Head.of(source, 8 * len(head.raw))
     return head
 
@@ -85,13 +85,13 @@ def _checked_names(names: Sequence[str]) -> list[str]:
 
     Raises BadInput for names that cannot be read.
     """
-    named = [name or f"column {place}" for place, name in enumerate(names)]
-    refuse_names(named)
-    if not named:
+    column_names = [name or f"column {number}" for number, name in enumerate(names)]
+    refuse_names(column_names)
+    if not column_names:
         raise BadInput("no record has a key; expected columns.")
-    if odd := next((name for name in named if re.search("[\ud800-\udfff]", name)), None):
+    if odd := next((name for name in column_names if re.search("[\ud800-\udfff]", name)), None):
         raise BadInput(f"the key {shown(odd)} is not a text in UTF-8; rename it.")
-    return named
+    return column_names
 
 
 class ColumnTable:
@@ -152,7 +152,7 @@ class ColumnTable:
         # DuckDB takes names that differ in case alone for one.
         self.types, self._names = (
             dict.fromkeys(names, "VARCHAR"),
-            {name: f"c{place}" for place, name in enumerate(names)},
+            {name: f"c{number}" for number, name in enumerate(names)},
         )
         self._delimiter, self._skipped = self.dialect.delimiter(head), head.skipped + has_header
         mark = sql_text('"' if self._lines is None else self._lines.quoting(self._delimiter))
@@ -170,7 +170,7 @@ class ColumnTable:
     def _column_types(self, kind: str) -> str:
         return "{" + ", ".join(f"{sql_text(name)}: '{kind}'" for name in self._names.values()) + "}"
 
-    def found(self, holds: Holds) -> list[str]:
+    def columns_to_choose(self, holds: Holds) -> list[str]:
         """The columns to choose from; of a run in a Parquet file without `score` where its first
         rows have none, but ranks.
         """
@@ -193,7 +193,7 @@ class ColumnTable:
         """Leaves the rows of one of several runs. Raises BadInput where there is none of that
         name.
         """
-        known = (
+        run_names = (
             [
                 name
                 for (name,) in self.run(f"SELECT DISTINCT {self.column('run')} FROM {self.source}")
@@ -201,9 +201,13 @@ class ColumnTable:
             if has_runs(self.types)
             else []
         )
-        if run not in known:
-            there = suggest(run, known) if known else "there is no column 'run' that names several."
-            raise BadInput(f"{self.name} has no run {run!r}; {there}")
+        if run not in run_names:
+            advice = (
+                suggest(run, run_names)
+                if run_names
+                else "there is no column 'run' that names several."
+            )
+            raise BadInput(f"{self.name} has no run {run!r}; {advice}")
         self.source = f"(SELECT * FROM {self.source} WHERE {self.column('run')} = {sql_text(run)})"
 
     def column(self, name: str) -> str:
@@ -231,33 +235,33 @@ class ColumnTable:
         """The ids in a column, in the order of the rows; None for an empty cell and for anything
         else.
         """
-        found = [value for (value,) in self.run(f"SELECT {self.id(name)} FROM {self.source}")]
-        self.refuse_lost(len(found), name)
-        return found
+        cells = [value for (value,) in self.run(f"SELECT {self.id(name)} FROM {self.source}")]
+        self.refuse_lost(len(cells), name)
+        return cells
 
     def refuse_contradicting(self, columns: Columns) -> None:
         """Raises BadInput where another column that could order a run orders the items of a query
         in another way.
         """
-        some = f"(SELECT * FROM {self.source} LIMIT {ROWS_COMPARED})"
+        first_rows = f"(SELECT * FROM {self.source} LIMIT {ROWS_COMPARED})"
         for name in columns.rivals:
             if self.dialect.name == "parquet" and not _NUMBERS.fullmatch(self.types[name]):
                 continue
             first, second = (
-                f"{'0.0 - ' * is_falling(each)}{self.number(each)}"
-                for each in (columns.value, name)
+                f"{'0.0 - ' * is_falling(ordering)}{self.number(ordering)}"
+                for ordering in (columns.value, name)
             )
             numbers = (
                 f"SELECT {self.id(columns.owner)} AS owner, {first} AS first, {second} AS second "
-                f"FROM {some}"
+                f"FROM {first_rows}"
             )
             up = "second > lag(second) OVER (PARTITION BY owner ORDER BY first DESC, second DESC)"
-            known = f"SELECT * FROM ({numbers}) WHERE isfinite(first) AND isfinite(second)"
-            found = self.run(
-                f"SELECT min(owner) FROM (SELECT owner, {up} AS up FROM ({known})) WHERE up"
+            finite_rows = f"SELECT * FROM ({numbers}) WHERE isfinite(first) AND isfinite(second)"
+            query = self.run(
+                f"SELECT min(owner) FROM (SELECT owner, {up} AS up FROM ({finite_rows})) WHERE up"
             )[0][0]
-            if found is not None:
-                raise contradicting(columns, name, found)
+            if query is not None:
+                raise contradicting(columns, name, query)
 
     def number(self, name: str) -> str:
         """SQL for a column of numbers, NULL where there is none."""
@@ -422,39 +426,42 @@ class ColumnTable:
         Raises BadInput or BadScore naming row and column of the first value that is missing or not
         a finite number.
         """
-        others = {
+        extra_columns = {
             **({"aspect": self.id(columns.aspect)} if columns.aspect else {}),
             **({"place": self.number(columns.rank)} if columns.rank else {}),
         }
-        listed = ", ".join(
-            [self._columns(columns), *(f"{sql} AS {name}" for name, sql in others.items())]
+        selection = ", ".join(
+            [self._columns(columns), *(f"{sql} AS {name}" for name, sql in extra_columns.items())]
         )
-        self.run(f"CREATE TEMP TABLE r AS SELECT {listed} FROM {self.source}")
+        self.run(f"CREATE TEMP TABLE r AS SELECT {selection} FROM {self.source}")
         ids = [columns.item] if by_text else [columns.owner, columns.item]
         self.refuse_lost(self.run("SELECT count(*) FROM r")[0][0], *ids)
-        named = {
+        loaded_columns = {
             "owner": columns.owner,
             "item": columns.item,
             "value": columns.value,
             "aspect": columns.aspect,
         }
-        for name, column in named.items():
+        for name, column in loaded_columns.items():
             if column:
-                self._refuse_missing(name, column, columns.wanted)
+                self._refuse_missing(name, column, columns.expected_number)
 
-    def _refuse_missing(self, name: str, column: str, wanted: str) -> None:
+    def _refuse_missing(self, name: str, column: str, expected_number: str) -> None:
         wrong = f"{name} IS NULL" + (f" OR NOT isfinite({name})" if name == "value" else "")
         row = self.run(f"SELECT min(rowid) FROM r WHERE {wrong}")[0][0]
         if row is None:
             return
-        found = self.run(f"SELECT {self.column(column)} FROM {self.source} LIMIT 1 OFFSET {row}")[
+        cell = self.run(f"SELECT {self.column(column)} FROM {self.source} LIMIT 1 OFFSET {row}")[0][
             0
-        ][0]
+        ]
         where = f"{self.name}: row {row + 1}, column {column!r}"
         if name == "value":
-            raise BadScore(f"{where}: {_shown(found)}; expected {wanted}. Correct or drop the row.")
+            raise BadScore(
+                f"{where}: {_describe_cell(cell)}; expected {expected_number}. Correct or drop "
+                "the row."
+            )
         raise BadInput(
-            f"{where}: {_shown(found)}; expected an id, a string or an integer. Correct or "
+            f"{where}: {_describe_cell(cell)}; expected an id, a string or an integer. Correct or "
             "drop the row."
         )
 
@@ -470,7 +477,7 @@ def _refuse_rest(source: Source) -> None:
         read_json(source, "a list of objects and nothing behind it")
 
 
-def _shown(value: Any) -> str:
+def _describe_cell(value: Any) -> str:
     return "nothing" if value in (None, "", "null") else repr(value)
 
 

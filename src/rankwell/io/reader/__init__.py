@@ -59,10 +59,10 @@ def read_judged_rows(
     if not text.startswith(header):
         return None
     text += SLACK
-    found = native.library.reader_judgments(
+    judged_rows = native.library.reader_judgments(
         text, len(header), size, bool(header), comments, aspects
     )
-    return None if found is None else JudgedRows(*found)
+    return None if judged_rows is None else JudgedRows(*judged_rows)
 
 
 def scan(
@@ -164,11 +164,11 @@ class Scan:
         self._stopped = False
         self._form = (layout.fields, layout.query, layout.item, layout.value, layout.by_rank)
         self._table, self._judged = new_table(judged), len(judged.items)
-        self._begun: Callable[[], tuple[Worker, Worker]] | None = None
+        self._wait_for_rows: Callable[[], tuple[Worker, Worker]] | None = None
 
     def begin(self) -> None:
         """Lets other threads read the file; `hits` waits for them."""
-        self._begun = _in_background(self._read_all)
+        self._wait_for_rows = _in_background(self._read_all)
 
     def hits(self, judgments: Judgments) -> Hits | None:
         """The hits under the judgments whose rows these are; None where two ids have one hash.
@@ -179,7 +179,7 @@ class Scan:
 
     def _rows(self) -> HitRows | None:
         try:
-            first, counted = (self._begun or self._read_all)()
+            first, counted = (self._wait_for_rows or self._read_all)()
             rows = _rows_of(first, counted)
             if self._unordered is not None and not native.library.reader_ordered(first):
                 self._unordered()
@@ -241,18 +241,18 @@ class Scan:
             )
         ):
             raise Odd
-        first, *others = workers
-        for other in others:
-            _check(native.library.reader_absorb(first, other))
+        first, *other_workers = workers
+        for worker in other_workers:
+            _check(native.library.reader_absorb(first, worker))
         # The first one has the results of the others now; their memory is free.
-        del workers[1:], others
+        del workers[1:], other_workers
         _check(native.library.reader_gather(first))
         if not self._judged:
             return first, first
         self._passes = 1, 2
-        found = self._read(parts, lambda: self._second(first), whole_queries=False)
-        _check(native.library.reader_settle(found[0]))
-        return first, found[0]
+        placing_workers = self._read(parts, lambda: self._second(first), whole_queries=False)
+        _check(native.library.reader_settle(placing_workers[0]))
+        return first, placing_workers[0]
 
     def _worker(self, scan: int) -> Worker:
         return new_worker(self._table, self._form, self._options, scan)
@@ -271,9 +271,11 @@ class Scan:
         if path is not None and parts > 1:
             with path.open("rb", buffering=0) as file:
                 for part in range(1, parts):
-                    place = self._start + self._size * part // parts
+                    middle = self._start + self._size * part // parts
                     cut = (
-                        self._cut(file, place, whole_queries=whole_queries) if place > start else -1
+                        self._cut(file, middle, whole_queries=whole_queries)
+                        if middle > start
+                        else -1
                     )
                     if cut > start:
                         yield start, cut
@@ -327,11 +329,11 @@ class Scan:
                     whole_queries=whole_queries,
                 )
 
-        self._in_threads([partial(_work, place) for place in range(len(workers))])
+        self._in_threads([partial(_work, number) for number in range(len(workers))])
         self._report()
         if absorb:
-            for other in workers[1:]:
-                _check(native.library.reader_absorb(workers[0], other))
+            for worker in workers[1:]:
+                _check(native.library.reader_absorb(workers[0], worker))
         return workers
 
     def _feed(
@@ -351,22 +353,22 @@ class Scan:
         with self._source.open() if path is None else path.open("rb", buffering=0) as stream:
             if path is not None:
                 stream.seek(start)
-            place, rest, last = start, 0, False
+            offset, n_left, last = start, 0, False
             while not last and not self._stopped:
-                seen = place + rest
+                old_end = offset + n_left
                 if path is None:
-                    rest, place, last = feed_from_stream(worker, stream, room, rest, place)
+                    n_left, offset, last = feed_from_stream(worker, stream, room, n_left, offset)
                 else:
                     turn = _TURN * self._block
-                    rest, place, last = native.library.reader_read(
-                        worker, stream.fileno(), room, rest, place, stop, turn
+                    n_left, offset, last = native.library.reader_read(
+                        worker, stream.fileno(), room, n_left, offset, stop, turn
                     )
-                _check(rest)
-                self._done[index] += place + rest - seen
-                if rest >= len(room) - len(SLACK):
-                    if whole_queries and rest >= max(LARGEST, self._block):
+                _check(n_left)
+                self._done[index] += offset + n_left - old_end
+                if n_left >= len(room) - len(SLACK):
+                    if whole_queries and n_left >= max(LARGEST, self._block):
                         raise _Scattered
-                    room = room + bytearray(rest)
+                    room = room + bytearray(n_left)
                 self._report()
         return room
 
@@ -390,18 +392,19 @@ class Scan:
                 self._stopped = True
                 raise
 
-        first, *others = [partial(_guarded, work) for work in works]
+        first, *background_works = [partial(_guarded, work) for work in works]
         results, failures = list[Any](), list[BaseException]()
-        for each in (first, *map(_in_background, others)):
+        for wait_for in (first, *map(_in_background, background_works)):
             try:
-                results.append(each())
+                results.append(wait_for())
             except BaseException as failure:
                 # An interruption of the waiting stops the others as well.
                 self._stopped = True
                 failures.append(failure)
         if failures:
             raise min(
-                failures, key=lambda each: isinstance(each, Odd) + 2 * isinstance(each, _Scattered)
+                failures,
+                key=lambda failure: isinstance(failure, Odd) + 2 * isinstance(failure, _Scattered),
             )
         return results
 
@@ -467,12 +470,12 @@ def _check(status: int) -> None:
 
 
 def feed_from_stream(
-    worker: Worker, stream: Any, room: bytearray, rest: int, place: int
+    worker: Worker, stream: Any, room: bytearray, n_left: int, offset: int
 ) -> tuple[int, int, bool]:
     """Feeds one block of a stream as `reader_read` feeds those of a file, with the same results."""
-    filled, size = rest, len(room) - len(SLACK)
+    filled, size = n_left, len(room) - len(SLACK)
     with memoryview(room) as view:
         while filled < size and (got := stream.readinto(view[filled:size])):
             filled += got
-    left = native.library.reader_feed(worker, room, filled, place, filled < size)
-    return left, place + filled - max(left, 0), filled < size
+    left = native.library.reader_feed(worker, room, filled, offset, filled < size)
+    return left, offset + filled - max(left, 0), filled < size

@@ -82,11 +82,13 @@ def layout_of(choice: Mapping[str, str], width: int) -> Layout:
     """The layout of lines of so many fields between white space. choice: the number of each column,
     from 1.
     """
-    words = [str(place) for place in range(1, width + 1)]
-    for key, place in choice.items():
-        words[int(place) - 1] = key
+    words = [str(number) for number in range(1, width + 1)]
+    for key, column_number in choice.items():
+        words[int(column_number) - 1] = key
     value = choice.get("rank") or choice["score"]
-    query, item, number = (int(place) - 1 for place in (choice["query"], choice["item"], value))
+    query, item, number = (
+        int(column_number) - 1 for column_number in (choice["query"], choice["item"], value)
+    )
     return Layout("run", " ".join(words), width, query, item, number, by_rank="rank" in choice)
 
 
@@ -122,7 +124,7 @@ class Evidence:
         """One more row."""
         self.rows += 1
         self._queries.add(fields[0])
-        for place, (column, field) in enumerate(zip(self.columns, fields, strict=True)):
+        for index, (column, field) in enumerate(zip(self.columns, fields, strict=True)):
             if self.rows == 1:
                 column.first = field
             column.varies |= field != column.first
@@ -133,13 +135,13 @@ class Evidence:
                 column.has_fractions |= number % 1 != 0
             else:
                 column.numbers = False
-            if place and not column.repeats:
+            if index and not column.repeats:
                 pair = fields[0], field
-                column.repeats = pair in self._seen[place]
-                self._seen[place].add(pair)
-            if place and self.counting[place]:
-                self._sizes[place, fields[0]] += 1
-                self.counting[place] = number == self._sizes[place, fields[0]]
+                column.repeats = pair in self._seen[index]
+                self._seen[index].add(pair)
+            if index and self.counting[index]:
+                self._sizes[index, fields[0]] += 1
+                self.counting[index] = number == self._sizes[index, fields[0]]
 
     def lists_items(self, place: int) -> bool:
         """Whether a column may be the item: no query has one twice, and not all queries the
@@ -162,13 +164,16 @@ class Evidence:
         """The readings that the rows allow, the usual ones first; unusual places of items only
         where no other one fits.
         """
-        places, most = range(1, len(self.columns)), _LARGEST_GRADE if holds == "judgments" else inf
+        later_columns, most = (
+            range(1, len(self.columns)),
+            _LARGEST_GRADE if holds == "judgments" else inf,
+        )
         numbers = [
-            place
-            for place in places
-            if self.columns[place].numbers and self.columns[place].most <= most
+            column
+            for column in later_columns
+            if self.columns[column].numbers and self.columns[column].most <= most
         ]
-        items = [place for place in places if self.lists_items(place)]
+        items = [column for column in later_columns if self.lists_items(column)]
         pairs = [
             (item, number) for item in items if item <= 2 for number in numbers if number > item
         ]
@@ -178,7 +183,8 @@ class Evidence:
             ][:1]
             pairs = pairs or [(item, numbers[0]) for item in items if item > numbers[0]][:1]
         kinds = {
-            place: ("grade",) if holds == "judgments" else self._kinds(place) for place in numbers
+            column: ("grade",) if holds == "judgments" else self._kinds(column)
+            for column in numbers
         }
         return [
             ColumnRoles(1, item + 1, number + 1, kind)
@@ -195,13 +201,15 @@ class Evidence:
 
     def times(self) -> str:
         """A sentence on a column of numbers above any grade; "" where there is none."""
-        found = (
-            (place, each.most) for place, each in enumerate(self.columns[1:], 2) if each.numbers
+        number_columns = (
+            (number, column.most)
+            for number, column in enumerate(self.columns[1:], 2)
+            if column.numbers
         )
         return next(
             (
-                f"column {place} has {most:.15g}, as no scale of grades"
-                for place, most in found
+                f"column {number} has {most:.15g}, as no scale of grades"
+                for number, most in number_columns
                 if most > _LARGEST_GRADE
             ),
             "",
@@ -229,15 +237,17 @@ def refuse_readings(
     where = f"{head.name}:{head.skipped + 1}: {shorten(line)}"
     if not readings:
         example = ColumnRoles(1, 2, 3, "grade" if holds == "judgments" else "score").option(holds)
-        what = f"{where}: {reason or 'no reading of its columns fits'}"
-        raise BadInput(f"{what}; name them in a first line, or say which they are with {example}.")
-    shown = " or as ".join(each.sentence(fields, holds) for each in readings[:_MOST_SHOWN])
+        problem = f"{where}: {reason or 'no reading of its columns fits'}"
+        raise BadInput(
+            f"{problem}; name them in a first line, or say which they are with {example}."
+        )
+    choices = " or as ".join(reading.sentence(fields, holds) for reading in readings[:_MOST_SHOWN])
     if len(readings) == 1:
         reason = reason or f"{len(fields)} columns without a header may be anything"
-        raise BadInput(f"{where}: {reason}; if this is {shown}, say so.")
+        raise BadInput(f"{where}: {reason}; if this is {choices}, say so.")
     reason = f"; {reason}" if reason else ""
     raise BadInput(
-        f"{where} can be read as {shown}{reason}; nothing in the file excludes either: say which."
+        f"{where} can be read as {choices}{reason}; nothing in the file excludes either: say which."
     )
 
 
@@ -247,9 +257,9 @@ def delimiter_of(head: Head) -> bytes | None:
     if len({len(line.split()) for line in lines} - {1}) == 1:
         return None
     consistent = (
-        each
-        for each in _DELIMITERS
-        if len(counts := {line.count(each) for line in lines}) == 1 and counts != {0}
+        delimiter
+        for delimiter in _DELIMITERS
+        if len(counts := {line.count(delimiter) for line in lines}) == 1 and counts != {0}
     )
     return next(consistent, None)
 
@@ -277,12 +287,15 @@ def refuse_columns(head: Head, holds: Position, *, exchanged: bool) -> None:
         return
     if any(_NUMBER.fullmatch(field) for field in rows[-1]):
         refuse_wide(width)
-        found = evidence_of(rows, width)
-        readings, reason = found.readings(holds), found.times() if holds == "judgments" else ""
+        evidence = evidence_of(rows, width)
+        readings, reason = (
+            evidence.readings(holds),
+            evidence.times() if holds == "judgments" else "",
+        )
         if (
             holds == "judgments"
             and width == 5
-            and [(each.item, each.number) for each in readings] == [(4, 5)]
+            and [(reading.item, reading.number) for reading in readings] == [(4, 5)]
         ):
             reason = reason or "five columns are those of a file of preferences, or any others"
         if readings or reason:
@@ -349,10 +362,10 @@ def has_header(first: Sequence[bytes], choice: Mapping[str, str]) -> bool:
     if any(not place_of(name) for name in choice.values()):
         return True
     value = choice.get("score") or choice.get("rank") or choice.get("grade")
-    place = place_of(value) - 1 if value else len(first)
+    value_index = place_of(value) - 1 if value else len(first)
     names = [decode_id(field).strip('"') for field in first]
     return known_columns(names) > 1 or (
-        place < len(first) and _NUMBER.fullmatch(first[place].strip(b'" ')) is None
+        value_index < len(first) and _NUMBER.fullmatch(first[value_index].strip(b'" ')) is None
     )
 
 
@@ -378,9 +391,9 @@ class RunOrder:
         self._rising += number > before
         self.counts &= number == n + 1
         self._signed |= number != number // 1 or number < 0
-        seen = self._seen.setdefault(query, set())
-        self._repeats |= number in seen
-        seen.add(number)
+        earlier_numbers = self._seen.setdefault(query, set())
+        self._repeats |= number in earlier_numbers
+        earlier_numbers.add(number)
         self._lasts[query] = number, n + 1, min(low, number), max(high, number)
 
     @property
@@ -475,14 +488,14 @@ def settle_qrels(source: Source, head: Head) -> None:
         or (evidence_of(rows, 4).columns[1].repeats and all(fields[2].isdigit() for fields in rows))
     ):
         return
-    found = evidence_of((line.split() for _, line in source.lines()), 4)
-    if not found.columns[2].numbers or (
-        found.columns[1].repeats and not found.columns[2].has_fractions
+    evidence = evidence_of((line.split() for _, line in source.lines()), 4)
+    if not evidence.columns[2].numbers or (
+        evidence.columns[1].repeats and not evidence.columns[2].has_fractions
     ):
         return
-    readings = found.readings("judgments")
-    if [(each.item, each.number) for each in readings] != [(3, 4)]:
-        refuse_readings(head, "judgments", readings, found.times())
+    readings = evidence.readings("judgments")
+    if [(reading.item, reading.number) for reading in readings] != [(3, 4)]:
+        refuse_readings(head, "judgments", readings, evidence.times())
 
 
 def refuse_repeated(head: Head) -> None:
@@ -491,12 +504,12 @@ def refuse_repeated(head: Head) -> None:
     """
     rows = [line.split() for line in head.lines]
     width = len(rows[0])
-    found = evidence_of(rows, width)
+    evidence = evidence_of(rows, width)
     usual = 1 if width == 3 else 2
-    readings, second = found.readings("judgments"), found.columns[1]
+    readings, second = evidence.readings("judgments"), evidence.columns[1]
     # Texts after zeros are items that are judged twice: the zeros are TREC's iterations.
-    is_trec = width == 4 and second.numbers and not second.most and not found.columns[2].numbers
-    if readings and not is_trec and not found.lists_items(usual):
+    is_trec = width == 4 and second.numbers and not second.most and not evidence.columns[2].numbers
+    if readings and not is_trec and not evidence.lists_items(usual):
         refuse_readings(
             head,
             "judgments",
@@ -511,5 +524,5 @@ def refuse_large_grades(name: str, grades: Sequence[float] | Floats) -> None:
 
     if (most := float(np.abs(grades).max(initial=0.0))) > _LARGEST_GRADE:
         example = ColumnRoles(1, 2, 3, "grade").option("judgments")
-        what = f"{name}: {most:.15g} is above any scale of grades; is it a time?"
-        raise BadInput(f"{what} Say which columns are query, item and grade, as in {example}.")
+        problem = f"{name}: {most:.15g} is above any scale of grades; is it a time?"
+        raise BadInput(f"{problem} Say which columns are query, item and grade, as in {example}.")

@@ -98,7 +98,7 @@ class Fields(NamedTuple):
     lines: Sequence[int]
 
     def column(self, field: int) -> list[bytes]:
-        """(rows,) one field."""
+        """One field of each row."""
         return self.pieces[field : -1 : self.width + 1]
 
 
@@ -161,7 +161,7 @@ def _split(text: bytes, width: int) -> list[bytes] | None:
         pieces
         if regular
         and pieces[0]
-        and not any(each in spaced for each in (b"  ", b"\r", b"\v", b"\f"))
+        and not any(separator in spaced for separator in (b"  ", b"\r", b"\v", b"\f"))
         else None
     )
 
@@ -190,7 +190,9 @@ def _numbers(texts: list[bytes], text: bytes, layout: Layout) -> list[float]:
         numbers = list(map(float, texts))
     except ValueError:
         raise Unreadable from None
-    if not all(map(isfinite, numbers)) or (b"_" in text and any(b"_" in each for each in texts)):
+    if not all(map(isfinite, numbers)) or (
+        b"_" in text and any(b"_" in number_text for number_text in texts)
+    ):
         raise Unreadable
     if not layout.by_rank:
         return numbers
@@ -214,7 +216,7 @@ def bad_line(source: Source, layout: Layout, options: ReadOptions, place: int = 
 
 
 def _explained(where: str, line: bytes, layout: Layout, options: ReadOptions) -> BadInput:
-    row, shown = line.split(), shorten(line)
+    row, excerpt = line.split(), shorten(line)
     width = len(row)
     if width < layout.fields if options.trailing else width != layout.fields:
         advice = (
@@ -222,23 +224,24 @@ def _explained(where: str, line: bytes, layout: Layout, options: ReadOptions) ->
             if not layout.by_rank and width == 4
             else "correct or remove the line."
         )
-        found = f"{width} field{'' if width == 1 else 's'} in {shown}"
+        n_fields = f"{width} field{'' if width == 1 else 's'} in {excerpt}"
         return BadLine(
-            f"{where}: {found}, a {layout.name} line has {layout.fields} ({layout.form}); {advice}"
+            f"{where}: {n_fields}, a {layout.name} line has {layout.fields} ({layout.form}); "
+            f"{advice}"
         )
     wanted = (
         "rank is an integer such as 7"
         if layout.by_rank
         else "score is a finite number such as 12.5"
     )
-    what = f"the {wanted.partition(' ')[0]} is {shorten(row[layout.value])} in {shown}"
-    return BadScore(f"{where}: {what}; a {wanted}: correct the line ({layout.form}).")
+    problem = f"the {wanted.partition(' ')[0]} is {shorten(row[layout.value])} in {excerpt}"
+    return BadScore(f"{where}: {problem}; a {wanted}: correct the line ({layout.form}).")
 
 
 def shorten(text: bytes) -> str:
     """Bytes of a line for a message: quoted, on one line, not long."""
-    shown = text.strip().decode("utf-8", "backslashreplace")
-    return repr(shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + "…")
+    decoded = text.strip().decode("utf-8", "backslashreplace")
+    return repr(decoded if len(decoded) <= _SHOWN else decoded[: _SHOWN - 1] + "…")
 
 
 def duplicate(
@@ -282,8 +285,8 @@ def first_duplicate(
 
     def _keys() -> Iterator[tuple[tuple[str, ...], int]]:
         for before, fields in read_blocks(source, layout, options, fields_of):
-            named = zip(fields.column(layout.query), fields.column(layout.item), strict=True)
-            for pair, line in zip(named, fields.lines, strict=True):
+            line_pairs = zip(fields.column(layout.query), fields.column(layout.item), strict=True)
+            for pair, line in zip(line_pairs, fields.lines, strict=True):
                 if pair in pairs:
                     yield tuple(map(decode_id, pair)), before + line
 
@@ -374,10 +377,12 @@ def repeated(
     """The error for the first line with an earlier one's key, which begins with the query and ends
     with the item, or None.
     """
-    seen: dict[tuple[str, ...], int] = {}
+    first_lines: dict[tuple[str, ...], int] = {}
     for key, number in keys:
-        if (first := seen.setdefault(key, number)) != number:
-            what = f"query {key[0]!r} {verb} item {key[-1]!r} twice, in lines {first} and {number}"
+        if (first := first_lines.setdefault(key, number)) != number:
+            problem = (
+                f"query {key[0]!r} {verb} item {key[-1]!r} twice, in lines {first} and {number}"
+            )
             order = ", or correct the order of the columns" if key[-1] in ("Q0", "0") else ""
-            return DuplicateItem(f"{name}:{number}: {what}; keep one of them{order}.")
+            return DuplicateItem(f"{name}:{number}: {problem}; keep one of them{order}.")
     return None

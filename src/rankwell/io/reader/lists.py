@@ -60,21 +60,23 @@ class ListScan:
         """The lists in a file of lines. by_one: whether ranks are 1, 2, 3, … in the order of the
         lines. Raises Irregular.
         """
-        room, rest, place, last = bytearray(BLOCK + len(SLACK)), 0, 0, False
+        room, n_left, offset, last = bytearray(BLOCK + len(SLACK)), 0, 0, False
         n = 0
         with source.open() as stream:
             while not last:
                 if source.path is None:
-                    rest, place, last = feed_from_stream(self._worker, stream, room, rest, place)
-                else:
-                    rest, place, last = native.library.reader_read(
-                        self._worker, stream.fileno(), room, rest, place, -1, _TURN
+                    n_left, offset, last = feed_from_stream(
+                        self._worker, stream, room, n_left, offset
                     )
-                if rest < 0 or (rest >= len(room) - len(SLACK) and rest >= LARGEST):
+                else:
+                    n_left, offset, last = native.library.reader_read(
+                        self._worker, stream.fileno(), room, n_left, offset, -1, _TURN
+                    )
+                if n_left < 0 or (n_left >= len(room) - len(SLACK) and n_left >= LARGEST):
                     raise Irregular
-                if rest >= len(room) - len(SLACK):
-                    room = room + bytearray(rest)
-                for block in self._found(last=last):
+                if n_left >= len(room) - len(SLACK):
+                    room = room + bytearray(n_left)
+                for block in self._take_lists(last=last):
                     n += 1
                     yield block
         if not n or (by_one and not native.library.reader_ordered(self._worker)):
@@ -87,13 +89,13 @@ class ListScan:
             more = native.library.reader_take(self._worker, stream, 1)
             if more < 0:
                 raise Irregular
-            for block in self._found(last=not more):
+            for block in self._take_lists(last=not more):
                 n += 1
                 yield block
         if not n:
             raise Irregular
 
-    def _found(self, *, last: bool) -> Iterator[NumberedLists]:
-        found = native.library.reader_lists(self._worker, 0 if last else _LEAST)
-        if found is not None:
-            yield NumberedLists(*found)
+    def _take_lists(self, *, last: bool) -> Iterator[NumberedLists]:
+        lists = native.library.reader_lists(self._worker, 0 if last else _LEAST)
+        if lists is not None:
+            yield NumberedLists(*lists)

@@ -78,10 +78,10 @@ class _Reader:
         # Query -> its position, and the row of each of its items.
         self._judged = {
             encode_id(query): (
-                place,
-                {items[row]: row for row in range(bounds[place], bounds[place + 1])},
+                position,
+                {items[row]: row for row in range(bounds[position], bounds[position + 1])},
             )
-            for place, query in enumerate(judged.queries)
+            for position, query in enumerate(judged.queries)
         }
         self._clear()
 
@@ -112,14 +112,16 @@ class _Reader:
         numbers = [
             array(code, column).tobytes() for code, column in zip("qdqqq", columns, strict=True)
         ]
-        items = [item for _, own, _ in self._top for item in own]
+        items = [item for _, query_items, _ in self._top for item in query_items]
         counts = (
             [query for query, _, _ in self._top],
-            [len(own) for _, own, _ in self._top],
+            [len(query_items) for _, query_items, _ in self._top],
             map(len, items),
         )
-        scores = array("d", [score for _, _, own in self._top for score in own]).tobytes()
-        queries, sizes, lengths = (array("q", each).tobytes() for each in counts)
+        scores = array(
+            "d", [score for _, _, query_scores in self._top for score in query_scores]
+        ).tobytes()
+        queries, sizes, lengths = (array("q", count_column).tobytes() for count_column in counts)
         top = queries, sizes, lengths, scores, b"".join(items)
         return HitRows(self._retrieved.tobytes(), self._unknown, *numbers, top=top)
 
@@ -137,13 +139,13 @@ class _Reader:
         """
         name, items, scores = b"", list[bytes](), list[float]()
         for fields in self._fields():
-            listed, start = fields.column(self._layout.item), 0
+            block_items, start = fields.column(self._layout.item), 0
             for query, lines in groupby(fields.column(self._layout.query)):
                 stop = start + len(list(lines))
                 if query != name:
                     self._finish(name, items, scores)
                     name, items, scores = query, [], []
-                items += listed[start:stop]
+                items += block_items[start:stop]
                 scores += fields.scores[start:stop]
                 start = stop
         self._finish(name, items, scores)
@@ -154,7 +156,7 @@ class _Reader:
         """
         layout = self._layout
         with tempfile.TemporaryFile() as room:
-            places: list[list[tuple[int, int]]] = [[] for _ in range(_PARTS)]
+            blocks_of_part: list[list[tuple[int, int]]] = [[] for _ in range(_PARTS)]
             parts: list[list[bytes]] = [[] for _ in range(_PARTS)]
             waiting = 0
             for fields in self._fields():
@@ -164,11 +166,11 @@ class _Reader:
                     parts[hash(row[0]) % _PARTS].append(b"\t".join(row))
                 waiting += len(fields.lines)
                 if waiting >= _AT_ONCE:
-                    _empty(parts, places, room)
+                    _empty(parts, blocks_of_part, room)
                     waiting = 0
-            _empty(parts, places, room)
-            for part in places:
-                self._read_part(b"".join(_read_at(room, *place) for place in part))
+            _empty(parts, blocks_of_part, room)
+            for part in blocks_of_part:
+                self._read_part(b"".join(_read_at(room, *block) for block in part))
 
     def _read_part(self, text: bytes) -> None:
         """The lines `query item value` of some queries."""
@@ -196,33 +198,37 @@ class _Reader:
         if self._retrieved[position]:
             raise _QueryReturns
         self._retrieved[position] = len(items)
-        every = set(items)
-        if len(every) < len(items):
-            seen = set[bytes]()
-            self._twice |= {(query, item) for item in items if item in seen or seen.add(item)}
+        distinct_items = set(items)
+        if len(distinct_items) < len(items):
+            earlier_items = set[bytes]()
+            self._twice |= {
+                (query, item) for item in items if item in earlier_items or earlier_items.add(item)
+            }
         if self._options.single_precision:
             scores = array("f", scores).tolist()
-        found = [(items.index(item), item) for item in every & rows.keys()]
+        ranked_hits = [(items.index(item), item) for item in distinct_items & rows.keys()]
         if all(map(gt, scores, scores[1:])):
-            self._hits += [(rows[item], scores[place], place, 1, 0) for place, item in found]
+            self._hits += [
+                (rows[item], scores[position], position, 1, 0) for position, item in ranked_hits
+            ]
         else:
             ordered = sorted(scores, reverse=True)[::-1]
-            own = {scores[place] for place, _ in found}
-            upto = {score: bisect_right(ordered, score) for score in own}
-            tied = {score: upto[score] - bisect_left(ordered, score) for score in own}
-            rivals = {score for score in own if tied[score] > 1}
-            places = (
+            judged_scores = {scores[index] for index, _ in ranked_hits}
+            upto = {score: bisect_right(ordered, score) for score in judged_scores}
+            tied = {score: upto[score] - bisect_left(ordered, score) for score in judged_scores}
+            rivals = {score for score in judged_scores if tied[score] > 1}
+            tie_places = (
                 places_in_ties(items, scores, rivals, self._options.ties, bytes) if rivals else {}
             )
-            for place, item in found:
-                score = scores[place]
+            for index, item in ranked_hits:
+                score = scores[index]
                 self._hits.append(
                     (
                         rows[item],
                         score,
                         len(ordered) - upto[score],
                         tied[score],
-                        places.get(item, 0),
+                        tie_places.get(item, 0),
                     )
                 )
         if self._options.keep:
@@ -234,15 +240,19 @@ class _Reader:
         if self._options.ties in ("id-desc", "id-asc"):
             ranked.sort(key=itemgetter(1), reverse=self._options.ties == "id-desc")
         ranked.sort(key=itemgetter(0), reverse=True)
-        kept = ranked[: self._options.keep]
-        self._top.append((position, [item for _, item in kept], [score for score, _ in kept]))
+        first_items = ranked[: self._options.keep]
+        self._top.append(
+            (position, [item for _, item in first_items], [score for score, _ in first_items])
+        )
 
 
-def _empty(parts: list[list[bytes]], places: list[list[tuple[int, int]]], room: BinaryIO) -> None:
+def _empty(
+    parts: list[list[bytes]], blocks_of_part: list[list[tuple[int, int]]], room: BinaryIO
+) -> None:
     """Writes the lines of each part and notes where they are: (start, size)."""
-    for place, lines in zip(places, parts, strict=True):
+    for part_blocks, lines in zip(blocks_of_part, parts, strict=True):
         text = b"".join(line + b"\n" for line in lines)
-        place.append((room.tell(), len(text)))
+        part_blocks.append((room.tell(), len(text)))
         room.write(text)
         lines.clear()
 

@@ -55,11 +55,11 @@ class HitRows(NamedTuple):
     def _first_items(self, judgments: Judgments) -> Ranking:
         import numpy as np
 
-        from rankwell.core.tables import offsets_of
+        from rankwell.core.tables import segment_offsets
         from rankwell.core.tables.ranking import Ranking
 
         queries, sizes, lengths = (np.frombuffer(raw, dtype=np.int64) for raw in self.top[:3])
-        bounds = offsets_of(lengths)
+        bounds = segment_offsets(lengths)
         order = np.argsort(queries)
         rows = np.argsort(np.repeat(queries, sizes), kind="stable")
         # Only ids of tables may hold an end of a line; others are cut at ends that are put between
@@ -71,7 +71,7 @@ class HitRows(NamedTuple):
             ids = decode_id(lines.tobytes()).split("\n")
         return Ranking(
             queries=tuple(map(judgments.queries.__getitem__, queries[order].tolist())),
-            offsets=offsets_of(sizes[order]),
+            offsets=segment_offsets(sizes[order]),
             items=np.array(ids, dtype=object)[rows].tolist(),
             scores=np.frombuffer(self.top[3])[rows],
         )

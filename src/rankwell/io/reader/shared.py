@@ -72,7 +72,7 @@ def _expecting(worker: Any, shared: SharedQueries) -> Any:
     queries = shared.queries
     columns = (queries, queries[shared.owner], shared.row, shared.score.astype(np.float64))
     native.library.reader_expect(
-        worker, *(np.ascontiguousarray(each).tobytes() for each in columns)
+        worker, *(np.ascontiguousarray(column).tobytes() for column in columns)
     )
     native.library.reader_gather(worker)
     return worker
@@ -87,7 +87,7 @@ def _counts(worker: Any, shared: SharedQueries, options: ReadOptions) -> SharedC
     # The rows of the targets ascend; those of queries that are not in this file have nothing
     # counted.
     order, target = np.argsort(row), np.flatnonzero(counted[shared.owner])
-    above, tied, before = (each[order][target] for each in (above, tied, before))
+    above, tied, before = (column[order][target] for column in (above, tied, before))
     upto = tied - before if options.ties == "id-desc" else before + 1
     return SharedCounts(
         target, above, tied, upto, SharedPrints(counted, np.frombuffer(prints, dtype=np.uint64))

@@ -80,13 +80,13 @@ class _Row(NamedTuple):
     def keywords(self, *kinds: str) -> list[str]:
         """The keywords `found` or `missing`, of all groups in their order."""
         holders = (self.detail, *self.detail.get("groups", {}).values())
-        return [label for each in holders for kind in kinds for label in each.get(kind, ())]
+        return [label for holder in holders for kind in kinds for label in holder.get(kind, ())]
 
     def tile(self, pictures: Thumbnails) -> Tile:
         """The result as it is drawn: what is relevant but below the least score is drawn as
         wrong.
         """
-        shown = pictures[self.item]
+        thumbnail = pictures[self.item]
         notes = [str(self.detail[name]) for name in ("match", "note") if self.detail.get(name)]
         notes += ["below the threshold"] * self.is_below + ["not annotated"] * (
             self.state == "unjudged"
@@ -95,8 +95,8 @@ class _Row(NamedTuple):
         return Tile(
             item=self.item,
             state="wrong" if self.is_below and state == "right" else state,
-            picture=shown.image,
-            problem=shown.problem,
+            picture=thumbnail.image,
+            problem=thumbnail.problem,
             rank=self.rank,
             score=self.score,
             label=str(self.detail.get("label", "")),
@@ -124,39 +124,43 @@ def sheets_of(
     (run, query) -> lines below the title. queries: the (run, query) to draw, None for all.
     """
     rows = _rows(details)
-    several, items = len({run for run, _ in rows}) > 1, set(details["item"])
+    has_several_runs, items = len({run for run, _ in rows}) > 1, set(details["item"])
     for run, query in rows if queries is None else queries:
-        listed = sorted(
+        query_rows = sorted(
             rows.get((run, query), ()), key=lambda row: (row.rank is None, row.rank or 0)
         )
-        shown = [row for row in listed if row.rank is not None and row.state != "junk"][:first]
-        tiles = [row.tile(pictures) for row in shown]
-        right, best = (
-            sum(row.is_right for row in shown),
-            next((row for row in listed if row.is_right and row.rank), None),
-        )
-        place = where = ""
+        first_rows = [row for row in query_rows if row.rank is not None and row.state != "junk"][
+            :first
+        ]
+        tiles = [row.tile(pictures) for row in first_rows]
+        right = sum(row.is_right for row in first_rows)
+        best = next((row for row in query_rows if row.is_right and row.rank), None)
+        tie_note = first_right_note = ""
         if best is not None:
             tied: Sequence[int] = best.detail.get("ranks") or ()
-            place = f", tied for {tied[0]}–{tied[1]}" if tied else ""
-            where = (
+            tie_note = f", tied for {tied[0]}–{tied[1]}" if tied else ""
+            first_right_note = (
                 " · the first right one at rank "
                 f"{f'{tied[0]}–{tied[1]}, tied' if tied else best.rank}"
             )
             if not right:
-                tiles.append(best.tile(pictures)._replace(note=f"the first right one{place}"))
+                tiles.append(best.tile(pictures)._replace(note=f"the first right one{tie_note}"))
         # A row that has all keywords, or none, has them in their own order.
-        whole = sorted(
-            listed, key=lambda row: bool(row.keywords("found")) and bool(row.keywords("missing"))
+        by_completeness = sorted(
+            query_rows,
+            key=lambda row: bool(row.keywords("found")) and bool(row.keywords("missing")),
         )
         required = dict.fromkeys(
-            label for row in whole for label in row.keywords("found", "missing")
+            label for row in by_completeness for label in row.keywords("found", "missing")
         )
-        counted = f"{right} of the first {len(shown)} right" if shown else "nothing retrieved"
-        texts = [*([run] if several else []), *(lines or {}).get((run, query), ())]
+        counted = (
+            f"{right} of the first {len(first_rows)} right" if first_rows else "nothing retrieved"
+        )
+        texts = [*([run] if has_several_runs else []), *(lines or {}).get((run, query), ())]
         texts += [f"asks for {', '.join(required)}"] if required else []
         texts.append(
-            f"{counted} · {sum(row.state == 'relevant' for row in listed)} relevant{where}"
+            f"{counted} · {sum(row.state == 'relevant' for row in query_rows)} "
+            f"relevant{first_right_note}"
         )
         is_picture = query in pictures or query in items
         tile = (
@@ -164,7 +168,7 @@ def sheets_of(
             if is_picture
             else None
         )
-        name = f"{run} {query}" if several else query
+        name = f"{run} {query}" if has_several_runs else query
         yield Sheet(name, (titles or {}).get(query, query), tuple(tiles), tuple(texts), tile, score)
 
 
@@ -177,15 +181,15 @@ def picture_columns(
     `thumbnail` is a JPEG in a `data:` address of `width` x `height` pixels, else `problem` says why
     not in a few words.
     """
-    shown = {query for query in queries if query in pictures}
-    for found in _rows(details).values():
-        ranked = [(row.rank, row) for row in found if row.rank is not None]
-        shown |= {row.item for rank, row in ranked if rank <= first}
-        shown |= {
+    drawn_items = {query for query in queries if query in pictures}
+    for query_rows in _rows(details).values():
+        ranked = [(row.rank, row) for row in query_rows if row.rank is not None]
+        drawn_items |= {row.item for rank, row in ranked if rank <= first}
+        drawn_items |= {
             item for _, item in sorted((rank, row.item) for rank, row in ranked if row.is_right)[:1]
         }
     rows: list[tuple[str, str | None, int | None, int | None, str | None]] = []
-    for item in sort_ids(shown):
+    for item in sort_ids(drawn_items):
         image, problem = pictures[item]
         if image is None:
             rows.append((item, None, None, None, problem))
@@ -194,34 +198,38 @@ def picture_columns(
         width, height = (max(1, round(side * share)) for side in image.size)
         rows.append((item, data_uri(image, longest=_LONGEST), width, height, None))
     names = ("item", "thumbnail", "width", "height", "problem")
-    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    return {name: [row[column] for row in rows] for column, name in enumerate(names)}
 
 
 def pictured(queries: Columns, pictures: Mapping[str, Any]) -> dict[str, Any]:
     """The columns of queries.parquet with `picture_item`, the row of `picture_columns` whose
     picture is the query's.
     """
-    known = {
+    drawable = {
         item
         for item, source in zip(pictures["item"], pictures["thumbnail"], strict=True)
         if source is not None
     }
     return {
         **queries,
-        "picture_item": [query if query in known else None for query in queries["query"]],
+        "picture_item": [query if query in drawable else None for query in queries["query"]],
     }
 
 
 def _rows(details: Columns) -> dict[tuple[str, str], list[_Row]]:
-    """(run, query) -> the rows of a result."""
-    found: dict[tuple[str, str], list[_Row]] = {}
+    """The rows of a result by (run, query)."""
+    rows_of_queries: dict[tuple[str, str], list[_Row]] = {}
     items = details["item"]
     columns = [details[name] for name in ("run", "query", "item", "rank", "score", "state")]
     for run, query, item, rank, score, state, detail in zip(
         *columns, details.get("detail", [None] * len(items)), strict=True
     ):
-        known: Mapping[str, Any] = parse_json(detail, "the detail of a result") if detail else {}
+        detail_object: Mapping[str, Any] = (
+            parse_json(detail, "the detail of a result") if detail else {}
+        )
         number = None if rank is None or np.isnan(rank) else int(rank)
         value = None if score is None or np.isnan(score) else float(score)
-        found.setdefault((run, query), []).append(_Row(item, number, value, state, known))
-    return found
+        rows_of_queries.setdefault((run, query), []).append(
+            _Row(item, number, value, state, detail_object)
+        )
+    return rows_of_queries

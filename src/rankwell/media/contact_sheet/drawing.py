@@ -46,9 +46,9 @@ def write_sheets(directory: Path, sheets: Iterable[Sheet]) -> list[Path]:
     file system takes become `_`.
     """
     paths: list[Path] = []
-    for place, sheet in enumerate(sheets, 1):
+    for number, sheet in enumerate(sheets, 1):
         safe = re.sub(r"[^A-Za-z0-9.-]+", "_", sheet.name).strip("._-")[:80]
-        paths.append(directory / f"{place:03d}{'_' if safe else ''}{safe}.png")
+        paths.append(directory / f"{number:03d}{'_' if safe else ''}{safe}.png")
         write_bytes(paths[-1], draw_sheet(sheet))
     return paths
 
@@ -92,7 +92,7 @@ class _Drawing:
         sheet, unit = self._sheet, self._scale
         head = [_Text(self._title.wrap(sheet.title, self._room), self._title, COLOURS["ink"])]
         lines = (self._normal.wrap(line, self._room, lines=4) for line in sheet.lines)
-        head += [_Text(each, self._normal, COLOURS["quiet"], 4 * unit) for each in lines]
+        head += [_Text(line, self._normal, COLOURS["quiet"], 4 * unit) for line in lines]
         rows = self._rows()
         heights = [max(self._tile_height(tile) for tile in row if tile) for row in rows]
         top = self._margin + sum(text.height for text in head) + self._gap
@@ -134,7 +134,9 @@ class _Drawing:
         ]
         if query is None:
             return rows
-        return [[None if place else query, *row] for place, row in enumerate(rows or [[]])]
+        return [
+            [None if row_number else query, *row] for row_number, row in enumerate(rows or [[]])
+        ]
 
     def _text(
         self,
@@ -175,7 +177,7 @@ class _Drawing:
             if len(words) > _MOST_KEYWORDS
             else ""
         )
-        return texts + [self._text(each, width) for each in (more, tile.note) if each]
+        return texts + [self._text(note, width) for note in (more, tile.note) if note]
 
     def _tile_height(self, tile: Tile) -> int:
         return (
@@ -185,11 +187,12 @@ class _Drawing:
             + sum(text.height for text in self._texts(tile))
         )
 
-    def _tile(self, tile: Tile, place: tuple[int, int]) -> None:
-        (x, y), (width, height), unit, normal = place, self._box, self._scale, self._normal
-        corners, colour = (x, y, x + width - 1, y + height - 1), COLOURS[tile.state]
+    def _tile(self, tile: Tile, corner: tuple[int, int]) -> None:
+        (x, y), (width, height), unit, normal = corner, self._box, self._scale, self._normal
+        corners = (x, y, x + width - 1, y + height - 1)
+        colour = COLOURS[tile.state]
         self._pen.rectangle(corners, fill=COLOURS["card"])
-        self._picture(tile, place)
+        self._picture(tile, corner)
         self._pen.rectangle(corners, outline=colour, width=self._frame)
         line, left = y + height + 6 * unit, float(x)
         if tile.state != "query":
@@ -210,12 +213,12 @@ class _Drawing:
         matches.
         """
         scores = [tile.score for tile in self._sheet.tiles if tile.score is not None]
-        if all(each.is_integer() for each in scores) and max(map(abs, scores), default=0) > 1:
+        if all(value.is_integer() for value in scores) and max(map(abs, scores), default=0) > 1:
             return f"{score:.0f}"
         return f"{score:.3f}" if max(map(abs, scores), default=0) < 100 else f"{score:.1f}"
 
-    def _write(self, texts: list[_Text], place: tuple[int, int], *, bold: bool = False) -> None:
-        x, y = place
+    def _write(self, texts: list[_Text], corner: tuple[int, int], *, bold: bool = False) -> None:
+        x, y = corner
         for text in texts:
             height, y = text.letters.height, y + text.before
             if text.mark:
@@ -226,17 +229,15 @@ class _Drawing:
                 )
                 y += height
 
-    def _picture(self, tile: Tile, place: tuple[int, int]) -> None:
+    def _picture(self, tile: Tile, box_corner: tuple[int, int]) -> None:
         """The picture as large as it fits into its box, in the middle; else what is wrong with
         it.
         """
         from PIL.Image import Resampling
 
-        (x, y), width, height = (
-            place,
-            self._box[0] - 2 * self._frame,
-            self._box[1] - 2 * self._frame,
-        )
+        (x, y) = box_corner
+        width = self._box[0] - 2 * self._frame
+        height = self._box[1] - 2 * self._frame
         if tile.picture is not None:
             share = min(width / tile.picture.width, height / tile.picture.height)
             size = (
@@ -265,7 +266,7 @@ class _Drawing:
                 COLOURS["quiet"],
             )
 
-    def _mark(self, kind: str, place: tuple[int, int], room: int) -> None:
+    def _mark(self, kind: str, corner: tuple[int, int], room: int) -> None:
         """A mark in the middle of a square: drawn eight times as large and made smaller, which
         smooths its edges.
         """
@@ -275,7 +276,7 @@ class _Drawing:
         large = Image.new("L", (room * 8, room * 8), 0)
         _draw_mark(ImageDraw.Draw(large), kind, room * 8)
         state = {"found": "right", "missing": "wrong", "no picture": "quiet"}.get(kind, kind)
-        box = (*place, place[0] + room, place[1] + room)
+        box = (*corner, corner[0] + room, corner[1] + room)
         self._image.paste(COLOURS[state], box, large.resize((room, room), Resampling.BOX))
 
     def _omissions(self, row: list[Tile | None], top: int) -> None:
@@ -288,10 +289,8 @@ class _Drawing:
                 or after.rank in (None, before.rank + 1)
             ):
                 continue
-            x, radius = (
-                self._margin + column * (self._box[0] + self._gap) - self._gap // 2,
-                1.5 * self._scale,
-            )
+            x = self._margin + column * (self._box[0] + self._gap) - self._gap // 2
+            radius = 1.5 * self._scale
             for step in (-1, 0, 1):
                 y = top + self._box[1] // 2 + 7 * step * self._scale
                 self._pen.ellipse(

@@ -61,9 +61,9 @@ def _cluster(letter: str) -> tuple[str, str]:
     """The signs that stand for one letter, and the accents on the last of them; an escape where the
     font has nothing like it.
     """
-    instead = _INSTEAD.get(letter, letter)
-    if instead.isprintable() and all(map(_is_known, instead)):
-        return instead, ""
+    replacement = _INSTEAD.get(letter, letter)
+    if replacement.isprintable() and all(map(_is_known, replacement)):
+        return replacement, ""
     base, *marks = unicodedata.normalize("NFD", letter)
     if marks and _is_known(base) and all(mark in _MARKS for mark in marks):
         return base, "".join(marks)
@@ -94,8 +94,8 @@ class Letters:
         """
         signs, accents = "", list[tuple[int, str]]()
         for letter in unicodedata.normalize("NFC", text):
-            shown, marks = _cluster(letter)
-            signs += shown
+            sign, marks = _cluster(letter)
+            signs += sign
             if marks:
                 accents.append((len(signs) - 1, marks))
         return TextLine(signs, tuple(accents))
@@ -118,32 +118,36 @@ class Letters:
         return _kept(_most(0, len(text) // 2, lambda size: len(_kept(size)) <= lines))[:lines]
 
     def _broken(self, text: str, width: float) -> list[str]:
-        lines, rest = list[str](), " ".join(text.split(" ")).strip()
-        while rest and self.width(rest) > width:
+        lines, remainder = list[str](), " ".join(text.split(" ")).strip()
+        while remainder and self.width(remainder) > width:
             cut = self._break(
-                rest,
+                remainder,
                 _most(
-                    1, len(rest), lambda size, rest=rest: self.width(rest[:size].rstrip()) <= width
+                    1,
+                    len(remainder),
+                    lambda size, remainder=remainder: (
+                        self.width(remainder[:size].rstrip()) <= width
+                    ),
                 ),
             )
-            lines.append(rest[:cut].rstrip())
-            rest = rest[cut:].lstrip()
-        return [*lines, rest] if rest or not lines else lines
+            lines.append(remainder[:cut].rstrip())
+            remainder = remainder[cut:].lstrip()
+        return [*lines, remainder] if remainder or not lines else lines
 
     def _break(self, text: str, most: int) -> int:
         """The end of a line that holds at most so many letters."""
         if text[most : most + 1] == " ":
             return most
         for signs, least in ((" ", 1), ("_-/", most // 3), (".,:;=)", most // 3)):
-            place = max(text.rfind(sign, 0, most) for sign in signs) + 1
-            if place > least:
-                return place
+            cut = max(text.rfind(sign, 0, most) for sign in signs) + 1
+            if cut > least:
+                return cut
         return most
 
     def draw(
         self,
         canvas: "ImageDraw",
-        place: tuple[float, float],
+        corner: tuple[float, float],
         text: str,
         colour: str,
         *,
@@ -152,7 +156,7 @@ class Letters:
         """Writes one line with its upper left corner at a place. bold: the font has one weight, so
         the line is drawn twice.
         """
-        x, y = place[0], place[1] + self.ascent
+        x, y = corner[0], corner[1] + self.ascent
         line = self.line(text)
         for shift in (0, max(1, self._size // 24)) if bold else (0,):
             canvas.text((x + shift, y), line.signs, fill=colour, font=self._font, anchor="ls")

@@ -117,16 +117,15 @@ def _append(
     block_d: tl.constexpr,
     group: tl.constexpr,
 ) -> None:
-    tile, query_tiles, across = (
-        tl.program_id(0),
-        tl.cdiv(n_queries, block_q),
-        tl.cdiv(n_items, block_x),
-    )
+    tile = tl.program_id(0)
+    query_tiles = tl.cdiv(n_queries, block_q)
+    across = tl.cdiv(n_items, block_x)
     # Tiles of the same items run side by side, so that these are read from the cache.
     top = tile // (group * across) * group
     high = tl.minimum(query_tiles - top, group)
     inside = tile % (group * across)
-    above, begin = (top + inside % high) * block_q, inside // high * block_x
+    above = (top + inside % high) * block_q
+    begin = inside // high * block_x
     row, column = above + tl.arange(0, block_q), begin + tl.arange(0, block_x)
     value = tl.zeros((block_q, block_x), dtype=tl.float32)
     if is_described:
@@ -160,10 +159,10 @@ def _append(
         off = tl.load(slack + row, mask=has, other=0)
         slot = tl.atomic_add(count + row, 1, mask=has, sem="relaxed")
         fits = has & (slot < width)
-        place = row.to(tl.int64) * width + slot
-        tl.store(position + place, at.to(tl.int64) + first, mask=fits)
-        tl.store(upper + place, middle + off, mask=fits)
-        tl.store(lower + place, middle - off, mask=fits)
+        offset = row.to(tl.int64) * width + slot
+        tl.store(position + offset, at.to(tl.int64) + first, mask=fits)
+        tl.store(upper + offset, middle + off, mask=fits)
+        tl.store(lower + offset, middle - off, mask=fits)
         value = tl.where(has[:, None] & (column[None, :] == at[:, None]), float("-inf"), value)
         best = tl.max(value, axis=1)
 
@@ -234,8 +233,8 @@ def _prune(
     at = row.to(tl.int64) * width + slot
     lives = slot < tl.load(count + row)
     if has_excluded:
-        which = tl.program_id(0).to(tl.int64) * width + slot
-        lives = lives & (tl.load(excluded + which, mask=lives, other=1) == 0)
+        candidate = tl.program_id(0).to(tl.int64) * width + slot
+        lives = lives & (tl.load(excluded + candidate, mask=lives, other=1) == 0)
     low = tl.load(lower + at, mask=lives, other=float("-inf"))
     high = tl.load(upper + at, mask=lives, other=float("-inf"))
     where = tl.load(position + at, mask=lives, other=0)
@@ -255,13 +254,13 @@ def _prune(
     kth = tl.where(tl.sum(lives.to(tl.int32), axis=0) >= k, kth, float("-inf"))
     bound = tl.maximum(tl.load(floor + row), kth)
     stays = lives & (high >= bound)
-    each = stays.to(tl.int32)
-    kept, to = tl.sum(each, axis=0), at - slot + tl.cumsum(each, axis=0) - each
-    is_beyond = (slot >= kept) & (slot < width)
+    stay_count = stays.to(tl.int32)
+    n_stays, to = tl.sum(stay_count, axis=0), at - slot + tl.cumsum(stay_count, axis=0) - stay_count
+    is_beyond = (slot >= n_stays) & (slot < width)
     tl.debug_barrier()
     tl.store(floor + row, bound)
     tl.store(entry + row, tl.maximum(tl.load(entry + row), bound))
-    tl.store(count + row, kept)
+    tl.store(count + row, n_stays)
     tl.store(position + to, where, mask=stays)
     nothing = tl.full((block,), float("-inf"), tl.float64)
     tl.store(upper + to, high, mask=stays)
@@ -309,12 +308,14 @@ def _fold(
     pair, column = tl.program_id(0), tl.arange(0, block)[None, :]
     at = tl.arange(0, 1 << folds)[:, None] * odd + column
     has = at < odd * (column < odd) * (1 << folds)
-    one = tl.load(left + tl.load(left_row + pair) * d + at, mask=has, other=0).to(tl.float64)
-    other = tl.load(right + tl.load(right_row + pair) * d + at, mask=has, other=0).to(tl.float64)
+    left_terms = tl.load(left + tl.load(left_row + pair) * d + at, mask=has, other=0).to(tl.float64)
+    right_terms = tl.load(right + tl.load(right_row + pair) * d + at, mask=has, other=0).to(
+        tl.float64
+    )
     if is_distance:
-        one = one - other
-        other = one
-    terms = one * other
+        left_terms = left_terms - right_terms
+        right_terms = left_terms
+    terms = left_terms * right_terms
     for _ in tl.static_range(folds):
         low, high = tl.split(
             tl.permute(tl.reshape(terms, (2, terms.shape[0] // 2, block)), (1, 2, 0))
@@ -324,8 +325,8 @@ def _fold(
 
 
 def fold(left: tuple[Tensor, Tensor], right: tuple[Tensor, Tensor], *, is_distance: bool) -> Tensor:
-    """(pairs, odd) float64 sums of products, or of squared differences, halved as long as their
-    number is even.
+    """The sums of products, or of squared differences, in float64, halved as long as their number
+    is even. Returns (pairs, odd).
 
     left, right: a table, (n, odd * 2**folds), contiguous, and the row of each pair in it.
     """

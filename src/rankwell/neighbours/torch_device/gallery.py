@@ -58,11 +58,11 @@ def copied(vectors: Vectors, rows: range, step: int, device: torch.device) -> It
     copies: list[Any] = [None, None]
 
     def _fetch(number: int) -> tuple[Tensor, Any]:
-        some, side = rows[number * step : (number + 1) * step], number % 2
+        block_range, side = rows[number * step : (number + 1) * step], number % 2
         if copies[side] is not None:  # the buffer is still being read
             copies[side].synchronize()
-        buffer = buffers[side][: len(some)]
-        np.copyto(buffer.numpy(), vectors[some.start : some.stop])
+        buffer = buffers[side][: len(block_range)]
+        np.copyto(buffer.numpy(), vectors[block_range.start : block_range.stop])
         if stream is None:
             return buffer.to(device), None
         with torch.cuda.stream(stream):
@@ -85,12 +85,12 @@ def copied(vectors: Vectors, rows: range, step: int, device: torch.device) -> It
 
 def moved(vectors: Vectors, rows: range, step: int, device: torch.device) -> Tensor:
     """Some rows on the device, as stored."""
-    found = torch.empty((len(rows), vectors.shape[1]), dtype=_dtype_of(vectors), device=device)
+    table = torch.empty((len(rows), vectors.shape[1]), dtype=_dtype_of(vectors), device=device)
     for start, block in zip(
         range(0, len(rows), step), copied(vectors, rows, step, device), strict=True
     ):
-        found[start : start + len(block)] = block
-    return found
+        table[start : start + len(block)] = block
+    return table
 
 
 def _dtype_of(vectors: Vectors) -> torch.dtype:
@@ -105,16 +105,16 @@ class Outbox:
     def __init__(self) -> None:
         self._sent: list[tuple[Array, Tensor, Any]] = []
 
-    def send(self, out: Array, found: Tensor) -> None:
+    def send(self, out: Array, tensor: Tensor) -> None:
         """Copies a tensor to an array of its shape, which has it after the next but one is sent, or
         after `close`.
         """
-        buffer, done = found, None
-        if found.device.type == "cuda":
-            buffer = torch.empty(found.shape, dtype=found.dtype, pin_memory=True).copy_(
-                found, non_blocking=True
+        buffer, done = tensor, None
+        if tensor.device.type == "cuda":
+            buffer = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True).copy_(
+                tensor, non_blocking=True
             )
-            done = torch.cuda.current_stream(found.device).record_event()
+            done = torch.cuda.current_stream(tensor.device).record_event()
         self._sent.append((out, buffer, done))
         self._empty(2)
 
@@ -150,16 +150,16 @@ class Gallery:
             yield from ((start, self._all[start : start + self._step]) for start in starts)
             return
         vectors = self._items.vectors
-        every = (
+        all_items = (
             torch.empty(vectors.shape, dtype=_dtype_of(vectors), device=self._device)
             if self._is_kept
             else None
         )
         for start, block in zip(starts, self._copied(), strict=True):
-            if every is not None:
-                every[start : start + len(block)] = block
+            if all_items is not None:
+                all_items[start : start + len(block)] = block
             yield start, block
-        self._all = every
+        self._all = all_items
 
     def _copied(self) -> Iterator[Tensor]:
         return copied(self._items.vectors, range(self._items.n), self._step, self._device)
@@ -176,6 +176,6 @@ class Gallery:
         """
         if self._all is not None:
             return self._all, positions
-        some, inverse = torch.unique(positions, return_inverse=True)
-        wanted: Ints = some.cpu().numpy()
+        distinct, inverse = torch.unique(positions, return_inverse=True)
+        wanted: Ints = distinct.cpu().numpy()
         return on_device(np.asarray(self._items.vectors)[wanted], self._device), inverse

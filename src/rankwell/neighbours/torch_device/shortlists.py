@@ -47,13 +47,11 @@ class DeviceShortlist:
         fuses: bool,
     ) -> None:
         n, device = len(squares), squares.device
-        self._k, self._space, self._squares, self._score, self._is_excluded = (
-            k,
-            space,
-            squares,
-            score,
-            is_excluded,
-        )
+        self._k = k
+        self._space = space
+        self._squares = squares
+        self._score = score
+        self._is_excluded = is_excluded
         self._fuses = fuses
         self.width = width(k)
         self._most = k + (self.width - k) // 2
@@ -89,13 +87,13 @@ class DeviceShortlist:
             fits = slot < self.width
             fit_all = bool(fits.all())
             inside = slice(None) if fit_all else fits
-            at = rows[inside], slot[inside]
-            self.position[at], self.upper[at], self.lower[at] = (
+            slots = rows[inside], slot[inside]
+            self.position[slots], self.upper[slots], self.lower[slots] = (
                 positions[inside],
                 upper[inside],
                 lower[inside],
             )
-            self.count.index_add_(0, at[0], torch.ones_like(at[0], dtype=torch.int32))
+            self.count.index_add_(0, slots[0], torch.ones_like(slots[0], dtype=torch.int32))
             if fit_all:
                 return
             left = torch.nonzero(~fits)[:, 0]
@@ -156,51 +154,51 @@ class DeviceShortlist:
         """
         self._settled += int(self.count[rows].sum())
         positions, scores = self._exact(rows)
-        found = positions >= 0
+        is_item = positions >= 0
         squares = self._squares[rows]
-        place = torch.where(
-            found, self._space.place(torch.nan_to_num(scores), squares[:, None]), -np.inf
+        product_score = torch.where(
+            is_item, self._space.place(torch.nan_to_num(scores), squares[:, None]), -np.inf
         )
         self.position[rows, : self._k] = positions.clamp(min=0)
         for bounds in (self.upper, self.lower):
             bounds[rows] = -np.inf
-            bounds[rows, : self._k] = place
-        self.count[rows] = found.sum(dim=1).to(torch.int32)
-        sure = found[:, -1]
+            bounds[rows, : self._k] = product_score
+        self.count[rows] = is_item.sum(dim=1).to(torch.int32)
+        sure = is_item[:, -1]
         rows, last, squares = rows[sure], scores[sure, -1], squares[sure]
-        place = self._space.place(last, squares)
+        product_score = self._space.place(last, squares)
         after = (
-            place
+            product_score
             if self._space.metric == "l2"
             else torch.nextafter(last, torch.full_like(last, np.inf))
         )
-        self._floor[rows] = torch.maximum(self._floor[rows], place)
+        self._floor[rows] = torch.maximum(self._floor[rows], product_score)
         self.entry[rows] = torch.maximum(self.entry[rows], after)
 
     def _exact(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """The best k of some queries' candidates by exact score, then by position; -1 and NaN where
         there are fewer.
         """
-        here = self._slots < self.count[rows][:, None]
-        owner, slot = torch.nonzero(here, as_tuple=True)
-        position = torch.where(here, self.position[rows], torch.iinfo(torch.int64).max)
+        is_candidate = self._slots < self.count[rows][:, None]
+        owner, slot = torch.nonzero(is_candidate, as_tuple=True)
+        position = torch.where(is_candidate, self.position[rows], torch.iinfo(torch.int64).max)
         scores = torch.full(position.shape, -np.inf, dtype=torch.float64, device=position.device)
         scores[owner, slot] = self._score(rows[owner], position[owner, slot])
         position, order = torch.sort(position, dim=1)
         scores, best = torch.sort(scores.gather(1, order), dim=1, descending=True, stable=True)
         position, scores = position.gather(1, best)[:, : self._k], scores[:, : self._k]
-        found = torch.arange(self._k, device=rows.device) < here.sum(dim=1)[:, None]
-        return torch.where(found, position, -1), torch.where(found, scores, np.nan)
+        is_item = torch.arange(self._k, device=rows.device) < is_candidate.sum(dim=1)[:, None]
+        return torch.where(is_item, position, -1), torch.where(is_item, scores, np.nan)
 
     def best(self, positions: Ints, scores: Floats) -> None:
         """Writes the positions and exact scores of the best items of every query, (queries, k) of
         each.
         """
-        every = torch.arange(len(self.count), device=self.count.device)
-        self.drop(every)
+        all_rows = torch.arange(len(self.count), device=self.count.device)
+        self.drop(all_rows)
         outbox, done = Outbox(), 0
-        for part in self._parts(every):
-            for out, found in zip((positions, scores), self._exact(part), strict=True):
-                outbox.send(out[done : done + len(part)], found)
+        for part in self._parts(all_rows):
+            for out, best_values in zip((positions, scores), self._exact(part), strict=True):
+                outbox.send(out[done : done + len(part)], best_values)
             done += len(part)
         outbox.close()

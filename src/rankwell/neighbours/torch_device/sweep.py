@@ -77,41 +77,41 @@ class TorchSearch:
         )
 
     def best(self, k: int) -> tuple[Ints, Floats]:
-        """(queries, k) positions and exact scores of the best items; k is not above the number of
-        items.
+        """The positions and exact scores of the best items, (queries, k) of each; k is not above
+        the number of items.
         """
         shape = self.task.queries.n, k
-        with ThreadPoolExecutor(1) as other:
+        with ThreadPoolExecutor(1) as allocator:
             # The first touch of so much memory takes time, in which the device is at work.
-            made = other.submit(
+            arrays = allocator.submit(
                 lambda: (np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan))
             )
 
-            def _finish(found: _DeviceLists) -> None:
-                positions, scores = made.result()
-                found.shortlist.best(positions[found.span], scores[found.span])
+            def _finish(lists: _DeviceLists) -> None:
+                positions, scores = arrays.result()
+                lists.shortlist.best(positions[lists.span], scores[lists.span])
 
             self._run(
                 lambda first, rows: _DeviceLists(self, first, rows, k), _finish, 24 * (2 * k + 48)
             )
-            return made.result()
+            return arrays.result()
 
     def counts(self, m: int, wanted: TargetsOf, places: Ints | None) -> RankCounts:
-        """(queries, m) the rank counts of targets. places: of all items, as in `ranks_of`."""
+        """The rank counts of m targets per query. places: of all items, as in `ranks_of`."""
         shape = self.task.queries.n, m
-        found = RankCounts(
+        counts = RankCounts(
             np.full(shape, np.nan), *(np.full(shape, -1, dtype=np.int64) for _ in range(3))
         )
         order = None if places is None else on_device(places, self.device)
 
         def _finish(part: _DeviceCounts) -> None:
-            for whole, some in zip(found, part.found(), strict=True):
-                whole[part.span] = some
+            for column, part_column in zip(counts, part.found(), strict=True):
+                column[part.span] = part_column
 
         self._run(
             lambda first, rows: _DeviceCounts(self, first, rows, wanted, order), _finish, 64 * m
         )
-        return found
+        return counts
 
     def _run(
         self, begin: Callable[[int, Rows], Any], finish: Callable[[Any], None], bytes_each: int
@@ -137,23 +137,23 @@ class TorchSearch:
         begin: Callable[[int, Rows], Any],
         finish: Callable[[Any], None],
     ) -> None:
-        found = None
+        collector = None
         for start, raw in self.gallery.blocks():
             items = self.vectors.ready(raw)
             if self._is_odd(items):
                 self.space.items(start, start + len(raw))
-            if found is None:
+            if collector is None:
                 raw = moved(
                     self.task.queries.vectors, range(first, stop), self.item_block, self.device
                 )
-                queries = self.vectors.ready(raw, each=True)
+                queries = self.vectors.ready(raw, by_row=True)
                 if self._is_odd(queries):
                     self.space.queries(first, stop)
-                found = begin(first, queries)
-            found.take(start, items)
+                collector = begin(first, queries)
+            collector.take(start, items)
             self.task.advance(len(items.low) * (stop - first))
-        if found is not None:
-            finish(found)
+        if collector is not None:
+            finish(collector)
 
     def _is_odd(self, rows: Rows) -> bool:
         """Whether some norms are not plainly usable; the space then raises for vectors that cannot
@@ -171,16 +171,16 @@ class TorchSearch:
 
         def _excluded(rows: Tensor, positions: Tensor) -> Tensor:
             rows = rows + first
-            found = torch.zeros(
+            is_pair_excluded = torch.zeros(
                 torch.broadcast_shapes(rows.shape, positions.shape),
                 dtype=torch.bool,
                 device=self.device,
             )
             if self._same is not None:
-                found |= self._same[rows] == positions
+                is_pair_excluded |= self._same[rows] == positions
             if self._labels is not None:
-                found |= self._labels[0][rows] == self._labels[1][positions]
-            return found
+                is_pair_excluded |= self._labels[0][rows] == self._labels[1][positions]
+            return is_pair_excluded
 
         return _excluded
 
@@ -236,13 +236,13 @@ class _DeviceLists(_DeviceFindings):
         """
         done, n = 0, len(items.low)
         while done < n:
-            seen = start + done
-            step = seen // 2 or self.shortlist.width
+            n_seen = start + done
+            step = n_seen // 2 or self.shortlist.width
             stop = min(n, done + (step - step % _GROUP if step > _GROUP else step))
-            if seen and start + stop > _GROWTH * self._dropped:
-                self._dropped = seen
+            if n_seen and start + stop > _GROWTH * self._dropped:
+                self._dropped = n_seen
                 self.shortlist.make_room(self._every)
-            self._take(seen, items.part(slice(done, stop)) if (done, stop) != (0, n) else items)
+            self._take(n_seen, items.part(slice(done, stop)) if (done, stop) != (0, n) else items)
             done = stop
             if self._level != DOUBLE and self.shortlist.loses_patience():
                 self._level += 1
@@ -276,23 +276,25 @@ class _DeviceLists(_DeviceFindings):
         queries = self._queries if rows is self._every else self._queries.part(rows)
         unit, slack = vectors.units(queries, level), vectors.slack(queries, items, level)
         for tile in self._tiles(len(rows), len(items.low)):
-            mine, ours, theirs = rows[tile], unit[tile], slack[tile]
-            products = self._products(mine, queries.part(tile), start, items, level)
-            cut = _cut(shortlist.entry[mine] - theirs, ours, products.dtype)
-            groups = products.view(len(mine), _GROUP if products.shape[1] % _GROUP == 0 else 1, -1)
+            tile_rows, tile_unit, tile_slack = rows[tile], unit[tile], slack[tile]
+            products = self._products(tile_rows, queries.part(tile), start, items, level)
+            cut = _cut(shortlist.entry[tile_rows] - tile_slack, tile_unit, products.dtype)
+            groups = products.view(
+                len(tile_rows), _GROUP if products.shape[1] % _GROUP == 0 else 1, -1
+            )
             reaches = groups.amax(dim=1) >= cut[:, None]
-            if int(reaches.sum()) > 4 * self._k * len(mine):
+            if int(reaches.sum()) > 4 * self._k * len(tile_rows):
                 kth = (
                     torch.topk(products, min(self._k, products.shape[1]), dim=1)
                     .values[:, -1]
                     .double()
-                    * ours
+                    * tile_unit
                 )
-                cut = torch.maximum(cut, _cut(kth - 2 * theirs, ours, products.dtype))
+                cut = torch.maximum(cut, _cut(kth - 2 * tile_slack, tile_unit, products.dtype))
                 reaches = groups.amax(dim=1) >= cut[:, None]
             row, column = _reaching(groups, reaches, cut)
-            middle, off = products[row, column].double() * ours[row], theirs[row]
-            shortlist.offer(mine[row], column + start, middle + off, middle - off)
+            middle, off = products[row, column].double() * tile_unit[row], tile_slack[row]
+            shortlist.offer(tile_rows[row], column + start, middle + off, middle - off)
 
 
 class _DeviceCounts(_DeviceFindings):
@@ -312,7 +314,7 @@ class _DeviceCounts(_DeviceFindings):
     ) -> None:
         super().__init__(search, first, queries)
         targets = wanted(self.span)
-        self._order, self._places = order, on_device(targets.places, search.device)
+        self._order, self._places = order, on_device(targets.tie_places, search.device)
         self._scores = on_device(targets.scores, search.device)
         self._missing = torch.isnan(self._scores)
         self._place = search.space.place(
@@ -337,25 +339,23 @@ class _DeviceCounts(_DeviceFindings):
         """
         queries = self._queries.part(tile)
         products = self._products(self._every[tile], queries, start, items, level)
-        unit, slack = (
-            self._vectors.units(queries, level),
-            self._vectors.slack(queries, items, level),
-        )
-        place, m = self._place[tile], self._place.shape[1]
+        unit = self._vectors.units(queries, level)
+        slack = self._vectors.slack(queries, items, level)
+        targets, m = self._place[tile], self._place.shape[1]
         unit, slack = unit[:, None], slack[:, None]
-        low, high = (
-            _cut(place - slack, unit, products.dtype),
-            -_cut(-(place + slack), unit, products.dtype),
-        )
-        above = torch.zeros_like(place, dtype=torch.int64)
+        low = _cut(targets - slack, unit, products.dtype)
+        high = -_cut(-(targets + slack), unit, products.dtype)
+        above = torch.zeros_like(targets, dtype=torch.int64)
         doubtful: list[tuple[Tensor, Tensor, Tensor]] = []
-        for which in range(m):
-            greater = products > high[:, which, None]
-            above[:, which] = greater.sum(dim=1)
-            row, column = torch.nonzero((products >= low[:, which, None]) & ~greater, as_tuple=True)
-            doubtful.append((row, column, torch.full_like(row, which)))
-        row, column, which = (
-            (torch.cat(each) for each in zip(*doubtful, strict=True))
+        for target in range(m):
+            greater = products > high[:, target, None]
+            above[:, target] = greater.sum(dim=1)
+            row, column = torch.nonzero(
+                (products >= low[:, target, None]) & ~greater, as_tuple=True
+            )
+            doubtful.append((row, column, torch.full_like(row, target)))
+        row, column, target = (
+            (torch.cat(column) for column in zip(*doubtful, strict=True))
             if m
             else (self._every[:0],) * 3
         )
@@ -363,20 +363,24 @@ class _DeviceCounts(_DeviceFindings):
             return False
         self._above[tile] += above
         row = row + tile.start
-        near, mine = self._score(row, (items.raw, column)), self._scores[row, which]
-        at, one = (row, which), torch.ones_like(row)
-        is_tied, column = near == mine, column + start
+        exact_scores = self._score(row, (items.raw, column))
+        target_scores = self._scores[row, target]
+        cells = (row, target)
+        ones = torch.ones_like(row)
+        is_tied, column = exact_scores == target_scores, column + start
         order = column if self._order is None else self._order[column]
-        self._above.index_put_(at, one * (near > mine), accumulate=True)
-        self._tied.index_put_(at, one * is_tied, accumulate=True)
-        self._before.index_put_(at, one * (is_tied & (order < self._places[at])), accumulate=True)
+        self._above.index_put_(cells, ones * (exact_scores > target_scores), accumulate=True)
+        self._tied.index_put_(cells, ones * is_tied, accumulate=True)
+        self._before.index_put_(
+            cells, ones * (is_tied & (order < self._places[cells])), accumulate=True
+        )
         return True
 
     def found(self) -> RankCounts:
         """The counts, -1 without an item."""
         counts = (
-            torch.where(self._missing, -1, each).cpu().numpy()
-            for each in (self._above, self._tied, self._before)
+            torch.where(self._missing, -1, counts_of_kind).cpu().numpy()
+            for counts_of_kind in (self._above, self._tied, self._before)
         )
         return RankCounts(self._scores.cpu().numpy(), *counts)
 
@@ -385,8 +389,8 @@ def _cut(places: Tensor, unit: Tensor, dtype: torch.dtype) -> Tensor:
     """Places in units of their queries, rounded down in the type of the products, above minus
     infinity.
     """
-    found = (places / unit).clamp(min=_LOWEST).to(dtype)
-    return torch.nextafter(found, torch.full_like(found, -np.inf))
+    products = (places / unit).clamp(min=_LOWEST).to(dtype)
+    return torch.nextafter(products, torch.full_like(products, -np.inf))
 
 
 def _reaching(groups: Tensor, reaches: Tensor, cut: Tensor) -> tuple[Tensor, Tensor]:
@@ -394,8 +398,8 @@ def _reaching(groups: Tensor, reaches: Tensor, cut: Tensor) -> tuple[Tensor, Ten
     their row in groups that do.
     """
     row, group = torch.nonzero(reaches, as_tuple=True)
-    which, place = torch.nonzero(groups[row, :, group] >= cut[row, None], as_tuple=True)
-    return row[which], place * groups.shape[2] + group[which]
+    pair, member = torch.nonzero(groups[row, :, group] >= cut[row, None], as_tuple=True)
+    return row[pair], member * groups.shape[2] + group[pair]
 
 
 def fused_kernel(device: torch.device) -> Callable[..., None] | None:

@@ -90,14 +90,14 @@ class Vectors:
         self._centre = torch.tensor(space.centre, dtype=torch.float64, device=device)
         self._spaces = {SINGLE: space}
 
-    def ready(self, raw: Tensor, *, each: bool = False) -> Rows:
+    def ready(self, raw: Tensor, *, by_row: bool = False) -> Rows:
         """The rows of (n, d) vectors on the device; in parts, because they are measured in float64.
 
-        each: scaled each by a power of two of its own, as queries are; items are scaled together,
+        by_row: scaled each by a power of two of its own, as queries are; items are scaled together,
         and only if norms are unusual.
         """
         step = max(1, _CELLS // self.dimensions)
-        parts = [self._measured(part, each) for part in raw.split(step)]
+        parts = [self._measured(part, by_row) for part in raw.split(step)]
         rows = (
             parts[0]
             if len(parts) == 1
@@ -111,10 +111,10 @@ class Vectors:
     def _keeps(self, raw: Tensor) -> bool:
         return self.metric != "l2" and str(raw.dtype) in _AS_STORED
 
-    def _measured(self, raw: Tensor, each: bool) -> Rows:
+    def _measured(self, raw: Tensor, by_row: bool) -> Rows:
         exact = self.moved(raw)
         size = torch.linalg.vector_norm(exact, dim=1)
-        norm, scale, lost, low = size, torch.ones_like(size), torch.zeros_like(size), raw
+        norm, scale, rounding, low = size, torch.ones_like(size), torch.zeros_like(size), raw
         if self.metric == "cosine":
             norm = torch.ones_like(size)
             if self._keeps(raw):
@@ -122,19 +122,19 @@ class Vectors:
             else:
                 exact /= size[:, None]
         if not self._keeps(raw):
-            scale = self._scale(norm, each)
+            scale = self._scale(norm, by_row)
             exact /= scale[:, None]
             low = exact.to(torch.float16)
-            lost = torch.linalg.vector_norm(exact.sub_(low), dim=1) * scale
+            rounding = torch.linalg.vector_norm(exact.sub_(low), dim=1) * scale
         # Roundings of the norms and of the residual itself.
-        residual = lost * (1 + 2.0**-20) + norm * (self.dimensions * 2.0**-51)
+        residual = rounding * (1 + 2.0**-20) + norm * (self.dimensions * 2.0**-51)
         return Rows(raw, low, scale, size, norm * (1 + 2.0**-20) + residual, residual)
 
-    def _scale(self, norm: Tensor, each: bool) -> Tensor:
+    def _scale(self, norm: Tensor, by_row: bool) -> Tensor:
         """Powers of two by which norms are divided, so that float16 neither overflows nor loses
         more than it must.
         """
-        largest = norm if each else norm.max().expand_as(norm) if len(norm) else norm
+        largest = norm if by_row else norm.max().expand_as(norm) if len(norm) else norm
         power = torch.exp2(
             torch.nan_to_num(torch.floor(torch.log2(largest)), posinf=0.0, neginf=0.0).clamp(
                 -60, 60
@@ -151,34 +151,34 @@ class Vectors:
         )
 
     def squares(self, queries: Rows) -> Tensor:
-        """(queries,) the squared norms by which exact distances are placed among products; ones for
-        other metrics.
+        """The squared norms of the queries, by which exact distances are placed among products;
+        ones for other metrics.
         """
         return queries.size**2 if self.metric == "l2" else torch.ones_like(queries.size)
 
     def units(self, queries: Rows, level: int) -> Tensor:
-        """(queries,) the unit of each query's products."""
+        """The unit of each query's products."""
         return queries.scale if level == HALF else torch.ones_like(queries.scale)
 
     def products(self, queries: Rows, items: Rows, level: int) -> Tensor:
-        """(queries, items) products in units of their queries: float32, or float64 at that
+        """The products of queries and items, in units of their queries: float32, or float64 at that
         level.
         """
         if level != HALF:
-            found = self._scaled(queries, level) @ self._scaled(items, level).T
+            products = self._scaled(queries, level) @ self._scaled(items, level).T
             if self.metric == "l2":
-                found -= self._halves(items).to(found.dtype)
-            return found
+                products -= self._halves(items).to(products.dtype)
+            return products
         if has_tensor_cores(self.device) and _has_wide_output():
-            found = torch.mm(queries.low, items.low.T, out_dtype=torch.float32)
+            products = torch.mm(queries.low, items.low.T, out_dtype=torch.float32)
         else:
-            found = queries.low.float() @ items.low.float().T
+            products = queries.low.float() @ items.low.float().T
         if (scale := self.item_scale(items)) is not None:
-            found *= scale
-        return found.addr_(*self.offsets(queries, items)) if self.metric == "l2" else found
+            products *= scale
+        return products.addr_(*self.offsets(queries, items)) if self.metric == "l2" else products
 
     def item_scale(self, items: Rows) -> Tensor | None:
-        """(items,) float32 factors of the products; None for ones."""
+        """The float32 factors of the items' products; None for ones."""
         return None if bool((items.scale == 1).all()) else items.scale.float()
 
     def offsets(self, queries: Rows, items: Rows) -> tuple[Tensor, Tensor]:
@@ -197,7 +197,7 @@ class Vectors:
         return exact if level == DOUBLE else exact.float()
 
     def slack(self, queries: Rows, items: Rows, level: int) -> Tensor:
-        """(queries,) the greatest distance of a product with any of the items from the place of its
+        """The greatest distance of a query's product with any of the items from the place of its
         exact score.
 
         At the level of halves: the residuals of both vectors, and the accumulation of tensor cores,
@@ -258,8 +258,8 @@ def _has_wide_output() -> bool:
 
 
 def score_rows(left: TableRows, right: TableRows, metric: Metric) -> Tensor:
-    """(pairs,) exact scores of pairs of stored vectors, with the bits of `similarity.score_pairs`:
-    its sums, nothing fused.
+    """The exact scores of pairs of stored vectors, with the bits of `similarity.score_pairs`: its
+    sums, nothing fused.
 
     left, right: a table, contiguous, and the row of each pair in it.
     """
@@ -281,7 +281,7 @@ def _square_root(values: Tensor) -> Tensor:
 
 
 def _sums(left: TableRows, right: TableRows, *, is_distance: bool = False) -> Tensor:
-    """(pairs,) the sums of products, or of squared differences, in the order of
+    """The sum of products, or of squared differences, of each pair, in the order of
     `similarity.sum_rows`.
     """
     is_fused = has_tensor_cores(left[0].device) and fused.is_available()
@@ -292,16 +292,16 @@ def _sums(left: TableRows, right: TableRows, *, is_distance: bool = False) -> Te
         if is_fused:
             terms = fused.fold(*sides, is_distance=is_distance)
         else:
-            one, other = (table[row].double() for table, row in sides)
+            left_rows, right_rows = (table[row].double() for table, row in sides)
             if is_distance:
-                one = other = one - other
-            terms = one * other
+                left_rows = right_rows = left_rows - right_rows
+            terms = left_rows * right_rows
         parts.append(_folded_sum(terms))
     return torch.cat(parts)
 
 
 def _folded_sum(terms: Tensor) -> Tensor:
-    """(rows,) the sums of the rows in the order of `similarity.sum_rows`."""
+    """The sum of each row, in the order of `similarity.sum_rows`."""
     while terms.shape[1] > 1:
         wide = terms.shape[1]
         half, left = wide // 2, wide - wide // 2

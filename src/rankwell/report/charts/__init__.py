@@ -64,8 +64,8 @@ def draw_all(specs: Iterable[dict[str, Any]]) -> list[Picture]:
         )
         for spec in specs
     ]
-    drawn: list[Any] = call_all([call for pair in calls for call in pair])
-    return [Picture(png, svg) for png, svg in zip(drawn[::2], drawn[1::2], strict=True)]
+    pictures: list[Any] = call_all([call for pair in calls for call in pair])
+    return [Picture(png, svg) for png, svg in zip(pictures[::2], pictures[1::2], strict=True)]
 
 
 def write_charts(folder: Path, specs: Mapping[str, dict[str, Any]]) -> list[Path]:
@@ -131,21 +131,23 @@ def _differ(panels: Sequence[Mapping[str, Any]]) -> bool:
     """Whether axes of numbers in the same direction differ in range, or a panel leaves that to each
     of its rows.
     """
-    found: dict[str, set[tuple[float, ...]]] = {}
-    waiting: list[Any] = list(panels)
-    while waiting:
-        part = waiting.pop()
+    ranges_by_channel: dict[str, set[tuple[float, ...]]] = {}
+    pending_parts: list[Any] = list(panels)
+    while pending_parts:
+        part = pending_parts.pop()
         if isinstance(part, Mapping):
             if "independent" in part.get("resolve", {}).get("scale", {}).values():
                 return True
             for channel in ("x", "y"):
-                own = part.get(channel)
-                if isinstance(own, Mapping) and _is_scale(own):
-                    found.setdefault(channel, set()).add(tuple(own["scale"]["domain"]))
-            waiting += part.values()
+                encoding = part.get(channel)
+                if isinstance(encoding, Mapping) and _is_scale(encoding):
+                    ranges_by_channel.setdefault(channel, set()).add(
+                        tuple(encoding["scale"]["domain"])
+                    )
+            pending_parts += part.values()
         elif isinstance(part, (list, tuple)):
-            waiting += part
-    return any(len(ranges) > 1 for ranges in found.values())
+            pending_parts += part
+    return any(len(ranges) > 1 for ranges in ranges_by_channel.values())
 
 
 def _is_scale(channel: Mapping[str, Any]) -> bool:
@@ -159,7 +161,7 @@ def _is_scale(channel: Mapping[str, Any]) -> bool:
 
 def _visible(part: Any) -> Any:
     if isinstance(part, Mapping):
-        return {name: _visible(each) for name, each in part.items()}
+        return {name: _visible(child) for name, child in part.items()}
     if isinstance(part, (list, tuple)):
         return type(part)(map(_visible, part))
     return visible(part) if isinstance(part, str) else part
@@ -185,23 +187,28 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
     stay different.
     """
     half = (_LONGEST - 1) // 2
-    whole = {name: visible(name) for name in names}
+    full_names = {name: visible(name) for name in names}
     short = {
         name: text if len(text) <= _LONGEST else f"{text[:half]}…{text[-half:]}"
-        for name, text in whole.items()
+        for name, text in full_names.items()
     }
-    return short if len(set(short.values())) == len(short) else whole
+    return short if len(set(short.values())) == len(short) else full_names
 
 
 def distinct_parts(names: Sequence[str]) -> list[str]:
     """The names without the words that all of them begin with; whole where one would be empty."""
     words = [name.split(" ") for name in names]
     common = next(
-        (place for place, each in enumerate(zip(*words, strict=False)) if len(set(each)) > 1), 0
+        (
+            position
+            for position, words_at in enumerate(zip(*words, strict=False))
+            if len(set(words_at)) > 1
+        ),
+        0,
     )
     return (
-        [" ".join(each[common:]) for each in words]
-        if all(len(each) > common for each in words)
+        [" ".join(name_words[common:]) for name_words in words]
+        if all(len(name_words) > common for name_words in words)
         else list(names)
     )
 
@@ -241,15 +248,15 @@ def layer(
     mark: str, encoding: Mapping[str, Any], *, where: str = "", **look: Any
 ) -> dict[str, Any]:
     """Marks of one kind. where: the field that must have a value, "" for all data."""
-    drawn = {"transform": [{"filter": f"isValid(datum.{where})"}]} if where else {}
-    return {"mark": {"type": mark, **look}, **drawn, "encoding": encoding}
+    transform = {"transform": [{"filter": f"isValid(datum.{where})"}]} if where else {}
+    return {"mark": {"type": mark, **look}, **transform, "encoding": encoding}
 
 
-def interval_mark(row: Row, name: str, *, signed: bool = False, **further: Any) -> dict[str, Any]:
+def interval_mark(row: Row, name: str, *, signed: bool = False, **cells: Any) -> dict[str, Any]:
     """The cells that a dot, its line and its figure are drawn from."""
     low, high = bounds(row)
-    shown = written(row["mean"], row["unit"], signed=signed)
-    return {"name": name, "mean": row["mean"], "low": low, "high": high, **further, "shown": shown}
+    text = written(row["mean"], row["unit"], signed=signed)
+    return {"name": name, "mean": row["mean"], "low": low, "high": high, **cells, "shown": text}
 
 
 def interval_panel(
@@ -269,7 +276,7 @@ def interval_panel(
     axis, point: further properties of both. fill: the points' fill, by datum. below: layers that
     lie under these.
     """
-    own = {"title": None, "grid": True, **axis}
+    y_axis = {"title": None, "grid": True, **axis}
     x = quantity("mean", domain, {"title": None, "tickCount": 5}, zero=False)
     ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}}
     text = {"x": {"value": width + 8}, "text": {"field": "shown", "type": "nominal"}}
@@ -278,7 +285,7 @@ def interval_panel(
         "height": {"step": STEP},
         "data": {"values": marks},
         "encoding": {
-            "y": {"field": "name", "type": "nominal", "scale": {"domain": names}, "axis": own}
+            "y": {"field": "name", "type": "nominal", "scale": {"domain": names}, "axis": y_axis}
         },
         "layer": [
             *below,
@@ -326,4 +333,4 @@ def nice_edges(low: float, high: float, bins: int) -> list[float]:
     )
     first = math.floor(low / step + 1e-9)
     last = max(math.ceil(high / step - 1e-9), first + 1)
-    return [place * step for place in range(first, last + 1)]
+    return [index * step for index in range(first, last + 1)]

@@ -34,9 +34,9 @@ def differences(data: ChartData) -> dict[str, Any] | None:
             title,
             [row for row in rows if charts.difference_title(row) == title],
             names,
-            named=place % columns == 0,
+            has_names=index % columns == 0,
         )
-        for place, title in enumerate(titles)
+        for index, title in enumerate(titles)
     ]
     has_intervals = any(row["ci_low"] is not None for row in rows)
     level = f" with {100 * data.rules.get('level', 0.95):g} % intervals" if has_intervals else ""
@@ -49,7 +49,7 @@ def differences(data: ChartData) -> dict[str, Any] | None:
 
 
 def _panel(
-    title: str, rows: Sequence[Row], names: dict[str, str], *, named: bool
+    title: str, rows: Sequence[Row], names: dict[str, str], *, has_names: bool
 ) -> dict[str, Any]:
     pairs = [names[f"{row['run']} − {row['against']}"] for row in rows]
     marks = [
@@ -67,7 +67,7 @@ def _panel(
         marks,
         list(names.values()),
         charts.nice_domain(min(ends), max(ends)),
-        axis={"labels": named},
+        axis={"labels": has_names},
         point={"size": 70, "stroke": ACCENT, "opacity": 1},
         fill={"condition": {"test": "datum.decisive", "value": ACCENT}, "value": "white"},
         below=[zero],
@@ -90,22 +90,24 @@ def deltas(data: ChartData) -> dict[str, Any] | None:
     was compared.
     """
     rows = [row for row in data.rows if charts.is_difference(row["measure"])]
-    differences = [each for each in data.values if charts.is_difference(each.measure)]
-    known = zip(differences, rows, strict=True)
-    drawn = [
-        (each, row) for each, row in known if each.counted.any() and row["better"] != "neither"
+    differences = [column for column in data.values if charts.is_difference(column.measure)]
+    pairs = zip(differences, rows, strict=True)
+    panel_data = [
+        (column, row)
+        for column, row in pairs
+        if column.counted.any() and row["better"] != "neither"
     ]
-    if len(drawn) > _MOST_DELTAS:
-        drawn = [(each, row) for each, row in drawn if row["of"] == drawn[0][1]["of"]][
-            :_MOST_DELTAS
-        ]
-    if not drawn:
+    if len(panel_data) > _MOST_DELTAS:
+        panel_data = [
+            (column, row) for column, row in panel_data if row["of"] == panel_data[0][1]["of"]
+        ][:_MOST_DELTAS]
+    if not panel_data:
         return None
     reach: dict[str, float] = {}
-    for each, row in drawn:
-        reach[row["of"]] = max(reach.get(row["of"], 1e-9), float(np.nanmax(np.abs(each.values))))
-    panels = [_delta_panel(each, row, reach[row["of"]]) for each, row in drawn]
-    most = max(int(each.counted.sum()) for each, _ in drawn)
+    for column, row in panel_data:
+        reach[row["of"]] = max(reach.get(row["of"], 1e-9), float(np.nanmax(np.abs(column.values))))
+    panels = [_delta_panel(column, row, reach[row["of"]]) for column, row in panel_data]
+    most = max(int(column.counted.sum()) for column, _ in panel_data)
     thinned = (
         f"; every {-(-most // _MOST_BARS)}th query of {most:,} is drawn"
         if most > _MOST_BARS
@@ -122,17 +124,17 @@ def deltas(data: ChartData) -> dict[str, Any] | None:
 
 def _delta_panel(values: Values, row: Row, reach: float) -> dict[str, Any]:
     sign = -1 if row.get("better") == "lower" else 1
-    found = np.sort(values.values[values.counted] * sign)[::-1] * sign
-    n, step = len(found), -(-len(found) // _MOST_BARS)
-    drawn = found[step // 2 :: step].tolist()
+    ascending = np.sort(values.values[values.counted] * sign)[::-1] * sign
+    n, step = len(ascending), -(-len(ascending) // _MOST_BARS)
+    sampled = ascending[step // 2 :: step].tolist()
     bars = [
         {
-            "from": place * step / n,
-            "to": min((place + 1) * step, n) / n,
+            "from": index * step / n,
+            "to": min((index + 1) * step, n) / n,
             "difference": value,
             "won": value * sign > 0,
         }
-        for place, value in enumerate(drawn)
+        for index, value in enumerate(sampled)
     ]
     shares = {
         "title": "share of queries",
@@ -226,14 +228,14 @@ def _rank_panel(row: Row) -> dict[str, Any]:
     top = _AXIS + _BAR * (len(groups) + 1)
     height = top + _LINE * half + 6
     label: list[dict[str, Any]] = []
-    for place, run in enumerate(order):
-        left = place < half
-        y = top + _LINE * (place if left else len(order) - 1 - place) + 10
+    for rank, run in enumerate(order):
+        left = rank < half
+        y = top + _LINE * (rank if left else len(order) - 1 - rank) + 10
         name = {"left": left, "text": f"{names[run]}  {figure(ranks[run], 'rank')}"}
         label.append({"rank": ranks[run], "y": y, "edge": 0 if left else _RANK_WIDTH, **name})
     bars = [
-        {"from": min(group), "to": max(group), "y": _AXIS + _BAR * (place + 1)}
-        for place, group in enumerate(groups)
+        {"from": min(group), "to": max(group), "y": _AXIS + _BAR * (index + 1)}
+        for index, group in enumerate(groups)
     ]
     axis = {
         "title": None,
@@ -245,9 +247,9 @@ def _rank_panel(row: Row) -> dict[str, Any]:
         "tickColor": INK,
     }
     axis |= {"values": list(range(1, len(order) + 1)), "format": ".0f", "offset": -_AXIS + 8}
-    own = charts.quantity("rank", [1, len(order)], None, zero=False)
+    rank_scale = charts.quantity("rank", [1, len(order)], None, zero=False)
     x, y = (
-        {key: own[key] for key in ("field", "type", "scale")},
+        {key: rank_scale[key] for key in ("field", "type", "scale")},
         charts.quantity("y", [height, 0], None),
     )
     # From the axis down to the height of a system's name; the bars over systems that do not differ.
@@ -262,11 +264,11 @@ def _rank_panel(row: Row) -> dict[str, Any]:
         "height": height,
         "layer": [
             {
-                "data": {"values": [{**each, "axis": _AXIS - 8} for each in label]},
+                "data": {"values": [{**mark, "axis": _AXIS - 8} for mark in label]},
                 **charts.layer("rule", stems, color=QUIET, strokeWidth=1),
             },
             *(
-                _elbows([each for each in label if each["left"] is left], x, y, left=left)
+                _elbows([mark for mark in label if mark["left"] is left], x, y, on_left=left)
                 for left in (True, False)
             ),
             {
@@ -278,13 +280,13 @@ def _rank_panel(row: Row) -> dict[str, Any]:
 
 
 def _elbows(
-    label: Sequence[Row], x: dict[str, Any], y: dict[str, Any], *, left: bool
+    label: Sequence[Row], x: dict[str, Any], y: dict[str, Any], *, on_left: bool
 ) -> dict[str, Any]:
     """From the height of a name to the side, where the name stands."""
-    edge = {"value": 0 if left else _RANK_WIDTH}
+    edge = {"value": 0 if on_left else _RANK_WIDTH}
     look: dict[str, Any] = {
-        "align": "right" if left else "left",
-        "dx": -6 if left else 6,
+        "align": "right" if on_left else "left",
+        "dx": -6 if on_left else 6,
         "fontSize": 12,
         "color": INK,
     }

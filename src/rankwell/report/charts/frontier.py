@@ -46,63 +46,70 @@ def frontier(data: ChartData) -> dict[str, Any] | None:
     on a logarithmic axis
     that falls; costs are on a logarithmic axis. None for fewer than two such runs.
     """
-    named: Any = data.rules.get("frontier")
-    if not isinstance(named, Mapping) or not named.get("quality") or not named.get("cost"):
+    frontier_rules: Any = data.rules.get("frontier")
+    if (
+        not isinstance(frontier_rules, Mapping)
+        or not frontier_rules.get("quality")
+        or not frontier_rules.get("cost")
+    ):
         return None
-    cost, quality = named["cost"], named["quality"]
+    cost, quality = frontier_rules["cost"], frontier_rules["quality"]
     by_run: dict[str, dict[str, Mapping[str, Any]]] = {}
     for row in data.rows:
         if row["measure"] in (cost, quality) and row["mean"] is not None and not row.get("against"):
             by_run.setdefault(row["run"], {})[row["measure"]] = row
-    known = {run: rows for run, rows in by_run.items() if len(rows) == 2 and rows[cost]["mean"] > 0}
-    if len(known) < 2:
+    rows_by_run = {
+        run: rows for run, rows in by_run.items() if len(rows) == 2 and rows[cost]["mean"] > 0
+    }
+    if len(rows_by_run) < 2:
         return None
-    first = next(iter(known.values()))
+    first = next(iter(rows_by_run.values()))
     is_recall = str(quality).startswith("Recall@") and first[quality]["unit"] == "share"
-    axes = _Axes(first[cost], first[quality], is_recall, _target(named))
+    axes = _Axes(first[cost], first[quality], is_recall, _target(frontier_rules))
     points = _points(
-        {run: (rows[cost], rows[quality]) for run, rows in known.items()},
-        named,
+        {run: (rows[cost], rows[quality]) for run, rows in rows_by_run.items()},
+        frontier_rules,
         is_recall=is_recall,
     )
     for engine in dict.fromkeys(point["engine"] for point in points):
-        own = [point for point in points if point["engine"] == engine]
-        best = _unbeaten(own, lower=is_recall, cheap_is_low=cost != "throughput")
-        for point in own:
+        engine_points = [point for point in points if point["engine"] == engine]
+        best = _unbeaten(engine_points, lower=is_recall, cheap_is_low=cost != "throughput")
+        for point in engine_points:
             point["on"] = point["run"] in best
     title = f"{first[quality]['label']} against {first[cost]['label']}"
     return charts.page(title, _subtitle(axes, points), [_panel(points, axes)], columns=1)
 
 
-def _target(named: Mapping[str, Any]) -> float | None:
+def _target(frontier_rules: Mapping[str, Any]) -> float | None:
     """The recall to reach, where the rules have one."""
-    target = named.get("target")
+    target = frontier_rules.get("target")
     return target if isinstance(target, float) and 0 < target < 1 else None
 
 
 def _points(
-    known: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]],
-    named: Mapping[str, Any],
+    rows_by_run: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]],
+    frontier_rules: Mapping[str, Any],
     *,
     is_recall: bool,
 ) -> list[dict[str, Any]]:
     """The cells of every point. A recall of 1 has no place on a logarithmic axis; it is drawn below
     all others.
     """
-    names = charts.short_names(charts.distinct_parts(list(known)))
+    names = charts.short_names(charts.distinct_parts(list(rows_by_run)))
     cheapest, best = (
-        named[name] if isinstance(named.get(name), list) else [] for name in ("cheapest", "best")
+        frontier_rules[name] if isinstance(frontier_rules.get(name), list) else []
+        for name in ("cheapest", "best")
     )
     engines: Mapping[str, str] = (
-        named["engines"] if isinstance(named.get("engines"), Mapping) else {}
+        frontier_rules["engines"] if isinstance(frontier_rules.get("engines"), Mapping) else {}
     )
-    missed = [1 - quality["mean"] for _, quality in known.values() if quality["mean"] < 1]
+    missed = [1 - quality["mean"] for _, quality in rows_by_run.values() if quality["mean"] < 1]
     lowest = min(
-        [0.5 / max(1, quality["n"]) for _, quality in known.values()]
-        + [0.5 * each for each in missed]
+        [0.5 / max(1, quality["n"]) for _, quality in rows_by_run.values()]
+        + [0.5 * miss for miss in missed]
     )
     points: list[dict[str, Any]] = []
-    for (run, (cost, quality)), name in zip(known.items(), names.values(), strict=True):
+    for (run, (cost, quality)), name in zip(rows_by_run.items(), names.values(), strict=True):
         mark = _CHEAPEST if run in cheapest else _BEST if run in best else _OTHER
         points.append(
             {
@@ -122,22 +129,28 @@ def _points(
 def _unbeaten(points: Sequence[Mapping[str, Any]], *, lower: bool, cheap_is_low: bool) -> set[str]:
     """The runs that no other beats in both."""
 
-    def _beats(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-        cheaper = one["cost"] <= other["cost"] if cheap_is_low else one["cost"] >= other["cost"]
-        better = one["quality"] <= other["quality"] if lower else one["quality"] >= other["quality"]
+    def _beats(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+        cheaper = (
+            first["cost"] <= second["cost"] if cheap_is_low else first["cost"] >= second["cost"]
+        )
+        better = (
+            first["quality"] <= second["quality"]
+            if lower
+            else first["quality"] >= second["quality"]
+        )
         return (
             cheaper
             and better
-            and (one["cost"], one["quality"]) != (other["cost"], other["quality"])
+            and (first["cost"], first["quality"]) != (second["cost"], second["quality"])
         )
 
-    return {each["run"] for each in points if not any(_beats(other, each) for other in points)}
+    return {point["run"] for point in points if not any(_beats(rival, point) for rival in points)}
 
 
 def _subtitle(axes: _Axes, points: Sequence[Mapping[str, Any]]) -> str:
     several = len(_engines(points)) > 1
-    joined = "each line is the frontier of an engine" if several else _JOINED
-    parts = [f"a point is a setting; {joined}"]
+    line_note = "each line is the frontier of an engine" if several else _JOINED
+    parts = [f"a point is a setting; {line_note}"]
     parts += (
         [f"dashed: the target {axes.target:g}"]
         if axes.target is not None and axes.is_recall
@@ -145,7 +158,7 @@ def _subtitle(axes: _Axes, points: Sequence[Mapping[str, Any]]) -> str:
     )
     parts += (
         ["a recall of 1 is drawn at the upper edge"]
-        if any(each["lowest"] for each in points)
+        if any(point["lowest"] for point in points)
         else []
     )
     return "; ".join(parts)
@@ -159,11 +172,11 @@ def _engines(points: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _panel(points: list[dict[str, Any]], axes: _Axes) -> dict[str, Any]:
     cost, quality = axes.cost, axes.quality
-    costs = _decades([each["cost"] for each in points])
+    costs = _decades([point["cost"] for point in points])
     x = charts.quantity(
         "cost", costs, {"title": f"{cost['label']}, {cost['unit']}", **_ticks(costs)}, type="log"
     )
-    values = [each["quality"] for each in points]
+    values = [point["quality"] for point in points]
     if axes.is_recall:
         ends = _decades(values if axes.target is None else [*values, 1 - axes.target])
         axis = {"title": f"1 − {quality['label']}", **_ticks(ends)}
@@ -185,8 +198,13 @@ def _panel(points: list[dict[str, Any]], axes: _Axes) -> dict[str, Any]:
         "rule", {"y": {**y, "datum": 1 - (axes.target or 0)}}, strokeDash=[4, 4], color=QUIET
     )
     del target["encoding"]["y"]["field"]
-    drawn = [target] if axes.target is not None and axes.is_recall else []
-    layers = [*drawn, line, _dots(points, x, y, axes), *([] if colour else _names(points, x, y))]
+    target_layers = [target] if axes.target is not None and axes.is_recall else []
+    layers = [
+        *target_layers,
+        line,
+        _dots(points, x, y, axes),
+        *([] if colour else _names(points, x, y)),
+    ]
     return {"width": _WIDTH, "height": _HEIGHT, "data": {"values": points}, "layer": layers}
 
 
@@ -215,26 +233,28 @@ def _dots(
     """The points: filled on the frontier, in the shape and the colour of the choice that they
     belong to.
     """
-    marks = [mark for mark in _SHAPES if any(each["mark"] == mark for each in points)]
+    marks = [mark for mark in _SHAPES if any(point["mark"] == mark for point in points)]
     legend = (
         {"orient": "top", "title": None, "labelLimit": 260, "columns": 1}
         if len(marks) > 1
         else None
     )
 
-    def _scale(place: int) -> dict[str, Any]:
-        scale = {"domain": marks, "range": [_SHAPES[mark][place] for mark in marks]}
+    def _scale(style_index: int) -> dict[str, Any]:
+        scale = {"domain": marks, "range": [_SHAPES[mark][style_index] for mark in marks]}
         return {"field": "mark", "type": "nominal", "scale": scale, "legend": legend}
 
     paint = _colour(points, "stroke").get("stroke") or _scale(1)
     fill: dict[str, Any] = {"condition": {"test": "!datum.on", "value": "white"}, **paint}
-    shown = {
+    tooltip_fields = {
         "run": "setting",
         "shown": axes.quality["label"],
         "spent": axes.cost["label"],
         "mark": "choice",
     }
-    tip = [{"field": name, "title": title, "type": "nominal"} for name, title in shown.items()]
+    tip = [
+        {"field": name, "title": title, "type": "nominal"} for name, title in tooltip_fields.items()
+    ]
     encoding = {"x": x, "y": y, "shape": _scale(0), "stroke": paint, "fill": fill, "tooltip": tip}
     return charts.layer("point", encoding, size=90, strokeWidth=2, opacity=1)
 
@@ -245,8 +265,8 @@ def _names(
     """The names of all points where they are few, else of the frontier's: below to the right, of
     the last ones to the left.
     """
-    which = "true" if len(points) <= _MOST_NAMED else "datum.on"
-    low, high = (math.log10(each) for each in x["scale"]["domain"])
+    name_filter = "true" if len(points) <= _MOST_NAMED else "datum.on"
+    low, high = (math.log10(end) for end in x["scale"]["domain"])
     edge = 10 ** (low + 0.6 * (high - low))
     layers: list[dict[str, Any]] = []
     for is_left in (False, True):
@@ -258,7 +278,7 @@ def _names(
         )
         words = {"x": x, "y": y, "text": {"field": "run", "type": "nominal"}}
         text = charts.layer("text", words, fontSize=11, color=INK, **look)
-        layers.append({**text, "transform": [{"filter": f"{which} && {side}"}]})
+        layers.append({**text, "transform": [{"filter": f"{name_filter} && {side}"}]})
     return layers
 
 
@@ -266,18 +286,18 @@ def _ticks(ends: Sequence[float]) -> dict[str, Any]:
     """Ticks of a logarithmic axis at 1, 2 and 5 times powers of ten, powers alone over many
     decades, round numbers over few.
     """
-    low, high = (math.log10(each) for each in ends)
+    low, high = (math.log10(end) for end in ends)
     steps = (1,) if high - low > 3 else (1, 2, 5)
     powers = range(math.floor(low), math.ceil(high) + 1)
     ticks = [float(f"{step}e{power}") for power in powers for step in steps]
-    known = [tick for tick in ticks if ends[0] <= tick <= ends[1]]
-    if len(known) < _LEAST_TICKS:
-        known = [
+    ticks_inside = [tick for tick in ticks if ends[0] <= tick <= ends[1]]
+    if len(ticks_inside) < _LEAST_TICKS:
+        ticks_inside = [
             round(tick, 12)
             for tick in charts.nice_edges(ends[0], ends[1], 5)
             if ends[0] <= tick <= ends[1]
         ]
-    return {"values": known, "format": ".12~g", "grid": True}
+    return {"values": ticks_inside, "format": ".12~g", "grid": True}
 
 
 def _decades(values: Sequence[float]) -> tuple[float, float]:

@@ -18,17 +18,21 @@ def intervals(data: ChartData) -> dict[str, Any] | None:
     The parts of a result (directions) stand side by side on one scale, and figures of several parts
     together below them. Differences have charts of their own. None where no row has a mean.
     """
-    whole = [row for row in data.rows if not charts.is_difference(row["measure"])]
-    rows = [row for row in whole if row["mean"] is not None]
+    mean_rows = [row for row in data.rows if not charts.is_difference(row["measure"])]
+    rows = [row for row in mean_rows if row["mean"] is not None]
     if not rows:
         return None
-    runs = list(dict.fromkeys(row["run"] for row in whole))
-    parts, joined = _parts(rows, data.row_attributes)
+    runs = list(dict.fromkeys(row["run"] for row in mean_rows))
+    parts, combined = _parts(rows, data.row_attributes)
     names = charts.short_names(runs) if len(runs) > 1 else None
     if len(parts) > 1:
         columns, panels = _in_columns(parts, names)
         panels += _by_title(
-            [(f"{part}: {_title(row)}", row) for part, mine in joined.items() for row in mine],
+            [
+                (f"{part}: {_title(row)}", row)
+                for part, part_rows in combined.items()
+                for row in part_rows
+            ],
             names,
             columns,
         )
@@ -47,9 +51,9 @@ def intervals(data: ChartData) -> dict[str, Any] | None:
         titled = [(_title(row), row) for row in rows]
         columns = charts.columns_for(len(dict(titled)))
         panels = _by_title(titled, names, columns)
-    alone = [row for mine in parts.values() for row in mine] or rows
+    single_rows = [row for part_rows in parts.values() for row in part_rows] or rows
     return charts.page(
-        _heading(rows, data.rules), _subtitle(alone, runs, data.noun), panels, columns=columns
+        _heading(rows, data.rules), _subtitle(single_rows, runs, data.noun), panels, columns=columns
     )
 
 
@@ -59,13 +63,15 @@ def _parts(
     """The rows of each part of a result, and those of each group of parts together, such as a sum
     over both directions.
     """
-    keys = dict.fromkeys(key for own in row_attributes for key in own)
-    known = {charts.part_of(own, keys) for own in row_attributes}
-    parts, joined = dict[str, list[Row]](), dict[str, list[Row]]()
+    keys = dict.fromkeys(key for attributes in row_attributes for key in attributes)
+    part_names = {charts.part_of(attributes, keys) for attributes in row_attributes}
+    parts, combined = dict[str, list[Row]](), dict[str, list[Row]]()
     for row in rows:
         part = charts.part_of(row, keys)
-        (parts if not row_attributes or part in known else joined).setdefault(part, []).append(row)
-    return parts, joined
+        (parts if not row_attributes or part in part_names else combined).setdefault(
+            part, []
+        ).append(row)
+    return parts, combined
 
 
 def _in_columns(
@@ -74,50 +80,50 @@ def _in_columns(
     """A column per part: of several runs a panel per measure, of a single one a panel per unit; and
     how many columns.
     """
-    every = [row for mine in parts.values() for row in mine]
-    room = 0 if runs else max(len(_name(row)) for row in every) * 6
+    all_rows = [row for part_rows in parts.values() for row in part_rows]
+    room = 0 if runs else max(len(_name(row)) for row in all_rows) * 6
     # The rows on one scale: runs by one word, or a single run's measures in one unit.
     kinds: dict[tuple[str, str], dict[str, list[Row]]] = {}
-    for part, mine in parts.items():
-        for row in mine:
+    for part, part_rows in parts.items():
+        for row in part_rows:
             kinds.setdefault(
-                (row["label"] if runs else "", row["unit"]), {each: [] for each in parts}
+                (row["label"] if runs else "", row["unit"]), {name: [] for name in parts}
             )[part].append(row)
     # Without a scale that parts share, there is nothing to stand beside.
-    alone = all(sum(map(bool, sets.values())) == 1 for sets in kinds.values())
+    no_shared_scale = all(sum(map(bool, sets.values())) == 1 for sets in kinds.values())
     panels: list[dict[str, Any]] = []
-    for kind, sets in kinds.items():
-        domain = _domain([row for some in sets.values() for row in some])
-        before: list[str] = []
-        for part, some in sets.items():
-            if not some:
+    for kind, rows_by_part in kinds.items():
+        domain = _domain([row for part_rows in rows_by_part.values() for row in part_rows])
+        previous_names: list[str] = []
+        for part, part_rows in rows_by_part.items():
+            if not part_rows:
                 panels += (
                     []
-                    if alone
+                    if no_shared_scale
                     else [
                         {"data": {"values": []}, "mark": "point", "width": _WIDTH, "height": STEP}
                     ]
                 )
                 continue
             title = (
-                f"{part}: {_title(some[0])}"
+                f"{part}: {_title(part_rows[0])}"
                 if runs
                 else part + ("" if kind[1] == "share" else f", {kind[1]}")
             )
-            beside = [row["run"] if runs else _name(row) for row in some]
+            names = [row["run"] if runs else _name(row) for row in part_rows]
             panels.append(
                 _panel(
-                    some,
+                    part_rows,
                     runs,
                     title=title,
-                    named=beside != before,
+                    has_names=names != previous_names,
                     room=room,
                     width=_WIDTH,
                     domain=domain,
                 )
             )
-            before = beside
-    return charts.columns_for(len(panels)) if alone else len(parts), panels
+            previous_names = names
+    return charts.columns_for(len(panels)) if no_shared_scale else len(parts), panels
 
 
 def _by_title(
@@ -129,9 +135,9 @@ def _by_title(
             [row for name, row in titled if name == title],
             runs,
             title=title,
-            named=runs is None or place % columns == 0,
+            has_names=runs is None or index % columns == 0,
         )
-        for place, title in enumerate(dict(titled))
+        for index, title in enumerate(dict(titled))
     ]
 
 
@@ -139,7 +145,9 @@ def _heading(rows: Sequence[Row], rules: Mapping[str, Any]) -> str:
     measures: Mapping[str, Any] = rules.get("measures", {})
     definitions = [measures.get(row["measure"], {}) for row in rows]
     means = all(
-        each.get("summary", "mean") == "mean" for each in definitions if isinstance(each, Mapping)
+        definition.get("summary", "mean") == "mean"
+        for definition in definitions
+        if isinstance(definition, Mapping)
     )
     word = (
         "Means"
@@ -163,9 +171,9 @@ def _title(row: Row) -> str:
 def _subtitle(rows: Sequence[Row], runs: Sequence[str], noun: tuple[str, str]) -> str:
     # A mean over data sets has no number of queries of its own.
     sizes = sorted({row["n"] for row in rows if row["n"] is not None})
-    one, other = noun
+    noun_single, noun_plural = noun
     numbers = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
-    counted = f"over {numbers} {one if sizes == [1] else other}"
+    counted = f"over {numbers} {noun_single if sizes == [1] else noun_plural}"
     return f"{runs[0]}, {counted}" if len(runs) == 1 else counted
 
 
@@ -179,12 +187,12 @@ def _panel(
     runs: dict[str, str] | None,
     *,
     title: str = "",
-    named: bool = True,
+    has_names: bool = True,
     room: int = 0,
     width: int | None = None,
     domain: tuple[float, float] | None = None,
 ) -> dict[str, Any]:
-    """Runs under each other where there are several, else measures. named: whether names stand
+    """Runs under each other where there are several, else measures. has_names: whether names stand
     beside, in that much room.
     """
     name = _name if title else _title
@@ -193,7 +201,7 @@ def _panel(
         marks,
         list(runs.values()) if runs else [mark["name"] for mark in marks],
         domain or _domain(rows),
-        axis={"labels": named, "minExtent": room if named else 0},
+        axis={"labels": has_names, "minExtent": room if has_names else 0},
         point={"filled": True, "size": 70, "color": ACCENT, "opacity": 1},
         width=width or (_WIDTH if runs or title else 2 * _WIDTH),
     )

@@ -24,21 +24,21 @@ def per_query(data: ChartData) -> dict[str, Any] | None:
     counted are left out. None where no query is counted.
     """
     attributes = data.row_attributes or ({},) * len(data.values)
-    drawn = [
-        (each, charts.part_of(own, own))
-        for each, own in zip(data.values, attributes, strict=True)
-        if each.counted.any() and not charts.is_difference(each.measure)
+    labelled = [
+        (column, charts.part_of(attributes, attributes))
+        for column, attributes in zip(data.values, attributes, strict=True)
+        if column.counted.any() and not charts.is_difference(column.measure)
     ]
-    if not drawn:
+    if not labelled:
         return None
-    values = [each for each, _ in drawn]
-    runs = charts.short_names(list(dict.fromkeys(each.run for each in values)))
-    parts = list(dict.fromkeys(part for _, part in drawn))
+    values = [column for column, _ in labelled]
+    runs = charts.short_names(list(dict.fromkeys(column.run for column in values)))
+    parts = list(dict.fromkeys(part for _, part in labelled))
     # The label of a row: the part of the result, the run, or both, as far as there are several.
-    shown = {part: part if len(parts) > 1 else "" for part in parts}
+    part_label = {part: part if len(parts) > 1 else "" for part in parts}
     rows = {
         (part, run): ", ".join(
-            filter(None, (shown[part], name if len(runs) > 1 or not shown[part] else ""))
+            filter(None, (part_label[part], name if len(runs) > 1 or not part_label[part] else ""))
         )
         for part in parts
         for run, name in runs.items()
@@ -47,11 +47,15 @@ def per_query(data: ChartData) -> dict[str, Any] | None:
     columns = charts.columns_for(len(titles))
     panels = [
         _panel(
-            [(each, rows[part, each.run]) for each, part in drawn if _title(each) == title],
+            [
+                (column, rows[part, column.run])
+                for column, part in labelled
+                if _title(column) == title
+            ],
             list(dict.fromkeys(rows.values())),
-            named=place % columns == 0 and len(rows) > 1,
+            has_names=index % columns == 0 and len(rows) > 1,
         )
-        for place, title in enumerate(titles)
+        for index, title in enumerate(titles)
     ]
     run = "" if len(runs) > 1 else f"{values[0].run}: "
     subtitle = f"{run}share of the queries with values in each range; the line marks their centre"
@@ -63,18 +67,18 @@ def _title(values: Values) -> str:
 
 
 def _panel(
-    drawn: Sequence[tuple[Values, str]], names: Sequence[str], *, named: bool
+    labelled: Sequence[tuple[Values, str]], names: Sequence[str], *, has_names: bool
 ) -> dict[str, Any]:
-    """A row for every name, so that the rows of neighbouring panels line up. named: whether the
+    """A row for every name, so that the rows of neighbouring panels line up. has_names: whether the
     names stand beside it.
     """
-    first = drawn[0][0]
-    columns = [each.values[each.counted] for each, _ in drawn]
+    first = labelled[0][0]
+    columns = [column.values[column.counted] for column, _ in labelled]
     logarithmic = first.unit == "rank" and min(float(column.min()) for column in columns) >= 1
     edges = _edges(columns, first.unit, logarithmic=logarithmic)
     bars: list[dict[str, Any]] = []
-    for (each, name), column in zip(drawn, columns, strict=True):
-        word, centre = _centre(each, column)
+    for (values, name), column in zip(labelled, columns, strict=True):
+        word, centre = _centre(values, column)
         bars += [
             {"run": name, "from": low, "to": high, "share": share}
             for low, high, share in zip(edges, edges[1:], _shares(column, edges), strict=False)
@@ -94,7 +98,9 @@ def _panel(
         "from", [edges[0], edges[-1]], axis, zero=False, **({"type": "log"} if logarithmic else {})
     )
     header = (
-        {"labelAngle": 0, "labelAlign": "left", "labelPadding": 14} if named else {"labels": False}
+        {"labelAngle": 0, "labelAlign": "left", "labelPadding": 14}
+        if has_names
+        else {"labels": False}
     )
     return {
         "title": _title(first),
@@ -167,9 +173,9 @@ def _edges(columns: Sequence[Floats], unit: str, *, logarithmic: bool) -> list[f
     if logarithmic:
         steps = max(math.ceil(math.log10(max(high, 10)) * 6), 1)
         return [10 ** (step / 6) for step in range(steps + 1)]
-    whole = {"share": 1.0, "percent": 100.0}.get(unit)
-    if whole is not None and low >= 0 and high <= whole:
-        low, high = 0.0, whole
+    top = {"share": 1.0, "percent": 100.0}.get(unit)
+    if top is not None and low >= 0 and high <= top:
+        low, high = 0.0, top
     return charts.nice_edges(low, high, _BINS)
 
 
@@ -178,8 +184,8 @@ def _shares(column: Floats, edges: Sequence[float]) -> list[float]:
     edge to the last bin.
     """
     # A value such as 0.6 may lie a rounding error below its edge.
-    places = (
+    bins = (
         np.searchsorted(np.array(edges), column + 1e-9 * (edges[-1] - edges[0]), side="right") - 1
     )
-    counts = np.bincount(np.clip(places, 0, len(edges) - 2), minlength=len(edges) - 1)
+    counts = np.bincount(np.clip(bins, 0, len(edges) - 2), minlength=len(edges) - 1)
     return (counts / len(column)).tolist()

@@ -22,24 +22,24 @@ def risk_coverage(data: ChartData) -> dict[str, Any] | None:
     """
     stored: Any = data.rules.get("risk_coverage")
     curves: list[Row] = (
-        [each for each in stored if each["points"]] if isinstance(stored, Sequence) else []
+        [curve for curve in stored if curve["points"]] if isinstance(stored, Sequence) else []
     )
     if not curves:
         return None
-    runs = short_names(list(dict.fromkeys(each["run"] for each in curves))[:MOST_LINES])
-    named = [each for each in curves if each["run"] in runs]
-    titles = list(dict.fromkeys(map(_title, named)))
-    shown = titles[:_MOST_PANELS]
+    runs = short_names(list(dict.fromkeys(curve["run"] for curve in curves))[:MOST_LINES])
+    run_curves = [curve for curve in curves if curve["run"] in runs]
+    titles = list(dict.fromkeys(map(_title, run_curves)))
+    titles_drawn = titles[:_MOST_PANELS]
     panels = [
-        _panel([each for each in named if _title(each) == title], runs) | {"title": title}
-        for title in shown
+        _panel([curve for curve in run_curves if _title(curve) == title], runs) | {"title": title}
+        for title in titles_drawn
     ]
     subtitle = (
         "mean loss of the answered queries, the most confident first; lower is better; all are "
         "answered at the right end"
     )
-    if len(shown) < len(titles):
-        subtitle += f"; the first {len(shown)} of {len(titles)} panels"
+    if len(titles_drawn) < len(titles):
+        subtitle += f"; the first {len(titles_drawn)} of {len(titles)} panels"
     spec = page("Risk and coverage", subtitle, panels, columns=charts.columns_for(len(panels)))
     spec["config"] = {**spec["config"], "legend": THEME["legend"]}
     return spec
@@ -51,11 +51,11 @@ def _title(curve: Row) -> str:
 
 def _panel(curves: Sequence[Row], runs: Mapping[str, str]) -> dict[str, Any]:
     points = [
-        {"run": runs[each["run"]], "coverage": coverage, "risk": risk}
-        for each in curves
-        for coverage, risk in each["points"]
+        {"run": runs[curve["run"]], "coverage": coverage, "risk": risk}
+        for curve in curves
+        for coverage, risk in curve["points"]
     ]
-    edges = nice_edges(0.0, max(risk for each in curves for _, risk in each["points"]), 5)
+    edges = nice_edges(0.0, max(risk for curve in curves for _, risk in curve["points"]), 5)
     x = quantity(
         "coverage",
         [0, 1],

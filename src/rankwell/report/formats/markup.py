@@ -48,9 +48,9 @@ def _pipes(grid: Grid) -> list[str]:
 
 
 def _markdown(cell: str) -> str:
-    first, blank, rest = cell.partition(" ")
+    first, blank, tail = cell.partition(" ")
     return (
-        f"**{_escape(first)}**{blank}{_escape(rest)}" if isinstance(cell, Strong) else _escape(cell)
+        f"**{_escape(first)}**{blank}{_escape(tail)}" if isinstance(cell, Strong) else _escape(cell)
     )
 
 
@@ -118,8 +118,8 @@ def _lines(grid: Grid) -> list[str]:
     kinds = "".join("r" if number else "l" for number in grid.numeric)
     lines = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", _line(grid.headers), r"\midrule"]
     last = grid.rows[0][0] if grid.rows else ""
-    for place, row in enumerate(grid.rows):
-        repeated = grid.grouped and place > 0 and row[0] == last
+    for index, row in enumerate(grid.rows):
+        repeated = grid.grouped and index > 0 and row[0] == last
         if grid.grouped and row[0] != last:
             lines.append(r"\midrule")
         last = row[0]
@@ -134,7 +134,7 @@ def _line(cells: list[str]) -> str:
 
 
 def _cell(cell: str) -> str:
-    first, blank, rest = cell.translate(_ESCAPES).partition(" ")
+    first, blank, tail = cell.translate(_ESCAPES).partition(" ")
     return (
-        rf"\textbf{{{first}}}{blank}{rest}" if isinstance(cell, Strong) else f"{first}{blank}{rest}"
+        rf"\textbf{{{first}}}{blank}{tail}" if isinstance(cell, Strong) else f"{first}{blank}{tail}"
     )

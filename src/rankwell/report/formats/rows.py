@@ -91,7 +91,7 @@ def _harmless(text: str, delimiter: str) -> str:
     return (
         text
         if text.isprintable()
-        else _CONTROLS[delimiter].sub(lambda found: ascii(found[0])[1:-1], text)
+        else _CONTROLS[delimiter].sub(lambda match: ascii(match[0])[1:-1], text)
     )
 
 
@@ -101,16 +101,16 @@ def _value_lines(group: Sequence[Values], delimiter: str, *, guarded: bool) -> s
     """
     run = _quoted(group[0].run, delimiter) + delimiter
     # Most tables have no id that needs quotes or escapes.
-    every = "".join(group[0].queries)
-    odd = not every.isprintable() or _needs_quotes(every, delimiter)
+    all_queries = "".join(group[0].queries)
+    odd = not all_queries.isprintable() or _needs_quotes(all_queries, delimiter)
     begins = [run + (_quoted(query, delimiter) if odd else query) for query in group[0].queries]
     pieces: list[Iterable[str]] = []
-    for each in group:
+    for column in group:
         words = [
             _quoted(_cell(word, delimiter, guarded=guarded), delimiter)
-            for word in (each.measure, each.label, each.unit)
+            for word in (column.measure, column.label, column.unit)
         ]
-        numbers = ["" if isnan(value) else repr(value) for value in each.values.tolist()]
+        numbers = ["" if isnan(value) else repr(value) for value in column.values.tolist()]
         pieces += [
             begins,
             repeat(delimiter.join(("", *words[:2], ""))),
@@ -184,7 +184,7 @@ def _full(rows: Sequence[Row], names: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _array(entries: Iterable[Any]) -> str:
-    lines = [_json(each) for each in entries]
+    lines = [_json(entry) for entry in entries]
     return "[\n  " + ",\n  ".join(lines) + "\n ]" if lines else "[]"
 
 
@@ -196,4 +196,4 @@ def _json(value: Any) -> str:
         text.encode()
     except UnicodeEncodeError:
         return json.dumps(plain(value), allow_nan=False)
-    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -65,7 +65,7 @@ def _fitted(grid: Grid, terminal: Terminal) -> str:
         return "\n".join(_lines(grid, range(len(grid.headers)), _widths(grid), terminal))
     if not {"measure", "mean"} <= set(grid.headers):
         return _panels(grid, terminal, room) or _stack(cells, terminal, room)
-    table, below, names, left = (
+    table, below, names, dropped_columns = (
         _without(grid, "exact name", "unit"),
         _legend(grid),
         list[str](),
@@ -76,11 +76,11 @@ def _fitted(grid: Grid, terminal: Terminal) -> str:
     fewer = table
     for name in ("sd", "chance", "ceiling"):
         if room >= _NARROW and _total(_widths(fewer)) > room and name in fewer.headers:
-            fewer, left = _without(fewer, name), [*left, name]
+            fewer, dropped_columns = _without(fewer, name), [*dropped_columns, name]
     if _total(_widths(fewer)) > room:
         return _panels(table, terminal, room, names, below) or _stack(cells, terminal, room)
-    if left:
-        below.append(f"left out for want of width: {', '.join(left)}")
+    if dropped_columns:
+        below.append(f"left out for want of width: {', '.join(dropped_columns)}")
     return "\n".join(
         [
             *_lines(fewer, range(len(fewer.headers)), _widths(fewer), terminal, names),
@@ -99,29 +99,31 @@ def _faint(texts: Sequence[str], terminal: Terminal) -> list[str]:
 
 def _legend(grid: Grid) -> list[str]:
     """The exact names and the units of a table without the columns for them."""
-    said: dict[str, dict[str, None]] = {}
+    names_by_unit: dict[str, dict[str, None]] = {}
     for cells in grid.rows:
         row = dict(zip(grid.headers, cells, strict=True))
         word, exact = row["measure"], row.get("exact name", row["measure"])
-        named = word if exact in (word, word.partition(" (")[0]) else f"{word} = {exact}"
-        if "unit" in row or named != word:
-            said.setdefault(row.get("unit", "exact names"), {})[named] = None
-    line = "; ".join(f"{unit}: {', '.join(named)}" for unit, named in said.items())
+        full_name = word if exact in (word, word.partition(" (")[0]) else f"{word} = {exact}"
+        if "unit" in row or full_name != word:
+            names_by_unit.setdefault(row.get("unit", "exact names"), {})[full_name] = None
+    line = "; ".join(
+        f"{unit}: {', '.join(full_names)}" for unit, full_names in names_by_unit.items()
+    )
     if len(line) <= _LEGEND:
         return [line] if line else []
     return [
-        each
-        for unit, named in said.items()
-        for each in (f"{unit}:", *(f"  {name}" for name in named))
+        line
+        for unit, full_names in names_by_unit.items()
+        for line in (f"{unit}:", *(f"  {name}" for name in full_names))
     ]
 
 
 def _without(grid: Grid, *names: str) -> Grid:
-    kept = [name not in names for name in grid.headers]
-    rows = [[*compress(row, kept)] for row in grid.rows]
+    is_kept = [name not in names for name in grid.headers]
+    rows = [[*compress(row, is_kept)] for row in grid.rows]
     return Grid(
-        [*compress(grid.headers, kept)],
-        [*compress(grid.numeric, kept)],
+        [*compress(grid.headers, is_kept)],
+        [*compress(grid.numeric, is_kept)],
         rows,
         grid.grouped and "run" not in names,
     )
@@ -129,12 +131,16 @@ def _without(grid: Grid, *names: str) -> Grid:
 
 def _aligned(grid: Grid) -> Grid:
     """The table with columns of figures of equal width, decimal points one below the other."""
-    columns = [[row[place] for row in grid.rows] for place in range(len(grid.headers))]
+    columns = [[row[index] for row in grid.rows] for index in range(len(grid.headers))]
     cells = [[cell for cell in column if any(map(str.isdigit, cell))] for column in columns]
     numeric = [
         number
-        or (all(isinstance(cell, PrintedFigure) for cell in own) if own else {*column} == {MISSING})
-        for number, own, column in zip(grid.numeric, cells, columns, strict=True)
+        or (
+            all(isinstance(cell, PrintedFigure) for cell in figures)
+            if figures
+            else {*column} == {MISSING}
+        )
+        for number, figures, column in zip(grid.numeric, cells, columns, strict=True)
     ]
     columns = [
         _at_the_point(column) if number else _with_figures(column)
@@ -145,8 +151,10 @@ def _aligned(grid: Grid) -> Grid:
 
 def _with_figures(cells: Sequence[str]) -> Sequence[str]:
     """Texts among which are figures: these are aligned, where there are any."""
-    found = _at_the_point([cell if isinstance(cell, PrintedFigure) else "" for cell in cells])
-    return [aligned or cell for aligned, cell in zip(found, cells, strict=True)]
+    aligned_figures = _at_the_point(
+        [cell if isinstance(cell, PrintedFigure) else "" for cell in cells]
+    )
+    return [aligned or cell for aligned, cell in zip(aligned_figures, cells, strict=True)]
 
 
 def _at_the_point(cells: Sequence[str]) -> list[str]:
@@ -154,31 +162,33 @@ def _at_the_point(cells: Sequence[str]) -> list[str]:
     interval at another.
     """
     parts = {
-        place: _ENDS.split(cell, maxsplit=_WITH_INTERVAL - 1)
-        for place, cell in enumerate(cells)
+        row: _ENDS.split(cell, maxsplit=_WITH_INTERVAL - 1)
+        for row, cell in enumerate(cells)
         if any(map(str.isdigit, cell))
     }
     ends = max(map(len, parts.values()), default=0)
     # A figure without an interval stands below those that have one.
     parts = {
-        place: each
-        for place, each in parts.items()
-        if len(each) == ends or (len(each) == 1 and ends == _WITH_INTERVAL)
+        row: figure_parts
+        for row, figure_parts in parts.items()
+        if len(figure_parts) == ends or (len(figure_parts) == 1 and ends == _WITH_INTERVAL)
     }
     for end in range(ends):
         sides: dict[int, tuple[str, str]] = {}
-        for place, each in parts.items():
-            text = each[end] if end < len(each) else ""
-            found = _BEFORE_POINT.match(text)
-            before = found[0] if found else ""
-            sides[place] = before, text[len(before) :]
-        left, right = (max(width_of(side[at]) for side in sides.values()) for at in (0, 1))
-        for place, (before, after) in sides.items():
+        for row, figure_parts in parts.items():
+            text = figure_parts[end] if end < len(figure_parts) else ""
+            match = _BEFORE_POINT.match(text)
+            before = match[0] if match else ""
+            sides[row] = before, text[len(before) :]
+        left, right = (
+            max(width_of(side[side_index]) for side in sides.values()) for side_index in (0, 1)
+        )
+        for row, (before, after) in sides.items():
             padded = (
                 " " * (left - width_of(before)) + before + after + " " * (right - width_of(after))
             )
-            parts[place][end:] = [padded, *parts[place][end + 1 :]]
-    return [" ".join(parts[place]) if place in parts else cell for place, cell in enumerate(cells)]
+            parts[row][end:] = [padded, *parts[row][end + 1 :]]
+    return [" ".join(parts[row]) if row in parts else cell for row, cell in enumerate(cells)]
 
 
 def _widths(grid: Grid) -> list[int]:
@@ -201,45 +211,45 @@ def _panels(
         width
         if number
         else max(
-            width_of(grid.headers[place]),
+            width_of(grid.headers[index]),
             min(width, _WRAPPED),
-            *(_longest(row[place]) for row in grid.rows),
+            *(_longest(row[index]) for row in grid.rows),
         )
-        for place, (width, number) in enumerate(zip(natural, grid.numeric, strict=True))
+        for index, (width, number) in enumerate(zip(natural, grid.numeric, strict=True))
     ]
     first = max([*grid.numeric, True].index(True), 1)
-    rest = range(1 if first == len(natural) else first, len(natural))
+    figure_columns = range(1 if first == len(natural) else first, len(natural))
     # What is the same in all rows is said once, above them.
     same = [
-        place
-        for place in range(rest.start - 1)
-        if len({row[place] for row in grid.rows}) == 1 < len(grid.rows)
+        index
+        for index in range(figure_columns.start - 1)
+        if len({row[index] for row in grid.rows}) == 1 < len(grid.rows)
     ]
-    keys = [place for place in range(rest.start) if place not in same]
+    keys = [index for index in range(figure_columns.start) if index not in same]
     above = folded(
-        " · ".join(f"{grid.headers[place]}: {grid.rows[0][place]}" for place in same), terminal
+        " · ".join(f"{grid.headers[index]}: {grid.rows[0][index]}" for index in same), terminal
     )
 
     def _needs(columns: Sequence[int]) -> int:
-        return _total([least[place] for place in columns])
+        return _total([least[index] for index in columns])
 
-    if any(_needs([*keys, place]) > room for place in rest):
+    if any(_needs([*keys, index]) > room for index in figure_columns):
         least = [
             width if number else max(width_of(header), min(width, _BROKEN))
             for header, width, number in zip(grid.headers, natural, grid.numeric, strict=True)
         ]
-    if room < _NARROW or any(_needs([*keys, place]) > room for place in rest):
+    if room < _NARROW or any(_needs([*keys, index]) > room for index in figure_columns):
         return ""
     panels = [keys[:]]
-    for place in rest:
-        if len(panels[-1]) > len(keys) and _needs([*panels[-1], place]) > room:
+    for index in figure_columns:
+        if len(panels[-1]) > len(keys) and _needs([*panels[-1], index]) > room:
             panels.append(keys[:])
-        panels[-1].append(place)
+        panels[-1].append(index)
     tables: list[str] = []
     for columns in panels:
         cap = max(natural)
         while (
-            _total(widths := [max(least[place], min(natural[place], cap)) for place in columns])
+            _total(widths := [max(least[index], min(natural[index], cap)) for index in columns])
             > room
         ):
             cap -= 1
@@ -279,18 +289,18 @@ def _lines(
     """The lines of these columns. names: that of each row's run, which stands above the first of
     its rows.
     """
-    numeric, last, run = [grid.numeric[place] for place in columns], "", None
+    numeric, last, run = [grid.numeric[index] for index in columns], "", None
     lines = [
-        styled(_line([grid.headers[place] for place in columns], widths, numeric), "1", terminal)
+        styled(_line([grid.headers[index] for index in columns], widths, numeric), "1", terminal)
     ]
     lines.append(styled("─" * _total(widths), "2", terminal))
     for number, row in enumerate(grid.rows):
         if names and names[number] != run:
             run = names[number]
             lines.append(styled(run, "1", terminal))
-        shown = ["", *row[1:]] if grid.grouped and row[0] == last else row
+        texts = ["", *row[1:]] if grid.grouped and row[0] == last else row
         cells = [
-            _wrapped(shown[place], width) for place, width in zip(columns, widths, strict=True)
+            _wrapped(texts[index], width) for index, width in zip(columns, widths, strict=True)
         ]
         lines += [_line(line, widths, numeric) for line in zip_longest(*cells, fillvalue="")]
         last = row[0]

@@ -66,9 +66,9 @@ def system_tables(tables: "Sequence[SystemTable]", notes: Sequence[str]) -> str:
     from rankwell.report.system_table import shared_rules, wide_rows
 
     parts: list[str] = []
-    for each in tables:
-        (grid,) = report.grids(report.Document(wide_rows(each), None, {}, (), summary=False))
-        parts += [f"<p><strong>{_text(each.title)}</strong></p>", _table(grid)]
+    for table in tables:
+        (grid,) = report.grids(report.Document(wide_rows(table), None, {}, (), summary=False))
+        parts += [f"<p><strong>{_text(table.title)}</strong></p>", _table(grid)]
     return _whole(parts, rules_line(shared_rules(tables)), notes)
 
 
@@ -91,7 +91,7 @@ def _difference_grid(rows: Sequence[report.Row]) -> report.Grid:
     (grid,) = report.grids(report.Document(shown_differences(rows), None, {}, (), summary=False))
     first = grid.headers.index("mean")
     return grid._replace(
-        numeric=[place >= first for place in range(len(grid.headers))], grouped=True
+        numeric=[column >= first for column in range(len(grid.headers))], grouped=True
     )
 
 
@@ -101,18 +101,18 @@ def _table(grid: report.Grid) -> str:
         f"text-align:{'right;white-space:nowrap' if number else 'left'};padding:.15em .6em"
         for number in grid.numeric
     ]
-    named = zip(grid.headers, sides, strict=True)
+    header_sides = zip(grid.headers, sides, strict=True)
     heads = "".join(
         f'<th scope="col" style="{side};border-bottom:1px solid">{_text(name)}</th>'
-        for name, side in named
+        for name, side in header_sides
     )
     lines: list[str] = []
     last = ""
     for row in grid.rows[:_MOST_ROWS]:
-        shown = ["", *row[1:]] if grid.grouped and row[0] == last else row
+        row_cells = ["", *row[1:]] if grid.grouped and row[0] == last else row
         cells = [
             f'<td style="{side}">{_cell(cell)}</td>'
-            for cell, side in zip(shown, sides, strict=True)
+            for cell, side in zip(row_cells, sides, strict=True)
         ]
         lines.append(f"<tr>{''.join(cells)}</tr>")
         last = row[0]
@@ -186,7 +186,11 @@ class Displayable:
             return chart
         if name is None:
             raise BadUsage("there is nothing to draw: no query is counted.")
-        drawable = [other for other in CHARTS if other != name and _chart(self, other) is not None]
+        drawable = [
+            chart_name
+            for chart_name in CHARTS
+            if chart_name != name and _chart(self, chart_name) is not None
+        ]
         raise BadUsage(
             f"there is nothing to draw as {name!r} here; what can be drawn is "
             f"{', '.join(drawable) or 'nothing'}."

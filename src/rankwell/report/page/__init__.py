@@ -26,12 +26,12 @@ SNIPPET = 300
 _DIGITS, _DECIMALS = 7, 5
 
 
-class PlacedFolder(NamedTuple):
+class PageFolder(NamedTuple):
     """A folder of results, the names of its runs on the page, and those of the attributes of
     queries that have another one.
     """
 
-    folder: Path
+    path: Path
     names: Mapping[str, str]
     attributes: Mapping[str, str]
 
@@ -55,7 +55,7 @@ class PageSource:
     values: Sequence[Values]
     row_attributes: Sequence[Row]
     rows: Sequence[Row]
-    places: Sequence[PlacedFolder]
+    folders: Sequence[PageFolder]
     verdicts: Sequence[str] = ()
     pair: tuple[str, str] | None = None
     failures: Sequence[Row] = ()
@@ -74,7 +74,7 @@ class PageSource:
     @cached_property
     def runs(self) -> tuple[str, ...]:
         """The names of the runs, in order."""
-        return tuple(dict.fromkeys(each.run for each in self.values))
+        return tuple(dict.fromkeys(column.run for column in self.values))
 
     @property
     def own_rows(self) -> list[Row]:
@@ -89,7 +89,9 @@ class PageSource:
     @cached_property
     def query_columns(self) -> tuple[str, ...]:
         """The columns that distinguish rows of one measure (`direction`)."""
-        return tuple(dict.fromkeys(name for own in self.row_attributes for name in own))
+        return tuple(
+            dict.fromkeys(name for attributes in self.row_attributes for name in attributes)
+        )
 
 
 def rounded(values: Floats) -> Floats:
@@ -100,14 +102,15 @@ def rounded(values: Floats) -> Floats:
     nothing is rounded twice.
     """
     size = np.abs(values)
-    known = np.isfinite(values) & (size > 1e-15) & (size < 1e9)
+    is_scalable = np.isfinite(values) & (size > 1e-15) & (size < 1e9)
     powers = np.maximum(
-        _DIGITS - 1 - np.floor(np.log10(np.where(known, size, 1.0))).astype(np.int64), _DECIMALS
+        _DIGITS - 1 - np.floor(np.log10(np.where(is_scalable, size, 1.0))).astype(np.int64),
+        _DECIMALS,
     )
     # A power of ten is exact up to 22, so that dividing an integer by it gives the nearest number
     # to the short decimal.
     power = 10.0**powers
-    short = np.where(known, np.rint(values * power) / power, values)
+    short = np.where(is_scalable, np.rint(values * power) / power, values)
     ties = np.abs(np.abs(short[..., None] * [200.0, 20_000.0]) % 2 - 1) < 1e-6
     return np.where(ties.any(axis=-1), values, short)
 
@@ -117,8 +120,8 @@ def cells(values: Floats) -> list[Any]:
     more dimensions.
     """
     short = rounded(values)
-    whole = (short == np.rint(short)) & (np.abs(short) < 2**53)
+    is_integer = (short == np.rint(short)) & (np.abs(short) < 2**53)
     ready = short.astype(object)
-    ready[whole] = short[whole].astype(np.int64).astype(object)
+    ready[is_integer] = short[is_integer].astype(np.int64).astype(object)
     ready[~np.isfinite(short)] = None
     return ready.tolist()

@@ -41,8 +41,8 @@ class Items:
     `data:` addresses.
     """
 
-    known: Mapping[tuple[str, str | None], Mapping[str, Any]]
-    words: Mapping[str, str]
+    item_rows: Mapping[tuple[str, str | None], Mapping[str, Any]]
+    source_texts: Mapping[str, str]
     ids: list[str] = field(default_factory=list[str])
     texts: list[str | None] = field(default_factory=list[str | None])
     thumbnails: list[str | None] = field(default_factory=list[str | None])
@@ -59,27 +59,31 @@ class Items:
         An item of two runs is the same item; one without a run, such as the text of an answer, may
         have its id and is another.
         """
-        own = next((each for each in (run, part) if (item, each) in self.known), None)
-        key = (item, part if own == part else None if own is None else "")
-        at = self._numbers.get(key)
-        if at is None:
-            at = self._numbers[key] = len(self.ids)
-            known = self.known.get((item, own), {})
+        owner = next((name for name in (run, part) if (item, name) in self.item_rows), None)
+        key = (item, part if owner == part else None if owner is None else "")
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self.ids)
+            item_row = self.item_rows.get((item, owner), {})
             self.ids.append(item)
             self.texts.append(
-                _snippet(known.get("text") or (self.words.get(item) if own is None else None))
+                _snippet(
+                    item_row.get("text") or (self.source_texts.get(item) if owner is None else None)
+                )
             )
-            self.thumbnails.append(known.get("thumbnail"))
-        if self.thumbnails[at] is None:
-            self.thumbnails[at] = thumbnail
-        return at
+            self.thumbnails.append(item_row.get("thumbnail"))
+        if self.thumbnails[number] is None:
+            self.thumbnails[number] = thumbnail
+        return number
 
     def draw(self, pictures: Callable[[Sequence[str]], Mapping[str, str]]) -> None:
         """Adds the pictures of those items that have none yet."""
-        bare = [at for at, thumbnail in enumerate(self.thumbnails) if thumbnail is None]
-        drawn = pictures([self.ids[at] for at in bare])
-        for at in bare:
-            self.thumbnails[at] = drawn.get(self.ids[at])
+        without_picture = [
+            number for number, thumbnail in enumerate(self.thumbnails) if thumbnail is None
+        ]
+        addresses = pictures([self.ids[at] for at in without_picture])
+        for number in without_picture:
+            self.thumbnails[number] = addresses.get(self.ids[number])
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +97,7 @@ class PageData:
     items: Items
     pictures: Mapping[int, int]
 
-    def whole(self) -> dict[str, Any]:
+    def complete(self) -> dict[str, Any]:
         """Everything in one object, by the contract of docs/page.md."""
         items = {"id": self.items.ids, "text": self.items.texts, "thumbnail": self.items.thumbnails}
         return {
@@ -103,19 +107,19 @@ class PageData:
         }
 
     def head(self) -> dict[str, Any]:
-        """The same without lists, texts and pictures, which lie in files beside the page."""
+        """The data without lists, texts and pictures, which lie in files beside the page."""
         return {**self.always, "items": {"id": self.items.ids}, "lists": {}}
 
-    def shown_in(self, query: int) -> set[int]:
+    def items_in(self, query: int) -> set[int]:
         """The items that a query's lists show, and its own picture."""
-        own = {self.pictures[query]} if query in self.pictures else set[int]()
-        return own | {row[0] for rows in self.lists[query] for row in rows}
+        picture = {self.pictures[query]} if query in self.pictures else set[int]()
+        return picture | {row[0] for rows in self.lists[query] for row in rows}
 
     def weight(self, query: int) -> int:
         """Number of characters of the texts and pictures of a query's lists."""
         return sum(
-            len(self.items.texts[at] or "") + len(self.items.thumbnails[at] or "")
-            for at in self.shown_in(query)
+            len(self.items.texts[number] or "") + len(self.items.thumbnails[number] or "")
+            for number in self.items_in(query)
         )
 
 
@@ -123,7 +127,7 @@ def page_data(source: PageSource) -> PageData:
     """The data of a page. Raises BadInput for tables that are damaged, naming the file."""
     measures = summaries.measure_table(source)
     with connected() as session:
-        tables = Tables(source.places, source.runs, session)
+        tables = Tables(source.folders, source.runs, session)
         questions = questions_of(source, measures, [source.query_texts, *tables.columns(QUERIES)])
         parts = [part for _, part in questions.keys]
         # The first cut-off of a measure that lists are deep enough for.
@@ -134,7 +138,7 @@ def page_data(source: PageSource) -> PageData:
         )
         overview = tables.overview(next(cuts, None)) if tables.join(questions.keys) else None
         items = items_of(source, tables)
-        lists, shown = dict[int, Rows](), list[int]()
+        lists, listed_queries = dict[int, Rows](), list[int]()
         rule = (
             "No lists: the results have none; evaluate with "
             f"{flag('-o', True, name='details').removeprefix('pass ')}."
@@ -143,10 +147,12 @@ def page_data(source: PageSource) -> PageData:
             # Pairs, say, are not ranked.
             overview, rule = None, ""
         if overview is not None:
-            shown, rule = choose(questions, overview, list(measures.values()), source.seed)
-            lists = lists_of(source, tables.lists_of(shown), items, parts)
-    own = questions.columns.get("picture_item", ())
-    pictures = {query: items.number(item) for query, item in enumerate(own) if item is not None}
+            listed_queries, rule = choose(questions, overview, list(measures.values()), source.seed)
+            lists = lists_of(source, tables.lists_of(listed_queries), items, parts)
+    picture_items = questions.columns.get("picture_item", ())
+    pictures = {
+        query: items.number(item) for query, item in enumerate(picture_items) if item is not None
+    }
     if source.pictures is not None:
         items.draw(source.pictures)
     flags, everywhere = flags_of(source, questions, overview)
@@ -175,7 +181,12 @@ def page_data(source: PageSource) -> PageData:
         **({"unanswered": unanswered(source, questions)} if source.unanswered else {}),
         "charts": plain(summaries.charts(source)),
         "queries": queries,
-        "shown": {"queries": len(shown), "of": len(parts), "results": MOST_RESULTS, "rule": rule},
+        "shown": {
+            "queries": len(listed_queries),
+            "of": len(parts),
+            "results": MOST_RESULTS,
+            "rule": rule,
+        },
     }
     return PageData(head, lists, items, pictures)
 
@@ -206,25 +217,33 @@ def questions_of(
     holds that knows it.
     """
     parted = any(PART in table for table in tables)
-    parts = [str(own.get(PART) or "") if parted else "" for own in source.row_attributes]
+    parts = [
+        str(attributes.get(PART) or "") if parted else "" for attributes in source.row_attributes
+    ]
     by_part: dict[str, set[str]] = {}
-    for each, part in zip(source.values, parts, strict=True):
-        by_part.setdefault(part, set()).update(each.queries)
+    for column, part in zip(source.values, parts, strict=True):
+        by_part.setdefault(part, set()).update(column.queries)
     keys = tuple((query, part) for part, queries in by_part.items() for query in sort_ids(queries))
-    place = {key: at for at, key in enumerate(keys)}
-    runs = {run: at for at, run in enumerate(source.runs)}
-    rows = {key: at for at, key in enumerate(measures)}
+    position_of = {key: position for position, key in enumerate(keys)}
+    runs = {run: position for position, run in enumerate(source.runs)}
+    rows = {key: position for position, key in enumerate(measures)}
     values = np.full((len(rows), len(runs), len(keys)), np.nan)
     has_values = np.zeros((len(runs), len(keys)), dtype=np.bool_)
-    known: dict[tuple[str, ...], Any] = {}
-    for each, own, part in zip(source.values, source.row_attributes, parts, strict=True):
+    positions_of: dict[tuple[str, ...], Any] = {}
+    for column, attributes, part in zip(source.values, source.row_attributes, parts, strict=True):
         # The values of one run are mostly of the same queries by every measure.
-        mine = (part, *each.queries)
-        if mine not in known:
-            known = {mine: np.array([place[query, part] for query in each.queries], dtype=np.int64)}
-        at = known[mine]
-        values[rows[Key(each.measure, part_of(own, own))], runs[each.run], at] = each.values
-        has_values[runs[each.run], at] = True
+        query_key = (part, *column.queries)
+        if query_key not in positions_of:
+            positions_of = {
+                query_key: np.array(
+                    [position_of[query, part] for query in column.queries], dtype=np.int64
+                )
+            }
+        positions = positions_of[query_key]
+        values[
+            rows[Key(column.measure, part_of(attributes, attributes))], runs[column.run], positions
+        ] = column.values
+        has_values[runs[column.run], positions] = True
     return PageQueries(
         keys=keys,
         values=values,
@@ -239,11 +258,11 @@ def _columns(
     """The columns of queries.parquet in the order of the keys, without the empty ones; tables
     without parts hold for all.
     """
-    place = {key: [at] for at, key in enumerate(keys)}
+    positions_of = {key: [position] for position, key in enumerate(keys)}
     if parted:
-        for at, (query, _) in enumerate(keys):
-            place.setdefault((query, ""), []).append(at)
-    found: dict[str, list[Any]] = {}
+        for position, (query, _) in enumerate(keys):
+            positions_of.setdefault((query, ""), []).append(position)
+    columns: dict[str, list[Any]] = {}
     for table in tables:
         queries = table.get("query", [])
         parts = (
@@ -251,17 +270,19 @@ def _columns(
             if parted and PART in table
             else [""] * len(queries)
         )
-        rows = [place.get(key, ()) for key in zip(queries, parts, strict=True)]
+        rows = [positions_of.get(key, ()) for key in zip(queries, parts, strict=True)]
         for name, column in table.items():
-            mine = found.setdefault(name, [None] * len(keys))
+            filled = columns.setdefault(name, [None] * len(keys))
             for row, cell in (
-                (row, cell) for found, cell in zip(rows, column, strict=True) for row in found
+                (row, cell)
+                for row_positions, cell in zip(rows, column, strict=True)
+                for row in row_positions
             ):
-                if mine[row] is None:
-                    mine[row] = cell
+                if filled[row] is None:
+                    filled[row] = cell
     return {
         name: column
-        for name, column in found.items()
+        for name, column in columns.items()
         if name != "query" and any(cell is not None for cell in column)
     }
 
@@ -276,11 +297,11 @@ def query_data(
     attributes = {
         name: _attribute(column) for name, column in questions.columns.items() if name not in _TAKEN
     }
-    here = {run: at for at, run in enumerate(source.runs)}
+    run_index = {run: position for position, run in enumerate(source.runs)}
     of_runs = {
-        name: sorted(here[run] for run in place.names.values() if run in here)
-        for place in source.places
-        for name in place.attributes.values()
+        name: sorted(run_index[run] for run in folder.names.values() if run in run_index)
+        for folder in source.folders
+        for name in folder.attributes.values()
         if name in attributes
     }
     return {
@@ -298,11 +319,11 @@ def _ranked(overview: Overview, *, is_keyed: bool) -> dict[str, Any]:
     """In each run's list the number of relevant items and the rank of the first; how many are
     unjudged, none with a key.
     """
-    found = {
-        "relevant": cells(np.where(overview.listed, overview.relevant, np.nan)),
+    rank_data = {
+        "relevant": cells(np.where(overview.has_rows, overview.relevant, np.nan)),
         "first": cells(overview.first),
     }
-    return found if is_keyed else found | {"unjudged": overview.unjudged.tolist()}
+    return rank_data if is_keyed else rank_data | {"unjudged": overview.unjudged.tolist()}
 
 
 def flags_of(
@@ -314,31 +335,33 @@ def flags_of(
     if overview is None:
         return {}, []
     marks = view_marks(source.protocol)
-    found: dict[str, Any] = {"no relevant": overview.listed & (overview.relevant == 0)}
+    flagged: dict[str, Any] = {"no relevant": overview.has_rows & (overview.relevant == 0)}
     # Where every query has unjudged results, the warning with their number is enough.
     if not source.is_keyed and not overview.unjudged.any(axis=0).all():
-        found[f"unjudged in the first {NEAR}"] = overview.unjudged > 0
-    found[f"tie at rank {overview.cut}"] = overview.tied
+        flagged[f"unjudged in the first {NEAR}"] = overview.unjudged > 0
+    flagged[f"tie at rank {overview.cut}"] = overview.tied
     for run, name in enumerate(source.runs):
-        if "partial" not in marks and overview.listed[run].any():
-            missing = found[f"missing from {name}"] = np.zeros_like(overview.listed)
+        if "partial" not in marks and overview.has_rows[run].any():
+            missing = flagged[f"missing from {name}"] = np.zeros_like(overview.has_rows)
             missing[run] = questions.has_values[run] & ~overview.retrieved[run]
     flags, everywhere = dict[str, list[list[int]]](), list[str]()
-    for name, runs in found.items():
-        whole = runs.all(axis=1) & (len(questions.keys) > 1)
-        some = runs & ~whole[:, None]
-        if some.any():
-            flags[name] = [np.flatnonzero(run).tolist() for run in some]
-        if whole.any():
-            named = [run for run, its in zip(source.runs, whole, strict=True) if its]
+    for name, runs in flagged.items():
+        all_flagged = runs.all(axis=1) & (len(questions.keys) > 1)
+        partly_flagged = runs & ~all_flagged[:, None]
+        if partly_flagged.any():
+            flags[name] = [np.flatnonzero(run).tolist() for run in partly_flagged]
+        if all_flagged.any():
+            run_names = [
+                run for run, is_flagged in zip(source.runs, all_flagged, strict=True) if is_flagged
+            ]
             # The name of a missing run is in its flag.
-            every = name.startswith("missing") or whole[overview.listed.any(axis=1)].all()
-            of = (
-                ""
-                if every
-                else " of "
-                f"{', '.join(named) if len(named) <= _MOST_NAMED else f'{len(named)} runs'}"
+            is_every_run = (
+                name.startswith("missing") or all_flagged[overview.has_rows.any(axis=1)].all()
             )
+            subject = ", ".join(run_names)
+            if len(run_names) > _MOST_NAMED:
+                subject = f"{len(run_names)} runs"
+            of = "" if is_every_run else f" of {subject}"
             everywhere.append(f"{name}: all {len(questions.keys):,} queries{of}")
     return flags, everywhere
 
@@ -355,14 +378,17 @@ def warnings_of(source: PageSource, overview: Overview | None) -> list[dict[str,
         overview.near.sum(axis=1).tolist(),
         strict=True,
     )
-    known = [
+    unjudged_shares = [
         (100 * n / of, f"{run} {n:,} of {of:,} ({figure(100 * n / of, 'percent')} %)")
         for run, n, of in counts
         if n
     ]
-    shares = [text for _, text in known]
-    if len(known) > _MOST_NAMED:
-        shares = [f"{len(known)} runs, from {min(known)[1]} to {max(known)[1]}"]
+    shares = [text for _, text in unjudged_shares]
+    if len(unjudged_shares) > _MOST_NAMED:
+        shares = [
+            f"{len(unjudged_shares)} runs, from {min(unjudged_shares)[1]} to "
+            f"{max(unjudged_shares)[1]}"
+        ]
     queries = int(overview.unjudged.any(axis=0).sum())
     where = f"in {queries:,} {'query' if queries == 1 else 'queries'}"
     text = f"Unjudged among the first {NEAR} results, {where}: {', '.join(shares)}."
@@ -376,11 +402,11 @@ def unanswered(source: PageSource, questions: PageQueries) -> list[dict[str, Any
     """The requests without an answer, by run and query; query: its place, None where it has no
     value either.
     """
-    place = {query: at for at, (query, _) in enumerate(questions.keys)}
+    position_of = {query: position for position, (query, _) in enumerate(questions.keys)}
     return [
         {
             "run": source.runs.index(row["run"]),
-            "query": place.get(str(row["query"])),
+            "query": position_of.get(str(row["query"])),
             "id": str(row["query"]),
         }
         | {name: plain(row[name]) for name in ("round", "status", "error")}
@@ -399,71 +425,75 @@ def choose(
     it comes last everywhere; of equally bad ones that with the later relevant result comes first,
     as on the page.
     """
-    able = np.flatnonzero(overview.listed.any(axis=0))
+    able = np.flatnonzero(overview.has_rows.any(axis=0))
     depth = (
         f"each shows the first {MOST_RESULTS} results of a run and all relevant items (at most "
         f"{MOST_RELEVANT} beyond them)"
     )
     if len(able) <= MOST_QUERIES:
-        whole = len(able) == len(questions.keys)
-        who = (
+        are_all = len(able) == len(questions.keys)
+        subject = (
             "All queries have lists"
-            if whole
+            if are_all
             else f"The {len(able):,} queries with results have lists"
         )
-        return able.tolist(), f"{who}; {depth}."
-    place = int(np.argmax(~np.isnan(questions.values).all(axis=(1, 2))))
-    measure = measures[place]
-    own = questions.values[place][:, able] * (-1.0 if measure["better"] == "lower" else 1.0)
-    counted = ~np.isnan(own)
+        return able.tolist(), f"{subject}; {depth}."
+    measure_index = int(np.argmax(~np.isnan(questions.values).all(axis=(1, 2))))
+    measure = measures[measure_index]
+    signed_values = questions.values[measure_index][:, able] * (
+        -1.0 if measure["better"] == "lower" else 1.0
+    )
+    counted = ~np.isnan(signed_values)
     high, low = (
-        np.where(counted, own, -np.inf).max(axis=0),
-        np.where(counted, own, np.inf).min(axis=0),
+        np.where(counted, signed_values, -np.inf).max(axis=0),
+        np.where(counted, signed_values, np.inf).min(axis=0),
     )
-    mean = np.where(counted, own, 0.0).sum(axis=0) / np.maximum(counted.sum(axis=0), 1)
-    known = counted.any(axis=0)
+    mean = np.where(counted, signed_values, 0.0).sum(axis=0) / np.maximum(counted.sum(axis=0), 1)
+    has_value = counted.any(axis=0)
     spread = np.subtract(high, low, out=np.zeros(len(able)), where=counted.sum(axis=0) > 1)
-    chosen = np.zeros(len(able), dtype=np.bool_)
-    apart = _take(chosen, np.where(spread > 0, -spread, np.inf), _APART)
+    is_chosen = np.zeros(len(able), dtype=np.bool_)
+    n_apart = _take(is_chosen, np.where(spread > 0, -spread, np.inf), _APART)
     late = np.where(np.isnan(overview.first[:, able]), np.inf, overview.first[:, able]).mean(axis=0)
-    worst = _take(chosen, np.where(known, mean, np.inf), _WORST, -late)
-    best = _take(chosen, np.where(known, -mean, np.inf), _BEST)
-    rest = np.flatnonzero(~chosen)
-    drawn = np.random.default_rng(seed).choice(
-        rest, MOST_QUERIES - int(chosen.sum()), replace=False
+    n_worst = _take(is_chosen, np.where(has_value, mean, np.inf), _WORST, -late)
+    n_best = _take(is_chosen, np.where(has_value, -mean, np.inf), _BEST)
+    unchosen = np.flatnonzero(~is_chosen)
+    random_sample = np.random.default_rng(seed).choice(
+        unchosen, MOST_QUERIES - int(is_chosen.sum()), replace=False
     )
-    chosen[drawn] = True
+    is_chosen[random_sample] = True
     by = measure["label"] + (f" ({measure['of']})" if measure["of"] else "")
     kinds = [
-        f"the {apart} about which the runs differ most by {by}" if apart else "",
-        f"{'of the others ' if apart else ''}the {worst} worst and the {best} "
-        f"best{'' if apart else f' by {by}'}",
-        f"{len(drawn)} drawn at random (seed {seed})",
+        f"the {n_apart} about which the runs differ most by {by}" if n_apart else "",
+        f"{'of the others ' if n_apart else ''}the {n_worst} worst and the {n_best} "
+        f"best{'' if n_apart else f' by {by}'}",
+        f"{len(random_sample)} drawn at random (seed {seed})",
     ]
     sentence = (
         f"{MOST_QUERIES} of {len(questions.keys):,} queries have lists: "
         f"{', '.join(filter(None, kinds))}; {depth}."
     )
-    return able[chosen].tolist(), sentence
+    return able[is_chosen].tolist(), sentence
 
 
-def _take(chosen: Bools, key: Floats, most: int, further: Floats | None = None) -> int:
+def _take(is_chosen: Bools, key: Floats, most: int, tie_key: Floats | None = None) -> int:
     """Marks the first by the key, then by the further one, then by place, those of an infinite key
     never; returns how many.
     """
-    keys = np.where(chosen, np.inf, np.round(key, 12))
-    order = np.lexsort((np.zeros(len(key)) if further is None else further, keys))
-    mine = [
-        place for place in order[:most].tolist() if np.isfinite(key[place]) and not chosen[place]
+    keys = np.where(is_chosen, np.inf, np.round(key, 12))
+    order = np.lexsort((np.zeros(len(key)) if tie_key is None else tie_key, keys))
+    first_positions = [
+        position
+        for position in order[:most].tolist()
+        if np.isfinite(key[position]) and not is_chosen[position]
     ]
-    chosen[mine] = True
-    return len(mine)
+    is_chosen[first_positions] = True
+    return len(first_positions)
 
 
 def _attribute(column: Sequence[Any]) -> list[Any]:
     """Numbers rounded for the page, anything else as text."""
-    known = [cell for cell in column if cell is not None]
-    if all(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in known):
+    present = [cell for cell in column if cell is not None]
+    if all(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in present):
         return cells(
             np.array([np.nan if cell is None else cell for cell in column], dtype=np.float64)
         )
@@ -472,55 +502,58 @@ def _attribute(column: Sequence[Any]) -> list[Any]:
 
 def items_of(source: PageSource, tables: Tables) -> Items:
     """An empty table of items, with what the folders and the page's source know of any."""
-    known: dict[tuple[str, str | None], Mapping[str, Any]] = {}
+    item_rows: dict[tuple[str, str | None], Mapping[str, Any]] = {}
     for table in tables.columns(ITEMS):
         for row in (
-            dict(zip(table, each, strict=True)) for each in zip(*table.values(), strict=True)
+            dict(zip(table, row_cells, strict=True))
+            for row_cells in zip(*table.values(), strict=True)
         ):
-            known.setdefault((row["item"], row.get("of")), row)
-    return Items(known, source.texts)
+            item_rows.setdefault((row["item"], row.get("of")), row)
+    return Items(item_rows, source.texts)
 
 
 def lists_of(
-    source: PageSource, listed: Iterable[tuple[Any, ...]], items: Items, parts: Sequence[str]
+    source: PageSource, rows: Iterable[tuple[Any, ...]], items: Items, parts: Sequence[str]
 ) -> dict[int, Rows]:
     """The lists by query. parts: of every query the part (`t2v`) that it belongs to."""
-    found: dict[int, Rows] = {}
-    for query, run, item, state, detail, *numbers in listed:
-        known = _known(detail) if detail else {}
-        thumbnail = known.pop("thumbnail", None)
+    lists: dict[int, Rows] = {}
+    for query, run, item, state, detail, *numbers in rows:
+        attributes = _parsed_detail(detail) if detail else {}
+        thumbnail = attributes.pop("thumbnail", None)
         picture = thumbnail.get("src") if isinstance(thumbnail, dict) else None
         number = items.number(
             item, run=source.runs[int(run)], part=parts[int(query)], thumbnail=picture
         )
-        if query not in found:
-            found[query] = [[] for _ in source.runs]
-        found[query][run].append([number, *numbers, state, known or None])
-    return found
+        if query not in lists:
+            lists[query] = [[] for _ in source.runs]
+        lists[query][run].append([number, *numbers, state, attributes or None])
+    return lists
 
 
 def item_data(items: Items, numbers: Iterable[int]) -> dict[str, dict[str, str | None]]:
     """Texts and pictures of some items, by number; items with neither are left out."""
-    found = {
+    contents = {
         number: {"text": items.texts[number], "thumbnail": items.thumbnails[number]}
         for number in sorted(numbers)
     }
     return {
-        str(number): known for number, known in found.items() if known["text"] or known["thumbnail"]
+        str(number): content
+        for number, content in contents.items()
+        if content["text"] or content["thumbnail"]
     }
 
 
-def _known(detail: str) -> dict[str, Any]:
+def _parsed_detail(detail: str) -> dict[str, Any]:
     """The details of a result; a number that is not finite is None. Raises BadInput for anything
     but a JSON object.
     """
-    known = parse_json(detail, "details.parquet: a detail", "a JSON object")
-    if not isinstance(known, dict):
+    attributes = parse_json(detail, "details.parquet: a detail", "a JSON object")
+    if not isinstance(attributes, dict):
         raise BadInput(
             f"details.parquet: the detail {detail[:60]!r} is not a JSON object; run the "
             "command again that wrote it."
         )
-    return plain(known) if "NaN" in detail or "Infinity" in detail else known
+    return plain(attributes) if "NaN" in detail or "Infinity" in detail else attributes
 
 
 def _snippet(text: str | None) -> str | None:

@@ -45,50 +45,54 @@ def write_page(path: Path, source: PageSource, *, most_bytes: int = MOST_BYTES) 
     `--overwrite`, for another file in their place.
     """
     refuse_blocked(path)
-    beside = f"{path.stem}_data"
-    made = page_data(source)
-    text, parts = embedded_json(made.whole()), list[tuple[str, int, int, str]]()
-    if len(text.encode()) > most_bytes and made.lists:
-        parts = list(_parts(made, beside))
-        text = embedded_json(made.head() | {"parts": [part[:3] for part in parts]})
+    parts_folder = f"{path.stem}_data"
+    page = page_data(source)
+    text, parts = embedded_json(page.complete()), list[tuple[str, int, int, str]]()
+    if len(text.encode()) > most_bytes and page.lists:
+        parts = list(_parts(page, parts_folder))
+        text = embedded_json(page.head() | {"parts": [part[:3] for part in parts]})
     files = {
         **{name: lists for name, *_, lists in parts},
         path.name: render_page(text, source.title, parted=bool(parts)),
     }
     folder, names = path.parent, [path.name, *(name for name, *_ in parts)]
     raw = {name: files[name].encode("utf-8", "surrogateescape") for name in names}
-    own = {name: f"sha256:{hashlib.sha256(each).hexdigest()}" for name, each in raw.items()}
+    digests = {
+        name: f"sha256:{hashlib.sha256(encoded).hexdigest()}" for name, encoded in raw.items()
+    }
     manifest = read_manifest(folder) if is_result_folder(folder) else None
-    for name, digest in own.items():
-        known = (
+    for name, digest in digests.items():
+        accepted_digests = (
             [digest]
             if manifest is None
             else [digest, manifest.files.get(name), manifest.written.get(name)]
         )
         if (
             (folder / name).is_file()
-            and digest_of(folder / name) not in known
+            and digest_of(folder / name) not in accepted_digests
             and not may_overwrite()
         ):
             raise BadUsage(
                 f"{folder / name} is there with another content; name another file, or "
                 f"{flag('--overwrite', True)}."
             )
-    listed = {} if manifest is None else manifest.files
-    kept = {
+    manifest_files = {} if manifest is None else manifest.files
+    other_files = {
         name: digest
-        for name, digest in listed.items()
-        if name not in own and not name.startswith(f"{beside}/")
+        for name, digest in manifest_files.items()
+        if name not in digests and not name.startswith(f"{parts_folder}/")
     }
-    if manifest is not None and listed:
+    if manifest is not None and manifest_files:
         # They leave the manifest until they are written, so that it never lists what is not there.
-        write_manifest(folder, {**manifest.content, "written": {**manifest.written, **own}}, kept)
+        write_manifest(
+            folder, {**manifest.content, "written": {**manifest.written, **digests}}, other_files
+        )
     for name, content in files.items():
         write_text(folder / name, content)
-    _remove_parts(folder / beside, {Path(name).name for name in files})
-    if manifest is not None and listed:
-        content = {name: each for name, each in manifest.content.items() if name != "written"}
-        write_manifest(folder, content, kept | own)
+    _remove_parts(folder / parts_folder, {Path(name).name for name in files})
+    if manifest is not None and manifest_files:
+        content = {name: entry for name, entry in manifest.content.items() if name != "written"}
+        write_manifest(folder, content, other_files | digests)
     return [folder / name for name in names]
 
 
@@ -100,7 +104,7 @@ def render_page(data: str, title: str, *, parted: bool) -> str:
     """
     assets = files("rankwell.report.page") / "assets"
     template = (assets / "page.html").read_text(encoding="utf-8")
-    names = {kind: listed or "" for kind, listed in _MARK.findall(template)}
+    names = {kind: file_names or "" for kind, file_names in _MARK.findall(template)}
     style = "".join((assets / name).read_text(encoding="utf-8") for name in names["style"].split())
     views = {_TASK_VIEWS: task_views()}
     entries = [
@@ -136,40 +140,40 @@ def embedded_json(data: Mapping[str, Any]) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def _parts(made: PageData, folder: str) -> Iterator[tuple[str, int, int, str]]:
+def _parts(page: PageData, folder: str) -> Iterator[tuple[str, int, int, str]]:
     """The lists in files of some 1.5 MB, each with its items: name with a digest, first and last
     query, text.
     """
     waiting: list[tuple[int, str]] = []
     size, number = 0, 0
-    for query in sorted(made.lists):
-        waiting.append((query, embedded_json(made.lists[query])))  # pyright: ignore[reportArgumentType]
-        size += len(waiting[-1][1]) + made.weight(query)
+    for query in sorted(page.lists):
+        waiting.append((query, embedded_json(page.lists[query])))  # pyright: ignore[reportArgumentType]
+        size += len(waiting[-1][1]) + page.weight(query)
         if size >= PART_BYTES:
-            yield _part(made, waiting, f"{folder}/{number:03}")
+            yield _part(page, waiting, f"{folder}/{number:03}")
             waiting, size, number = [], 0, number + 1
     if waiting:
-        yield _part(made, waiting, f"{folder}/{number:03}")
+        yield _part(page, waiting, f"{folder}/{number:03}")
 
 
 def _part(
-    made: PageData, waiting: Sequence[tuple[int, str]], name: str
+    page: PageData, waiting: Sequence[tuple[int, str]], name: str
 ) -> tuple[str, int, int, str]:
     lists = ",".join(f'"{query}":{text}' for query, text in waiting)
     items = embedded_json(
-        item_data(made.items, {item for query, _ in waiting for item in made.shown_in(query)})
+        item_data(page.items, {item for query, _ in waiting for item in page.items_in(query)})
     )
     text = f'{_CALL}{{"lists":{{{lists}}},"items":{items}}});\n'
     digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
     return f"{name}-{digest}.js", waiting[0][0], waiting[-1][0], text
 
 
-def _remove_parts(folder: Path, kept: set[str]) -> None:
+def _remove_parts(folder: Path, used_names: set[str]) -> None:
     """Removes the files of lists that no page needs any more, and the folder where nothing is
     left.
     """
     for path in sorted(folder.glob("*.js")):
-        if path.name not in kept and path.read_bytes().startswith(_CALL.encode()):
+        if path.name not in used_names and path.read_bytes().startswith(_CALL.encode()):
             path.unlink()
     with suppress(OSError):
         folder.rmdir()

@@ -31,13 +31,13 @@ def vega_bundle() -> str:
     version = metadata.version("vl-convert-python")
     digest = hashlib.sha256(version.encode()).hexdigest()
     cache = _cache(version)
-    kept = None if cache is None else cache.get(digest)
+    cached = None if cache is None else cache.get(digest)
     try:
-        script = kept.decode() if kept else str(call_all([DrawingCall("javascript_bundle")])[0])
+        script = cached.decode() if cached else str(call_all([DrawingCall("javascript_bundle")])[0])
     except NotDrawn as error:
         warn(error)
         return f"window.vegaEmbed = () => Promise.reject(new Error({json.dumps(str(error))}));\n"
-    if cache is not None and not kept:
+    if cache is not None and not cached:
         with suppress(OSError):
             cache.put(digest, script.encode())
     return "(() => {" + embeddable(script) + "})();\n"
@@ -62,8 +62,8 @@ def source_hash(text: str) -> str:
 
 def task_views() -> list[str]:
     """The scripts of the tasks' views, as paths in the package, in alphabetical order."""
-    folders = sorted(files("rankwell.tasks").iterdir(), key=lambda each: each.name)
-    return [f"tasks/{each.name}/page.js" for each in folders if (each / "page.js").is_file()]
+    folders = sorted(files("rankwell.tasks").iterdir(), key=lambda folder: folder.name)
+    return [f"tasks/{folder.name}/page.js" for folder in folders if (folder / "page.js").is_file()]
 
 
 def view_marks(protocol: str) -> frozenset[str]:
@@ -74,20 +74,20 @@ def view_marks(protocol: str) -> frozenset[str]:
     run may leave out queries; `pair/pairs`: the task's name for a query, and for several.
     """
     script = files("rankwell.tasks") / protocol / "page.js"
-    found = (
+    match = (
         _MARKS.match(script.read_text(encoding="utf-8"))
         if protocol.isidentifier() and script.is_file()
         else None
     )
-    return frozenset(found[1].split() if found else ())
+    return frozenset(match[1].split() if match else ())
 
 
 def query_noun(protocol: str) -> tuple[str, str]:
     """The task's name for a query, and for several."""
-    one, _, other = next(
+    singular, _, plural = next(
         (mark for mark in view_marks(protocol) if "/" in mark), "query/queries"
     ).partition("/")
-    return one, other
+    return singular, plural
 
 
 def _cache(version: str) -> Cache | None:
@@ -108,11 +108,11 @@ _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
 
 class _Import(NamedTuple):
-    """An import statement: its place as path:line, the path of the module it names, and the names
-    it takes.
+    """An import statement: its location as path:line, the path of the module it names, and the
+    names it takes.
     """
 
-    place: str
+    location: str
     path: str
     names: tuple[str, ...]
 
@@ -155,20 +155,20 @@ def _visit(
     if target.path in above:
         circle = " -> ".join((*above[above.index(target.path) :], target.path))
         raise ValueError(
-            f"{target.place}: a cycle of imports, {circle}. Move what both need into a third "
+            f"{target.location}: a cycle of imports, {circle}. Move what both need into a third "
             "module."
         )
     if target.path not in modules:
         module = _parsed(root, target)
-        for each in module.imports:
-            _visit(root, each, modules, (*above, target.path))
+        for imported in module.imports:
+            _visit(root, imported, modules, (*above, target.path))
         modules[target.path] = module
     exports = modules[target.path].exports
     for name in target.names:
         if name not in exports:
-            found = ", ".join(exports) or "nothing"
+            exported = ", ".join(exports) or "nothing"
             raise ValueError(
-                f"{target.place}: {target.path} does not export {name!r}; it exports {found}."
+                f"{target.location}: {target.path} does not export {name!r}; it exports {exported}."
             )
 
 
@@ -176,20 +176,21 @@ def _parsed(root: Traversable, target: _Import) -> _Module:
     path = target.path
     file = root.joinpath(*path.split("/"))
     if path.startswith("../") or not file.is_file():
-        raise ValueError(f"{target.place}: there is no module {path}.")
+        raise ValueError(f"{target.location}: there is no module {path}.")
     text = _MARKS.sub("\n", file.read_text(encoding="utf-8"), count=1)
     imports = tuple(_imports(path, text))
     exports = tuple(match[1] for match in _EXPORT.finditer(text))
     for verb, names in (
-        ("imports", [name for each in imports for name in each.names]),
+        ("imports", [name for imported in imports for name in imported.names]),
         ("exports", exports),
     ):
-        if twice := [name for name in names if names.count(name) > 1]:
-            raise ValueError(f"{path}: it {verb} {twice[0]!r} twice.")
+        if repeated := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f"{path}: it {verb} {repeated[0]!r} twice.")
     plain = _EXPORT.sub("", _IMPORT.sub(lambda match: "\n" * match[0].count("\n"), text))
-    if other := _OTHER.search(plain):
+    if unsupported := _OTHER.search(plain):
         raise ValueError(
-            f"{path}:{_line(plain, other)}: {other[0].strip()!r} cannot be joined; write "
+            f"{path}:{_line(plain, unsupported)}: {unsupported[0].strip()!r} cannot be joined; "
+            "write "
             f'`import {{name}} from "./file.js";`, '
             "or `export` before a function, constant or class."
         )
@@ -198,15 +199,15 @@ def _parsed(root: Traversable, target: _Import) -> _Module:
 
 def _imports(path: str, text: str) -> Iterator[_Import]:
     for match in _IMPORT.finditer(text):
-        place = f"{path}:{_line(text, match)}"
+        location = f"{path}:{_line(text, match)}"
         names = tuple(name.strip() for name in match[1].split(",") if name.strip())
         if wrong := [name for name in names if not _NAME.fullmatch(name)]:
-            raise ValueError(f"{place}: expected a name to import, found {wrong[0]!r}.")
+            raise ValueError(f"{location}: expected a name to import, found {wrong[0]!r}.")
         if not match[2].startswith(("./", "../")):
             raise ValueError(
-                f"{place}: {match[2]!r} is not a relative path; it begins with ./ or ../."
+                f"{location}: {match[2]!r} is not a relative path; it begins with ./ or ../."
             )
-        yield _Import(place, normpath(join(dirname(path), match[2])), names)
+        yield _Import(location, normpath(join(dirname(path), match[2])), names)
 
 
 def _line(text: str, match: re.Match[str]) -> int:
@@ -214,12 +215,12 @@ def _line(text: str, match: re.Match[str]) -> int:
 
 
 def _wrapped(module: _Module, numbers: dict[str, int]) -> str:
-    taken = "".join(
-        f"const {{{', '.join(each.names)}}} = $modules[{numbers[each.path]}];\n"
-        for each in module.imports
+    import_lines = "".join(
+        f"const {{{', '.join(imported.names)}}} = $modules[{numbers[imported.path]}];\n"
+        for imported in module.imports
     )
-    given = f"return {{{', '.join(module.exports)}}};\n"
+    return_line = f"return {{{', '.join(module.exports)}}};\n"
     return (
         f"\n// {module.path}\n$modules[{numbers[module.path]}] = (() => "
-        f"{{\n{taken}{module.text}\n{given}}})();\n"
+        f"{{\n{import_lines}{module.text}\n{return_line}}})();\n"
     )

@@ -32,10 +32,12 @@ def measure_table(source: PageSource) -> dict[Key, dict[str, Any]]:
     """The measures in the order of the summary, the primary one first, each with what people should
     know of it.
     """
-    found = {key_of(row, source): (row["label"], row["unit"]) for row in source.own_rows}
-    for each, own in zip(source.values, source.row_attributes, strict=True):
-        found.setdefault(Key(each.measure, part_of(own, own)), (each.label, each.unit))
-    return {key: _measure(key, label, unit, source) for key, (label, unit) in found.items()}
+    labels = {key_of(row, source): (row["label"], row["unit"]) for row in source.own_rows}
+    for column, attributes in zip(source.values, source.row_attributes, strict=True):
+        labels.setdefault(
+            Key(column.measure, part_of(attributes, attributes)), (column.label, column.unit)
+        )
+    return {key: _measure(key, label, unit, source) for key, (label, unit) in labels.items()}
 
 
 def key_of(row: Row, source: PageSource) -> Key:
@@ -55,12 +57,12 @@ def summary(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, A
     """The figure of each run and measure with its interval, and with its ceiling and its chance
     level where they are known.
     """
-    runs, places = source.runs, [*measures]
+    runs, measure_keys = source.runs, [*measures]
     return [
         {
             **{
                 "run": runs.index(row["run"]),
-                "measure": places.index(key_of(row, source)),
+                "measure": measure_keys.index(key_of(row, source)),
                 **_cells(row, _FIGURES),
             },
             **{
@@ -75,35 +77,37 @@ def summary(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, A
 
 
 def differences(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, Any]]:
-    """Paired differences, b less a; better, worse, equal: in how many queries b is. The headline's
-    pair is first, and its way.
+    """Paired differences, b less a; better, worse, equal: the number of queries in which b is. The
+    headline's pair comes first, in its direction.
     """
-    runs, places, first = source.runs, [*measures], source.pair
-    found: list[dict[str, Any]] = []
-    for row in (each for each in source.rows if is_difference(each["measure"])):
+    runs, measure_keys, first = source.runs, [*measures], source.pair
+    comparisons: list[dict[str, Any]] = []
+    for row in (
+        summary_row for summary_row in source.rows if is_difference(summary_row["measure"])
+    ):
         key, cells = key_of(row, source), _cells(row, _DIFFERENCE)
         a, b = row["against"], row["run"]
-        if key not in places:
+        if key not in measure_keys:
             continue
         if (b, a) == first:
             a, b = b, a
             ends = {"difference": "difference", "low": "high", "high": "low"}
             cells |= {
-                name: None if cells[other] is None else 0.0 - cells[other]
-                for name, other in ends.items()
+                name: None if cells[opposite] is None else 0.0 - cells[opposite]
+                for name, opposite in ends.items()
             }
             cells |= {"better": cells["worse"], "worse": cells["better"]}
-        found.append(
+        comparisons.append(
             {
                 "a": runs.index(a),
                 "b": runs.index(b),
-                "measure": places.index(key),
+                "measure": measure_keys.index(key),
                 **cells,
                 "role": row.get("role"),
             }
         )
     return sorted(
-        found, key=lambda row: first is not None and (runs[row["a"]], runs[row["b"]]) != first
+        comparisons, key=lambda row: first is not None and (runs[row["a"]], runs[row["b"]]) != first
     )
 
 
@@ -119,9 +123,11 @@ def verdicts(source: PageSource) -> list[str]:
     if not total:
         return list(source.verdicts)
     by = f", by {source.rules['right_label']}" if "right_label" in source.rules else ""
-    named = " · ".join(f"{stage} {n:,}" for stage, n in stages.items())
-    what = f"{failed:,} of {total:,} questions {'fails' if failed == 1 else 'fail'}: {named}"
-    return [f"{what if failed else f'None of {total:,} questions fails'}{by}.", *source.verdicts]
+    stage_counts = " · ".join(f"{stage} {n:,}" for stage, n in stages.items())
+    finding = (
+        f"{failed:,} of {total:,} questions {'fails' if failed == 1 else 'fail'}: {stage_counts}"
+    )
+    return [f"{finding if failed else f'None of {total:,} questions fails'}{by}.", *source.verdicts]
 
 
 def failures(source: PageSource) -> list[dict[str, Any]]:
@@ -153,18 +159,30 @@ def settings(source: PageSource) -> dict[str, Any] | None:
             ["engine", *(str(name) for row in rows for name in (*row["tried"], *row["values"]))]
         )
     )
-    shown = [{name: _parameter(row["values"].get(name)) for name in names} for row in rows]
+    setting_values = [{name: _parameter(row["values"].get(name)) for name in names} for row in rows]
     engines = {
-        own["engine"]: [each for each in shown if each["engine"] == own["engine"]] for own in shown
+        values["engine"]: [
+            other_values
+            for other_values in setting_values
+            if other_values["engine"] == values["engine"]
+        ]
+        for values in setting_values
     }
     varying = [
         name
         for name in names
-        if any(len({each[name] for each in own}) > 1 for own in engines.values())
+        if any(
+            len({values[name] for values in engine_values}) > 1
+            for engine_values in engines.values()
+        )
     ]
     fixed = [
-        [[name, own[0][name]] for name in names if name not in varying and own[0][name] is not None]
-        for own in engines.values()
+        [
+            [name, engine_values[0][name]]
+            for name in names
+            if name not in varying and engine_values[0][name] is not None
+        ]
+        for engine_values in engines.values()
     ]
     varying = ["engine", *varying] if len(engines) > 1 else varying
     return {
@@ -173,11 +191,11 @@ def settings(source: PageSource) -> dict[str, Any] | None:
         "rows": [
             {
                 "run": source.runs.index(row["run"]),
-                "values": [own[name] for name in varying],
+                "values": [values[name] for name in varying],
                 "choices": list(row["choices"]),
                 "others": plain(row["others"]),
             }
-            for row, own in zip(rows, shown, strict=True)
+            for row, values in zip(rows, setting_values, strict=True)
         ],
     }
 
@@ -221,24 +239,26 @@ def groups(source: PageSource) -> list[dict[str, Any]]:
     for row in source.groups:
         if key_of(row, source) == first:
             rows.setdefault(row["group"], []).append(row)
-    return [_group(name, mine, source) for name, mine in rows.items()]
+    return [_group(name, group_rows, source) for name, group_rows in rows.items()]
 
 
 def _measure(key: Key, label: str, unit: str, source: PageSource) -> dict[str, Any]:
     stored = (source.rules.get("measures") or {}).get(key.measure)
-    known: Mapping[str, Any] = stored if isinstance(stored, Mapping) else {}
+    stored_definition: Mapping[str, Any] = stored if isinstance(stored, Mapping) else {}
     try:
-        own: Mapping[str, Any] = parse_measure(key.measure).entry.definition
+        registered: Mapping[str, Any] = parse_measure(key.measure).entry.definition
     except BadUsage:
-        own = {"better": "lower" if unit == "rank" else "higher"}
+        registered = {"better": "lower" if unit == "rank" else "higher"}
     return {
         "name": key.measure,
         "label": label,
         "unit": unit,
-        "better": source.better.get(key.measure) or known.get("better") or own["better"],
+        "better": source.better.get(key.measure)
+        or stored_definition.get("better")
+        or registered["better"],
         "of": key.of or None,
-        "summary": known.get("summary", "mean"),
-        "definition": known.get("definition") or own.get("definition"),
+        "summary": stored_definition.get("summary", "mean"),
+        "definition": stored_definition.get("definition") or registered.get("definition"),
     }
 
 
@@ -267,7 +287,7 @@ def _group(name: str, rows: Sequence[Row], source: PageSource) -> dict[str, Any]
 
 
 def _sentence(row: Row, source: PageSource) -> str:
-    found = MeasuredDifference(
+    difference = MeasuredDifference(
         **{name: row[name] for name in ("run", "against", "unit", "better", "n")},
         measure=difference_label(row),
         difference=row["mean"],
@@ -278,7 +298,7 @@ def _sentence(row: Row, source: PageSource) -> str:
         decisive=bool(row["decisive"]),
     )
     return verdict(
-        found,
+        difference,
         family=Family(
             "none", 1, "", source.rules.get("level", 0.95), noun=query_noun(source.protocol)[1]
         ),
@@ -302,7 +322,9 @@ def charts(source: PageSource) -> list[dict[str, Any]]:
             "critical_difference": _mean_ranks(source),
         },
     }
-    return [_entry(name, *found) for name, found in drawn.items() if found is not None]
+    return [
+        _entry(name, *drawn_chart) for name, drawn_chart in drawn.items() if drawn_chart is not None
+    ]
 
 
 _Drawn = tuple[dict[str, Any], str] | None
@@ -311,21 +333,21 @@ _Drawn = tuple[dict[str, Any], str] | None
 
 def _intervals(source: PageSource) -> _Drawn:
     """Means of the first measures, fewer of them the more runs there are."""
-    own = source.own_rows
-    measures = [*dict.fromkeys(row["measure"] for row in own)]
+    run_rows = source.own_rows
+    measures = [*dict.fromkeys(row["measure"] for row in run_rows)]
     # Of a single run every measure is a line, of several a panel with a line for each.
     most = (
         _MOST_LINES
         if len(source.runs) == 1
         else min(_MOST_MEASURES, _MOST_LINES // len(source.runs))
     )
-    shown = measures[: max(1, most)]
-    rows = [row for row in own if row["measure"] in shown]
+    measures_drawn = measures[: max(1, most)]
+    rows = [row for row in run_rows if row["measure"] in measures_drawn]
     noun = query_noun(source.protocol)
     spec = CHARTS["intervals"](
         ChartData(rows, list(source.values), source.rules, list(source.row_attributes), noun)
     )
-    return None if spec is None else (spec, _first(len(shown), len(measures)))
+    return None if spec is None else (spec, _first(len(measures_drawn), len(measures)))
 
 
 def _frontier(source: PageSource) -> _Drawn:
@@ -348,53 +370,62 @@ def _parameter_curves(source: PageSource) -> dict[str, _Drawn]:
     """For each parameter that was tried with several values the measures over it, a line for each
     value of the others.
     """
-    known = {row["run"]: row for row in source.settings}
-    tried = list(dict.fromkeys(name for row in known.values() for name in map(str, row["tried"])))
+    setting_rows = {row["run"]: row for row in source.settings}
+    tried = list(
+        dict.fromkeys(name for row in setting_rows.values() for name in map(str, row["tried"]))
+    )
     measures = [
         *dict.fromkeys(
             row["measure"]
             for row in source.own_rows
-            if row["run"] in known and row["mean"] is not None
+            if row["run"] in setting_rows and row["mean"] is not None
         )
     ]
     frontier: Any = source.rules.get("frontier")
     cost = frontier.get("cost") if isinstance(frontier, Mapping) else None
     # Quality and recall come first; of the costs only that of the frontier.
-    own = {each.measure for each in source.values}
+    per_query_measures = {column.measure for column in source.values}
     means = {
-        each: [(row["run"], row["mean"]) for row in source.own_rows if row["measure"] == each]
-        for each in measures
+        measure: [(row["run"], row["mean"]) for row in source.own_rows if row["measure"] == measure]
+        for measure in measures
     }
     # A measure that has the means of an earlier one draws nothing new.
     quality = [
-        each
-        for each in measures
-        if each in own
-        and means[each] not in [means[one] for one in measures[: measures.index(each)]]
+        measure
+        for measure in measures
+        if measure in per_query_measures
+        and means[measure]
+        not in [means[earlier] for earlier in measures[: measures.index(measure)]]
     ]
-    shown = [*quality[:_MOST_PANELS], *[each for each in measures if each == cost]]
-    found: dict[str, _Drawn] = {}
+    measures_drawn = [
+        *quality[:_MOST_PANELS],
+        *[measure for measure in measures if measure == cost],
+    ]
+    curves: dict[str, _Drawn] = {}
     for name in tried:
         rows = [
             row
             for row in source.own_rows
-            if row["measure"] in shown and name in known.get(row["run"], {}).get("values", ())
+            if row["measure"] in measures_drawn
+            and name in setting_rows.get(row["run"], {}).get("values", ())
         ]
-        lines = [_curve_row(row, known[row["run"]]["values"], name, tried) for row in rows]
+        lines = [_curve_row(row, setting_rows[row["run"]]["values"], name, tried) for row in rows]
         spec = (
             parameter_chart(lines, name, title=f"Measures over {name}", point="setting")
             if lines
             else None
         )
-        found[f"over_{name}"] = None if spec is None else (spec, "")
-    return found
+        curves[f"over_{name}"] = None if spec is None else (spec, "")
+    return curves
 
 
 def _curve_row(row: Row, values: Row, name: str, tried: Sequence[str]) -> dict[str, Any]:
-    others = " ".join(
-        f"{each}={_parameter(values[each])}" for each in tried if each != name and each in values
+    other_parameters = " ".join(
+        f"{parameter}={_parameter(values[parameter])}"
+        for parameter in tried
+        if parameter != name and parameter in values
     )
-    series = others or str(values.get("engine", row["run"]))
+    series = other_parameters or str(values.get("engine", row["run"]))
     # The intervals of lines that cross would hide them; the table of settings has them.
     bare = {"ci_low": None, "ci_high": None}
     return {
@@ -419,14 +450,14 @@ def _mean_ranks(source: PageSource) -> _Drawn:
 def _risk_coverage(source: PageSource) -> _Drawn:
     """The curves of the page's runs, where a confidence was requested."""
     stored: Sequence[Row] = source.rules.get("risk_coverage") or ()
-    own = [row for row in stored if row["run"] in source.runs]
-    spec = CHARTS["risk_coverage"](ChartData([], [], {"risk_coverage": own}, []))
+    run_curves = [row for row in stored if row["run"] in source.runs]
+    spec = CHARTS["risk_coverage"](ChartData([], [], {"risk_coverage": run_curves}, []))
     return None if spec is None else (spec, "")
 
 
-def _first(shown: int, every: int) -> str:
-    words = f"the first {shown}" if shown > 1 else "the first"
-    return "" if shown == every else f"{words} of {every} measures"
+def _first(n_drawn: int, n_measures: int) -> str:
+    words = f"the first {n_drawn}" if n_drawn > 1 else "the first"
+    return "" if n_drawn == n_measures else f"{words} of {n_measures} measures"
 
 
 def _curves(source: PageSource) -> _Drawn:
@@ -443,15 +474,15 @@ def _curves(source: PageSource) -> _Drawn:
             points.setdefault(word, {}).setdefault(int(k), []).append(
                 {**row, "label": f"{word}@{cut}", "k": int(k)}
             )
-    curves = [mine for mine in points.values() if len(mine) > 1]
-    shown = curves[:_MOST_CURVES]
-    rows = [row for mine in shown for k in sorted(mine) for row in mine[k]]
+    curves = [rows_by_k for rows_by_k in points.values() if len(rows_by_k) > 1]
+    curves_drawn = curves[:_MOST_CURVES]
+    rows = [row for rows_by_k in curves_drawn for k in sorted(rows_by_k) for row in rows_by_k[k]]
     if not rows:
         return None
     spec = k_curves(
         rows, bands="interval" if any(row["ci_low"] is not None for row in rows) else "sd"
     )
-    return spec, _first(len(shown), len(curves))
+    return spec, _first(len(curves_drawn), len(curves))
 
 
 def _entry(name: str, spec: dict[str, Any], beyond: str) -> dict[str, Any]:
@@ -459,29 +490,29 @@ def _entry(name: str, spec: dict[str, Any], beyond: str) -> dict[str, Any]:
     title = spec["title"]
     meaning, *scales = title["subtitle"]
     panels = {
-        key: each
-        for key, each in spec.items()
+        key: part
+        for key, part in spec.items()
         if key not in ("title", "background", "padding", "config")
     }
     return {
         "id": name,
         "title": title["text"],
         "note": "; ".join(filter(None, (meaning, beyond, *scales))),
-        "spec": _named(panels),
+        "spec": _with_names(panels),
     }
 
 
-def _named(spec: Any) -> Any:
-    """The same with names beside every panel: the page puts as many beside each other as there is
+def _with_names(spec: Any) -> Any:
+    """The spec with names beside every panel: the page puts as many panels in a row as there is
     room for.
     """
     if isinstance(spec, dict):
         return {
-            key: True if key == "labels" and each is False else _named(each)
-            for key, each in spec.items()
+            key: True if key == "labels" and child is False else _with_names(child)
+            for key, child in spec.items()
         }
     return (
-        [_named(each) for each in spec]
+        [_with_names(child) for child in spec]
         if isinstance(spec, Sequence) and not isinstance(spec, str)
         else spec
     )

@@ -11,7 +11,7 @@ from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.core.tables.columns import parquet
 from rankwell.io import undamaged
 from rankwell.io.result_folder import AGAIN, DETAILS, QUERIES, column_types, read_table
-from rankwell.report.page import MOST_RELEVANT, MOST_RESULTS, PlacedFolder, cells
+from rankwell.report.page import MOST_RELEVANT, MOST_RESULTS, PageFolder, cells
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -31,7 +31,7 @@ class Overview(NamedTuple):
     """Properties of the lists of each run and query, arrays of (runs, queries), and the cut of
     `tied`.
 
-    listed: whether there is a row at all. retrieved: whether there is one with a rank. relevant:
+    has_rows: whether there is a row at all. retrieved: whether there is one with a rank. relevant:
     how many relevant items.
     first: the rank of the first one, NaN for none. near: how many are among the first 10, unjudged:
     how many of those are.
@@ -39,7 +39,7 @@ class Overview(NamedTuple):
     """
 
     cut: int | None
-    listed: Bools
+    has_rows: Bools
     retrieved: Bools
     relevant: Ints
     first: Floats
@@ -49,65 +49,67 @@ class Overview(NamedTuple):
 
 
 class Tables:
-    """The tables of all places; a query is its id and its part (`t2v`), the empty text where ids
+    """The tables of all folders; a query is its id and its part (`t2v`), the empty text where ids
     distinguish queries.
     """
 
     def __init__(
-        self, places: Sequence[PlacedFolder], runs: Sequence[str], session: "DuckDBPyConnection"
+        self, folders: Sequence[PageFolder], runs: Sequence[str], session: "DuckDBPyConnection"
     ) -> None:
-        self._places, self._runs, self._session = places, runs, session
+        self._folders, self._runs, self._session = folders, runs, session
         self._shape = (len(runs), 0)
 
     def columns(self, name: str) -> list[dict[str, list[Any]]]:
-        """The columns of each place's table of this name, none where it has none, with runs and
+        """The columns of each folder's table of this name, none where it has none, with runs and
         attributes called as here.
         """
-        found: list[dict[str, list[Any]]] = []
-        for place in self._places:
-            path = place.folder / name
+        tables: list[dict[str, list[Any]]] = []
+        for folder in self._folders:
+            path = folder.path / name
             table = read_table(path) if path.is_file() else {}
             if "of" in table:
-                table["of"] = [place.names.get(each, each) for each in table["of"]]
+                table["of"] = [folder.names.get(run, run) for run in table["of"]]
             if name == QUERIES:
                 table = {
-                    place.attributes.get(column, column): cells for column, cells in table.items()
+                    folder.attributes.get(column, column): cells for column, cells in table.items()
                 }
-            found.append(table)
-        return found
+            tables.append(table)
+        return tables
 
     def join(self, queries: Sequence[tuple[str, str]]) -> bool:
-        """Joins the lists to the page's queries; False where no place has any."""
-        listed = [
-            (at, place)
-            for at, place in enumerate(self._places)
-            if (place.folder / DETAILS).is_file()
+        """Joins the lists to the page's queries; False where no folder has any."""
+        list_folders = [
+            (index, folder)
+            for index, folder in enumerate(self._folders)
+            if (folder.path / DETAILS).is_file()
         ]
-        if not listed:
+        if not list_folders:
             return False
-        for _, place in listed:
-            column_types(place.folder / DETAILS)
+        for _, folder in list_folders:
+            column_types(folder.path / DETAILS)
         self._shape = (len(self._runs), len(queries))
-        here = {run: at for at, run in enumerate(self._runs)}
-        named = [
-            (at, old, here[new])
-            for at, place in enumerate(self._places)
-            for old, new in place.names.items()
-            if new in here
+        run_index = {run: position for position, run in enumerate(self._runs)}
+        run_rows = [
+            (index, old, run_index[new])
+            for index, folder in enumerate(self._folders)
+            for old, new in folder.names.items()
+            if new in run_index
         ]
-        placed = [(*each, at) for at, each in enumerate(queries)]
-        self._register("runs_here", ("folder", "run", "place"), named, texts=("run",))
-        self._register("queries_here", ("query", "part", "place"), placed, texts=("query", "part"))
+        query_rows = [(*query_key, position) for position, query_key in enumerate(queries)]
+        self._register("runs_here", ("folder", "run", "place"), run_rows, texts=("run",))
+        self._register(
+            "queries_here", ("query", "part", "place"), query_rows, texts=("query", "part")
+        )
         parted = any(part for _, part in queries)
-        same = (
+        same_part = (
             f" AND q.part = coalesce(json_extract_string(d.detail, '$.{PART}'), '')"
             if parted
             else ""
         )
         parts = " UNION ALL ".join(
-            f"SELECT {at} AS folder, {', '.join(_DETAILS)}, file_row_number AS line "
-            f"FROM {parquet(place.folder / DETAILS, numbered=True)}"
-            for at, place in listed
+            f"SELECT {index} AS folder, {', '.join(_DETAILS)}, file_row_number AS line "
+            f"FROM {parquet(folder.path / DETAILS, numbered=True)}"
+            for index, folder in list_folders
         )
         with undamaged(f"{self._files}: ", AGAIN):
             self._session.execute(
@@ -115,7 +117,7 @@ class Tables:
                 "CAST(d.rank AS DOUBLE) AS rank, "
                 f"d.score, d.grade, d.state, d.detail, d.line FROM ({parts}) d "
                 "JOIN runs_here r ON r.folder = d.folder AND r.run = d.run JOIN queries_here "
-                f"q ON q.query = d.query{same}"
+                f"q ON q.query = d.query{same_part}"
             )
         return True
 
@@ -133,7 +135,7 @@ class Tables:
             f"HAVING {edge} = {below}) USING (query, run) WHERE rank IS NOT NULL AND score = edge "
             f"GROUP BY query, run HAVING min({graded}) < max({graded})"
         )
-        found = self._numpy(
+        counts = self._numpy(
             f"WITH ties AS ({ties}) SELECT query, run, count(*) FILTER (state = 'relevant') "
             "AS relevant, "
             "min(rank) FILTER (state = 'relevant') AS first, "
@@ -142,20 +144,20 @@ class Tables:
             "count(rank) > 0 AS retrieved, coalesce(bool_or(tied), FALSE) AS tied "
             "FROM lists LEFT JOIN ties USING (query, run) GROUP BY query, run"
         )
-        at = (found["run"].astype(np.int64), found["query"].astype(np.int64))
-        whole = Overview(
+        positions = (counts["run"].astype(np.int64), counts["query"].astype(np.int64))
+        overview = Overview(
             cut,
             *(
                 np.zeros(self._shape, dtype=kind)
                 for kind in (bool, bool, int, float, int, int, bool)
             ),
         )
-        whole.first[:] = np.nan
-        whole.listed[at] = True
+        overview.first[:] = np.nan
+        overview.has_rows[positions] = True
         for name in ("retrieved", "relevant", "near", "unjudged", "tied"):
-            getattr(whole, name)[at] = found[name]
-        whole.first[at] = _floats(found["first"])
-        return whole
+            getattr(overview, name)[positions] = counts[name]
+        overview.first[positions] = _floats(counts["first"])
+        return overview
 
     def lists_of(self, queries: Sequence[int]) -> Iterable[tuple[Any, ...]]:
         """Rows of query, run, item, state, detail, rank, score, grade, in the order of query, run
@@ -165,7 +167,7 @@ class Tables:
         what was not found is last.
         """
         self._register("chosen", ("query",), [(query,) for query in queries])
-        found = self._numpy(
+        columns = self._numpy(
             f"SELECT {', '.join(_DETAILS)} FROM lists SEMI JOIN chosen USING (query) "
             f"WHERE rank <= {MOST_RESULTS} OR state = 'relevant' OR (state = 'junk' AND score "
             "IS NOT NULL) "
@@ -175,10 +177,12 @@ class Tables:
             f"ORDER BY rank NULLS LAST, item) <= {MOST_RELEVANT} "
             "ORDER BY query, run, rank NULLS LAST, item, line"
         )
-        others = [found[name].tolist() for name in ("query", "run", "item", "state", "detail")]
+        text_columns = [
+            columns[name].tolist() for name in ("query", "run", "item", "state", "detail")
+        ]
         return zip(
-            *others,
-            *(cells(_floats(found[name])) for name in ("rank", "score", "grade")),
+            *text_columns,
+            *(cells(_floats(columns[name])) for name in ("rank", "score", "grade")),
             strict=True,
         )
 
@@ -192,8 +196,8 @@ class Tables:
         """Makes a table of rows of integers, and of texts in the columns `texts`."""
         kinds = {column: object if column in texts else np.int64 for column in columns}
         ready = {
-            column: np.array([row[at] for row in rows], dtype=kinds[column])
-            for at, column in enumerate(columns)
+            column: np.array([row[index] for row in rows], dtype=kinds[column])
+            for index, column in enumerate(columns)
         }
         self._session.register(f"{name}_columns", ready)
         self._session.execute(
@@ -208,7 +212,7 @@ class Tables:
     @property
     def _files(self) -> str:
         return ", ".join(
-            str(path) for place in self._places if (path := place.folder / DETAILS).is_file()
+            str(path) for folder in self._folders if (path := folder.path / DETAILS).is_file()
         )
 
 

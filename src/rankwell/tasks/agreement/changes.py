@@ -14,27 +14,25 @@ def relative_changes_of(
     """Relative changes of the means of the further candidates against the first's, over queries
     that count in both, as rows.
     """
-    first, *others = candidates
-    if not others:
-        return []
+    first = candidates[0]
     base = {
-        each.measure: each
-        for each in builder.values
-        if each.run == first and each.summary == "mean"
+        values.measure: values
+        for values in builder.values
+        if values.run == first and values.summary == "mean"
     }
     compared = [
-        (base[each.measure], each, own["k"])
-        for each, own in zip(builder.values, builder.row_attributes, strict=True)
-        if each.run in others and each.measure in base
+        (base[values.measure], values, attributes["k"])
+        for values, attributes in zip(builder.values, builder.row_attributes, strict=True)
+        if values.run in candidates[1:] and values.measure in base
     ]
-    pairs = [(one.values, other.values) for one, other, _ in compared]
+    pairs = [(before.values, after.values) for before, after, _ in compared]
     rows: list[dict[str, Any]] = []
-    for (_, each, k), change in zip(
+    for (_, values, k), change in zip(
         compared, relative_changes(pairs, bootstrap=intervals != "none", seed=seed), strict=True
     ):
         low, high = change.interval or (None, None)
-        name, label = f"Change({each.measure})", f"Change({each.label})"
-        row = SummaryRow.of(each.run, name, label, change.value, None, low, high, change.n, "share")
+        names = (f"Change({name})" for name in (values.measure, values.label))
+        row = SummaryRow.of(values.run, *names, change.value, None, low, high, change.n, "share")
         rows.append({**row, "k": k, "chance": None, "against": first})
     return rows
 
@@ -50,8 +48,8 @@ def notes_on_changes(rows: Sequence[Mapping[str, Any]], intervals: Intervals) ->
     ]
     if intervals == "none" or not lacking:
         return []
-    named, first = ", ".join(dict.fromkeys(row["label"] for row in lacking)), lacking[0]["against"]
+    labels, first = ", ".join(dict.fromkeys(row["label"] for row in lacking)), lacking[0]["against"]
     return [
         f"no interval, as the mean of {first} is 0 or less in a resample of the queries, so "
-        f"that the change has no bound: {named}"
+        f"that the change has no bound: {labels}"
     ]

@@ -111,10 +111,9 @@ def agree(
     """
     # `AgreementOptions` will do, too.
     parts = options if isinstance(options, PartOptions) else PartOptions()  # pyright: ignore[reportUnnecessaryIsInstance]
-    found = agreement_results(
+    return agreement_results(
         reference, candidates, options, parts, spectrum=spectrum, details=details, progress=progress
-    )
-    return found.finished()
+    ).finished()
 
 
 def agreement_results(
@@ -129,75 +128,86 @@ def agreement_results(
 ) -> PartOutcome:
     """The results of `agree`, or what to show where its parts are not all computed."""
     rules, ks = inputs.convention_of(options), tuple(sorted(set(cutoffs(options.k))))
-    named = inputs.named_models(reference, candidates)
-    if is_run(next(iter(named.values()))):
+    models_by_name = inputs.named_models(reference, candidates)
+    if is_run(next(iter(models_by_name.values()))):
         if parts.is_used:
             raise BadUsage(
                 "parts need embeddings; runs are compared in one piece: leave "
                 f"{flag('--executor')} out."
             )
-        return PartOutcome(_of_runs(RunAgreement(named, options, rules, ks), named, options, ks))
+        lists = RunAgreement(models_by_name, options, rules, ks)
+        return PartOutcome(_of_runs(lists, models_by_name, options, ks))
     refuse_unused_columns(options.columns, "run", "a run")
     if options.labels is None:
         refuse_unused_columns(options.qrels_columns, "judgments", flag("--labels"))
-    models, notes = inputs.read_models(named, options, in_parts=parts.is_used, sized=parts.dry_run)
+    models, notes = inputs.read_models(
+        models_by_name, options, in_parts=parts.is_used, sized=parts.dry_run
+    )
     quick = options.intervals == "none"
     spectrum = not quick if spectrum is None else spectrum
     # The panel needs all vectors; those of objects are read once there is a result.
     is_late = parts.dry_run or (
-        not options.ceiling and any(isinstance(each.items, ObjectEmbeddings) for each in models)
+        not options.ceiling and any(isinstance(model.items, ObjectEmbeddings) for model in models)
     )
     panel = VectorPanel([], ()) if is_late else inputs.check_vectors(models, spectrum=spectrum)
     sample = Sample.draw(models[0].items.names(), options, sized=parts.dry_run)
     plans = inputs.requested_measures(options, rules, ks, sample)
+    cut, deepest = cuts_gold(rules), max(ks)
     # A source that prints no margin need not wait for one.
-    cut = cuts_gold(rules)
-    depth = max([max(ks), *(each.gold_depth for each in plans)]) + (
-        0 if cut and quick else _MARGIN_DEPTH
-    )
+    without_margin = cut and quick
+    depth = max(deepest, *(plan.gold_depth for plan in plans))
+    depth = min(depth + _MARGIN_DEPTH * (not without_margin), sample.most_candidates)
     if options.ceiling and not parts.dry_run:
         models.append(models[0].in_half_precision())
-    known, depth = None, min(depth, sample.most_candidates)
+    # Measures of judged lists need no ranks beyond the lists.
+    exact = any(plan.measure.entry.view is RankingPairs for plan in plans)
+    earlier = None
     if parts.is_used:
-        exact = any(each.measure.entry.view is RankingPairs for each in plans)
         outcome = neighbours_in_parts(
-            models, named, sample, (depth, max(ks)), exact=exact, parts=parts, progress=progress
+            models,
+            models_by_name,
+            sample,
+            (depth, deepest),
+            exact=exact,
+            parts=parts,
+            progress=progress,
         )
         if outcome.result is None:
             return outcome
-        known = outcome.result
+        earlier = outcome.result
         panel = inputs.check_vectors(models, spectrum=spectrum) if is_late else panel
     lists = ReferenceLists(
         sample,
         models[0],
-        max(ks),
+        deepest,
         depth,
-        known=known,
+        earlier=earlier,
         progress=progress_of(progress, models[0].name),
     )
     evaluation = _AgreementEvaluation(options, ks, rules, lists, plans)
-    whole = options.measures is None and not cut
-    for each in models[1:]:
-        evaluation.add(each, whole=whole, progress=progress_of(progress, each.name))
-    if not (cut and quick):
-        evaluation.add_reference(rows=whole)
+    has_aggregates = options.measures is None and not cut
+    for model in models[1:]:
+        pairs, top = lists.compare(model, exact=exact, progress=progress_of(progress, model.name))
+        evaluation.add(model, pairs, top, aggregates=has_aggregates)
+    if not without_margin:
+        evaluation.add_reference(rows=has_aggregates)
     if options.labels is not None:
         words = inputs.bare_words(rules.defaults) if cut else ["nDCG", "P", "R", "AP", "RR"]
         evaluation.judge(
-            options.labels, plan_measures(words, ks, rules.words, None, JudgedRankings)
+            options.labels, plan_measures(words, ks, rules.words, None, [JudgedRankings])
         )
-    chosen = {"rows": "matched by position"} if notes else {}
+    matching = {"rows": "matched by position"} if notes else {}
     if sample.requested > len(sample.items):
         notes.append(
             f"{options.samples} samples were requested and there are {len(sample.items)} "
             "items: all are queries"
         )
     notes = [*rules.unnamed(options), *rules.notes, *panel.warnings, *notes]
-    return PartOutcome(evaluation.results(panel, named, chosen, notes, details=details))
+    return PartOutcome(evaluation.results(panel, models_by_name, matching, notes, details=details))
 
 
 def _of_runs(
-    lists: RunAgreement, named: Mapping[str, Any], options: AgreementOptions, ks: Sequence[int]
+    lists: RunAgreement, runs: Mapping[str, Any], options: AgreementOptions, ks: Sequence[int]
 ) -> AgreementResults:
     """The results of runs beside a reference run."""
     changes = relative_changes_of(lists.builder, lists.candidates, options.intervals, options.seed)
@@ -207,7 +217,7 @@ def _of_runs(
         AgreementResults,
         **fields,
         tables={"changes": changes},
-        sources=sources_of(named),
+        sources=sources_of(runs),
         intervals=options.intervals,
         seed=options.seed,
         task="agreement",
@@ -261,13 +271,8 @@ class _AgreementEvaluation:
         lists: ReferenceLists,
         plans: Sequence[MeasurePlan],
     ) -> None:
-        self._options, self._lists, self._plans, self._ks, self._deepest = (
-            options,
-            lists,
-            plans,
-            ks,
-            max(ks),
-        )
+        self._options, self._lists, self._plans, self._ks = options, lists, plans, ks
+        self._deepest = max(ks)
         self._tops: dict[str, TopK] = {lists.model.name: lists.top}
         self._vectors: Representation | None = None
         self._chances: dict[tuple[str, bytes], Floats] = {}
@@ -277,31 +282,24 @@ class _AgreementEvaluation:
         self.definitions: dict[str, dict[str, str]] = {}
         self.margins: dict[int, float | None] = {}
 
-    def add(
-        self, candidate: Model, *, whole: bool, progress: Callable[[int, int], None] | None
-    ) -> None:
-        """Measures one candidate. whole: adds the aggregates of all its vectors."""
-        # Measures of judged lists need no ranks beyond the lists.
-        exact = any(each.measure.entry.view is RankingPairs for each in self._plans)
-        pairs, self._tops[candidate.name] = self._lists.beside(
-            candidate, exact=exact, progress=progress
-        )
-        self.pairs[candidate.name] = pairs
+    def add(self, candidate: Model, pairs: RankingPairs, top: TopK, *, aggregates: bool) -> None:
+        """Measures one candidate. aggregates: adds those of all its vectors."""
+        self.pairs[candidate.name], self._tops[candidate.name] = pairs, top
         judged = cache(pairs.judged)
-        for each in self._plans:
-            view = (
-                pairs
-                if each.measure.entry.view is RankingPairs
-                else judged(each.gold_depth, each.gains)
-            )
+        for plan in self._plans:
             # The chance level is the same for all candidates whose lists are as long.
-            key = each.exact, pairs.candidate.offsets.tobytes()
+            key = plan.exact, pairs.candidate.offsets.tobytes()
             if key not in self._chances:
                 self._chances[key] = chance_level(
-                    each.measure, pairs, gold_depth=each.gold_depth, gains=each.gains
+                    plan.measure, pairs, gold_depth=plan.gold_depth, gains=plan.gains
                 )
-            self._keep(candidate.name, each, each.measure(view), self._chances[key])
-        if whole:
+            values = plan.measure(
+                pairs
+                if plan.measure.entry.view is RankingPairs
+                else judged(plan.gold_depth, plan.gains)
+            )
+            self._keep(candidate.name, plan, values, self._chances[key])
+        if aggregates:
             self._add_alignment(candidate)
             self._add_hubs(candidate.name)
 
@@ -312,76 +310,67 @@ class _AgreementEvaluation:
             near = margin(pairs, k=k, eps=self._options.eps)
             self.margins[k] = None if np.isnan(near).all() else float(np.nanmedian(near))
         if rows:
-            for each in plan_measures([f"Margin(eps={self._options.eps!r})"], self._ks, {}, None):
-                self._keep(name, each, each.measure(pairs))
+            for plan in plan_measures([f"Margin(eps={self._options.eps!r})"], self._ks, {}, None):
+                self._keep(name, plan, plan.measure(pairs))
             self._add_hubs(name)
 
     def judge(self, labels: Any, plans: Sequence[MeasurePlan]) -> None:
         """Measures the reference and every candidate against judgments of some of the queries."""
-        found = io.find_judgments(labels, qrels_columns=self._options.qrels_columns)
-        flat = found.table.flat
-        known = {query: row for row, query in enumerate(flat.queries)}
-        names, notes = self._lists.sample.names, self.builder.notes
-        notes += found.notes
-        rows = [known.get(name, -1) for name in names]
-        there = np.flatnonzero(np.array(rows) >= 0)
-        if not len(there):
-            what = (
-                f"the labels judge {len(known)} queries, none of them among the {len(names)} "
-                "sampled items"
-            )
+        judgments = io.find_judgments(labels, qrels_columns=self._options.qrels_columns)
+        flat, names = judgments.table.flat, self._lists.sample.names
+        notes = self.builder.notes
+        notes += judgments.notes
+        row_of = {query: row for row, query in enumerate(flat.queries)}
+        judged = np.flatnonzero([name in row_of for name in names])
+        if not len(judged):
             raise NothingToEvaluate(
-                f"{what} (as {names[0]!r}); their queries are ids of the embeddings."
+                f"the labels judge {len(row_of)} queries, none of them among the {len(names)} "
+                f"sampled items (as {names[0]!r}); their queries are ids of the embeddings."
             )
-        if len(there) < len(names):
+        if len(judged) < len(names):
             notes.append(
-                f"{len(there)} of {len(names)} sampled queries have labels; measures against "
+                f"{len(judged)} of {len(names)} sampled queries have labels; measures against "
                 "labels count these"
             )
         lacking = sort_ids(set(flat.items) - set(self._lists.sample.items))
         if lacking:
-            what = f"{len(lacking)} judged items are not among the embeddings, first {lacking[0]!r}"
-            notes.append(f"{what}; they count as relevant items that nothing retrieves")
-        flat = flat.with_junk({names[place]: [names[place]] for place in there.tolist()})
-        taken = np.array(rows, dtype=np.int64)[there]
-        for run, top in self._tops.items():
-            short = replace(
-                top,
-                positions=top.positions[:, : self._deepest],
-                scores=top.scores[:, : self._deepest],
+            notes.append(
+                f"{len(lacking)} judged items are not among the embeddings, first {lacking[0]!r}; "
+                "they count as relevant items that nothing retrieves"
             )
+        queries = [names[query] for query in judged.tolist()]
+        flat = flat.with_junk({query: [query] for query in queries})
+        rows = np.array([row_of[query] for query in queries], dtype=np.int64)
+        for run, top in self._tops.items():
+            first = slice(self._deepest)
+            short = replace(top, positions=top.positions[:, first], scores=top.scores[:, first])
             hits = io.find_hits(short.ranking(), flat, ties="input").hits
-            view = JudgedRankings.join(flat, hits).resolve("input").take(taken)
-            for each in plans:
+            view = JudgedRankings.join(flat, hits).resolve("input").take(rows)
+            for plan in plans:
                 values = np.full(len(names), np.nan)
-                values[there] = each.measure(view)
-                exact = inputs.with_parameter(each.exact, "truth='labels'")
-                self._keep(run, each._replace(exact=exact, label=f"{each.label} (labels)"), values)
+                values[judged] = plan.measure(view)
+                exact = inputs.with_parameter(plan.exact, "truth='labels'")
+                self._keep(run, plan._replace(exact=exact, label=f"{plan.label} (labels)"), values)
 
     def _keep(
-        self, run: str, each: MeasurePlan, values: Floats, chance: Floats | None = None
+        self, run: str, plan: MeasurePlan, values: Floats, chance: Floats | None = None
     ) -> None:
-        known = np.zeros(0) if chance is None else chance[~np.isnan(chance)]
-        level = exact_mean(known) if len(known) else None
+        defined = np.zeros(0) if chance is None else chance[~np.isnan(chance)]
+        level = exact_mean(defined) if len(defined) else None
         self.builder.keep(
-            run, each.measure, each.label, self._lists.sample.names, values, name=each.exact
+            run, plan.measure, plan.label, self._lists.sample.names, values, name=plan.exact
         )
-        self.builder.row_attributes.append({"k": each.measure.cutoff, "chance": level})
-        self.definitions[each.exact] = each.definition
+        self.builder.row_attributes.append({"k": plan.measure.cutoff, "chance": level})
+        self.definitions[plan.exact] = plan.definition
 
     def _add_alignment(self, candidate: Model) -> None:
-        n = self._lists.model.items.n
-        rows = (
-            np.arange(_ALIGNED_ITEMS, dtype=np.int64) * n // _ALIGNED_ITEMS
-            if n > _ALIGNED_ITEMS
-            else slice(None)
-        )
+        n, name = self._lists.model.items.n, candidate.name
+        size = min(n, _ALIGNED_ITEMS)
+        rows = slice(None) if size == n else np.arange(size, dtype=np.int64) * n // size
         self._vectors = self._vectors or Representation(self._lists.model.items.vectors[rows])
         cka = linear_cka(self._vectors, Representation(candidate.items.vectors[rows]))
-        self._aggregate(candidate.name, "CKA", cka.linear, min(n, _ALIGNED_ITEMS))
-        self._aggregate(
-            candidate.name, "CKA(kind='debiased')", cka.debiased, min(n, _ALIGNED_ITEMS), chance=0.0
-        )
+        self._aggregate(name, "CKA", cka.linear, size)
+        self._aggregate(name, "CKA(kind='debiased')", cka.debiased, size, chance=0.0)
 
     def _add_hubs(self, name: str) -> None:
         k, queries = self._deepest, len(self._lists.sample.rows)
@@ -400,9 +389,8 @@ class _AgreementEvaluation:
         unit: Unit = "score",
         chance: float | None = None,
     ) -> None:
-        row = SummaryRow.of(
-            run, name, name, None if np.isnan(value) else float(value), None, None, None, n, unit
-        )
+        mean = None if np.isnan(value) else float(value)
+        row = SummaryRow.of(run, name, name, mean, None, None, None, n, unit)
         self.aggregates.append(row | {"k": k, "chance": chance})
         figure = FIGURES[name.partition("@")[0]]
         self.definitions[name] = {
@@ -415,34 +403,28 @@ class _AgreementEvaluation:
     def results(
         self,
         panel: VectorPanel,
-        named: Mapping[str, Any],
-        chosen: Mapping[str, Any],
+        models: Mapping[str, Any],
+        matching: Mapping[str, Any],
         notes: Sequence[str],
         *,
         details: bool,
     ) -> AgreementResults:
-        """The results of all models, which are `named`. chosen: further options that decided a
-        number.
-        """
-        builder, sample, depth, candidates = (
-            self.builder,
-            self._lists.sample,
-            self._deepest,
-            tuple(named)[1:],
-        )
+        """The results of all models. matching: the rule by which rows belong together."""
+        builder, sample, depth = self.builder, self._lists.sample, self._deepest
+        candidates = tuple(models)[1:]
         intervals, seed = self._options.intervals, self._options.seed
         changes = relative_changes_of(builder, candidates, intervals, seed)
         return builder.results(
             AgreementResults,
             # Intervals, seed and version stand before the panel.
             rules={
-                **self._rules(chosen),
+                **self._rules(matching),
                 "intervals": intervals,
                 "seed": seed,
                 "version": __version__,
                 "panel": panel.rows,
             },
-            measures=[LabelledMeasure(each.measure, each.label) for each in self._plans],
+            measures=[LabelledMeasure(plan.measure, plan.label) for plan in self._plans],
             notes=[*notes, *builder.notes, *notes_on_changes(changes, intervals)],
             aggregates=tuple(self.aggregates),
             details=_detail_columns(self.pairs, sample.items, depth) if details else None,
@@ -454,14 +436,14 @@ class _AgreementEvaluation:
             convention=builder.convention,
             sample=sample,
             pairs=self.pairs,
-            sources=sources_of(named),
+            sources=sources_of(models),
             intervals=intervals,
             seed=seed,
             check=lambda result: [_CHANGES_NOTE] if intervals == "t" and result.changes else [],
             task="agreement",
         )
 
-    def _rules(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    def _rules(self, matching: Mapping[str, Any]) -> dict[str, Any]:
         """Every choice that decided a number."""
         sample, rules = self._lists.sample, self.builder.convention
         n, queries = len(sample.items), len(sample.rows)
@@ -479,7 +461,7 @@ class _AgreementEvaluation:
             "k": ",".join(map(str, self._ks)),
             "gold_depth": self._options.gold_depth or ("k" if cuts_gold(rules) else self._deepest),
             "metric": self._options.metric,
-            **chosen,
+            **matching,
             **({"eps": self._options.eps} if self.margins else {}),
             **({"cka_items": min(n, _ALIGNED_ITEMS)} if "CKA" in self.definitions else {}),
             "ties": "position",
@@ -529,34 +511,29 @@ def _detail_columns(
             (first.other_ranks > 0) & (first.other_ranks <= second.lengths[first.query_of_row])
         )
         last = first.score_at(np.full(len(pairs.queries), depth, dtype=np.int64))
-        for side, chosen, ranks, scores in (
-            (
-                second,
-                second.within(None),
-                (second.ranks, second.other_ranks),
-                (second.scores, second.other_scores),
-            ),
-            (first, lacking, (first.other_ranks, first.ranks), (first.other_scores, first.scores)),
-        ):
-            (rank, place), (score, known) = (
-                (column[chosen] for column in ranks),
-                (column[chosen] for column in scores),
-            )
-            owner, near = side.query_of_row[chosen], (place > 0) & (place <= depth)
-            listed: list[int] = side.items[chosen].tolist()
-            found = Details(
-                query=[pairs.queries[row] for row in owner.tolist()],
-                item=[items[row] for row in listed],
+        ranks = (second.ranks, second.other_ranks), (first.other_ranks, first.ranks)
+        scores = (second.scores, second.other_scores), (first.other_scores, first.scores)
+        sides = ((second, second.within(None)), (first, lacking))
+        for (side, rows), of_rank, of_score in zip(sides, ranks, scores, strict=True):
+            rank, reference_rank = (column[rows] for column in of_rank)
+            score, reference_score = (column[rows] for column in of_score)
+            owner = side.query_of_row[rows]
+            near = (reference_rank > 0) & (reference_rank <= depth)
+            positions: list[int] = side.items[rows].tolist()
+            details = Details(
+                query=[pairs.queries[query] for query in owner.tolist()],
+                item=[items[position] for position in positions],
                 rank=np.where(rank == 0, np.nan, rank),
                 score=score,
                 grade=near.astype(np.float64),
-                state=["relevant" if each else "nonrelevant" for each in near.tolist()],
+                state=["relevant" if is_near else "nonrelevant" for is_near in near.tolist()],
             )
-            rows = zip(place.tolist(), known.tolist(), (known - last[owner]).tolist(), strict=True)
-            parts.append((run, found, [_detail(*each) for each in rows]))
+            cells = (reference_rank, reference_score, reference_score - last[owner])
+            lines = zip(*(column.tolist() for column in cells), strict=True)
+            parts.append((run, details, [_detail(*line) for line in lines]))
     return detail_columns(parts)
 
 
-def _detail(place: int, *similarities: float) -> str:
-    score, gap = (None if isnan(each) else each for each in similarities)
-    return json.dumps({"reference_rank": place or None, "reference_score": score, "margin": gap})
+def _detail(rank: int, *similarities: float) -> str:
+    score, gap = (None if isnan(value) else value for value in similarities)
+    return json.dumps({"reference_rank": rank or None, "reference_score": score, "margin": gap})

@@ -12,14 +12,14 @@ from rankwell.neighbours import TopK
 from rankwell.parts import Json
 from rankwell.parts.arrays import PartArrays, arrays_of
 from rankwell.parts.comparing import PartComparison
-from rankwell.parts.execution import carry_out, work_folder
+from rankwell.parts.execution import run_in_parts, work_folder
 from rankwell.parts.options import PartOptions, PartOutcome
 from rankwell.tasks.agreement.inputs import KnownNeighbours, Model, Sample
 
 
 def neighbours_in_parts(
     models: Sequence[Model],
-    places: Mapping[str, Any],
+    sources: Mapping[str, Any],
     sample: Sample,
     depths: tuple[int, int],
     *,
@@ -28,65 +28,74 @@ def neighbours_in_parts(
     progress: Callable[[str, int, int], None] | None,
 ) -> PartOutcome:
     """The `KnownNeighbours`. depths: of the reference's lists, which is the first model, and of the
-    others'. exact: with ranks.
+    candidates'. exact: with ranks.
 
-    places: of the models by name; others, and those that are not in the order of the reference, are
-    copied.
+    sources: of the models by name; other models, and those that are not in the order of the
+    reference, are copied.
     """
-    reference, *others = [each.name for each in models]
+    reference, *candidates = [model.name for model in models]
     depth = depths[1]
     with (
-        work_folder(replace(parts, work=None) if parts.dry_run else parts) as place,
-        arrays_of(place, outlined=parts.dry_run) as kept,
+        work_folder(replace(parts, work=None) if parts.dry_run else parts) as folder,
+        arrays_of(folder, outlined=parts.dry_run) as store,
     ):
-        tables = {each.name: list(kept.table(each.items, places.get(each.name))) for each in models}
-        arrays, given = _sampled(kept, sample)
+        tables = {
+            model.name: list(store.table(model.items, sources.get(model.name))) for model in models
+        }
+        arrays, fields = _sampled(store, sample)
         first = [
             PartComparison(
-                what="lists", items=each, queries=each, width=depths[each != reference], **given
+                what="lists", items=name, queries=name, width=depths[name != reference], **fields
             )
-            for each in tables
+            for name in tables
         ]
         pairs = [
-            pair for each in others if exact for pair in ((reference, each), (each, reference))
+            pair for name in candidates if exact for pair in ((reference, name), (name, reference))
         ]
         then: list[Json] = []
-        for model, other in pairs:
-            counts = PartComparison(what="counts", items=model, queries=model, width=depth, **given)
-            then.append({"comparison": counts.json, "of": [*tables].index(other), "depth": depth})
-        options = {"metric": models[0].metric, "tables": tables, "arrays": arrays, "then": then}
-        options["first"] = [each.json for each in first]
-        chosen = parts if parts.dry_run else replace(parts, work=place.name)
-        outcome = carry_out("counts", options, chosen, "rankwell agree", progress)
+        for model, listing in pairs:
+            counts = PartComparison(
+                what="counts", items=model, queries=model, width=depth, **fields
+            )
+            of = [*tables].index(listing)
+            then.append({"comparison": counts.json, "of": of, "depth": depth})
+        options = {
+            "metric": models[0].metric,
+            "tables": tables,
+            "arrays": arrays,
+            "then": then,
+            "first": [comparison.json for comparison in first],
+        }
+        work = parts if parts.dry_run else replace(parts, work=folder.name)
+        outcome = run_in_parts("counts", options, work, "rankwell agree", progress)
     if outcome.result is None:
         return outcome
-    found = dict(zip(tables, outcome.result, strict=False))
-    by_name = {each.name: each for each in models}
+    lists = dict(zip(tables, outcome.result, strict=False))
+    by_name = {model.name: model for model in models}
     ranks = {
-        (model, other): _ranks(by_name[model], sample, found[other][0][:, :depth], counts)
-        for (model, other), counts in zip(pairs, outcome.result[len(first) :], strict=True)
+        (model, listing): _ranks(by_name[model], sample, lists[listing][0][:, :depth], counts)
+        for (model, listing), counts in zip(pairs, outcome.result[len(first) :], strict=True)
     }
     tops: dict[str, TopK] = {}
-    for name, (positions, scores) in found.items():
-        model = by_name[name]
-        tops[name] = TopK(positions, scores, sample.names, model.items.names(), model.metric)
+    for model in models:
+        positions, scores = lists[model.name]
+        tops[model.name] = TopK(positions, scores, sample.names, model.items.names(), model.metric)
     return outcome._replace(result=KnownNeighbours(tops, ranks))
 
 
-def _sampled(kept: PartArrays, sample: Sample) -> tuple[dict[str, str], dict[str, Any]]:
+def _sampled(store: PartArrays, sample: Sample) -> tuple[dict[str, str], dict[str, Any]]:
     """The arrays of the sample and of labels, and the fields of comparisons that name them."""
-    arrays, given = {"sample": kept.keep(sample.rows)}, {"own": "sample"}
+    arrays, fields = {"sample": store.keep(sample.rows)}, {"own": "sample"}
     if not sample.is_all:
-        given["rows"] = "sample"
+        fields["rows"] = "sample"
     if sample.labels is not None:
-        known: dict[Any, int] = {}
-        numbers = [
-            -1 if label is None else known.setdefault(label, len(known)) for label in sample.labels
-        ]
-        codes = np.array(numbers, dtype=np.int64)
-        arrays["labels"] = kept.keep(np.concatenate([codes[sample.rows], codes]))
-        given["labels"] = "labels"
-    return arrays, given
+        numbers: dict[Any, int] = {None: -1}
+        codes = np.array(
+            [numbers.setdefault(label, len(numbers) - 1) for label in sample.labels], dtype=np.int64
+        )
+        arrays["labels"] = store.keep(np.concatenate([codes[sample.rows], codes]))
+        fields["labels"] = "labels"
+    return arrays, fields
 
 
 def _ranks(model: Model, sample: Sample, positions: Ints, counts: Ints) -> tuple[Ints, Floats]:

@@ -36,6 +36,16 @@ from rankwell.tasks.agreement.vectors import VectorPanel, vector_panel
 
 Progress = Callable[[int, int], None]
 _GAINS = re.compile(r"gains=(['\"]?)([\w-]+)\1,?")
+_USUAL = (
+    "Overlap",
+    "Jaccard",
+    "AO",
+    "nDCG",
+    "nDCG(gains='reciprocal-rank')",
+    "nDCG(gains='similarity')",
+    "AP",
+    "RR",
+)
 # Below two items, or half of the points beyond k, these are undefined for all queries.
 _NEED_TWO = ("TauAP", "Spearman", "SpearmanUnion")
 _NEED_HALF = ("Trustworthiness", "Continuity")
@@ -46,23 +56,20 @@ def named_models(reference: Any, candidates: Any) -> dict[str, Any]:
     for a name used twice.
     """
     if isinstance(candidates, Mapping):
-        given: list[tuple[str, Any]] = [(str(name), place) for name, place in candidates.items()]
+        pairs: list[tuple[str, Any]] = [(str(name), data) for name, data in candidates.items()]
+    elif isinstance(candidates, (list, tuple)):
+        pairs = [("", data) for data in candidates]
     else:
-        given = [
-            ("", place)
-            for place in (candidates if isinstance(candidates, (list, tuple)) else [candidates])
-        ]
-    if not given:
+        pairs = [("", candidates)]
+    if not pairs:
         raise BadUsage("no candidate is given; name at least one after the reference.")
-    numbered = [
-        f"candidate{number}" if len(given) > 1 else "candidate"
-        for number in range(1, len(given) + 1)
-    ]
-    return named_places([("", reference), *given], ["reference", *numbered])
+    names = [f"candidate{number}" for number in range(1, len(pairs) + 1)]
+    names = names if len(pairs) > 1 else ["candidate"]
+    return named_places([("", reference), *pairs], ["reference", *names])
 
 
 def read_models(
-    named: Mapping[str, Any],
+    models: Mapping[str, Any],
     options: AgreementOptions,
     *,
     in_parts: bool = False,
@@ -76,26 +83,23 @@ def read_models(
     # The panel looks at every number anyway.
     read = planned_embeddings if in_parts else partial(read_embeddings, check=False)
     tables: dict[str, Embeddings] = {}
-    for name, place in named.items():
-        table = read(place)
+    for name, data in models.items():
+        table = read(data)
         if table.ids is None and options.ids is not None:
-            table = read(place if isinstance(place, (str, Path)) else table, ids=options.ids)
+            table = read(data if isinstance(data, (str, Path)) else table, ids=options.ids)
         tables[name] = table
-    first, *others = tables
-    kinds = {table.ids is None for table in tables.values()}
-    notes = (
-        ["only some of the embeddings have ids, so that rows are matched by position"]
-        if len(kinds) > 1
-        else []
-    )
-    aligned = [tables[first]]
-    for name in others:
+    first, reference = next(iter(tables.items()))
+    notes: list[str] = []
+    if len({table.ids is None for table in tables.values()}) > 1:
+        notes.append("only some of the embeddings have ids, so that rows are matched by position")
+    for name, table in tables.items():
+        if name == first:
+            continue
         if sized:
-            rows_by_id(tables[first], tables[name], first, name)
-        aligned.append(tables[name] if sized else align(tables[first], tables[name], first, name))
-    return [
-        Model(name, table, options.metric) for name, table in zip(tables, aligned, strict=True)
-    ], notes
+            rows_by_id(reference, table, first, name)
+        else:
+            tables[name] = align(reference, table, first, name)
+    return [Model(name, table, options.metric) for name, table in tables.items()], notes
 
 
 def check_vectors(models: "Sequence[Model]", *, spectrum: bool) -> VectorPanel:
@@ -110,12 +114,12 @@ def check_vectors(models: "Sequence[Model]", *, spectrum: bool) -> VectorPanel:
             except BadInput as error:
                 raise type(error)(f"{model.name}: {error}") from error
         if row["zero"] and model.metric == "cosine":
-            found = next(
-                each
-                for each in panel.warnings
-                if each.startswith(f"{model.name}: ") and " zero, " in each
+            warning = next(
+                text
+                for text in panel.warnings
+                if text.startswith(f"{model.name}: ") and " zero, " in text
             )
-            raise BadInput(f"{found[:-1]}; drop it, or take {flag('--metric', 'dot')} or l2.")
+            raise BadInput(f"{warning[:-1]}; drop it, or take {flag('--metric', 'dot')} or l2.")
     return panel
 
 
@@ -147,8 +151,10 @@ class Sample:
             )
         labels, requested = _labels(options.exclude, n), n if size == "all" else int(size)
         if requested < n and (requested < 1 or not 0 <= options.seed < 1 << 32):
-            what = f"{requested} samples with the seed {options.seed}"
-            raise BadUsage(f"{what}; one sample or more, and a seed from 0 to 4294967295.")
+            raise BadUsage(
+                f"{requested} samples with the seed {options.seed}; one sample or more, and a seed "
+                "from 0 to 4294967295."
+            )
         if sized and labels is None:
             return cls(np.broadcast_to(np.int64(0), min(requested, n)), items, None, requested)
         if requested >= n:
@@ -170,22 +176,19 @@ class Sample:
     @cached_property
     def groups(self) -> Groups | None:
         """The labels of queries and items in the form of `search`."""
+        if self.labels is None:
+            return None
         rows: list[int] = self.rows.tolist()
-        return (
-            None if self.labels is None else Groups([self.labels[row] for row in rows], self.labels)
-        )
+        return Groups([self.labels[row] for row in rows], self.labels)
 
     @cached_property
     def n_candidates(self) -> Ints:
         """(queries,) number of items that may be neighbours of each query."""
-        excluded = np.ones(len(self.rows), dtype=np.int64)
-        if self.groups is not None:
-            alike = Counter(label for label in self.groups.items if label is not None)
-            excluded = np.array(
-                [1 if label is None else alike[label] for label in self.groups.queries],
-                dtype=np.int64,
-            )
-        return len(self.items) - excluded
+        if self.groups is None:
+            return np.full(len(self.rows), len(self.items) - 1, dtype=np.int64)
+        sizes = Counter(self.groups.items)
+        excluded = [1 if label is None else sizes[label] for label in self.groups.queries]
+        return len(self.items) - np.array(excluded, dtype=np.int64)
 
     @property
     def most_candidates(self) -> int:
@@ -196,18 +199,16 @@ class Sample:
 def _labels(exclude: Any, n: int) -> list[str | None] | None:
     if exclude is None:
         return None
-    is_place = isinstance(exclude, (str, Path))
-    found = (
-        read_column(exclude)
-        if is_place
-        else [None if each is None else str(each) for each in exclude]
-    )
-    if len(found) != n:
+    if isinstance(exclude, (str, Path)):
+        labels = read_column(exclude)
+    else:
+        labels = [None if label is None else str(label) for label in exclude]
+    if len(labels) != n:
         raise BadInput(
-            f"{len(found)} labels to exclude by, for {n} vectors; there is one for each, in "
+            f"{len(labels)} labels to exclude by, for {n} vectors; there is one for each, in "
             "the reference's order."
         )
-    return [label or None for label in found]
+    return [label or None for label in labels]
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,10 +236,10 @@ class Model:
         """(queries, m) ranks among all candidates, from 1, 0 for no item, and similarities. items:
         (queries, m) rows, or -1.
         """
-        found = ranks_of(
+        ranks = ranks_of(
             self._queries(sample), self.items, items, **self._options(sample), progress=progress
         )
-        return found.above + found.before + 1, found.scores
+        return ranks.above + ranks.before + 1, ranks.scores
 
     def in_half_precision(self) -> "Model":
         """The model with its vectors as float16. Raises BadInput where a number exceeds that
@@ -247,8 +248,10 @@ class Model:
         with np.errstate(over="ignore"):
             half = np.asarray(self.items.vectors, dtype=np.float16)
         if not np.isfinite(half).all():
-            what = f"{self.name}: float16 ends at 65504, which a number exceeds"
-            raise BadInput(f"{what}; scale the vectors, or leave out {flag('--ceiling')}.")
+            raise BadInput(
+                f"{self.name}: float16 ends at 65504, which a number exceeds; scale the vectors, "
+                f"or leave out {flag('--ceiling')}."
+            )
         return Model(f"{self.name} (float16)", Embeddings(self.items.ids, half), self.metric)
 
     def _options(self, sample: Sample) -> dict[str, Any]:
@@ -272,7 +275,7 @@ class ReferenceLists:
     """The lists of the reference, made once for every candidate and cut-off; the candidates' are as
     long as `depth`.
 
-    known: lists and ranks that were found before, of all models.
+    earlier: lists and ranks that were found before, of all models.
     """
 
     def __init__(
@@ -282,39 +285,35 @@ class ReferenceLists:
         depth: int,
         reference_depth: int,
         *,
-        known: KnownNeighbours | None = None,
+        earlier: KnownNeighbours | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self.sample, self.model, self.depth, self._known = sample, model, depth, known
-        self.top = (
-            model.nearest(sample, reference_depth, progress)
-            if known is None
-            else known.tops[model.name]
-        )
+        self.sample, self.model, self.depth, self._earlier = sample, model, depth, earlier
+        self.top = self._nearest(model, reference_depth, progress)
 
-    def beside(
+    def _nearest(self, model: Model, depth: int, progress: Progress | None) -> TopK:
+        if self._earlier is None:
+            return model.nearest(self.sample, depth, progress)
+        return self._earlier.tops[model.name]
+
+    def compare(
         self, candidate: Model, *, exact: bool, progress: Progress | None = None
     ) -> tuple[RankingPairs, TopK]:
         """The view of the two models' lists, and the candidate's. exact: with the rank of every
         item on the other side.
         """
-        known = self._known
-        top = (
-            candidate.nearest(self.sample, self.depth, progress)
-            if known is None
-            else known.tops[candidate.name]
-        )
+        top = self._nearest(candidate, self.depth, progress)
         shape = self.top.positions.shape
         ranks, scores = np.zeros(shape, dtype=np.int64), np.full(shape, np.nan)
         of_candidate: tuple[Ints | None, Floats | None] = None, None
         if exact:
             first = self.top.positions[:, : self.depth]
-            if known is None:
+            if self._earlier is None:
                 of_candidate = self.model.exact_ranks(self.sample, top.positions, progress)
                 of_reference = candidate.exact_ranks(self.sample, first, progress)
             else:
-                mine, theirs = self.model.name, candidate.name
-                of_candidate, of_reference = known.ranks[mine, theirs], known.ranks[theirs, mine]
+                of_candidate = self._earlier.ranks[self.model.name, candidate.name]
+                of_reference = self._earlier.ranks[candidate.name, self.model.name]
             ranks[:, : first.shape[1]], scores[:, : first.shape[1]] = of_reference
         pairs = RankingPairs.from_top_k(
             self.sample.names,
@@ -333,19 +332,19 @@ def convention_of(options: AgreementOptions) -> Convention:
         raise BadUsage(f"eps={options.eps!r}: expected 0 or more.")
     if options.gold_depth is not None and options.gold_depth < 1:
         raise BadUsage(f"a gold depth of {options.gold_depth}; one item or more is relevant.")
-    name, entry = options.convention, find_convention(options.convention, "agreement")
-    if name != "rankwell" and "agreement" not in entry.tasks:
-        known = [each for each in CONVENTIONS if "agreement" in CONVENTIONS[each].tasks]
+    name, convention = options.convention, find_convention(options.convention, "agreement")
+    if name == "rankwell":
+        # The title of the default is on rankings with judgments.
+        return convention._replace(
+            title="the items that lists of neighbours share, and their order"
+        )
+    if "agreement" not in convention.tasks:
+        names = [name for name in CONVENTIONS if "agreement" in CONVENTIONS[name].tasks]
         raise BadUsage(
             f"the convention {name} judges runs; for agreement there are rankwell and "
-            f"{', '.join(known)}."
+            f"{', '.join(names)}."
         )
-    # The title of the default is on rankings with judgments.
-    return (
-        entry._replace(title="the items that lists of neighbours share, and their order")
-        if name == "rankwell"
-        else entry
-    )
+    return convention
 
 
 def cuts_gold(convention: Convention) -> bool:
@@ -371,9 +370,9 @@ class MeasurePlan(NamedTuple):
         """The measure's description in the rules; the residual of RBO is how little is known,
         neither good nor bad.
         """
-        own = self.measure.entry.definition
-        is_residual = self.measure.name == "RBO" and self.measure.parameters.get("kind") == "res"
-        return own | {"better": "neither"} if is_residual else own
+        definition = self.measure.entry.definition
+        is_residual = self.measure.name == "RBO" and self.measure.parameters["kind"] == "res"
+        return definition | {"better": "neither"} if is_residual else definition
 
 
 def requested_measures(
@@ -383,41 +382,27 @@ def requested_measures(
     more depth than neighbours.
     """
     deepest, n = max(ks), sample.most_candidates
-    for what, value in (("k", deepest), ("the gold depth", options.gold_depth or 0)):
+    for option, value in (("k", deepest), ("the gold depth", options.gold_depth or 0)):
         if value > n:
-            leave = f"{len(sample.items)} vectors leave {n} neighbours"
             raise BadUsage(
-                f"{what} is {value}, but {leave}; choose a smaller value, or give more vectors."
+                f"{option} is {value}, but {len(sample.items)} vectors leave {n} neighbours; "
+                "choose a smaller value, or give more vectors."
             )
     texts = measure_names(options.measures)
     # A convention whose truth is a reference's list has words of its own for it; others have words
     # for judgments only.
     if cuts_gold(rules):
-        return plan_measures(
-            texts or bare_words(rules.defaults), ks, rules.words, options.gold_depth
-        )
-    usual: list[str] = []
-    for k in () if texts else ks:
-        bare = [
-            "Overlap",
-            "Jaccard",
-            "AO",
-            "nDCG",
-            "nDCG(gains='reciprocal-rank')",
-            "nDCG(gains='similarity')",
-            "AP",
-            "RR",
-        ]
-        bare += _NEED_TWO if k > 1 else ()
-        bare += [f"EpsRecall(eps={options.eps!r})"]
-        bare += _NEED_HALF if 2 * k < n + 1 else ()
-        usual += [f"{name}@{k}" for name in bare]
-    usual += [
-        *(f"RBO(kind={kind!r})@{deepest}" for kind in ("min", "res", "ext")),
-        "MedR_first",
-        "MnR_first",
-    ]
-    return plan_measures(texts or usual, ks, rules.words, options.gold_depth or deepest)
+        texts = texts or bare_words(rules.defaults)
+        return plan_measures(texts, ks, rules.words, options.gold_depth)
+    if not texts:
+        texts = []
+        for k in ks:
+            names = [*_USUAL, *(_NEED_TWO if k > 1 else ()), f"EpsRecall(eps={options.eps!r})"]
+            names += _NEED_HALF if 2 * k < n + 1 else ()
+            texts += [f"{name}@{k}" for name in names]
+        texts += [f"RBO(kind={kind!r})@{deepest}" for kind in ("min", "res", "ext")]
+        texts += ["MedR_first", "MnR_first"]
+    return plan_measures(texts, ks, rules.words, options.gold_depth or deepest)
 
 
 def bare_words(words: Sequence[str]) -> list[str]:
@@ -430,20 +415,18 @@ def plan_measures(
     ks: Sequence[int],
     words: Mapping[str, str],
     gold_depth: int | None,
-    view: type | None = None,
+    views: Sequence[type] = (RankingPairs, JudgedRankings),
 ) -> tuple[MeasurePlan, ...]:
     """The measures that texts name, each once, at every cut-off of `ks` where a text names none.
     Raises UnknownName, BadUsage.
     """
-    found: dict[str, MeasurePlan] = {}
+    plans: dict[str, MeasurePlan] = {}
     for text in texts:
         for spelled in _at_each(text.strip(), ks, words):
-            each = _plan(spelled, words, gold_depth, max(ks))
-            check_views(
-                [each.measure], *((RankingPairs, JudgedRankings) if view is None else (view,))
-            )
-            found.setdefault(each.exact, each)
-    return tuple(found.values())
+            plan = _plan(spelled, words, gold_depth, max(ks))
+            check_views([plan.measure], *views)
+            plans.setdefault(plan.exact, plan)
+    return tuple(plans.values())
 
 
 def _at_each(text: str, ks: Sequence[int], words: Mapping[str, str]) -> list[str]:
@@ -466,20 +449,19 @@ def _plan(text: str, words: Mapping[str, str], gold_depth: int | None, deepest: 
     if k is not None and k > deepest:
         raise BadUsage(f"{text} looks at {k} places, the lists have {deepest}; add {k} to -k.")
     name = str(measure) if gains == "binary" else with_parameter(str(measure), f"gains={gains!r}")
-    is_own = measure.name == text.split("(")[0].split("@")[0]
-    return MeasurePlan(measure, name, name if is_own else text, gold_depth or k or deepest, gains)
+    label = name if measure.name == re.split("[(@]", text)[0] else text
+    return MeasurePlan(measure, name, label, gold_depth or k or deepest, gains)
 
 
 def with_parameter(name: str, parameter: str) -> str:
     """A measure's exact name with one more parameter before its own:
     `nDCG(gains='similarity')@5`.
     """
-    head, at, cut = name.partition("@")
-    return (
-        (head.replace("(", f"({parameter},", 1) if "(" in head else f"{head}({parameter})")
-        + at
-        + cut
-    )
+    word, bracket, parameters = name.partition("(")
+    if bracket:
+        return f"{word}({parameter},{parameters}"
+    word, at, cut = name.partition("@")
+    return f"{word}({parameter}){at}{cut}"
 
 
 def _without_gains(text: str) -> tuple[str, Gains]:
@@ -493,6 +475,5 @@ def _without_gains(text: str) -> tuple[str, Gains]:
         raise UnknownName(
             f"unknown gains {match[2]!r} (in {text!r}); known are {', '.join(get_args(Gains))}."
         )
-    return (text[: match.start()] + text[match.end() :]).replace("()", "").replace(",)", ")"), cast(
-        Gains, match[2]
-    )
+    bare = text[: match.start()] + text[match.end() :]
+    return bare.replace("()", "").replace(",)", ")"), cast(Gains, match[2])

@@ -35,21 +35,21 @@ from rankwell.tasks.agreement.vectors import VectorPanel
 _OF_VECTORS = ("samples", "metric", "ids", "exclude", "labels", "qrels_columns", "ceiling", "eps")
 
 
-def is_run(place: Any) -> bool:
+def is_run(data: Any) -> bool:
     """Whether a place or an object holds a run, and not vectors."""
-    if isinstance(place, Mapping):
-        first: Any = next(iter(place.values()), None)
+    if isinstance(data, Mapping):
+        first: Any = next(iter(data.values()), None)
         inner: Any = first[0] if isinstance(first, (list, tuple)) and first else None
         return isinstance(first, Mapping) or isinstance(inner, (str, list, tuple))
-    if not isinstance(place, (str, Path)):
-        return isinstance(place, Ranking)
-    if not exists(place) or Path(place).is_dir():
+    if not isinstance(data, (str, Path)):
+        return isinstance(data, Ranking)
+    if not exists(data) or Path(data).is_dir():
         return False
-    if (url := remote_url(place)) is not None:
+    if (url := remote_url(data)) is not None:
         with suppress(BadInput, BadUsage):
             rows_of(url)
             return False
-    head = Head.of(Source(place))
+    head = Head.of(Source(data))
     if head.raw.startswith(MAGIC) or b"\0" in head.raw[:8]:
         return False
     run, vectors = (
@@ -63,71 +63,69 @@ class RunAgreement:
 
     def __init__(
         self,
-        named: Mapping[str, Any],
+        runs: Mapping[str, Any],
         options: AgreementOptions,
         rules: Convention,
         ks: Sequence[int],
     ) -> None:
-        self.name, *self.candidates = named
-        usual = {each.name: each.default for each in fields(options)}
-        unused = next((name for name in _OF_VECTORS if getattr(options, name) != usual[name]), None)
-        if unused is not None:
-            given = flag(unused, getattr(options, unused))
-            raise BadUsage(f"{given} applies to vectors, and {self.name} is a run; leave it out.")
+        self.name, *self.candidates = runs
+        defaults = {option.name: option.default for option in fields(options)}
+        for name in _OF_VECTORS:
+            value = getattr(options, name)
+            if value != defaults[name]:
+                raise BadUsage(
+                    f"{flag(name, value)} applies to vectors, and {self.name} is a run; leave it "
+                    "out."
+                )
         self.builder, self.notes = ResultsBuilder(rules), [*rules.unnamed(options), *rules.notes]
-        texts = measure_names(options.measures) or (
-            bare_words(rules.defaults)
-            if cuts_gold(rules)
-            else [f"{name}@{k}" for k in ks for name in ("Overlap", "Jaccard", "RBO")]
-        )
-        self.gold_depth = options.gold_depth or (None if cuts_gold(rules) else max(ks))
+        cut, texts = cuts_gold(rules), measure_names(options.measures)
+        if not texts and cut:
+            texts = bare_words(rules.defaults)
+        elif not texts:
+            texts = [f"{name}@{k}" for k in ks for name in ("Overlap", "Jaccard", "RBO")]
+        self.gold_depth = options.gold_depth or (None if cut else max(ks))
         self.plans: tuple[MeasurePlan, ...] = plan_measures(texts, ks, rules.words, self.gold_depth)
         self.tables = {
-            name: io.read_ranking(place, columns=options.columns, notes=self.notes)
-            for name, place in named.items()
+            name: io.read_ranking(run, columns=options.columns, notes=self.notes)
+            for name, run in runs.items()
         }
         self.queries = self.tables[self.name].queries
-        self.pairs = {name: self._beside(name) for name in self.candidates}
+        self.pairs = {name: self._measured(name) for name in self.candidates}
 
-    def _beside(self, name: str) -> RankingPairs:
-        """Measures a candidate. Raises NothingToEvaluate where it shares no query with the
-        reference.
+    def _measured(self, name: str) -> RankingPairs:
+        """The lists of a candidate beside the reference's, whose values are kept. Raises
+        NothingToEvaluate where they share no query.
         """
         table = self.tables[name]
-        there = sum(query in table.index for query in self.queries)
-        if not there:
-            example = (
-                f"{self.name} has queries like {next(iter(self.queries), '')!r}, {name} like "
-                f"{next(iter(table.queries), '')!r}"
-            )
+        shared = sum(query in table.index for query in self.queries)
+        if not shared:
             raise NothingToEvaluate(
-                f"{name} and {self.name} have no query in common ({example}); are these runs "
-                "of one data set?"
+                f"{name} and {self.name} have no query in common ({self.name} has queries like "
+                f"{next(iter(self.queries), '')!r}, {name} like {next(iter(table.queries), '')!r}"
+                "); are these runs of one data set?"
             )
-        if there < len(self.queries):
+        if shared < len(self.queries):
             self.notes.append(
-                f"{name} lacks {len(self.queries) - there} of {len(self.queries)} queries, "
+                f"{name} lacks {len(self.queries) - shared} of {len(self.queries)} queries, "
                 "which share nothing"
             )
-        if there < len(table.queries):
+        if shared < len(table.queries):
             self.notes.append(
-                f"{name} has {len(table.queries) - there} queries that {self.name} lacks; "
+                f"{name} has {len(table.queries) - shared} queries that {self.name} lacks; "
                 "they are ignored"
             )
-        own = table.to_dict()
+        lists = table.to_dict()
         pairs = ranking_pairs(
-            self.tables[self.name].to_dict(), {query: own.get(query, {}) for query in self.queries}
+            self.tables[self.name].to_dict(),
+            {query: lists.get(query, {}) for query in self.queries},
         )
-        for each in self.plans:
-            view = (
-                pairs
-                if each.measure.entry.view is RankingPairs
-                else pairs.judged(each.gold_depth, each.gains)
-            )
+        for plan in self.plans:
+            is_pair = plan.measure.entry.view is RankingPairs
+            view = pairs if is_pair else pairs.judged(plan.gold_depth, plan.gains)
             self.builder.keep(
-                name, each.measure, each.label, pairs.queries, each.measure(view), name=each.exact
+                name, plan.measure, plan.label, pairs.queries, plan.measure(view), name=plan.exact
             )
-            self.builder.row_attributes.append({"k": each.measure.cutoff})
+            self.builder.row_attributes.append({"k": plan.measure.cutoff})
         return pairs
 
     def fields(self, ks: Sequence[int]) -> dict[str, Any]:
@@ -141,9 +139,9 @@ class RunAgreement:
                 "gold_depth": self.gold_depth or "k",
                 "ties": "id-desc",
                 "sd": "population" if self.builder.convention.population_sd else "sample",
-                "measures": {each.exact: each.definition for each in self.plans},
+                "measures": {plan.exact: plan.definition for plan in self.plans},
             },
-            "measures": [LabelledMeasure(each.measure, each.label) for each in self.plans],
+            "measures": [LabelledMeasure(plan.measure, plan.label) for plan in self.plans],
             "notes": self.notes,
             "reference": self.name,
             "candidates": tuple(self.candidates),

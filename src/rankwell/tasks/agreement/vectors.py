@@ -63,20 +63,27 @@ def vector_panel(
     warnings: list[str] = []
     for name, table in models.items():
         scan = _look(table.vectors, block)
-        row = _row(name, table, scan, spectrum=spectrum, block=block)
-        row["same_as"] = next(
-            (other for other, seen in scans.items() if _is_same(models[other], seen, table, scan)),
+        same_as = next(
+            (
+                earlier
+                for earlier, earlier_scan in scans.items()
+                if _is_same(models[earlier], earlier_scan, table, scan)
+            ),
             None,
         )
+        row = _row(name, table, scan, same_as, spectrum=spectrum, block=block)
         rows.append(row)
         warnings += _warnings(table, scan, row)
-        warnings += [
-            f"{name}: the same vectors as {other}, in another order; are the ids right?"
-            for other, seen in scans.items()
-            if row["same_as"] is None
-            and len(seen.mean) == len(scan.mean)
-            and _is_shuffled(seen.hashes, scan.hashes)
-        ]
+        for earlier, earlier_scan in scans.items():
+            if (
+                same_as is None
+                and len(earlier_scan.mean) == len(scan.mean)
+                and np.array_equal(np.sort(earlier_scan.hashes), np.sort(scan.hashes))
+                and not np.array_equal(earlier_scan.hashes, scan.hashes)
+            ):
+                warnings.append(
+                    f"{name}: the same vectors as {earlier}, in another order; are the ids right?"
+                )
         scans[name] = scan
     return VectorPanel(rows, tuple(warnings))
 
@@ -100,9 +107,8 @@ def _look(vectors: NDArray[Any], block: int) -> _Scan:
         if not finite.all():
             nan += int(np.isnan(numbers).sum())
             infinite += int(np.isinf(numbers).sum())
-            first_wrong = (
-                rows.start + int(np.flatnonzero(~finite)[0]) if first_wrong < 0 else first_wrong
-            )
+            if first_wrong < 0:
+                first_wrong = rows.start + int(np.flatnonzero(~finite)[0])
             numbers[~finite] = 0.0
         norms[rows] = np.where(finite, lengths, np.nan)
         total += numbers.sum(axis=0)
@@ -132,19 +138,23 @@ def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _row(
-    name: str, table: Embeddings, scan: _Scan, *, spectrum: bool, block: int
+    name: str, table: Embeddings, scan: _Scan, same_as: str | None, *, spectrum: bool, block: int
 ) -> dict[str, Any]:
     norms = scan.norms[~np.isnan(scan.norms)]
     directed = int((norms > 0).sum())
     pairs = directed * (directed - 1)
     similarity = (float(scan.unit_sum @ scan.unit_sum) - directed) / pairs if pairs else None
-    chosen = _spectrum_rows(scan, table.dimensions) if spectrum else np.zeros(0, dtype=np.int64)
+    finite = _finite_rows(scan)
+    most = max(4 * table.dimensions, _PRODUCTS // table.dimensions**2) if spectrum else 0
+    if len(finite) > most:
+        # Evenly spaced, as many as the product may cost.
+        finite = finite[np.arange(most, dtype=np.int64) * len(finite) // most]
     numbers = {
         "norm_min": norms.min() if len(norms) else None,
         "norm_median": np.median(norms) if len(norms) else None,
         "norm_max": norms.max() if len(norms) else None,
         "mean_similarity": similarity,
-        "effective_rank": _effective_rank(table.vectors, chosen, scan.mean, block),
+        "effective_rank": _effective_rank(table.vectors, finite, scan.mean, block),
     }
     return {
         "embeddings": name,
@@ -159,53 +169,44 @@ def _row(
             column: None if number is None else rounded(float(number))
             for column, number in numbers.items()
         },
-        "rank_rows": len(chosen) if spectrum else None,
-        "same_as": None,
+        "rank_rows": len(finite) if spectrum else None,
+        "same_as": same_as,
     }
 
 
 def _duplicates(vectors: NDArray[Any], scan: _Scan) -> int:
     """Number of finite vectors that equal an earlier one; hashes only select what to compare."""
-    known = np.flatnonzero(~np.isnan(scan.norms))
-    order = known[np.argsort(scan.hashes[known], kind="stable")]
+    finite = _finite_rows(scan)
+    order = finite[np.argsort(scan.hashes[finite], kind="stable")]
     alike = np.flatnonzero(scan.hashes[order[1:]] == scan.hashes[order[:-1]])
-    found = 0
-    for piece in row_blocks(len(alike), vectors.shape[1]):
-        found += int(
-            (vectors[order[alike[piece]]] == vectors[order[alike[piece] + 1]]).all(axis=1).sum()
-        )
-    return found
+    count = 0
+    for block in row_blocks(len(alike), vectors.shape[1]):
+        first, second = vectors[order[alike[block]]], vectors[order[alike[block] + 1]]
+        count += int((first == second).all(axis=1).sum())
+    return count
 
 
-def _spectrum_rows(scan: _Scan, dimensions: int) -> Ints:
-    """Evenly spaced rows with finite numbers, as many as the product may cost."""
-    known = np.flatnonzero(~np.isnan(scan.norms))
-    most = max(4 * dimensions, _PRODUCTS // dimensions**2)
-    if len(known) <= most:
-        return known
-    return known[np.arange(most, dtype=np.int64) * len(known) // most]
+def _finite_rows(scan: _Scan) -> Ints:
+    return np.flatnonzero(~np.isnan(scan.norms))
 
 
-def _effective_rank(vectors: NDArray[Any], chosen: Ints, mean: Floats, block: int) -> float | None:
+def _effective_rank(vectors: NDArray[Any], rows: Ints, mean: Floats, block: int) -> float | None:
     """exp of the entropy of the singular values, each divided by their sum; None where they are all
     zero.
     """
-    n, dimensions = len(chosen), vectors.shape[1]
+    n, dimensions = len(rows), vectors.shape[1]
     if n < 2:
         return None
-    everything = n == len(vectors)
-    if not everything:
-        blocks = row_blocks(n, dimensions, block)
-        mean = (
-            sum(
-                (vectors[chosen[rows]].sum(axis=0, dtype=np.float64) for rows in blocks),
-                start=np.zeros(dimensions),
-            )
-            / n
-        )
+    is_sample = n < len(vectors)
+    blocks = list(row_blocks(n, dimensions, block))
+    if is_sample:
+        total = np.zeros(dimensions)
+        for block_rows in blocks:
+            total += vectors[rows[block_rows]].sum(axis=0, dtype=np.float64)
+        mean = total / n
     gram = np.zeros((dimensions, dimensions))
-    for rows in row_blocks(n, dimensions, block):
-        numbers = vectors[rows if everything else chosen[rows]].astype(np.float64) - mean
+    for block_rows in blocks:
+        numbers = vectors[rows[block_rows] if is_sample else block_rows].astype(np.float64) - mean
         gram += numbers.T @ numbers
     energies = np.linalg.eigvalsh(gram)
     # What the product's rounding leaves of a singular value of zero.
@@ -217,50 +218,45 @@ def _effective_rank(vectors: NDArray[Any], chosen: Ints, mean: Floats, block: in
     return float(np.exp(-(shares * np.log(shares)).sum()))
 
 
-def _is_same(first: Embeddings, seen: _Scan, second: Embeddings, scan: _Scan) -> bool:
+def _is_same(first: Embeddings, first_scan: _Scan, second: Embeddings, scan: _Scan) -> bool:
     """Whether two models have the same numbers in the same rows, whatever their types."""
-    if first.vectors.shape != second.vectors.shape or not np.array_equal(seen.hashes, scan.hashes):
-        return False
-    pairs = row_blocks(first.n, first.dimensions)
-    return all(
-        np.array_equal(first.vectors[rows], second.vectors[rows], equal_nan=True) for rows in pairs
+    return (
+        first.vectors.shape == second.vectors.shape
+        and np.array_equal(first_scan.hashes, scan.hashes)
+        and all(
+            np.array_equal(first.vectors[rows], second.vectors[rows], equal_nan=True)
+            for rows in row_blocks(first.n, first.dimensions)
+        )
     )
 
 
-def _is_shuffled(seen: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> bool:
-    return not np.array_equal(seen, hashes) and np.array_equal(np.sort(seen), np.sort(hashes))
-
-
 def _warnings(table: Embeddings, scan: _Scan, row: Mapping[str, Any]) -> list[str]:
-    name, found = row["embeddings"], list[str]()
+    warnings: list[str] = []
     if scan.first_wrong >= 0:
-        wrong = f"{row['nan']} numbers are NaN and {row['infinite']} infinite"
-        found.append(
-            f"{name}: {wrong}, the first in {table.place(scan.first_wrong)}; no similarity is "
-            "defined for them."
+        warnings.append(
+            f"{row['nan']} numbers are NaN and {row['infinite']} infinite, the first in "
+            f"{table.place(scan.first_wrong)}; no similarity is defined for them."
         )
     if row["zero"]:
         first = int(np.flatnonzero(scan.norms == 0)[0])
-        found.append(
-            f"{name}: {_vectors(row['zero'])} zero, the first in {table.place(first)}; their "
-            "cosine is undefined."
+        warnings.append(
+            f"{_vectors(row['zero'])} zero, the first in {table.place(first)}; their cosine is "
+            "undefined."
         )
     if row["duplicates"]:
-        found.append(
-            f"{name}: {_vectors(row['duplicates'])} equal to an earlier one; their neighbours "
-            "are tied."
+        warnings.append(
+            f"{_vectors(row['duplicates'])} equal to an earlier one; their neighbours are tied."
         )
-    if row["mean_similarity"] is not None and row["mean_similarity"] > _COLLAPSED:
-        found.append(
-            f"{name}: two vectors are {figure(row['mean_similarity'], 'score')} alike on "
-            "average; did the model collapse?"
+    if (row["mean_similarity"] or 0.0) > _COLLAPSED:
+        warnings.append(
+            f"two vectors are {figure(row['mean_similarity'], 'score')} alike on average; did the "
+            "model collapse?"
         )
     if row["same_as"] is not None:
-        found.append(
-            f"{name}: the same numbers as {row['same_as']}, row by row; was one file copied "
-            "over another?"
+        warnings.append(
+            f"the same numbers as {row['same_as']}, row by row; was one file copied over another?"
         )
-    return found
+    return [f"{row['embeddings']}: {warning}" for warning in warnings]
 
 
 def _vectors(count: int) -> str:
@@ -291,14 +287,14 @@ class Representation:
         return self.vectors[start : start + size].astype(np.float64) - self.mean
 
     @cached_property
-    def own(self) -> "_Products":
+    def products(self) -> "_Products":
         """The products of the representation with itself."""
         return _products(self, self)
 
     @cached_property
     def is_constant(self) -> bool:
         """Whether all vectors are equal, up to the rounding of their differences from the mean."""
-        return self.own.first <= 1e-24 * len(self.vectors) * float(self.mean @ self.mean)
+        return self.products.first <= 1e-24 * len(self.vectors) * float(self.mean @ self.mean)
 
 
 class _Products(NamedTuple):
@@ -307,7 +303,7 @@ class _Products(NamedTuple):
     """
 
     n: int
-    whole: float
+    total: float
     diagonal: float
     first: float
     second: float
@@ -318,10 +314,10 @@ class _Products(NamedTuple):
         2012, equation 5).
         """
         # Without its diagonal a row of K sums to -K_ii, since the vectors are centred.
-        whole = (
-            self.whole - self.diagonal + self.first * self.second / ((self.n - 1) * (self.n - 2))
+        total = (
+            self.total - self.diagonal + self.first * self.second / ((self.n - 1) * (self.n - 2))
         )
-        return whole - 2 * self.diagonal / (self.n - 2)
+        return total - 2 * self.diagonal / (self.n - 2)
 
 
 def _products(reference: Representation, candidate: Representation) -> _Products:
@@ -329,12 +325,14 @@ def _products(reference: Representation, candidate: Representation) -> _Products
     cross = np.zeros((reference.vectors.shape[1], candidate.vectors.shape[1]))
     diagonal = first = second = 0.0
     for start in range(0, n, size):
-        mine = reference.rows(start, size)
-        theirs = mine if candidate is reference else candidate.rows(start, size)
-        cross += mine.T @ theirs
-        norms = np.einsum("ij,ij->i", mine, mine), np.einsum("ij,ij->i", theirs, theirs)
-        diagonal += float(norms[0] @ norms[1])
-        first, second = first + float(norms[0].sum()), second + float(norms[1].sum())
+        rows = reference.rows(start, size)
+        candidate_rows = rows if candidate is reference else candidate.rows(start, size)
+        cross += rows.T @ candidate_rows
+        norms, candidate_norms = (
+            np.einsum("ij,ij->i", block, block) for block in (rows, candidate_rows)
+        )
+        diagonal += float(norms @ candidate_norms)
+        first, second = first + float(norms.sum()), second + float(candidate_norms.sum())
     return _Products(n, float(np.vdot(cross, cross)), diagonal, first, second)
 
 
@@ -356,15 +354,16 @@ def linear_cka(reference: Representation, candidate: Representation) -> Cka:
     """
     n = len(reference.vectors)
     if n != len(candidate.vectors):
-        what = f"the reference has {n} items and the candidate {len(candidate.vectors)}"
-        raise BadInput(f"{what}; give the same items in one order.")
+        raise BadInput(
+            f"the reference has {n} items and the candidate {len(candidate.vectors)}; give the "
+            "same items in one order."
+        )
     if n < 2 or reference.is_constant or candidate.is_constant:
         return Cka(_NAN, _NAN)
-    both, first, second = _products(reference, candidate), reference.own, candidate.own
-    linear = _normalised(both.whole, first.whole, second.whole)
-    return Cka(
-        linear, _NAN if n < 4 else _normalised(both.unbiased, first.unbiased, second.unbiased)
-    )
+    cross = _products(reference, candidate)
+    first, second = reference.products, candidate.products
+    debiased = _normalised(cross.unbiased, first.unbiased, second.unbiased) if n >= 4 else _NAN
+    return Cka(_normalised(cross.total, first.total, second.total), debiased)
 
 
 def _normalised(product: float, first: float, second: float) -> float:
@@ -388,13 +387,12 @@ def hubness(positions: Ints, n_items: int, *, k: int | None = None) -> Hubness:
     positions: (queries, depth) items as numbers, -1 after the end of a list. Raises BadUsage for
     one beyond `n_items`.
     """
-    listed = positions[:, :k]
-    listed = listed[listed >= 0]
-    if n_items < 1 or listed.max(initial=0) >= n_items:
-        raise BadUsage(
-            f"n_items={n_items}: a list holds item {int(listed.max(initial=0))}; count all items."
-        )
-    counts = np.bincount(listed, minlength=n_items)
+    items = positions[:, :k]
+    items = items[items >= 0]
+    largest = int(items.max(initial=0))
+    if largest >= n_items:
+        raise BadUsage(f"n_items={n_items}: a list holds item {largest}; count all items.")
+    counts = np.bincount(items, minlength=n_items)
     apart = counts - counts.mean()
     spread = float((apart**2).mean())
     skewness = float((apart**3).mean()) / spread**1.5 if spread > 0 else _NAN

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -13,9 +13,9 @@ from rankwell.core.tables import (
     Floats,
     Ints,
     gather,
-    offsets_of,
     order_ids,
     position_in_segment,
+    segment_offsets,
     sort_ids,
 )
 from rankwell.errors import BadInput, NothingToEvaluate
@@ -26,10 +26,37 @@ Missing = Literal["zero", "empty", "skip", "error"]
 Extra = Literal["ignore", "error"]
 
 
+class RankedAnswer(NamedTuple):
+    """One answer. text: None where it says that there is none. start, end: -1 where unknown. score:
+    NaN where unknown.
+    """
+
+    rank: int
+    text: str | None
+    document: str | None
+    start: int
+    end: int
+    score: float
+
+
+class RightAnswer(NamedTuple):
+    """A right answer, and its place; start: -1 where unknown."""
+
+    text: str
+    document: str | None
+    start: int
+
+
 class _Lists:
     """Rows of questions. offsets: (questions + 1,) where those of each begin."""
 
     offsets: Ints
+
+    def _lists_of(self, ids: Sequence[str], *columns: Sequence[Any]) -> dict[str, list[Any]]:
+        """The rows of each question."""
+        rows = list(zip(*columns, strict=True))
+        bounds = zip(ids, pairwise(self.offsets.tolist()), strict=True)
+        return {name: rows[begin:end] for name, (begin, end) in bounds}
 
     @cached_property
     def question_of_row(self) -> Ints:
@@ -80,6 +107,13 @@ class Questions(_Lists):
             (self.answers, self.answer_documents, self.starts),
         )
 
+    @cached_property
+    def rights(self) -> dict[str, list[RightAnswer]]:
+        """The right answers of each question."""
+        columns = (self.answers, self.answer_documents, self.starts.tolist())
+        lists = self._lists_of(self.ids, *columns)
+        return {name: list(map(RightAnswer._make, rows)) for name, rows in lists.items()}
+
     @classmethod
     def from_texts(
         cls, answers: Mapping[str, Sequence[str]], *, impossible: Sequence[str] | None = None
@@ -89,14 +123,13 @@ class Questions(_Lists):
         impossible: their ids; by default the questions without a right answer.
         """
         ids = tuple(sort_ids(answers))
-        offsets, (texts,) = flat([[(text,) for text in answers[each]] for each in ids], 1)
-        flagged = (
-            {each for each in ids if not answers[each]} if impossible is None else set(impossible)
-        )
-        marks = np.array([each in flagged for each in ids], dtype=np.bool_)
-        unknown, places = (None,) * len(texts), np.full(len(texts), -1, dtype=np.int64)
+        offsets, (texts,) = flat([[(text,) for text in answers[name]] for name in ids], 1)
+        flagged = {name for name in ids if not answers[name]}
+        flagged = flagged if impossible is None else set(impossible)
+        marks = np.array([name in flagged for name in ids], dtype=np.bool_)
+        unknown, starts = (None,) * len(texts), np.full(len(texts), -1, dtype=np.int64)
         return cls(
-            ids, ("",) * len(ids), marks, (None,) * len(ids), offsets, texts, unknown, places
+            ids, ("",) * len(ids), marks, (None,) * len(ids), offsets, texts, unknown, starts
         )
 
 
@@ -133,10 +166,20 @@ class Predictions(_Lists):
         )
 
     def __post_init__(self) -> None:
-        own = () if self.no_answer is None else (self.no_answer,)
-        _check_rows("predictions", self.ids, self.offsets, own)
+        odds = () if self.no_answer is None else (self.no_answer,)
+        _check_rows("predictions", self.ids, self.offsets, odds)
         columns = (self.texts, self.documents, self.starts, self.ends, self.scores)
         _check_columns("predicted answers", int(self.offsets[-1]), columns)
+
+    @cached_property
+    def ranked(self) -> dict[str, list[RankedAnswer]]:
+        """The answers to each question, best first."""
+        spans = (self.starts.tolist(), self.ends.tolist(), self.scores.tolist())
+        lists = self._lists_of(self.ids, self.texts, self.documents, *spans)
+        return {
+            name: [RankedAnswer(rank, *row) for rank, row in enumerate(rows, 1)]
+            for name, rows in lists.items()
+        }
 
     @classmethod
     def from_texts(
@@ -185,8 +228,8 @@ def flat(
 ) -> tuple[Ints, Sequence[tuple[Any, ...]]]:
     """The begin of each list in the columns of all rows, and these columns."""
     rows = list(chain.from_iterable(lists))
-    offsets = offsets_of(np.array([len(each) for each in lists], dtype=np.int64))
-    return offsets, [tuple([row[place] for row in rows]) for place in range(width)]
+    offsets = segment_offsets(np.array(list(map(len, lists)), dtype=np.int64))
+    return offsets, [tuple([row[column] for row in rows]) for column in range(width)]
 
 
 def unmatched(
@@ -195,19 +238,19 @@ def unmatched(
     """The ids of questions without a prediction, and of predictions without a question, in the
     order of their tables.
     """
-    known, answered = set(questions.ids), set(predictions.ids)
-    missing = tuple(each for each in questions.ids if each not in answered)
-    return missing, tuple(each for each in predictions.ids if each not in known)
+    ids, answered = set(questions.ids), set(predictions.ids)
+    missing = tuple(name for name in questions.ids if name not in answered)
+    return missing, tuple(name for name in predictions.ids if name not in ids)
 
 
 class NormalForms(NamedTuple):
-    """The normal forms of answers by number: those of the given and of the right ones, and whether
-    nothing is left of a form.
+    """The normal forms of answers by number: those of the answers and of the right ones, and
+    whether nothing is left of a form.
     """
 
     texts: tuple[str, ...]
     vanished: Bools
-    given: Ints
+    answers: Ints
     right: Ints
 
 
@@ -274,43 +317,33 @@ class AnswerPairs(_Lists):
         """
         _check(questions, predictions, (missing, extra))
         # A question without a prediction has the empty list after the last one.
-        n, columns = len(predictions.ids), np.arange(len(questions.ids))
-        if questions.ids != predictions.ids:
-            place = {name: row for row, name in enumerate(predictions.ids)}
-            columns = np.array([place.get(name, n) for name in questions.ids], dtype=np.int64)
-        given, offsets = gather(np.append(predictions.offsets, predictions.offsets[-1]), columns)
+        n = len(predictions.ids)
+        row_of = {name: row for row, name in enumerate(predictions.ids)}
+        columns = np.array([row_of.get(name, n) for name in questions.ids], dtype=np.int64)
+        rows, offsets = gather(np.append(predictions.offsets, predictions.offsets[-1]), columns)
         no_answer = np.full(n, np.nan) if predictions.no_answer is None else predictions.no_answer
-        number = {
-            name: code
-            for code, name in enumerate(
-                dict.fromkeys((*questions.answer_documents, *predictions.documents))
-            )
-        }
-        lengths = np.fromiter(
-            map(len, questions.answers), dtype=np.int64, count=len(questions.answers)
-        )
+        documents = dict.fromkeys((*questions.answer_documents, *predictions.documents))
+        codes = {name: code for code, name in enumerate(documents)}
+        lengths = np.array(list(map(len, questions.answers)), dtype=np.int64)
         lost, unanswered = columns == n, np.diff(questions.offsets) == 0
-        known = (
-            None
-            if retrieved is None
-            else np.array([bool(retrieved.get(each)) for each in questions.ids], dtype=np.bool_)
-        )
         view = cls(
             queries=questions.ids,
             impossible=unanswered & questions.impossible if impossible == "flagged" else unanswered,
             missing=lost if missing == "zero" else np.zeros_like(lost),
             gold_offsets=questions.offsets,
             golds=questions.answers,
-            gold_documents=_coded(questions.answer_documents, number),
+            gold_documents=_coded(questions.answer_documents, codes),
             gold_starts=questions.starts,
             gold_ends=np.where(questions.starts < 0, -1, questions.starts + lengths),
             offsets=offsets,
-            texts=_taken(predictions.texts, given),
-            documents=_coded(predictions.documents, number)[given],
-            starts=predictions.starts[given],
-            ends=predictions.ends[given],
+            texts=_taken(predictions.texts, rows),
+            documents=_coded(predictions.documents, codes)[rows],
+            starts=predictions.starts[rows],
+            ends=predictions.ends[rows],
             no_answer=np.append(no_answer, np.nan)[columns],
-            retrieved=known,
+            retrieved=None
+            if retrieved is None
+            else np.array([bool(retrieved.get(name)) for name in questions.ids], dtype=np.bool_),
             questions=questions.texts,
             positions=_without_positions(questions, predictions),
         )
@@ -327,12 +360,12 @@ class AnswerPairs(_Lists):
             else (single, np.arange(len(single) + 1))
         )
         columns: dict[str, Any] = {}
-        for chosen, names in (
+        for column_rows, names in (
             (queries, ("queries", "impossible", "missing", "no_answer", "retrieved", "questions")),
             (gold, ("golds", "gold_documents", "gold_starts", "gold_ends")),
             (rows, ("texts", "documents", "starts", "ends")),
         ):
-            columns |= {name: _taken(getattr(self, name), chosen) for name in names}
+            columns |= {name: _taken(getattr(self, name), column_rows) for name in names}
         return replace(self, **columns, gold_offsets=gold_offsets, offsets=offsets, cache={})
 
     @cached_property
@@ -345,13 +378,13 @@ class AnswerPairs(_Lists):
         Raises UnknownName.
         """
         if name not in self.cache:
-            given = [text or "" for text in self.texts]
-            forms = normalize_all([*given, *self.golds], normalizer(name))
+            texts = [text or "" for text in self.texts]
+            forms = normalize_all([*texts, *self.golds], normalizer(name))
             number: dict[str, int] = {}
             codes = {text: number.setdefault(form, len(number)) for text, form in forms.items()}
             vanished = np.array([not form or form.isspace() for form in number], dtype=np.bool_)
             self.cache[name] = NormalForms(
-                tuple(number), vanished, _coded(given, codes), _coded(self.golds, codes)
+                tuple(number), vanished, _coded(texts, codes), _coded(self.golds, codes)
             )
         return self.cache[name]
 
@@ -361,88 +394,85 @@ def is_blank(text: str | None) -> bool:
     return text is None or not text.strip()
 
 
+def place_or_none(start: int) -> int | None:
+    """A place in a text, None where it is unknown."""
+    return None if start < 0 else start
+
+
 def _taken(column: Any, rows: Ints) -> Any:
     """The chosen rows of a column, which may be an array, a tuple or unknown."""
-    return (
-        tuple(column[row] for row in rows.tolist())
-        if isinstance(column, tuple)
-        else None
-        if column is None
-        else column[rows]
-    )
+    if isinstance(column, tuple):
+        return tuple(column[row] for row in rows.tolist())
+    return None if column is None else column[rows]
 
 
-def _coded(names: Sequence[str | None], number: Mapping[Any, int]) -> Ints:
-    if len(number) < 2:
-        return np.zeros(len(names), dtype=np.int64)
-    return np.fromiter(map(number.__getitem__, names), dtype=np.int64, count=len(names))
+def _coded(names: Sequence[str | None], codes: Mapping[Any, int]) -> Ints:
+    return np.fromiter(map(codes.__getitem__, names), dtype=np.int64, count=len(names))
 
 
 def _check(questions: Questions, predictions: Predictions, policies: Sequence[str]) -> None:
-    away = unmatched(questions, predictions)
-    if len(away[0]) == len(questions.ids):
-        known = questions.ids and predictions.ids
-        example = (
-            (
+    missing, extra = unmatched(questions, predictions)
+    if len(missing) == len(questions.ids):
+        example = ""
+        if questions.ids and predictions.ids:
+            example = (
                 f" (questions have ids like {questions.ids[0]!r}, predictions like "
                 f"{predictions.ids[0]!r})"
             )
-            if known
-            else ""
+        raise NothingToEvaluate(
+            f"none of the {len(questions.ids)} questions has a prediction{example}; are these the "
+            "predictions of another data set?"
         )
-        what = f"none of the {len(questions.ids)} questions has a prediction{example}"
-        raise NothingToEvaluate(f"{what}; are these the predictions of another data set?")
     kinds = ("question without a prediction", "prediction without a question")
-    for found, policy, what in zip(away, policies, kinds, strict=True):
-        if found and policy == "error":
+    for names, policy, kind in zip((missing, extra), policies, kinds, strict=True):
+        if names and policy == "error":
             raise BadInput(
-                f"{len(found)} × {what}, the first {found[0]!r}; complete the files, or "
-                "choose another policy."
+                f"{len(names)} × {kind}, the first {names[0]!r}; complete the files, or choose "
+                "another policy."
             )
 
 
 def _without_positions(questions: Questions, predictions: Predictions) -> str:
     """Why rules about positions cannot be applied, or the empty string."""
-    advice = "take a convention that compares texts, such as squad2 or piaf-article"
-    texts = not all(map(is_blank, predictions.texts))
-    for which, starts, given in (
+    answered = not all(map(is_blank, predictions.texts))
+    for kind, starts, has_texts in (
         ("right", questions.starts, len(questions.starts)),
-        ("predicted", predictions.starts, texts),
+        ("predicted", predictions.starts, answered),
     ):
-        if given and not (starts >= 0).any():
+        if has_texts and not (starts >= 0).any():
             return (
-                f"the {which} answers have no positions in their documents, which this rule "
-                f"compares; {advice}."
+                f"the {kind} answers have no positions in their documents, which this rule "
+                "compares; take a convention that compares texts, such as squad2 or piaf-article."
             )
     return ""
 
 
 def answer_pairs(
-    right: Mapping[str, Sequence[str]], given: Mapping[str, Sequence[str | None]]
+    right: Mapping[str, Sequence[str]], answers: Mapping[str, Sequence[str | None]]
 ) -> AnswerPairs:
     """The view of texts alone: question id -> right answers (none: impossible), and question id ->
     ranked answers.
     """
-    return AnswerPairs.pair(Questions.from_texts(right), Predictions.from_texts(given))
+    return AnswerPairs.pair(Questions.from_texts(right), Predictions.from_texts(answers))
 
 
-def _check_rows(what: str, ids: tuple[str, ...], offsets: Ints, columns: tuple[Any, ...]) -> None:
+def _check_rows(kind: str, ids: tuple[str, ...], offsets: Ints, columns: tuple[Any, ...]) -> None:
     if len(set(ids)) < len(ids):
         twice = next(name for name in ids if ids.count(name) > 1)
         raise BadInput(
-            f"{what}: the id {twice!r} appears twice; give each question an id of its own."
+            f"{kind}: the id {twice!r} appears twice; give each question an id of its own."
         )
-    _check_columns(what, len(ids), columns)
+    _check_columns(kind, len(ids), columns)
     if offsets.shape != (len(ids) + 1,) or offsets[0] != 0 or (np.diff(offsets) < 0).any():
         raise BadInput(
-            f"{what}: offsets of shape {offsets.shape} do not divide rows among {len(ids)} "
+            f"{kind}: offsets of shape {offsets.shape} do not divide rows among {len(ids)} "
             "questions."
         )
 
 
-def _check_columns(what: str, size: int, columns: tuple[Any, ...]) -> None:
+def _check_columns(kind: str, size: int, columns: tuple[Any, ...]) -> None:
     wrong = next((column for column in columns if len(column) != size), None)
     if wrong is not None:
         raise BadInput(
-            f"{what}: a column has {len(wrong)} rows, another {size}; give every column one length."
+            f"{kind}: a column has {len(wrong)} rows, another {size}; give every column one length."
         )

@@ -58,45 +58,44 @@ def read_answers(
     `no_answer` is the score of there being none less that of the best answer, or the surest
     question's where there is no answer.
     """
-    found: dict[str, Sequence[Answer]] = {}
+    answers: dict[str, Sequence[Answer]] = {}
     for done, (name, text) in enumerate(questions.items(), start=1):
-        place = retrieved.index.get(name)
-        items = (
-            []
-            if place is None
-            else retrieved.items[retrieved.offsets[place] : retrieved.offsets[place + 1]]
-        )
+        items: Sequence[str] = ()
+        if name in retrieved.index:
+            query = retrieved.index[name]
+            items = retrieved.items[retrieved.offsets[query] : retrieved.offsets[query + 1]]
         passages = [
             Passage(item, documents[item]) for item in items[:retriever_k] if item in documents
         ]
-        found[name] = reader.read(text, passages, k)
+        answers[name] = reader.read(text, passages, k)
         if progress is not None:
             progress(done, len(questions))
-    return predictions_of(found, k=k)
+    return predictions_of(answers, k=k)
 
 
 def predictions_of(answers: Mapping[str, Sequence[Answer]], *, k: int | None = None) -> Predictions:
     """The table of ranked answers by question, the first `k` of each; see `read_answers` for
     `no_answer`.
     """
-    kept = [list(each)[:k] for each in answers.values()]
+    lists = answers.values()
     rows = [
-        [(one.text, one.document, one.start, one.end, one.score) for one in each] for each in kept
+        [(answer.text, answer.document, answer.start, answer.end, answer.score) for answer in first]
+        for first in (ranked_answers[:k] for ranked_answers in lists)
     ]
     gaps: list[float] | None = None
-    if any(each.text is None for listed in answers.values() for each in listed):
-        gaps = list(map(_no_answer, answers.values()))
+    if any(answer.text is None for ranked_answers in lists for answer in ranked_answers):
+        gaps = list(map(_no_answer, lists))
         surest = max(filter(math.isfinite, gaps), default=0.0)
         gaps = [surest if gap == math.inf else gap for gap in gaps]
     return Predictions.from_lists(list(answers), rows, gaps)
 
 
-def _no_answer(listed: Sequence[Answer]) -> float:
+def _no_answer(answers: Sequence[Answer]) -> float:
     """The gain in score of answering nothing over answering; NaN where nothing says it, infinite
     without an answer.
     """
-    nulls = [each.score for each in listed if each.text is None]
-    texts = [each.score for each in listed if each.text is not None]
+    nulls = [answer.score for answer in answers if answer.text is None]
+    texts = [answer.score for answer in answers if answer.text is not None]
     return max(nulls) - max(texts, default=-math.inf) if nulls else math.nan
 
 
@@ -109,12 +108,10 @@ def gold_passages(questions: Questions) -> Ranking:
     """For every question the documents that answer it, or that it was asked about: what a reader
     alone is judged on.
     """
-    owners = questions.question_of_row.tolist()
-    pairs = [*zip(owners, questions.answer_documents, strict=True), *enumerate(questions.documents)]
-    lists: dict[str, dict[str, float]] = {name: {} for name in questions.ids}
-    for place, document in pairs:
-        if document is not None:
-            lists[questions.ids[place]][document] = 1.0
+    lists: dict[str, dict[str, float]] = {}
+    for name, document in zip(questions.ids, questions.documents, strict=True):
+        documents = [*(right.document for right in questions.rights[name]), document]
+        lists[name] = {item: 1.0 for item in documents if item is not None}
     return Ranking.from_dict(lists)
 
 

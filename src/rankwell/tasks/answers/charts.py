@@ -4,6 +4,7 @@ numbers by kind of question.
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -44,19 +45,21 @@ def precision_recall_chart(
     names = {label: f"{label} (area {figure(area, 'share')})" for label, area in areas.items()}
     points: list[dict[str, Any]] = []
     for label, name in names.items():
-        own = [row for row in rows if row["label"] == label]
+        curve = [row for row in rows if row["label"] == label]
         # No more points than can be seen, the ends kept.
-        seen = np.unique(
-            np.linspace(0, len(own) - 1, min(len(own), _MOST_POINTS)).round().astype(np.int64)
-        ).tolist()
-        cells = (
-            {"recall": own[place]["recall"], "precision": own[place]["precision"]} for place in seen
-        )
-        points += [{"line": name, **each, "place": place} for place, each in enumerate(cells)]
-    shown = list(names.values())
+        steps = np.linspace(0, len(curve) - 1, min(len(curve), _MOST_POINTS)).round()
+        points += [
+            {
+                "line": name,
+                "recall": curve[step]["recall"],
+                "precision": curve[step]["precision"],
+                "place": number,
+            }
+            for number, step in enumerate(np.unique(steps.astype(np.int64)).tolist())
+        ]
     colours = [
-        QUIET if label == "oracle" else _COLOURS[place % len(_COLOURS)]
-        for place, label in enumerate(names)
+        QUIET if label == "oracle" else _COLOURS[number % len(_COLOURS)]
+        for number, label in enumerate(names)
     ]
     dashes = [[5, 4] if label == "oracle" else [1, 0] for label in names]
     axis = {"values": [0, 0.2, 0.4, 0.6, 0.8, 1], "grid": True, "labelFlush": False}
@@ -68,22 +71,17 @@ def precision_recall_chart(
         "labelColor": INK,
         "labelFontSize": 12,
     }
+
+    def _by_line(values: list[Any], legend: dict[str, Any] | None) -> dict[str, Any]:
+        scale = {"domain": list(names.values()), "range": values}
+        return {"field": "line", "type": "nominal", "scale": scale, "legend": legend}
+
     encoding = {
         "x": quantity("recall", [0, 1], {**axis, "title": "recall"}),
         "y": quantity("precision", [0, 1], {**axis, "title": "precision"}),
         "order": {"field": "place", "type": "quantitative"},
-        "color": {
-            "field": "line",
-            "type": "nominal",
-            "scale": {"domain": shown, "range": colours},
-            "legend": legend,
-        },
-        "strokeDash": {
-            "field": "line",
-            "type": "nominal",
-            "scale": {"domain": shown, "range": dashes},
-            "legend": None,
-        },
+        "color": _by_line(colours, legend),
+        "strokeDash": _by_line(dashes, None),
     }
     lines = layer("line", encoding, strokeWidth=2.5, interpolate="step-before")
     panel = {"width": _WIDTH, "height": _HEIGHT, "data": {"values": points}, **lines}
@@ -101,15 +99,15 @@ def no_answer_chart(
     """
     edges = nice_edges(float(numbers.min()), float(numbers.max()), _BINS)
     kinds = {"answerable": numbers[answerable], "impossible": numbers[~answerable]}
-    labels = {kind: f"{len(own):,} {kind}" for kind, own in kinds.items()}
-    seen = [each for each in dict.fromkeys(thresholds.values()) if edges[0] <= each <= edges[-1]]
+    labels = {kind: f"{len(values):,} {kind}" for kind, values in kinds.items()}
+    lines = [line for line in dict.fromkeys(thresholds.values()) if edges[0] <= line <= edges[-1]]
     bars: list[dict[str, Any]] = []
-    for kind, own in kinds.items():
-        bins = zip(edges, edges[1:], _counts(own, edges), strict=False)
+    for kind, values in kinds.items():
+        bins = zip(edges, edges[1:], _counts(values, edges), strict=False)
         bars += [
             {"kind": labels[kind], "from": low, "to": high, "questions": n} for low, high, n in bins
         ]
-        bars += [{"kind": labels[kind], "threshold": each} for each in seen]
+        bars += [{"kind": labels[kind], "threshold": line} for line in lines]
     best = "; ".join(f"best for {label}: {value:.4g}" for label, value in thresholds.items())
     axis = {"title": "probability or score of no answer", "grid": False}
     x = quantity("from", [edges[0], edges[-1]], axis, zero=False)
@@ -160,10 +158,9 @@ def _counts(numbers: Floats, edges: Sequence[float]) -> list[int]:
     last.
     """
     room = 1e-9 * (edges[-1] - edges[0]) if math.isfinite(edges[-1] - edges[0]) else 0.0
-    places = np.clip(
-        np.searchsorted(np.array(edges), numbers + room, side="right") - 1, 0, len(edges) - 2
-    )
-    return np.bincount(places, minlength=len(edges) - 1).tolist()
+    bins = np.searchsorted(np.array(edges), numbers + room, side="right") - 1
+    bins = np.clip(bins, 0, len(edges) - 2)
+    return np.bincount(bins, minlength=len(edges) - 1).tolist()
 
 
 def write_charts(result: AnswerResults, folder: Path) -> list[Path]:
@@ -184,9 +181,9 @@ def write_charts(result: AnswerResults, folder: Path) -> list[Path]:
             areas = {label: curve.average_precision for label, curve in searched.curves.items()}
             specs["no_answer_curves"] = precision_recall_chart(rows, areas, run=searched.run)
         best = {
-            each.measure.label: each.best.threshold
-            for each in searched.searches
-            if each.best.value > each.now
+            search.measure.label: search.best.threshold
+            for search in searched.searches
+            if search.best.value > search.now
         }
         specs["no_answer_numbers"] = no_answer_chart(
             searched.numbers, searched.answerable, best, run=searched.run
@@ -200,19 +197,14 @@ def _side_by_side(result: AnswerResults) -> list[dict[str, Any]]:
     """The summary as one run, each measure of the reader above the same from the right passages, by
     its word alone.
     """
-    order = {
-        label: place
-        for place, label in enumerate(dict.fromkeys(row["label"] for row in result.summary))
-    }
     searched = {row["label"] for row in result.aggregates}
-    rows = sorted(
-        (row for row in result.summary if row["label"] not in searched),
-        key=lambda row: order[row["label"]],
-    )
+    by_label: dict[str, list[dict[str, Any]]] = {}
+    for row in result.summary:
+        if row["label"] not in searched:
+            by_label.setdefault(row["label"], []).append(row)
+    rows = list(chain.from_iterable(by_label.values()))
     name = " and ".join(dict.fromkeys(row["run"] for row in rows if row["part"] != "isolated"))
-    words = [
-        f"{row['label']} (isolated)" if row["part"] == "isolated" else row["label"] for row in rows
-    ]
+    words = [row["label"] + " (isolated)" * (row["part"] == "isolated") for row in rows]
     return [
         row | {"run": name, "measure": word, "label": word}
         for row, word in zip(rows, words, strict=True)

@@ -2,7 +2,7 @@
 of them fails.
 """
 
-from collections import UserDict
+from collections import Counter, UserDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -130,31 +130,26 @@ class AnswerInputs:
     """
 
     def __init__(self, gold: Any, predictions: Any, options: AnswerOptions) -> None:
-        others = {
-            name: getattr(options, name) for name in ("retrieved", "isolated", "na_probs", "corpus")
-        }
-        places = {"gold": gold, "predictions": predictions, **others}
-        tables: dict[str, FoundTable[Any]] = {
-            "gold": read_questions(gold, format=options.gold_format)
-        }
-        questions: Questions = tables["gold"].table
+        places = {"gold": gold, "predictions": predictions}
+        names = ("retrieved", "isolated", "na_probs", "corpus")
+        places |= {name: getattr(options, name) for name in names}
+        table = read_questions(gold, format=options.gold_format)
+        questions, self.tables = table.table, dict[str, FoundTable[Any]](gold=table)
         for role in ("predictions", "isolated"):
             if places[role] is not None:
                 format_name = getattr(options, f"{role}_format")
-                tables[role] = read_predictions(
+                self.tables[role] = read_predictions(
                     places[role], format=format_name, questions=questions
                 )
         if options.na_probs is not None:
-            found = tables["na_probs"] = read_na_probs(options.na_probs)
-            _refuse_other_questions(questions, found.table, "no-answer probabilities")
-            tables["predictions"] = tables["predictions"]._replace(
-                table=tables["predictions"].table.with_no_answer(found.table)
+            odds = self.tables["na_probs"] = read_na_probs(options.na_probs)
+            _refuse_other_questions(questions, odds.table, "no-answer probabilities")
+            answers = self.tables["predictions"]
+            self.tables["predictions"] = answers._replace(
+                table=answers.table.with_no_answer(odds.table)
             )
         self._options, self.notes = options, list[str]()
-        self.tables, self.corpus = (
-            tables,
-            None if options.corpus is None else read_texts(options.corpus).texts,
-        )
+        self.corpus = None if options.corpus is None else read_texts(options.corpus).texts
         self.names = _names({role: places[role] for role in _PARTS if places[role] is not None})
         self.files = {name: Source(place) for name, place in places.items() if _is_file(place)}
 
@@ -163,8 +158,8 @@ class AnswerInputs:
         """The convention where none is named: squad2 or squad1 where texts answer a file of SQuAD,
         else piaf. It is noted.
         """
-        gold, given = self.tables["gold"], self.tables.get("predictions")
-        if gold.format != "squad" or given is None or (given.table.starts >= 0).any():
+        gold, answers = self.tables["gold"], self.tables.get("predictions")
+        if gold.format != "squad" or answers is None or (answers.table.starts >= 0).any():
             name, reason = "piaf", "the default"
         elif gold.table.impossible.any():
             name, reason = "squad2", "the default of SQuAD 2.0 questions with texts as answers"
@@ -175,26 +170,29 @@ class AnswerInputs:
 
     def add_retrieved(self, duplicates: Repeats) -> None:
         """Reads the retrieved documents, where there are any."""
-        run, questions = self._options.retrieved, self.tables["gold"].table
-        if run is not None:
-            name, columns = self._options.retrieved_format, self._options.columns
-            found = read_retrieved(
-                run, format=name, questions=questions, duplicates=duplicates, columns=columns
+        options, questions = self._options, self.tables["gold"].table
+        if options.retrieved is not None:
+            lists = self.tables["retrieved"] = read_retrieved(
+                options.retrieved,
+                format=options.retrieved_format,
+                questions=questions,
+                duplicates=duplicates,
+                columns=options.columns,
             )
-            self.tables["retrieved"] = found
-            _refuse_other_questions(questions, found.table.index, "retrieved documents")
+            _refuse_other_questions(questions, lists.table.index, "retrieved documents")
 
 
 def _is_file(place: Any) -> bool:
     return isinstance(place, (str, Path)) and str(place) not in STDIN
 
 
-def _refuse_other_questions(questions: Questions, others: Mapping[str, Any], what: str) -> None:
-    """Raises NothingToEvaluate where no question is among the others."""
-    if others and not any(name in others for name in questions.ids):
-        example = f"questions have ids like {questions.ids[0]!r}, these like {next(iter(others))!r}"
-        begin = f"none of the {len(questions.ids)} questions has {what} ({example})"
-        raise NothingToEvaluate(f"{begin}; is this of another data set?")
+def _refuse_other_questions(questions: Questions, ids: Mapping[str, Any], kind: str) -> None:
+    """Raises NothingToEvaluate where no question is among the ids."""
+    if ids and not any(name in ids for name in questions.ids):
+        raise NothingToEvaluate(
+            f"none of the {len(questions.ids)} questions has {kind} (questions have ids like "
+            f"{questions.ids[0]!r}, these like {next(iter(ids))!r}); is this of another data set?"
+        )
 
 
 def _names(places: Mapping[str, Any]) -> dict[str, str]:
@@ -205,16 +203,15 @@ def _names(places: Mapping[str, Any]) -> dict[str, str]:
         role: Source(place).stem if _is_file(place) else _PARTS[role]
         for role, place in places.items()
     }
-    for longer in (lambda path: path.name, lambda path: f"{path.parent.name}/{path.name}"):
-        listed = [*names.values()]
-        for role, place in places.items():
-            if listed.count(names[role]) > 1 and _is_file(place):
-                names[role] = longer(Path(place))
-    listed = [*names.values()]
-    for role, name in names.items():
+    files = {role: Path(place) for role, place in places.items() if _is_file(place)}
+    for longer in (
+        lambda _, path: path.name,
+        lambda _, path: f"{path.parent.name}/{path.name}",
         # One file may hold answers and documents, as KILT's do.
-        if listed.count(name) > 1:
-            names[role] = f"{Source(places[role]).stem} ({_PARTS[role]})"
+        lambda role, path: f"{Source(path).stem} ({_PARTS[role]})",
+    ):
+        uses = Counter(names.values())
+        names |= {role: longer(role, path) for role, path in files.items() if uses[names[role]] > 1}
     return names
 
 
@@ -237,7 +234,7 @@ class _AnswerEvaluation:
         search = self._search(reader)
         aggregates = [] if search is None else thresholds.threshold_rows(search, builder.convention)
         judge = None if reader is None else plan.measures.judge
-        read = chain.from_iterable(each.notes for each in self.inputs.tables.values())
+        read = chain.from_iterable(table.notes for table in self.inputs.tables.values())
         impossible = list(map(bool, self._impossible))
         found = outcomes(
             self.questions.ids,
@@ -286,114 +283,99 @@ class _AnswerEvaluation:
         )
 
     def _retriever(self) -> RetrieverRun | None:
-        inputs, found = self.inputs, self.inputs.tables.get("retrieved")
-        if found is None:
+        inputs, lists = self.inputs, self.inputs.tables.get("retrieved")
+        if lists is None:
             return None
         nothing_to_find = self._impossible if self.plan.rules.nothing_to_find == "right" else None
         name = inputs.names["retrieved"]
         run = RetrieverRun.of(
-            name, found, self.questions, self.plan.relevance, inputs.corpus, nothing_to_find
+            name, lists, self.questions, self.plan.relevance, inputs.corpus, nothing_to_find
         )
-        bare = (run.view.n_relevant(1) == 0) & (
-            True if nothing_to_find is None else ~nothing_to_find
+        without_relevant = run.view.n_relevant(1) == 0
+        if nothing_to_find is not None:
+            without_relevant &= ~nothing_to_find
+        missing, unknown = int(np.count_nonzero(~run.hits.present)), len(run.hits.unknown)
+        self.builder.notes += run.notes
+        self._count(
+            run,
+            self._impossible,
+            (missing, "nothing was retrieved for {}", *_MISSES),
+            (unknown, "{} of no question here and ignored", "list is", "lists are"),
+            (int(without_relevant.sum()), "no document is relevant to {}", *_MISSES),
         )
-        counts = {
-            QUERIES_MISSING: int(np.count_nonzero(~run.hits.present)),
-            QUERIES_UNKNOWN: len(run.hits.unknown),
-        }
-        notes = {
-            "nothing was retrieved for {}": (counts[QUERIES_MISSING], *_MISSES),
-            "{} of no question here and ignored": (counts[QUERIES_UNKNOWN], "list is", "lists are"),
-            "no document is relevant to {}": (int(np.count_nonzero(bare)), *_MISSES),
-        }
-        self._count(run, self._impossible, counts, notes)
         return run
 
     def _reader(self, role: str, retriever: RetrieverRun | None) -> ReaderRun | None:
-        plan, questions = self.plan, self.questions
-        if role not in self.inputs.tables:
+        plan, questions, tables = self.plan, self.questions, self.inputs.tables
+        if role not in tables:
             return None
-        known = None
+        retrieved = None
         if role == "isolated":
-            known = dict.fromkeys(questions.ids, True)
+            retrieved = dict.fromkeys(questions.ids, True)
         elif retriever is not None:
-            known = dict(zip(questions.ids, map(bool, retriever.found), strict=True))
-        predictions, name = self.inputs.tables[role].table, self.inputs.names[role]
-        view = AnswerPairs.pair(questions, predictions, retrieved=known, **plan.pairing)
+            retrieved = dict(zip(questions.ids, map(bool, retriever.is_found), strict=True))
+        predictions, name = tables[role].table, self.inputs.names[role]
+        view = AnswerPairs.pair(questions, predictions, retrieved=retrieved, **plan.pairing)
         run = ReaderRun(
             name=name, attributes={"part": _PARTS[role]}, view=view, predictions=predictions
         )
         missing, extra = map(len, unmatched(questions, predictions))
-        notes = {
-            f"{{}} no prediction, {_POLICIES.get(plan.pairing['missing'], '')}": (
-                missing,
-                "question has",
-                "questions have",
-            ),
-            "{} of no question here and ignored": (extra, "prediction is", "predictions are"),
-        }
-        self._count(run, view.impossible, {QUERIES_MISSING: missing, QUERIES_UNKNOWN: extra}, notes)
-        if any(compares_positions(each.measure) for each in plan.measures.reader):
-            documents = [each for each in predictions.documents if each is not None]
-            retrieved = (
-                self.inputs.tables["retrieved"].table.items
-                if "retrieved" in self.inputs.tables
-                else ()
-            )
-            self.builder.notes += unknown_documents(
-                name, documents, questions, "answers'", retrieved
-            )
+        policy = f"{{}} no prediction, {_POLICIES.get(plan.pairing['missing'], '')}"
+        self._count(
+            run,
+            view.impossible,
+            (missing, policy, "question has", "questions have"),
+            (extra, "{} of no question here and ignored", "prediction is", "predictions are"),
+        )
+        if any(compares_positions(labelled.measure) for labelled in plan.measures.reader):
+            documents = [document for document in predictions.documents if document is not None]
+            items = tables["retrieved"].table.items if "retrieved" in tables else ()
+            self.builder.notes += unknown_documents(name, documents, questions, "answers'", items)
             self.builder.notes += run.position_notes(questions)
         return run
 
     def _count(
-        self,
-        run: JudgedRun,
-        impossible: Bools,
-        counts: Mapping[str, int],
-        notes: Mapping[str, tuple[int, str, str]],
+        self, run: JudgedRun, impossible: Bools, *numbers: tuple[int, str, str, str]
     ) -> None:
-        """Keeps the counts of a run, and the notes whose number, with its noun, is not 0."""
+        """Keeps the counts of a run, and notes on numbers, with their nouns, that are not 0; the
+        first are missing and unknown queries.
+        """
         self.builder.counts[run.name] = {
             QUERIES_COUNTED: len(run.view.queries),
             **answerable_counts(impossible),
-            **counts,
+            QUERIES_MISSING: numbers[0][0],
+            QUERIES_UNKNOWN: numbers[1][0],
         }
-        own = run.notes if isinstance(run, RetrieverRun) else ()
         self.builder.notes += [
-            *own,
-            *(f"{run.name}: {note.format(count_of(*n))}" for note, n in notes.items() if n[0]),
+            f"{run.name}: {note.format(count_of(n, *nouns))}" for n, note, *nouns in numbers if n
         ]
 
     def _add(self, run: JudgedRun | None, measures: Sequence[LabelledMeasure]) -> None:
         if run is None:
             return
-        for place, each in enumerate(measures):
+        for done, labelled in enumerate(measures):
             if self._progress is not None and isinstance(run, ReaderRun):
-                self._progress(run.attributes["part"], place, len(measures))
-            self.builder.add(run, [each], np.ones(len(run.view.queries), dtype=np.bool_))
+                self._progress(run.attributes["part"], done, len(measures))
+            self.builder.add(run, [labelled], np.ones(len(run.view.queries), dtype=np.bool_))
 
     def _search(self, reader: ReaderRun | None) -> thresholds.ThresholdSearch | None:
         """The best thresholds, if a file, or the reader for both kinds of questions, gives
         no-answer numbers. Raises BadUsage.
         """
-        options, search = self.options, None
-        mixed = bool(self._impossible.any() and not self._impossible.all())
-        order = (
-            tuple(self.inputs.tables["na_probs"].table) if "na_probs" in self.inputs.tables else ()
-        )
-        if reader is not None and (order or mixed):
+        options, search, odds = self.options, None, self.inputs.tables.get("na_probs")
+        order = () if odds is None else tuple(odds.table)
+        is_mixed = bool(self._impossible.any() and not self._impossible.all())
+        if reader is not None and (order or is_mixed):
             search = thresholds.search_thresholds(
                 reader, self.plan.measures.reader, ties=options.na_ties or "whole", order=order
             )
-        numbers = None if reader is None else reader.predictions.no_answer
-        for option, value in (
-            ("--na-threshold", options.na_threshold),
-            ("--na-ties", options.na_ties),
-        ):
-            if value is not None and numbers is None:
-                what = f"{flag(option, value)} has no effect without no-answer numbers"
-                raise BadUsage(f"{what}; give {flag('--na-probs')}, or predictions with no_answer.")
+        for name in ("na_threshold", "na_ties"):
+            value = getattr(options, name)
+            if value is not None and (reader is None or reader.predictions.no_answer is None):
+                raise BadUsage(
+                    f"{flag(name, value)} has no effect without no-answer numbers; give "
+                    f"{flag('--na-probs')}, or predictions with no_answer."
+                )
         if options.na_ties is not None and search is None:
             raise BadUsage(
                 f"{flag('--na-ties', options.na_ties)}: no threshold is searched for these "
@@ -408,36 +390,27 @@ class _AnswerEvaluation:
         """Summary rows at every cut-off, with `k`; each is exact, as it is the same lists cut
         shorter.
         """
-        builder, ks = ResultsBuilder(self.builder.convention), list[int]()
-        for labelled in self._with_cutoffs(reader):
-            measure, word = labelled.measure, labelled.label.partition("@")[0]
-            run = (
-                reader
-                if reader is not None and isinstance(reader.view, measure.entry.view)
-                else retriever
-            )
+        convention = self.builder.convention
+        builder, ks = ResultsBuilder(convention), list[int]()
+        for measure, label in self._with_cutoffs(reader):
+            is_reader = reader is not None and isinstance(reader.view, measure.entry.view)
+            run = reader if is_reader else retriever
             if run is None:
                 continue
             last = measure.cutoff or 1
             # Every cut-off up to ten, and round ones beyond.
-            for k in sorted(
-                {
-                    each
-                    for each in (*range(1, 11), 15, 20, 30, 50, 75, 100, 200, 500, 1000)
-                    if each < last
-                }
-                | {last}
-            ):
-                at_k = LabelledMeasure(measure.with_parameters(k=k), f"{word}@{k}")
+            rounds = (*range(1, 11), 15, 20, 30, 50, 75, 100, 200, 500, 1000)
+            for k in (*(k for k in rounds if k < last), last):
+                at_k = LabelledMeasure(
+                    measure.with_parameters(k=k), f"{label.partition('@')[0]}@{k}"
+                )
                 builder.add(run, [at_k], np.ones(len(run.view.queries), dtype=np.bool_))
                 ks.append(k)
-        intervals, seed, population_sd = (
-            self.options.intervals,
-            self.options.seed,
-            builder.convention.population_sd,
-        )
         rows = summarise(
-            builder.values, intervals=intervals, seed=seed, population_sd=population_sd
+            builder.values,
+            intervals=self.options.intervals,
+            seed=self.options.seed,
+            population_sd=convention.population_sd,
         )
         return [row | {"k": k} for row, k in zip(rows, ks, strict=True)]
 
@@ -447,21 +420,20 @@ class _AnswerEvaluation:
         """
         k, measures = self.plan.k, self.plan.measures
         yield from (
-            each
-            for each in measures.retriever
-            if each.measure.cutoff is not None and each.measure.cutoff > 1
+            labelled for labelled in measures.retriever if (labelled.measure.cutoff or 1) > 1
         )
         if reader is None or k == 1 or int(np.diff(reader.pairs.offsets).max(initial=0)) < 2:
             return
         over_all = [
-            each for each in measures.reader if each.measure.parameters["population"] == "all"
+            labelled
+            for labelled in measures.reader
+            if labelled.measure.parameters["population"] == "all"
         ]
-        at_k = [
-            LabelledMeasure(each.measure.with_parameters(k=k), each.label)
-            for each in over_all
-            if each.measure.cutoff == 1
+        yield from [labelled for labelled in over_all if labelled.measure.cutoff == k] or [
+            LabelledMeasure(measure.with_parameters(k=k), label)
+            for measure, label in over_all
+            if measure.cutoff == 1
         ]
-        yield from [each for each in over_all if each.measure.cutoff == k] or at_k
 
     def _rules(
         self,
@@ -476,28 +448,36 @@ class _AnswerEvaluation:
             rules |= {
                 "retriever_k": plan.retriever_k,
                 "relevance": plan.relevance.relevance,
-            } | plan.relevance.of_contexts
-            rules |= {"ties": builder.ties(retriever.ties), "duplicates": plan.duplicates}
+                **plan.relevance.of_contexts,
+                "ties": builder.ties(retriever.ties),
+                "duplicates": plan.duplicates,
+            }
         if reader is not None:
-            rules |= plan.pairing | {
+            rules |= {
+                **plan.pairing,
                 "right": str(measures.judge.right),
                 "right_label": measures.judge.label,
+                **libraries(labelled.measure for labelled in measures.reader),
             }
-            rules |= libraries(each.measure for each in measures.reader)
         if aggregates:
             rules["na_ties"] = self.options.na_ties or "whole"
-        about = {"questions": len(self.questions.ids), **answerable_counts(self._impossible)}
-        definitions = {
-            str(each.measure): builder.definition(each.measure)
-            for each in (*measures.retriever, *measures.reader)
-        }
+        tables = self.inputs.tables
         return {
             **rules,
-            "gold": {**about, "merged": 0, **self.inputs.tables["gold"].counts},
+            "gold": {
+                "questions": len(self.questions.ids),
+                **answerable_counts(self._impossible),
+                "merged": 0,
+                **tables["gold"].counts,
+            },
             "counts": builder.counts,
-            "formats": {role: each.format for role, each in self.inputs.tables.items()},
+            "formats": {role: table.format for role, table in tables.items()},
             "convention_notes": list(plan.convention.notes),
-            "measures": definitions | thresholds.threshold_definitions(aggregates),
+            "measures": {
+                str(labelled.measure): builder.definition(labelled.measure)
+                for labelled in (*measures.retriever, *measures.reader)
+            }
+            | thresholds.threshold_definitions(aggregates),
         }
 
 

@@ -47,6 +47,7 @@ RESERVED = (
 )
 _FILES = ("gold", "predictions", "retrieved")
 _RECORDED = ("rows", "notes", "seconds", "date", "hostname")
+_TRACES = ("seconds", "date", "hostname", "experiment_id")
 _FIGURE = ("run", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit")
 
 Evaluate = Callable[..., Any]
@@ -86,11 +87,15 @@ class PointResult(NamedTuple):
     reused: bool
 
     @property
+    def figures(self) -> dict[str, Row]:
+        """The summary rows by label."""
+        return figures_of(self.rows)
+
+    @property
     def experiment_id(self) -> str:
         """The same for the same system, parameters and settings, whatever their files hold."""
-        return runner.key_of(
-            [self.point.cell.entry, dict(self.point.cell.parameters), dict(self.point.settings)]
-        )[:12]
+        cell, settings = self.point.cell, self.point.settings
+        return runner.key_of([cell.entry, dict(cell.parameters), dict(settings)])[:12]
 
 
 def run_grid(
@@ -110,31 +115,29 @@ def run_grid(
     """
     points = plan_grid(experiment, evaluate)
     plans: list[runner.PlannedCell] = []
-    for each in points:
-        record = folder / "rows" / runner.record_name(each.recipe)
-        why = ("requested",) if fresh else runner.reasons(each.recipe, record)
-        group, inputs = runner.key_of(each.recipe[0]), tuple(map(Path, each.files.values()))
+    for point in points:
+        record = folder / "rows" / runner.record_name(point.recipe)
+        why = ("requested",) if fresh else runner.reasons(point.recipe, record)
+        group, inputs = runner.key_of(point.recipe[0]), tuple(map(Path, point.files.values()))
         plans.append(
-            runner.PlannedCell(each.cell, each.recipe, record, each, group, why, inputs=inputs)
+            runner.PlannedCell(point.cell, point.recipe, record, point, group, why, inputs=inputs)
         )
-    results = runner.evaluate_cells(
-        GridCells(experiment.file, folder, evaluate, fresh), plans, jobs=jobs, progress=progress
-    )
-    for point, plan, result in zip(points, plans, results, strict=True):
+    kind = GridCells(experiment.file, folder, evaluate, fresh)
+    results = runner.evaluate_cells(kind, plans, jobs=jobs, progress=progress)
+    for plan, result in zip(plans, results, strict=True):
         record = runner.read_record(plan.record)
-        yield PointResult(
-            point, **{name: record[name] for name in _RECORDED}, reused=result.status == "kept"
-        )
+        fields = {name: record[name] for name in _RECORDED}
+        yield PointResult(plan.work, **fields, reused=result.status == "kept")
 
 
 def plan_grid(experiment: Experiment, evaluate: Evaluate) -> list[GridPoint]:
     """The points of an experiment file, checked, with their keys. Raises as `run_grid`."""
     if len(experiment.datasets) > 1:
         raise BadInput(f"{experiment.file}: {len(experiment.datasets)} data sets; a grid has one.")
-    points = [_point(each, experiment) for each in experiment.cells]
-    known = set(inspect.signature(evaluate).parameters) - {*_FILES, "options", "progress"}
-    for point in {each.cell.entry: each for each in points}.values():
-        _check(point, known)
+    points = [_point(cell, experiment) for cell in experiment.cells]
+    options = set(inspect.signature(evaluate).parameters) - {*_FILES, "options", "progress"}
+    for point in {point.cell.entry: point for point in points}.values():
+        _check(point, options)
     for name, point in product(_FILES, points):
         if name in point.files and not Path(point.files[name]).exists():
             raise BadInput(
@@ -142,50 +145,44 @@ def plan_grid(experiment: Experiment, evaluate: Evaluate) -> list[GridPoint]:
                 "make it first."
             )
     # A model of hundreds of megabytes may be part of every point.
-    digest, content = (
-        cache(runner.content_of),
-        lru_cache(maxsize=None, typed=True)(runner.value_content),
-    )
-    return [_with_keys(each, digest, content) for each in points]
+    digest = cache(runner.content_of)
+    content = lru_cache(maxsize=None, typed=True)(runner.value_content)
+    return [_with_recipe(point, digest, content) for point in points]
 
 
 def _point(cell: Cell, experiment: Experiment) -> GridPoint:
-    files = {
-        name: str(cell.options[name].value)
-        for name in _FILES
-        if name in cell.options and cell.options[name].value
-    }
+    options = {name: option.value for name, option in cell.options.items()}
+    files = {name: str(options[name]) for name in _FILES if options.get(name)}
+    settings = {name: value for name, value in options.items() if name not in _FILES}
     if cell.command.value != "answers":
-        what = f"{cell.command.where} is {cell.command.value!r}"
         raise BadInput(
-            f"{what}; a grid evaluates answers: write command = 'answers', or run `rankwell "
-            "bench` for other tasks."
+            f"{cell.command.where} is {cell.command.value!r}; a grid evaluates answers: write "
+            "command = 'answers', or run `rankwell bench` for other tasks."
         )
     if "gold" not in files:
         raise BadInput(
             f"{experiment.file}: dataset {cell.dataset!r}: gold is missing; expected a string."
         )
     if bool(cell.call) == (len(files) > 1):
-        found = "both a call and files" if cell.call else "neither a call nor files"
+        state = "both a call and files" if cell.call else "neither a call nor files"
         raise BadInput(
-            f"{cell.where} has {found}; give `call`, or `predictions` and `retrieved` or one "
+            f"{cell.where} has {state}; give `call`, or `predictions` and `retrieved` or one "
             "of them."
         )
-    settings = {name: each.value for name, each in cell.options.items() if name not in _FILES}
-    reserved = next((name for name in (*cell.parameters, *settings) if name in RESERVED), None)
-    if reserved is not None:
-        raise BadInput(
-            f"{cell.where}: a parameter cannot be named {reserved!r}, like a column of the "
-            "results; rename it."
-        )
+    for name in (*cell.parameters, *settings):
+        if name in RESERVED:
+            raise BadInput(
+                f"{cell.where}: a parameter cannot be named {name!r}, like a column of the "
+                "results; rename it."
+            )
     return GridPoint(experiment.titles["system", cell.system], cell, files, settings)
 
 
-def _check(point: GridPoint, known: set[str]) -> None:
+def _check(point: GridPoint, options: set[str]) -> None:
     cell = point.cell
-    unknown = next((name for name in point.settings if name not in known), None)
-    if unknown is not None:
-        raise BadUsage(f"{cell.options[unknown].where}: unknown option; {suggest(unknown, known)}")
+    for name in point.settings:
+        if name not in options:
+            raise BadUsage(f"{cell.options[name].where}: unknown option; {suggest(name, options)}")
     if not cell.call:
         return
     try:
@@ -199,29 +196,26 @@ def _check(point: GridPoint, known: set[str]) -> None:
         ) from error
 
 
-def _with_keys(
+def _with_recipe(
     point: GridPoint, digest: Callable[[Path], str], content: Callable[[Any], Any]
 ) -> GridPoint:
     cell = point.cell
-    inputs = {name: digest(Path(place)) for name, place in point.files.items()}
-    if name := code_name(cell.call):
-        own = load_object(cell.call).__module__
-        modules = (
-            {name.module: own} if name.is_file else {each: each for each in (name.module, own)}
-        )
+    inputs = {name: digest(Path(file)) for name, file in point.files.items()}
+    if code := code_name(cell.call):
+        # The module that defines the callable, and the one that it is named by.
+        home = load_object(cell.call).__module__
+        modules = {code.module: home} if code.is_file else {code.module: code.module, home: home}
         inputs |= {
-            f"source of {each}": runner.source_of(module) for each, module in modules.items()
+            f"source of {name}": runner.source_of(module) for name, module in modules.items()
         }
     # A callable is known by its whole package and the modules beside it that these import, a value
     # that names a file by content.
-    answers = runner.recipe(
-        cell.call, {name: content(value) for name, value in cell.parameters.items()}, inputs
-    )
+    parameters = {name: content(value) for name, value in cell.parameters.items()}
     settings = {
         name: value if isinstance(value, list) else content(value)
         for name, value in point.settings.items()
     }
-    return point._replace(recipe=[answers, settings])
+    return point._replace(recipe=[runner.recipe(cell.call, parameters, inputs), settings])
 
 
 @dataclass(frozen=True)
@@ -238,8 +232,8 @@ class GridCells:
         the point.
         """
         answers: Row | None = None
-        for each in cells:
-            point: GridPoint = each.work
+        for planned in cells:
+            point: GridPoint = planned.work
             inputs: Row = {name: point.files.get(name) for name in _FILES}
             try:
                 if point.cell.call:
@@ -261,7 +255,7 @@ class GridCells:
                 "date": datetime.now(UTC).isoformat(timespec="seconds"),
                 "hostname": platform.node(),
             }
-            write_text(each.record, json.dumps(runner.sealed(record), indent=1) + "\n")
+            write_text(planned.record, json.dumps(runner.sealed(record), indent=1) + "\n")
             yield ""
 
     def _answers(self, point: GridPoint) -> Row:
@@ -282,14 +276,14 @@ class GridCells:
             tables = zip(_TABLES, _system_answers(result, call), strict=True)
             record = {
                 "seconds": round(time.perf_counter() - started, 3),
-                **{name: _listed(table) for name, table in tables},
+                **{name: _columns(table) for name, table in tables},
             }
             write_text(path, json.dumps(runner.sealed(record)) + "\n")
         return record
 
     @cached_property
     def _read(self) -> Callable[[str], Questions]:
-        return cache(lambda place: read_questions(place).table)
+        return cache(lambda file: read_questions(file).table)
 
 
 def _system_answers(result: Any, call: str) -> tuple[Ranking | None, Predictions | None]:
@@ -297,41 +291,40 @@ def _system_answers(result: Any, call: str) -> tuple[Ranking | None, Predictions
     question id. Raises BadInput.
     """
     pair = result
-    if (
-        isinstance(result, Mapping)
-        and result
-        and all(isinstance(each, Mapping) for each in result.values())
-    ):
+    if isinstance(result, Ranking):
         pair = (result, None)
-    elif isinstance(result, Ranking | Predictions | Mapping):
-        pair = (result, None) if isinstance(result, Ranking) else (None, result)
-    if isinstance(pair, tuple) and len(pair) == 2 and any(each is not None for each in pair):
-        first, second = pair
-        if isinstance(first, Ranking | Mapping | None) and isinstance(
-            second, Predictions | Mapping | None
+    elif isinstance(result, Predictions | Mapping):
+        rows = result.values() if isinstance(result, Mapping) else ()
+        is_ranking = bool(rows) and all(isinstance(row, Mapping) for row in rows)
+        pair = (result, None) if is_ranking else (None, result)
+    if isinstance(pair, tuple) and len(pair) == 2 and any(table is not None for table in pair):
+        ranking, answers = pair
+        if isinstance(ranking, Ranking | Mapping | None) and isinstance(
+            answers, Predictions | Mapping | None
         ):
-            ranking = (
-                read_ranking({str(name): dict(row) for name, row in first.items()})
-                if isinstance(first, Mapping)
-                else first
-            )
-            return ranking, _as_predictions(second, call) if isinstance(second, Mapping) else second
-    expected = (
-        "a Ranking or {id: {document: score}}, Predictions or {id: string or list of strings}, or "
-        "a pair of both"
+            if isinstance(ranking, Mapping):
+                ranking = read_ranking({str(name): dict(row) for name, row in ranking.items()})
+            if isinstance(answers, Mapping):
+                answers = _as_predictions(answers, call)
+            return ranking, answers
+    raise BadInput(
+        f"{call} returns {kind_of(result)}; expected a Ranking or {{id: {{document: score}}}}, "
+        "Predictions or {id: string or list of strings}, or a pair of both."
     )
-    raise BadInput(f"{call} returns {kind_of(result)}; expected {expected}.")
 
 
 def _as_predictions(answers: Mapping[Any, Any], call: str) -> Predictions:
     lists = {
-        str(name): list(each) if isinstance(each, (list, tuple)) else [each]
-        for name, each in answers.items()
+        str(name): list(texts) if isinstance(texts, (list, tuple)) else [texts]
+        for name, texts in answers.items()
     }
-    for name, text in ((name, text) for name, texts in lists.items() for text in texts):
-        if not isinstance(text, str | None):
-            what = f"{call} answers the question {name!r} by {kind_of(text)}"
-            raise BadInput(f"{what}; expected a string or None.")
+    for name, texts in lists.items():
+        for text in texts:
+            if not isinstance(text, str | None):
+                raise BadInput(
+                    f"{call} answers the question {name!r} by {kind_of(text)}; expected a string "
+                    "or None."
+                )
     return Predictions.from_texts(lists)
 
 
@@ -345,15 +338,15 @@ _ARRAYS = {
 }
 
 
-def _listed(table: Any) -> Row | None:
+def _columns(table: Any) -> Row | None:
     """The columns of a table, as JSON."""
-    columns = (
-        {} if table is None else {each.name: getattr(table, each.name) for each in fields(table)}
-    )
+    if table is None:
+        return None
+    columns = {column.name: getattr(table, column.name) for column in fields(table)}
     return {
         name: column.tolist() if isinstance(column, np.ndarray) else column and list(column)
         for name, column in columns.items()
-    } or None
+    }
 
 
 def _restored(kind: type, columns: Row | None) -> Any:
@@ -369,43 +362,38 @@ def _restored(kind: type, columns: Row | None) -> Any:
     return kind(**lists | arrays)
 
 
-def wide(done: Sequence[PointResult]) -> list[Row]:
+def wide(results: Sequence[PointResult]) -> list[Row]:
     """One row a run: its parameters, every figure under its label, seconds, date, host and
     experiment id. Raises BadInput.
     """
-    entries = [{name: row["mean"] for name, row in figures_of(each.rows).items()} for each in done]
-    parameters = dict.fromkeys(name for each in done for name in each.point.values)
-    labels = dict.fromkeys(name for each in entries for name in each)
-    both = next((name for name in labels if name in parameters), None)
-    if both is not None:
-        raise BadInput(f"{both!r} is a parameter and a figure; rename the parameter.")
+    parameters = dict.fromkeys(name for result in results for name in result.point.values)
+    means = [{label: row["mean"] for label, row in result.figures.items()} for result in results]
+    labels = dict.fromkeys(label for figures in means for label in figures)
+    for name in labels:
+        if name in parameters:
+            raise BadInput(f"{name!r} is a parameter and a figure; rename the parameter.")
     return [
         {
-            "run": each.point.run,
-            "system": each.point.cell.entry,
-            **{name: each.point.values.get(name) for name in parameters},
-            **{name: found.get(name) for name in labels},
-            **{
-                "seconds": each.seconds,
-                "date": each.date,
-                "hostname": each.hostname,
-                "experiment_id": each.experiment_id,
-            },
+            "run": result.point.run,
+            "system": result.point.cell.entry,
+            **{name: result.point.values.get(name) for name in parameters},
+            **{label: figures.get(label) for label in labels},
+            **{name: getattr(result, name) for name in _TRACES},
         }
-        for each, found in zip(done, entries, strict=True)
+        for result, figures in zip(results, means, strict=True)
     ]
 
 
 def figures_of(rows: Sequence[Row]) -> dict[str, Row]:
     """Summary rows of one run by label; `label (column=value)` where several have one label."""
-    found: dict[str, Row] = {}
+    figures: dict[str, Row] = {}
     for row in rows:
-        alike = [each for each in rows if each["label"] == row["label"]]
-        names = [
-            name
-            for name in row
-            if name not in _FIGURE and len({str(each.get(name)) for each in alike}) > 1
+        alike = [cells for cells in rows if cells["label"] == row["label"]]
+        differing = [
+            f"{name}={value}"
+            for name, value in row.items()
+            if name not in _FIGURE and len({str(cells.get(name)) for cells in alike}) > 1
         ]
-        apart = [f"{name}={row[name]}" for name in names]
-        found[f"{row['label']} ({', '.join(apart)})" if apart else row["label"]] = row
-    return found
+        label = f"{row['label']} ({', '.join(differing)})" if differing else row["label"]
+        figures[label] = row
+    return figures

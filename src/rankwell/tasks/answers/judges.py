@@ -39,15 +39,15 @@ def answer_judge(function: Grade, *, name: str | None = None) -> Measure:
             f"{shown(function)} is not a judge; expected a function of question, answer and "
             "right answers."
         )
-    place = getattr(function, "__qualname__", "<object>")
-    if name is None and "<" in place:
+    code = getattr(function, "__qualname__", "<object>")
+    if name is None and "<" in code:
         raise BadUsage(
-            f"a judge that is not defined in a module ({place}) has no name of its own; pass "
+            f"a judge that is not defined in a module ({code}) has no name of its own; pass "
             "one as name=."
         )
     if name is not None and not name.isidentifier():
         raise BadUsage(f"a judge: {name!r} is not a name; expected letters, digits and _.")
-    called = name or f"{function.__module__}:{place}"
+    called = name or f"{function.__module__}:{code}"
     _JUDGES[called] = function
     return parse_measure(f"AnswerJudge(judge={called!r})")
 

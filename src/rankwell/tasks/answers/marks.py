@@ -46,30 +46,31 @@ def overlap(answer: str, right: str, *, offset: int | None, normalizer: Normaliz
         characters = (
             (((start, end),), ((start - offset, end - offset),)) if end > start else ((), ())
         )
-    mine, theirs = _tokens(answer, normalizer), _tokens(right, normalizer)
-    left = Counter(form for _, form in mine) & Counter(form for _, form in theirs)
+    tokens, right_tokens = _tokens(answer, normalizer), _tokens(right, normalizer)
+    common = Counter(form for _, form in tokens) & Counter(form for _, form in right_tokens)
     shared = sum(end - start for start, end in characters[0])
     return Overlap(
         characters=characters,
-        tokens=(_marked(mine, left), _marked(theirs, left)),
+        tokens=(_marked(tokens, common), _marked(right_tokens, common)),
         char_f1=_f1(shared, len(answer), len(right)),
-        token_f1=_f1(left.total(), len(mine), len(theirs)),
+        token_f1=_f1(common.total(), len(tokens), len(right_tokens)),
     )
 
 
 def _same_pieces(answer: str, right: str) -> tuple[Spans, Spans]:
     # Letter by letter, as lower case may be longer than the letter.
-    one, other = (
-        [letter.lower() for letter in answer[:_LONGEST]],
-        [letter.lower() for letter in right[:_LONGEST]],
+    letters, right_letters = (
+        [letter.lower() for letter in text[:_LONGEST]] for text in (answer, right)
     )
-    if one == other:
+    if letters == right_letters:
         return (((0, len(answer)),), ((0, len(right)),)) if answer else ((), ())
-    least = max(min(_SHORTEST, (min(len(one), len(other)) + 1) // 2), 1)
-    blocks = SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
-    starts = [(a, b, size) for a, b, size in blocks if size >= least]
-    return tuple((a, a + size) for a, _, size in starts), tuple(
-        (b, b + size) for _, b, size in starts
+    shorter = min(len(letters), len(right_letters))
+    least = max(min(_SHORTEST, (shorter + 1) // 2), 1)
+    matcher = SequenceMatcher(None, letters, right_letters, autojunk=False)
+    blocks = [block for block in matcher.get_matching_blocks() if block.size >= least]
+    return (
+        tuple((block.a, block.a + block.size) for block in blocks),
+        tuple((block.b, block.b + block.size) for block in blocks),
     )
 
 
@@ -78,49 +79,46 @@ def _tokens(text: str, normalizer: Normalizer) -> tuple[tuple[Span, str], ...]:
     """The tokens of the normal form of a whole text, each with its place in the text, or that of
     its word.
     """
-    words = [(match.start(), match.group()) for match in _WORD.finditer(text)]
     pieces = [
-        ((at + low, at + high), form)
-        for at, word in words
-        for (low, high), form in _pieces(word, normalizer)
+        ((match.start() + low, match.start() + high), form)
+        for match in _WORD.finditer(text)
+        for (low, high), form in _pieces(match.group(), normalizer)
     ]
-    found: list[tuple[Span, str]] = []
-    place = 0
+    tokens: list[tuple[Span, str]] = []
+    begin = 0
     for form in normalizer(text).split():
-        at = next((row for row in range(place, len(pieces)) if pieces[row][1] == form), None)
-        found.append(((0, 0), form) if at is None else pieces[at])
-        place = place if at is None else at + 1
-    return tuple(found)
+        at = next((row for row in range(begin, len(pieces)) if pieces[row][1] == form), None)
+        tokens.append(((0, 0), form) if at is None else pieces[at])
+        begin = begin if at is None else at + 1
+    return tuple(tokens)
 
 
 @lru_cache(maxsize=1 << 16)
 def _pieces(word: str, normalizer: Normalizer) -> list[tuple[Span, str]]:
     """The tokens of one word: where the word is cut, each has the part that reads as it does."""
-    forms, whole = normalizer(word).split(), (0, len(word))
-    if len(forms) == 1:
-        return [(whole, forms[0])]
-    low = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in word)
-    found, place = list[tuple[Span, str]](), 0
-    for form in forms:
-        at = low.find(form, place)
+    forms, word_span = normalizer(word).split(), (0, len(word))
+    lower = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in word)
+    pieces, end = list[tuple[Span, str]](), 0
+    for form in forms if len(forms) > 1 else ():
+        at = lower.find(form, end)
         if at < 0:
-            return [(whole, each) for each in forms]
-        place = at + len(form)
-        found.append(((at, place), form))
-    return found
+            break
+        end = at + len(form)
+        pieces.append(((at, end), form))
+    return pieces if len(pieces) == len(forms) else [(word_span, form) for form in forms]
 
 
 def _marked(tokens: Sequence[tuple[Span, str]], shared: Counter[str]) -> Spans:
-    left, spans = Counter(shared), list[Span]()
+    remaining, spans = Counter(shared), dict[Span, None]()
     for span, form in tokens:
-        if left[form]:
-            left[form] -= 1
-            spans.append(span)
-    return tuple(dict.fromkeys(span for span in spans if span[0] < span[1]))
+        if remaining[form]:
+            remaining[form] -= 1
+            spans[span] = None
+    return tuple(span for span in spans if span[0] < span[1])
 
 
-def _f1(shared: int, given: int, right: int) -> float:
-    return 2 * shared / (given + right) if shared else 0.0
+def _f1(shared: int, answer: int, right: int) -> float:
+    return 2 * shared / (answer + right) if shared else 0.0
 
 
 def context(text: str, answer: Span | None, rights: Sequence[Span]) -> dict[str, Any] | None:
@@ -131,19 +129,14 @@ def context(text: str, answer: Span | None, rights: Sequence[Span]) -> dict[str,
     `text` is the cut, with … where something is left out; `spans` its parts that are `both`
     answered and right, `gold` or `predicted` alone, as start, end and word.
     """
-    known = [span for span in rights if 0 <= span[0] < span[1] <= len(text)]
-    mine = answer if answer is not None and 0 <= answer[0] < answer[1] <= len(text) else None
-    centre = mine or min(known, default=None)
+    rights = [span for span in rights if 0 <= span[0] < span[1] <= len(text)]
+    if answer is not None and not 0 <= answer[0] < answer[1] <= len(text):
+        answer = None
+    centre = answer or min(rights, default=None)
     if centre is None:
         return None
-    near = [
-        centre,
-        *(
-            span
-            for span in known
-            if centre[0] - _AROUND <= span[0] and span[1] <= centre[1] + _AROUND
-        ),
-    ]
+    low, high = centre[0] - _AROUND, centre[1] + _AROUND
+    near = [centre, *(span for span in rights if low <= span[0] and span[1] <= high)]
     begin, end = _whole_words(
         text,
         max(0, min(start for start, _ in near) - _AROUND),
@@ -154,7 +147,7 @@ def context(text: str, answer: Span | None, rights: Sequence[Span]) -> dict[str,
     shift = len(before) - begin
     spans = [
         [start + shift, stop + shift, word]
-        for start, stop, word in _marked_parts(mine, known, begin, end)
+        for start, stop, word in _marked_parts(answer, rights, begin, end)
     ]
     return {"text": f"{before}{text[begin:end]}{after}", "spans": spans}
 
@@ -184,16 +177,14 @@ def _marked_parts(
 ) -> list[tuple[int, int, str]]:
     """The parts of a cut in order, each with what marks it."""
     spans = [(span, True) for span in rights] + ([(answer, False)] if answer is not None else [])
-    cuts = sorted(
-        {begin, end, *(place for span, _ in spans for place in span if begin < place < end)}
-    )
-    found: list[tuple[int, int, str]] = []
+    cuts = sorted({begin, end, *(cut for span, _ in spans for cut in span if begin < cut < end)})
+    parts: list[tuple[int, int, str]] = []
     for start, stop in pairwise(cuts):
         kinds = {is_right for span, is_right in spans if span[0] <= start and stop <= span[1]}
         if not kinds:
             continue
         word = "both" if len(kinds) == 2 else "gold" if True in kinds else "predicted"
-        if found and found[-1][1:] == (start, word):
-            start = found.pop()[0]
-        found.append((start, stop, word))
-    return found
+        if parts and parts[-1][1:] == (start, word):
+            start = parts.pop()[0]
+        parts.append((start, stop, word))
+    return parts

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -14,25 +13,18 @@ import numpy as np
 from rankwell.core.registry import Measure
 from rankwell.core.tables import Bools
 from rankwell.evaluation.judged import JudgedRun, MeasuredQueries
-from rankwell.tasks.answers.answer_pairs import AnswerPairs, Predictions, Questions, is_blank
+from rankwell.tasks.answers.answer_pairs import (
+    AnswerPairs,
+    Predictions,
+    Questions,
+    RankedAnswer,
+    is_blank,
+)
 from rankwell.tasks.answers.retrieval import RetrieverRun
 
 Failed = Literal["retriever", "reader", "no-answer", "none"]
 _RIGHT_FROM = 0.5
 _ORDER = ("retriever", "reader", "no-answer", "none")
-
-
-class RankedAnswer(NamedTuple):
-    """One answer. text: None where it says that there is none. start, end: -1 where unknown. score:
-    NaN where unknown.
-    """
-
-    rank: int
-    text: str | None
-    document: str | None
-    start: int
-    end: int
-    score: float
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -50,60 +42,44 @@ class ReaderRun(JudgedRun):
         """The view."""
         return self.view
 
-    def measured(self, measure: Measure) -> MeasuredQueries:
+    def evaluate(self, measure: Measure) -> MeasuredQueries:
         """The values of a measure of answers; NaN where it does not count a question."""
         return MeasuredQueries(measure(self.pairs))
 
     @cached_property
     def answers(self) -> Mapping[str, list[RankedAnswer]]:
         """The answers to every question that counts, best first."""
-        table = self.predictions
-        columns = (table.starts.tolist(), table.ends.tolist(), table.scores.tolist())
-        cells = list(zip(table.texts, table.documents, *columns, strict=True))
-        bounds = dict(zip(table.ids, pairwise(table.offsets.tolist()), strict=True))
-        return {
-            query: [
-                RankedAnswer(rank, *each)
-                for rank, each in enumerate(cells[slice(*bounds.get(query, (0, 0)))], start=1)
-            ]
-            for query in self.pairs.queries
-        }
+        return {query: self.predictions.ranked.get(query, []) for query in self.pairs.queries}
 
     @cached_property
     def silent(self) -> Bools:
         """(questions,) whether the first answer says that there is none, or there is no answer at
         all.
         """
-        none = np.ones(len(self.pairs.queries), dtype=np.bool_)
-        filled = np.flatnonzero(np.diff(self.pairs.offsets))
-        none[filled] = [
-            is_blank(self.pairs.texts[row]) for row in self.pairs.offsets[:-1][filled].tolist()
-        ]
-        return none
+        pairs = self.pairs
+        silent = np.ones(len(pairs.queries), dtype=np.bool_)
+        filled = np.flatnonzero(np.diff(pairs.offsets))
+        silent[filled] = [is_blank(pairs.texts[row]) for row in pairs.offsets[filled].tolist()]
+        return silent
 
     def position_notes(self, questions: Questions) -> list[str]:
         """Notes on answers whose positions are compared: those that cannot be right, or whose text
         is elsewhere.
         """
-        homes = any(document is not None for document in questions.answer_documents)
-        given = [
-            (query, each)
-            for query, listed in self.answers.items()
-            for each in listed
-            if not is_blank(each.text)
-        ]
-        odd: dict[str, list[tuple[str, RankedAnswer]]] = {}
-        for query, each in given:
-            problem = _position_problem(each, questions.contexts, homes=homes)
-            if problem:
-                odd.setdefault(problem, []).append((query, each))
-        counts = {
-            problem: f"{self.name}: {len(found)} of {len(given)} answers {problem}"
-            for problem, found in odd.items()
-        }
+        has_documents = any(document is not None for document in questions.answer_documents)
+        total, counts, first = 0, Counter[str](), dict[str, str]()
+        for query, answers in self.answers.items():
+            for answer in answers:
+                if is_blank(answer.text):
+                    continue
+                total += 1
+                problem = _position_problem(answer, questions.contexts, has_documents)
+                if problem:
+                    counts[problem] += 1
+                    first.setdefault(problem, f"question {query!r}, rank {answer.rank}")
         return [
-            f"{counts[problem]} (question {query!r}, rank {each.rank})"
-            for problem, ((query, each), *_) in odd.items()
+            f"{self.name}: {n} of {total} answers {problem} ({first[problem]})"
+            for problem, n in counts.items()
         ]
 
 
@@ -113,16 +89,18 @@ def answerable_counts(impossible: Bools) -> dict[str, int]:
     return {"answerable": len(impossible) - n, "impossible": n}
 
 
-def _position_problem(answer: RankedAnswer, contexts: Mapping[str, str], *, homes: bool) -> str:
-    """The problem with the position of an answer, or the empty string. homes: whether right answers
-    name documents.
+def _position_problem(
+    answer: RankedAnswer, contexts: Mapping[str, str], has_documents: bool
+) -> str:
+    """The problem with the position of an answer, or the empty string. has_documents: whether right
+    answers name documents.
     """
     if answer.start < 0:
         return "have no position, so that they are wrong"
     if answer.end < answer.start:
         return "end before they start, so that they are wrong"
     if answer.document is None:
-        return "have a position but no document, so that they are wrong" if homes else ""
+        return "have a position but no document, so that they are wrong" * has_documents
     context = contexts.get(answer.document)
     if context is not None and context[answer.start : answer.end] != answer.text:
         return "are not the text at their position, which alone is compared"
@@ -193,57 +171,59 @@ def outcomes(
     silence where nothing was answered, else the reader's. An impossible question that was answered
     is the fault of silence, too.
     """
-    found = {} if retriever is None else dict(zip(queries, map(bool, retriever.found), strict=True))
-    integrated = None if reader is None or judge is None else _first_answers(reader, judge)
-    alone = {} if isolated is None or judge is None else _first_answers(isolated, judge)
+    retrieved: dict[str, bool] = {}
+    if retriever is not None:
+        retrieved = dict(zip(queries, map(bool, retriever.is_found), strict=True))
+    integrated, alone = (
+        None if run is None or judge is None else _first_answers(run, judge)
+        for run in (reader, isolated)
+    )
     result: list[Outcome] = []
-    for query, none in zip(queries, impossible, strict=True):
-        mine, other = None if integrated is None else integrated.get(query), alone.get(query)
+    for query, is_impossible in zip(queries, impossible, strict=True):
         if integrated is None:
-            failed, why = (
-                ("none", "retrieved") if found[query] else ("retriever", "document not retrieved")
-            )
-            result.append(Outcome(query, none, failed, why))
-        elif mine is None:
-            result.append(Outcome(query, none, None, "left out, as it has no prediction"))
+            failed, why = "retriever", "document not retrieved"
+            if retrieved[query]:
+                failed, why = "none", "retrieved"
+            result.append(Outcome(query, is_impossible, failed, why))
+        elif query not in integrated:
+            why = "left out, as it has no prediction"
+            result.append(Outcome(query, is_impossible, None, why))
         else:
-            ends = (None, None) if other is None else (other.value, other.partial)
-            result.append(
-                Outcome(query, none, *_attribute(mine, none, found.get(query)), *mine[:3], *ends)
-            )
+            answer, answer_alone = integrated[query], (alone or {}).get(query)
+            failed, why = _attribute(answer, is_impossible, retrieved.get(query))
+            ends = () if answer_alone is None else answer_alone[:2]
+            result.append(Outcome(query, is_impossible, failed, why, *answer[:3], *ends))
     return result
 
 
-def _attribute(first: _FirstAnswer, impossible: bool, found: bool | None) -> tuple[Failed, str]:
-    if first.value >= _RIGHT_FROM:
+def _attribute(
+    answer: _FirstAnswer, impossible: bool, retrieved: bool | None
+) -> tuple[Failed, str]:
+    if answer.value >= _RIGHT_FROM:
         if impossible:
             return "none", "rightly silent"
-        return "none", "right without its document" if found is False else "right"
+        return "none", "right without its document" if retrieved is False else "right"
     if impossible:
-        if first.missing:
+        if answer.missing:
             return "no-answer", "no prediction"
         # Some conventions require an explicit None, others have no right answer to such a question.
-        return (
-            "no-answer",
-            "silent, in a way that counts wrong" if first.silent else "answered, though impossible",
-        )
-    if found is False:
+        if answer.silent:
+            return "no-answer", "silent, in a way that counts wrong"
+        return "no-answer", "answered, though impossible"
+    if retrieved is False:
         return "retriever", "document not retrieved"
-    if first.missing:
+    if answer.missing:
         return "reader", "no prediction"
-    if first.silent:
+    if answer.silent:
         return "no-answer", "silent, though answerable"
-    if first.later >= _RIGHT_FROM:
+    if answer.later >= _RIGHT_FROM:
         return "reader", "right, but not first"
-    return "reader", "partly right" if first.partial > 0 else "wrong answer"
+    return "reader", "partly right" if answer.partial > 0 else "wrong answer"
 
 
 def _first_answers(reader: ReaderRun, judge: Judge) -> dict[str, _FirstAnswer]:
-    pairs, silent, threshold = (
-        reader.pairs,
-        reader.silent,
-        judge.right.parameters.get("na_threshold"),
-    )
+    pairs, silent = reader.pairs, reader.silent
+    threshold = judge.right.parameters.get("na_threshold")
     if threshold is not None:
         silent = silent | (np.nan_to_num(pairs.no_answer, nan=-np.inf) > threshold)
     columns = (judge.right(pairs), judge.partial(pairs), judge.later(pairs), silent, pairs.missing)
@@ -251,40 +231,37 @@ def _first_answers(reader: ReaderRun, judge: Judge) -> dict[str, _FirstAnswer]:
     return {query: _FirstAnswer(*row) for query, row in zip(pairs.queries, rows, strict=True)}
 
 
-def failure_rows(found: Sequence[Outcome]) -> list[dict[str, Any]]:
+def failure_rows(questions: Sequence[Outcome]) -> list[dict[str, Any]]:
     """The number of questions that each stage failed, and why; `right_alone` of them are right from
     the right passage.
     """
-    counted = [each for each in found if each.failed is not None]
-    groups = Counter((each.failed, each.why) for each in counted)
+    groups: dict[tuple[Failed, str], list[Outcome]] = {}
+    for outcome in questions:
+        if outcome.failed is not None:
+            groups.setdefault((outcome.failed, outcome.why), []).append(outcome)
+    total = sum(map(len, groups.values()))
+    has_isolated = any(outcome.alone is not None for outcome in questions)
     rows: list[dict[str, Any]] = []
-    for (failed, why), n in sorted(
-        groups.items(), key=lambda each: (_ORDER.index(each[0][0] or "none"), -each[1], each[0][1])
+    for (failed, why), group in sorted(
+        groups.items(), key=lambda item: (_ORDER.index(item[0][0]), -len(item[1]), item[0][1])
     ):
-        row: dict[str, Any] = {
-            "failed": failed,
-            "why": why,
-            "questions": n,
-            "share": n / len(counted),
-        }
-        if any(each.alone is not None for each in counted):
-            mine = [each for each in counted if (each.failed, each.why) == (failed, why)]
-            row["right_alone"] = sum(
-                each.alone is not None and each.alone >= _RIGHT_FROM for each in mine
-            )
+        row = {"failed": failed, "why": why, "questions": len(group), "share": len(group) / total}
+        if has_isolated:
+            row["right_alone"] = sum((outcome.alone or 0) >= _RIGHT_FROM for outcome in group)
         rows.append(row)
     return rows
 
 
-def hardest(found: Sequence[Outcome]) -> list[Outcome]:
+def hardest(questions: Sequence[Outcome]) -> list[Outcome]:
     """The failed questions, the hardest first: not right further down, least right in part; equally
     hard ones take turns.
     """
-    wrong = [each for each in found if each.failed not in (None, "none")]
-    turns: Counter[Any] = Counter()
-    placed: list[tuple[Any, ...]] = []
-    for place, each in enumerate(wrong):
-        key = (each.later or 0.0, each.partial or 0.0, each.partial_alone or 0.0)
-        turns[key, each.failed] += 1
-        placed.append((*key, turns[key, each.failed], _ORDER.index(each.failed or "none"), place))
-    return [wrong[row[-1]] for row in sorted(placed)]
+    turns = Counter[Any]()
+    order: list[tuple[Any, ...]] = []
+    for number, outcome in enumerate(questions):
+        if outcome.failed not in (None, "none"):
+            key = (outcome.later or 0.0, outcome.partial or 0.0, outcome.partial_alone or 0.0)
+            turns[key, outcome.failed] += 1
+            turn = turns[key, outcome.failed]
+            order.append((*key, turn, _ORDER.index(outcome.failed), number))
+    return [questions[number] for *_, number in sorted(order)]

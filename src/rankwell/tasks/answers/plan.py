@@ -15,7 +15,9 @@ from rankwell.conventions import (
     find_convention,
 )
 from rankwell.core.registry import Measure, measure_names, parse_measure
-from rankwell.core.tables.columns import Repeats, refuse_unused_columns
+from rankwell.core.tables.columns import Repeats
+from rankwell.core.views.aspects import GroupRankings
+from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, flag
 from rankwell.stats import check_intervals
 from rankwell.tasks.answers.answer_pairs import AnswerPairs
@@ -57,10 +59,10 @@ class AnswerPlan:
     def rules(self) -> AnswerConvention:
         """The rules of the convention for answers. Raises BadUsage for one that has none."""
         if "answers" not in self.convention.tasks:
-            known = ", ".join(each for each in CONVENTIONS if "answers" in CONVENTIONS[each].tasks)
+            names = ", ".join(name for name in CONVENTIONS if "answers" in CONVENTIONS[name].tasks)
             raise BadUsage(
                 f"the convention {self.convention.name} does not judge answers to questions; "
-                f"there are {known}."
+                f"there are {names}."
             )
         return self.convention.rules_of("answers", AnswerConvention())
 
@@ -77,16 +79,15 @@ class AnswerPlan:
     @property
     def pairing(self) -> dict[str, Any]:
         """The rules by which answers are paired with questions; see `AnswerPairs.pair`."""
-        missing = self.options.missing or self.rules.missing
         return {
             "impossible": self.rules.impossible,
-            "missing": missing,
+            "missing": self.options.missing or self.rules.missing,
             "extra": self.options.extra or "ignore",
         }
 
     @property
     def duplicates(self) -> Repeats:
-        """The rule for a document that is listed twice."""
+        """The rule for a document that is languages twice."""
         return self.options.duplicates or self.rules.duplicates
 
     def check(self, predictions: Any) -> None:
@@ -98,21 +99,16 @@ class AnswerPlan:
             raise BadUsage(
                 f"there is nothing to judge; give PREDICTIONS, {flag('--retrieved')}, or both."
             )
-        needing = {
-            flag("--retrieved"): (options.retrieved, _OF_RETRIEVER),
-            "PREDICTIONS": (predictions, _OF_READER),
-            flag("--isolated"): (options.isolated, ("isolated_format",)),
-        }
-        for needed, (place, names) in needing.items():
-            given = next((name for name in names if getattr(options, name) is not None), None)
-            if place is None and given is not None:
-                value = getattr(options, given)
-                option = flag(given, value) if isinstance(value, (str, int, float)) else flag(given)
-                raise BadUsage(
-                    f"{option} has no effect without {needed}; give it, or leave this out."
-                )
-        if options.retrieved is None:
-            refuse_unused_columns(options.columns, "run", flag("--retrieved"))
+        for condition, data, names in (
+            (flag("--retrieved"), options.retrieved, _OF_RETRIEVER),
+            ("PREDICTIONS", predictions, _OF_READER),
+            (flag("--isolated"), options.isolated, ("isolated_format",)),
+        ):
+            for name in names if data is None else ():
+                value = getattr(options, name)
+                if value is not None:
+                    option = flag(name, value if isinstance(value, (str, int, float)) else "")
+                    raise BadUsage(_unused(option, condition))
         check_intervals(options.intervals, options.seed)
         for option in ("k", "retriever_k"):
             if getattr(self, option) < 1:
@@ -123,29 +119,24 @@ class AnswerPlan:
 
     def _check_context(self) -> None:
         """Raises BadUsage for options of relevance by context that are unused, or out of range."""
-        options = self.options
-        similarity, names = options.context_similarity, ("context_share", "context_threshold")
-        shares: dict[str, float | None] = {name: getattr(options, name) for name in names}
-        for name, value in {**shares, "context_similarity": similarity}.items():
+        options, names = self.options, ("context_share", "context_threshold", "context_similarity")
+        for name in names:
+            value = getattr(options, name)
             if value is not None and options.relevance != "context":
-                what = (
-                    f"{flag('--' + name.replace('_', '-'), value)} has no effect without "
-                    f"{flag('--relevance', 'context')}"
-                )
-                raise BadUsage(f"{what}; give it, or leave this out.")
-        for name, share in shares.items():
+                raise BadUsage(_unused(flag(name, value), flag("--relevance", "context")))
+        for name in names[:2]:
+            share = getattr(options, name)
             if share is not None and not 0 < share <= 1:
-                raise BadUsage(
-                    f"{flag('--' + name.replace('_', '-'), share)}; expected a number above 0 "
-                    "and at most 1."
-                )
-        if options.context_threshold is not None and similarity is None:
-            what = f"{flag('--context-threshold', options.context_threshold)} has no effect without"
-            raise BadUsage(f"{what} {flag('--context-similarity')}; give it, or leave this out.")
-        if options.context_share is not None and similarity is not None:
-            what = f"{flag('--context-share', options.context_share)} has no effect beside"
+                raise BadUsage(f"{flag(name, share)}; expected a number above 0 and at most 1.")
+        share, threshold = options.context_share, options.context_threshold
+        similarity = options.context_similarity
+        if threshold is not None and similarity is None:
+            threshold_option = flag("--context-threshold", threshold)
+            raise BadUsage(_unused(threshold_option, flag("--context-similarity")))
+        if share is not None and similarity is not None:
             raise BadUsage(
-                f"{what} {flag('--context-similarity', similarity)}; leave one of them out."
+                f"{flag('--context-share', share)} has no effect beside "
+                f"{flag('--context-similarity', similarity)}; leave one of them out."
             )
 
     @property
@@ -163,7 +154,7 @@ class AnswerPlan:
             ties=options.ties or self.convention.ties,
             k=self.retriever_k,
             needs_evidence="EvidenceRprec"
-            in {each.measure.name for each in self.measures.retriever},
+            in {labelled.measure.name for labelled in self.measures.retriever},
         )
 
     @cached_property
@@ -171,118 +162,105 @@ class AnswerPlan:
         """The requested measures that can be computed. Raises BadUsage for a named one that cannot,
         and where none is left.
         """
-        options, has_answers, has_run = (
-            self.options,
-            self.has_answers,
-            self.options.retrieved is not None,
-        )
-        measures = measure_names(options.measures)
-        if measures is None:
+        options, has_answers = self.options, self.has_answers
+        has_run = options.retrieved is not None
+        names = measure_names(options.measures)
+        if names is None:
             plain = [f"{name}@{self.retriever_k}" for name in _PLAIN]
-            retriever, texts = (
-                self.retriever_measures() or choose_measures(plain, self.convention),
-                None,
-            )
+            retriever = self.retriever_measures() or choose_measures(plain, self.convention)
+            texts = None
         else:
-            by_part = self._by_part(measures, has_run=has_run)
+            by_part = self._by_part(names, has_run=has_run)
             retriever = tuple(
                 LabelledMeasure(self.measure(text), text.strip()) for text in by_part["retriever"]
             )
             texts = by_part["reader"]
         reader = () if texts == [] else self.reader_measures(texts)
-        is_alone = has_answers and not has_run
-        needing = [
-            each
-            for each in reader
-            if is_alone and each.measure.parameters["retrieval"] != "ignored"
+        lacking = [
+            labelled
+            for labelled in reader
+            if has_answers and not has_run and labelled.measure.parameters["retrieval"] != "ignored"
         ]
-        labels = ", ".join(each.label for each in needing)
-        if needing and (measures is not None or len(needing) == len(reader)):
+        labels, notes = ", ".join(labelled.label for labelled in lacking), list[str]()
+        if lacking and (names is not None or len(lacking) == len(reader)):
             raise BadUsage(
                 f"{labels}: judged with regard to what was retrieved; give the retriever's "
                 f"run ({flag('--retrieved')})."
             )
-        what = (
-            "left out, as they ask what was retrieved; to have them, give the retriever's run "
-            f"({flag('--retrieved')})"
+        if lacking:
+            notes.append(
+                "left out, as they ask what was retrieved; to have them, give the retriever's run "
+                f"({flag('--retrieved')}): {labels}"
+            )
+        deeper = replace(self, options=replace(options, k=self.k + 1)).reader_measures(
+            texts or None
         )
-        notes = [f"{what}: {labels}"] if needing else []
-        more = replace(self, options=replace(options, k=self.k + 1)).reader_measures(texts or None)
         if options.k is not None and not (
-            has_answers and self.reader_measures(texts or None) != more
+            has_answers and self.reader_measures(texts or None) != deeper
         ):
             notes.append(f"-k {self.k} is unused: no measure here looks at as many answers")
         languages = self.rules.languages
-        if (
-            len(languages) > 1
-            and has_answers
-            and options.normalizer is None
-            and options.language is None
-        ):
+        if has_answers and len(languages) > 1 and not (options.normalizer or options.language):
             notes.append(
                 f"the rules are those of {next(iter(languages))}, as {flag('--language')} "
                 "names no other"
             )
         for option in ("normalizer", "na_threshold") if has_answers and reader else ():
             value = getattr(options, option)
-            if value is not None and not any(
-                each.measure.parameters.get(option) == value for each in reader
+            if value is not None and all(
+                labelled.measure.parameters.get(option) != value for labelled in reader
             ):
-                what = (
-                    f"{flag(option, value)} is unused: the measures of the convention "
-                    f"{self.convention.name}"
-                )
                 raise BadUsage(
-                    f"{what} compare positions; name a convention that compares texts, or "
-                    "leave it out."
+                    f"{flag(option, value)} is unused: the measures of the convention "
+                    f"{self.convention.name} compare positions; name a convention that compares "
+                    "texts, or leave it out."
                 )
-        kept = tuple(each for each in reader if has_answers and each not in needing)
-        return AnswerMeasures(retriever if has_run else (), kept, self._judge(reader), tuple(notes))
+        counted = tuple(labelled for labelled in reader if has_answers and labelled not in lacking)
+        return AnswerMeasures(
+            retriever if has_run else (), counted, self._judge(reader), tuple(notes)
+        )
 
     def reader_measures(self, texts: Sequence[str] | None) -> tuple[LabelledMeasure, ...]:
         """The measures of answers that words name, else the convention's, with the user's k,
         normalizer and threshold.
         """
-        options, languages = self.options, self.rules.languages
-        normalizer, language, name = options.normalizer, options.language, self.convention.name
+        options, rules, name = self.options, self.rules, self.convention.name
+        language, normalizer = options.language, options.normalizer
         if language is not None and normalizer is None:
-            if language not in languages:
-                hint = (
-                    "; French has the convention french"
-                    if language == "fr" and name != "french"
-                    else ""
-                )
-                known = f"it has {', '.join(languages)}" if languages else "it has one rule for all"
+            if language not in rules.languages:
+                hint = "; French has the convention french" if language == "fr" else ""
+                hint = "" if name == "french" else hint
+                languages = ", ".join(rules.languages)
+                choice = f"it has {languages}" if languages else "it has one rule for all"
                 raise BadUsage(
                     f"the convention {name} has no rules for the language {language!r}: "
-                    f"{known}{hint}."
+                    f"{choice}{hint}."
                 )
-            normalizer = languages[language]
-        named = [self.rules.other_words.get(text.strip(), text) for text in texts or ()]
-        found: list[LabelledMeasure] = []
-        for measure, label in choose_measures(named or self.rules.labels, self.convention):
-            own: dict[str, Any] = {
+            normalizer = rules.languages[language]
+        words = [rules.other_words.get(text.strip(), text) for text in texts or ()]
+        measures: list[LabelledMeasure] = []
+        for measure, label in choose_measures(words or rules.labels, self.convention):
+            parameters = {
                 "k": self.k if measure.cutoff is None else None,
                 "normalizer": None if compares_positions(measure) else normalizer,
                 "na_threshold": options.na_threshold,
             }
-            given = {
+            accepted = {
                 name: value
-                for name, value in own.items()
+                for name, value in parameters.items()
                 if value is not None and measure.accepts(name)
             }
-            found.append(LabelledMeasure(measure.with_parameters(**given), label))
-        return tuple(found)
+            measures.append(LabelledMeasure(measure.with_parameters(**accepted), label))
+        return tuple(measures)
 
     def retriever_measures(self) -> tuple[LabelledMeasure, ...]:
         """The convention's report of the first retriever_k documents, under its own labels."""
-        labels = {
-            word: f"{word}{self.retriever_k}" if word.endswith("@") else word
-            for word in self.rules.retriever
-        }
         return tuple(
-            LabelledMeasure(self.measure(word.removesuffix("@")), label)
-            for word, label in labels.items()
+            LabelledMeasure(
+                self.measure(word.removesuffix("@")),
+                f"{word}{self.retriever_k}" if word.endswith("@") else word,
+            )
+            for word in self.rules.retriever
         )
 
     def measure(self, text: str) -> Measure:
@@ -303,8 +281,10 @@ class AnswerPlan:
         for text in measures:
             part = _part(self.measure(text))
             if part is None:
-                what = f"{text!r} judges neither retrieved documents nor answers"
-                raise BadUsage(f"{what}: it needs {self.measure(text).entry.needs}.")
+                raise BadUsage(
+                    f"{text!r} judges neither retrieved documents nor answers: it needs "
+                    f"{self.measure(text).entry.needs}."
+                )
             by_part[part].append(text)
         if by_part["retriever"] and not has_run:
             raise BadUsage(
@@ -321,15 +301,17 @@ class AnswerPlan:
         """Raises BadUsage for a word that has a cut-off of its own and is given another: its name
         would be wrong.
         """
-        word, at, other = text.strip().rpartition("@")
+        word, at, cutoff = text.strip().rpartition("@")
         meaning = self.convention.words.get(word) if at else None
         try:
-            own = None if meaning is None else parse_measure(meaning).cutoff
+            own_cutoff = None if meaning is None else parse_measure(meaning).cutoff
         except BadUsage:  # It needs one and has none of its own.
             return
-        if own is not None and other != str(own):
-            what = f"{text!r}: {word} of the convention {self.convention.name} is cut at {own}"
-            raise BadUsage(f"{what}; leave out @{other}, or name another measure.")
+        if own_cutoff is not None and cutoff != str(own_cutoff):
+            raise BadUsage(
+                f"{text!r}: {word} of the convention {self.convention.name} is cut at "
+                f"{own_cutoff}; leave out @{cutoff}, or name another measure."
+            )
 
     def _judge(self, reader: Sequence[LabelledMeasure]) -> Judge:
         """The measures that decide outcomes: the named one, else the first, and F1 of the same kind
@@ -341,27 +323,22 @@ class AnswerPlan:
                 f"{flag('--right')} {right!r} judges no answers; name one of "
                 f"{', '.join(self.rules.labels)}."
             )
-        known = reader or self.reader_measures(None)
-        first = self.reader_measures([right])[0] if right is not None else known[0]
+        measures = reader or self.reader_measures(None)
+        first = measures[0] if right is None else self.reader_measures([right])[0]
         decides = over_all_questions(first.measure)
         label = first.label if decides == first.measure else f"{first.label} over all questions"
-        shares = [
-            each.measure
-            for each in known
-            if each.measure.name == "AnswerF1" and each.measure.parameters["over"] == "best"
-        ]
-        same = [
-            over_all_questions(each)
-            for each in shares
-            if compares_positions(each) == compares_positions(decides)
-        ]
-        partial = same[0].with_parameters(k=decides.cutoff) if same else decides
-        return Judge(
+        partial = next(
+            (
+                over_all_questions(measure).with_parameters(k=decides.cutoff)
+                for measure, _ in measures
+                if measure.name == "AnswerF1"
+                and measure.parameters["over"] == "best"
+                and compares_positions(measure) == compares_positions(decides)
+            ),
             decides,
-            partial,
-            decides.with_parameters(k=max(self.k, decides.cutoff or self.k)),
-            label,
         )
+        later = decides.with_parameters(k=max(self.k, decides.cutoff or self.k))
+        return Judge(decides, partial, later, label)
 
 
 def compares_positions(measure: Measure) -> bool:
@@ -374,37 +351,37 @@ def compares_positions(measure: Measure) -> bool:
 
 
 def _part(measure: Measure) -> str | None:
-    if measure.entry.view is AnswerPairs:
+    view = measure.entry.view
+    if view is AnswerPairs:
         return "reader"
-    return (
-        "retriever" if measure.entry.view.__name__ in ("JudgedRankings", "GroupRankings") else None
-    )
+    return "retriever" if view in (JudgedRankings, GroupRankings) else None
+
+
+def _unused(option: str, condition: str) -> str:
+    return f"{option} has no effect without {condition}; give it, or leave this out."
 
 
 _OF_RETRIEVER = (
-    *(
-        "retriever_k",
-        "relevance",
-        "context_share",
-        "context_similarity",
-        "context_threshold",
-        "corpus",
-        "ties",
-        "duplicates",
-    ),
-    *("retrieved_format", "columns"),
+    "retriever_k",
+    "relevance",
+    "context_share",
+    "context_similarity",
+    "context_threshold",
+    "corpus",
+    "ties",
+    "duplicates",
+    "retrieved_format",
+    "columns",
 )
 _OF_READER = (
-    *(
-        "isolated",
-        "na_probs",
-        "normalizer",
-        "language",
-        "missing",
-        "extra",
-        "na_threshold",
-        "na_ties",
-        "right",
-    ),
+    "isolated",
+    "na_probs",
+    "normalizer",
+    "language",
+    "missing",
+    "extra",
+    "na_threshold",
+    "na_ties",
+    "right",
     "predictions_format",
 )

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,25 +94,21 @@ class OverlapReader:
         weights = {
             key: 1.0 + math.log((1 + self._total) / (1 + self._holding[key])) for key in queried
         }
-        whole = math.fsum(weights.values())
-        found: dict[tuple[str, int, int], Answer] = {}
-        for document, text in passages if whole else ():
+        total = math.fsum(weights.values())
+        answers: dict[tuple[str, int, int], Answer] = {}
+        for document, text in passages if total else ():
             for start, end in _sentences(text):
                 words = _words(text, start, end)
-                share = (
-                    math.fsum(weights[key] for key in {word.key for word in words} & weights.keys())
-                    / whole
-                )
+                keys = {word.key for word in words} & weights.keys()
+                share = math.fsum(weights[key] for key in keys) / total
                 if not share:
                     continue
                 spans = _spans(text, words, weights, question.lower())
-                for place, (first, last) in enumerate(spans):
-                    score = share * (1 - 0.01 * place / len(spans))
-                    found.setdefault(
-                        (document, first, last),
-                        Answer(text[first:last], score, document, first, last),
-                    )
-        return ranked([*ranked(found.values())[: max(k, 0)], Answer(None, self._threshold)])
+                for number, span in enumerate(spans):
+                    score = share * (1 - 0.01 * number / len(spans))
+                    answer = Answer(text[slice(*span)], score, document, *span)
+                    answers.setdefault((document, *span), answer)
+        return ranked([*ranked(answers.values())[: max(k, 0)], Answer(None, self._threshold)])
 
 
 def _words(text: str, start: int, end: int) -> list[_Word]:
@@ -134,15 +130,11 @@ def _key(word: str) -> str:
 def _sentences(text: str) -> list[tuple[int, int]]:
     """The begin and end of each sentence, white space around it left out."""
     ends = [
-        match
+        match.end()
         for match in _SENTENCE_END.finditer(text)
         if not _SHORTENED.search(text, match.start() - 5, match.start())
     ]
-    starts, stops = (
-        [0, *(match.end() for match in ends)],
-        [*(match.end() for match in ends), len(text)],
-    )
-    bounds = [_stripped(text, start, stop) for start, stop in zip(starts, stops, strict=True)]
+    bounds = [_stripped(text, start, stop) for start, stop in pairwise([0, *ends, len(text)])]
     return [(start, stop) for start, stop in bounds if start < stop]
 
 
@@ -166,36 +158,34 @@ def _spans(
     def _merit(run: Sequence[_Word]) -> tuple[float, int]:
         start, end = run[0].start, run[-1].end
         near = math.fsum(
-            weights[each.key] / (1 + max(start - each.end, each.start - end, 0)) for each in anchors
+            weights[word.key] / (1 + max(start - word.end, word.start - end, 0)) for word in anchors
         )
         fits = any(
-            (numbers and _NUMBER.search(each.text.lower())) or (names and _is_name(each, words[0]))
-            for each in run
+            (numbers and _NUMBER.search(word.text.lower())) or (names and _is_name(word, words[0]))
+            for word in run
         )
         return (-near * (3 if fits else 1), start)
 
-    kept = sorted(
-        (run[:_LONGEST] for run in map(_trim, _runs(text, words, weights)) if run), key=_merit
-    )
-    return [(run[0].start, run[-1].end) for run in kept] or [(words[0].start, words[-1].end)]
+    runs = [run[:_LONGEST] for run in map(_trim, _runs(text, words, weights)) if run]
+    return [(run[0].start, run[-1].end) for run in sorted(runs, key=_merit) or [words]]
 
 
 def _runs(text: str, words: Sequence[_Word], weights: dict[str, float]) -> list[list[_Word]]:
     """The words between those of the question, and between the ends of clauses."""
     runs: list[list[_Word]] = [[]]
-    for place, word in enumerate(words):
-        if word.key in weights or (
-            place and _CLAUSE_END.search(text, words[place - 1].end, word.start)
-        ):
+    end = 0
+    for word in words:
+        if word.key in weights or (end and _CLAUSE_END.search(text, end, word.start)):
             runs.append([])
         if word.key not in weights:
             runs[-1].append(word)
+        end = word.end
     return runs
 
 
 def _trim(run: Sequence[_Word]) -> Sequence[_Word]:
     """The run without words such as `the` at its ends."""
-    inner = [place for place, word in enumerate(run) if word.text.lower() not in _STOP]
+    inner = [row for row, word in enumerate(run) if word.text.lower() not in _STOP]
     return run[inner[0] : inner[-1] + 1] if inner else []
 
 
@@ -204,7 +194,7 @@ def _is_name(word: _Word, first: _Word) -> bool:
     underscore or a digit within.
     """
     capital = word.text[0].isupper() and word.start != first.start
-    return capital or any(each in "._" or each.isdigit() for each in word.text)
+    return capital or any(letter in "._" or letter.isdigit() for letter in word.text)
 
 
 @dataclass
@@ -246,18 +236,18 @@ class TransformersReader:
         """The best `k` answers of all passages and the answer that there is none; among equals
         earlier passages come first.
         """
-        found: dict[tuple[str, int, int], Answer] = {}
+        answers: dict[tuple[str, int, int], Answer] = {}
         nulls: list[float] = []
         for window in self._windows(question, passages):
             nulls.append(window.null)
             for answer in _best_answers(
                 window, passages[window.passage], self.candidates, self.max_answer_tokens
             ):
-                place = answer.document or "", answer.start, answer.end
-                if place not in found or found[place].score < answer.score:
-                    found[place] = answer
+                span = answer.document or "", answer.start, answer.end
+                if span not in answers or answers[span].score < answer.score:
+                    answers[span] = answer
         null = Answer(None, min(nulls, default=0.0) - self.null_threshold)
-        return ranked([*ranked(found.values())[: max(k, 0)], null])
+        return ranked([*ranked(answers.values())[: max(k, 0)], null])
 
     def _windows(self, question: str, passages: Sequence[Passage]) -> Iterator["_Window"]:
         """Every window of every passage, with its logits."""
@@ -271,7 +261,7 @@ class TransformersReader:
             starts, ends = self._logits(
                 {name: column[rows.start : rows.stop] for name, column in encoded.items()}
             )
-            for place, row in enumerate(rows):
+            for number, row in enumerate(rows):
                 inside = [
                     token for token, part in enumerate(encoded.sequence_ids(row)) if part == 1
                 ]
@@ -280,22 +270,19 @@ class TransformersReader:
                 yield _Window(
                     passage=owners[row],
                     spans=[offsets[row][token] for token in inside],
-                    starts=starts[place, inside],
-                    ends=ends[place, inside],
-                    null=float(starts[place, null] + ends[place, null]),
+                    starts=starts[number, inside],
+                    ends=ends[number, inside],
+                    null=float(starts[number, null] + ends[number, null]),
                 )
 
     def _encode(self, question: str, passages: Sequence[Passage]) -> Any:
         tokens = self._tokenizer(_clean(question), add_special_tokens=False)["input_ids"]
         room = self.max_tokens - len(tokens) - self._tokenizer.num_special_tokens_to_add(pair=True)
         if room <= self.stride:
-            left = (
-                f"{len(tokens)} tokens, which leaves {max(room, 0)} of {self.max_tokens} for the "
-                "passage"
-            )
-            what = f"{self.model}: the question {question[:60]!r} has {left}"
             raise BadUsage(
-                f"{what}; expected more than the stride of {self.stride}: change either."
+                f"{self.model}: the question {question[:60]!r} has {len(tokens)} tokens, which "
+                f"leaves {max(room, 0)} of {self.max_tokens} for the passage; expected more than "
+                f"the stride of {self.stride}: change either."
             )
         return self._tokenizer(
             [_clean(question)] * len(passages),

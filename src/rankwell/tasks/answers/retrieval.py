@@ -75,7 +75,7 @@ class RetrieverRun(JudgedRun):
     def of(
         cls,
         name: str,
-        found: FoundTable[Ranking],
+        lists: FoundTable[Ranking],
         questions: Questions,
         rules: RelevanceRules,
         corpus: Mapping[str, str] | None = None,
@@ -84,22 +84,20 @@ class RetrieverRun(JudgedRun):
         """The lists of a retriever, judged. corpus: texts by document. Raises BadInput where
         relevance cannot be decided.
         """
-        texts, items = {**questions.contexts, **(corpus or {}), **found.contexts}, found.table.items
-        impossible, vanished = nothing_to_find is None, "all" if rules.as_published else "none"
+        texts, items = {**questions.contexts, **(corpus or {}), **lists.contexts}, lists.table.items
+        impossible, notes = nothing_to_find is None, list[str]()
         # Where the lists bring their own texts, the rest of the collection is unknown.
-        pooled, notes = bool(found.contexts) and corpus is None, list[str]()
+        pooled = bool(lists.contexts) and corpus is None
         if rules.relevance == "document":
             notes = unknown_documents(
                 name, list(dict.fromkeys(items)), questions, "retrieved", corpus or ()
             )
             judgments = by_document(questions, impossible=impossible)
             if not judgments.items and (nothing_to_find is None or not nothing_to_find.all()):
-                advice = (
-                    "take relevance dpr or kilt, which look for the answers in the retrieved texts"
-                )
                 raise BadInput(
                     "no question names a document, so that retrieval cannot be judged by "
-                    f"documents; {advice}."
+                    "documents; take relevance dpr or kilt, which look for the answers in the "
+                    "retrieved texts."
                 )
         elif rules.relevance == "context":
             judgments = by_context(
@@ -108,22 +106,27 @@ class RetrieverRun(JudgedRun):
                 share=rules.context_share,
                 similarity=rules.context_similarity,
                 threshold=rules.context_threshold,
-                retrieved=[found.table],
+                retrieved=[lists.table],
                 impossible=impossible,
             )
         else:
             if pooled:
-                what = "relevant are retrieved documents that hold an answer"
-                notes.append(f"{name}: {what}; others count nowhere, without a corpus")
+                notes.append(
+                    f"{name}: relevant are retrieved documents that hold an answer; others count "
+                    "nowhere, without a corpus"
+                )
             else:
                 refuse_without_text(items, texts, "answers")
-            lists = [found.table] if pooled else []
             judgments = by_answer(
-                questions, texts, rule=rules.relevance, retrieved=lists, vanished=vanished
+                questions,
+                texts,
+                rule=rules.relevance,
+                retrieved=[lists.table] if pooled else [],
+                vanished="all" if rules.as_published else "none",
             )
-            notes += _contradictions(name, found, judgments)
-        order: TieRule = "input" if found.ordered else rules.ties
-        hits = find_hits(found.table, judgments, ties=order, keep=DETAIL_DEPTH).hits
+            notes += _contradictions(name, lists, judgments)
+        order: TieRule = "input" if lists.ordered else rules.ties
+        hits = find_hits(lists.table, judgments, ties=order, keep=DETAIL_DEPTH).hits
         return cls(
             name=name,
             attributes={"part": "retriever"},
@@ -132,25 +135,25 @@ class RetrieverRun(JudgedRun):
             other_views=cache(lambda _: _by_evidence(questions, judgments, hits)),
             judgments=judgments,
             hits=hits,
-            notes=(*notes, *_repeated(name, found.table)),
+            notes=(*notes, *_repeated(name, lists.table)),
             rules=rules,
             nothing_to_find=nothing_to_find,
             texts=texts,
         )
 
-    def measured(self, measure: Measure) -> MeasuredQueries:
+    def evaluate(self, measure: Measure) -> MeasuredQueries:
         """The values of a measure, 1 where there is nothing to find."""
-        found = super().measured(measure)
+        measured = super().evaluate(measure)
         if self.nothing_to_find is None:
-            return found
-        return found._replace(values=np.where(self.nothing_to_find, 1.0, found.values))
+            return measured
+        return measured._replace(values=np.where(self.nothing_to_find, 1.0, measured.values))
 
     @cached_property
-    def found(self) -> Bools:
+    def is_found(self) -> Bools:
         """(questions,) whether what an answer needs is among the first `k` documents."""
         if self.rules.needs_evidence:
-            return self.measured(parse_measure("EvidenceRprec")).values >= 1
-        return self.measured(parse_measure(f"Success@{self.rules.k}")).values > 0
+            return self.evaluate(parse_measure("EvidenceRprec")).values >= 1
+        return self.evaluate(parse_measure(f"Success@{self.rules.k}")).values > 0
 
     @cached_property
     def first_ranks(self) -> list[int | None]:
@@ -177,8 +180,8 @@ def _by_evidence(questions: Questions, judgments: Judgments, hits: Hits) -> Grou
         sets = questions.evidence.get(name) or [[item] for item in judgments.items[start:stop]]
         rows += [
             (name, item, str(number))
-            for number, each in enumerate(sets)
-            for item in dict.fromkeys(each)
+            for number, items in enumerate(sets)
+            for item in dict.fromkeys(items)
         ]
     queries, items, aspects = zip(*rows, strict=True) if rows else ((), (), ())
     grouped = Judgments.from_rows(
@@ -191,65 +194,61 @@ def unknown_documents(
     run: str,
     documents: Collection[str],
     questions: Questions,
-    what: str,
-    known: Collection[str] = (),
+    kind: str,
+    corpus: Collection[str] = (),
 ) -> list[str]:
-    """The note that none of some documents is one of the questions' own or of those known besides:
-    ids that never match.
+    """The note that none of some documents is one of the questions' own or of the corpus: ids that
+    never match.
 
     Where some match, the note that others do not, while documents of the questions are in no list:
     ids that seldom match.
     """
-    own = {*questions.documents, *questions.answer_documents, *questions.contexts, *known}
-    own |= {item for sets in questions.evidence.values() for each in sets for item in each}
-    own.discard(None)
-    if not documents or not own:
+    sources = {*questions.documents, *questions.answer_documents, *questions.contexts, *corpus}
+    sources |= {item for sets in questions.evidence.values() for items in sets for item in items}
+    sources.discard(None)
+    if not documents or not sources:
         return []
-    if not own.isdisjoint(documents):
-        unknown = [each for each in documents if each not in own]
-        sought = {each for each in questions.documents if each is not None}
-        lost = sort_ids(sought - set(documents))
-        if not unknown or not lost or what != "retrieved":
-            return []
-        share = (
-            f"{len(lost)} of the {len(sought)} documents of the questions are in no list, such as "
-            f"{lost[0]!r}"
-        )
-        found = (
-            f"{count_of(len(unknown), 'document is', 'documents are')} of no question, such as "
-            f"{unknown[0]!r}"
-        )
-        return [f"{run}: {share}, and {found}; are ids written in two ways?"]
-    examples = f"these like {next(iter(documents))!r}, those like {min(own, key=str)!r}"
+    if sources.isdisjoint(documents):
+        return [
+            f"WARNING: {run}: none of the {kind} documents is known to the questions: these like "
+            f"{next(iter(documents))!r}, those like {min(sources, key=str)!r}; are ids written in "
+            "two ways?"
+        ]
+    unknown = [document for document in documents if document not in sources]
+    sought = {document for document in questions.documents if document is not None}
+    lost = sort_ids(sought - set(documents))
+    if not unknown or not lost or kind != "retrieved":
+        return []
     return [
-        f"WARNING: {run}: none of the {what} documents is known to the questions: {examples}; "
-        "are ids written in two ways?"
+        f"{run}: {len(lost)} of the {len(sought)} documents of the questions are in no list, such "
+        f"as {lost[0]!r}, and {count_of(len(unknown), 'document is', 'documents are')} of no "
+        f"question, such as {unknown[0]!r}; are ids written in two ways?"
     ]
 
 
-def _contradictions(run: str, found: FoundTable[Ranking], judgments: Judgments) -> list[str]:
+def _contradictions(run: str, lists: FoundTable[Ranking], judgments: Judgments) -> list[str]:
     """The note that a file's own `has_answer` is not what its texts say."""
     rows = zip(judgments.query_of_row.tolist(), judgments.items, strict=True)
     held = {(judgments.queries[query], item) for query, item in rows}
-    pairs = [(pair, claim) for pair, claim in found.claims.items() if pair[0] in judgments.index]
-    odd = [(pair, claim) for pair, claim in pairs if claim != (pair in held)]
-    if not odd:
+    claims = {pair: claim for pair, claim in lists.claims.items() if pair[0] in judgments.index}
+    wrong = [pair for pair, claim in claims.items() if claim != (pair in held)]
+    if not wrong:
         return []
-    (query, item), claim = odd[0]
-    what = f"{run}: {len(odd)} of {len(pairs)} has_answer of the file are not what the texts say"
+    query, item = wrong[0]
     return [
-        f"{what} (question {query!r}, passage {item!r}: {str(claim).lower()}); the texts decide"
+        f"{run}: {len(wrong)} of {len(claims)} has_answer of the file are not what the texts say "
+        f"(question {query!r}, passage {item!r}: {str(claims[wrong[0]]).lower()}); the texts decide"
     ]
 
 
 def _repeated(run: str, ranking: Ranking) -> list[str]:
-    extra = [
+    repeats = [
         stop - start - len(set(ranking.items[start:stop]))
         for start, stop in pairwise(ranking.offsets.tolist())
     ]
-    if not any(extra):
+    if not any(repeats):
         return []
     return [
-        f"{run}: {sum(extra)} documents appear again in {sum(map(bool, extra))} lists, and "
+        f"{run}: {sum(repeats)} documents appear again in {sum(map(bool, repeats))} lists, and "
         "count at each of their places"
     ]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan, nan
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,28 +15,13 @@ from rankwell.core.tables import sort_ids
 from rankwell.evaluation.details import Details, detail_columns
 from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.media.texts import Normalizer, normalizer
-from rankwell.tasks.answers.answer_pairs import Questions
+from rankwell.tasks.answers.answer_pairs import Questions, RankedAnswer, RightAnswer, place_or_none
 from rankwell.tasks.answers.marks import Overlap, context, overlap, shortened
-from rankwell.tasks.answers.outcomes import (
-    Judge,
-    Outcome,
-    RankedAnswer,
-    ReaderRun,
-    hardest,
-    over_all_questions,
-)
+from rankwell.tasks.answers.outcomes import Judge, Outcome, ReaderRun, hardest, over_all_questions
 from rankwell.tasks.answers.plan import compares_positions
 from rankwell.tasks.answers.retrieval import RetrieverRun
 
 _SNIPPET = 300
-
-
-class RightAnswer(NamedTuple):
-    """A right answer, and its place; start: -1 where unknown."""
-
-    text: str
-    document: str | None
-    start: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +36,8 @@ class AnswerTables:
     judge: Judge | None
 
     @cached_property
-    def _place(self) -> dict[str, int]:
-        return {name: place for place, name in enumerate(self.questions.ids)}
+    def _row_of(self) -> dict[str, int]:
+        return {name: row for row, name in enumerate(self.questions.ids)}
 
     @cached_property
     def _compared(self) -> tuple[bool, Normalizer]:
@@ -61,59 +46,44 @@ class AnswerTables:
         name = None if right is None else right.parameters.get("normalizer")
         return right is not None and compares_positions(right), normalizer(name or "squad")
 
-    def rights(self, query: str) -> list[RightAnswer]:
-        """The right answers of a question."""
-        questions, place = self.questions, self._place[query]
-        mine = slice(*questions.offsets[place : place + 2].tolist())
-        columns = (
-            questions.answers[mine],
-            questions.answer_documents[mine],
-            questions.starts[mine].tolist(),
-        )
-        return [RightAnswer(*each) for each in zip(*columns, strict=True)]
-
     def shared(self, answer: RankedAnswer, query: str) -> tuple[RightAnswer | None, Overlap | None]:
         """The right answer that shares most with an answer, and what they share; None where either
         is missing.
         """
-        rights = self.rights(query)
+        rights = self.questions.rights[query]
         if answer.text is None or self.judge is None or not rights:
             return None, None
-        positions, rule = self._compared
-        if not positions:
+        by_position, rule = self._compared
+        if not by_position:
             rights = [right for right in rights if right.text == answer.text][:1] or rights
-        found: list[tuple[float, float, RightAnswer, Overlap]] = []
+        best: list[tuple[float, float, RightAnswer, Overlap]] = []
         for right in rights:
             same = (
-                positions
+                by_position
                 and answer.start >= 0
                 and right.start >= 0
                 and answer.document == right.document
             )
-            both = overlap(
-                answer.text,
-                right.text,
-                offset=right.start - answer.start if same else None,
-                normalizer=rule,
-            )
-            found.append((both.char_f1 if same else both.token_f1, both.char_f1, right, both))
-        return max(found, key=lambda each: each[:2])[2:]
+            offset = right.start - answer.start if same else None
+            marks = overlap(answer.text, right.text, offset=offset, normalizer=rule)
+            share = marks.char_f1 if same else marks.token_f1
+            best.append((share, marks.char_f1, right, marks))
+        return max(best, key=lambda pair: pair[:2])[2:]
 
     def row(self, outcome: Outcome) -> dict[str, Any]:
         """The text of a question with its outcome, what is right, found and answered."""
         query = outcome.query
-        place, rights = self._place[query], self.rights(outcome.query)
-        answers = {} if self.reader is None else self.reader.answers
-        first = next(iter(answers.get(query, ())), None)
+        number, rights = self._row_of[query], self.questions.rights[query]
+        first = self._first(self.reader, query)
         right, marks = (None, None) if first is None else self.shared(first, query)
         right = right or next(iter(rights), None)
         row: dict[str, Any] = {
             "query": query,
-            "text": self.questions.texts[place],
+            "text": self.questions.texts[number],
             **{name: getattr(outcome, name) for name in ("failed", "why", "impossible")},
             "right": None if right is None else right.text,
-            "right_document": self.questions.documents[place] if right is None else right.document,
-            "other_right": max(len({each.text for each in rights}) - 1, 0),
+            "right_document": self.questions.documents[number] if right is None else right.document,
+            "other_right": max(len({answer.text for answer in rights}) - 1, 0),
         }
         if self.reader is not None:
             row |= {
@@ -124,9 +94,9 @@ class AnswerTables:
                 **_spans(marks),
             }
         if self.retriever is not None:
-            row["document_rank"] = self.retriever.first_ranks[place]
+            row["document_rank"] = self.retriever.first_ranks[number]
         if self.isolated is not None:
-            alone = next(iter(self.isolated.answers.get(query, ())), None)
+            alone = self._first(self.isolated, query)
             row |= {"alone": outcome.alone, "answer_alone": None if alone is None else alone.text}
         return row
 
@@ -143,15 +113,15 @@ class AnswerTables:
         for reader in (self.reader, self.isolated):
             if reader is not None and self.judge is not None:
                 rows = self._answer_rows(reader, self.judge)
-                columns: list[list[Any]] = [list(column) for column in zip(*rows, strict=True)] or [
-                    [] for _ in range(7)
-                ]
+                columns = [[row[column] for row in rows] for column in range(7)]
                 query, item, *numbers, state, detail = columns
                 ranks, scores, grades = (np.array(column, dtype=np.float64) for column in numbers)
-                parts.append(
-                    (reader.name, Details(query, item, ranks, scores, grades, state), detail)
-                )
+                details = Details(query, item, ranks, scores, grades, state)
+                parts.append((reader.name, details, detail))
         return detail_columns(parts)
+
+    def _first(self, reader: ReaderRun | None, query: str) -> RankedAnswer | None:
+        return None if reader is None else next(iter(reader.answers.get(query, ())), None)
 
     def _answer_rows(self, reader: ReaderRun, judge: Judge) -> list[tuple[Any, ...]]:
         """Query, item, rank, score, grade, state and detail of each row; NaN for a missing rank or
@@ -162,50 +132,47 @@ class AnswerTables:
         measure = over_all_questions(judge.right).with_parameters(na_threshold=None)
         # Each answer as if it were the only one.
         grades = measure(pairs.take(pairs.question_of_row[rows], rows)).tolist()
-        answers, at = reader.answers, 0
-        found: list[tuple[Any, ...]] = []
-        for query, impossible, silence in zip(
+        grade_of_row = iter(grades)
+        table: list[tuple[Any, ...]] = []
+        for query, impossible, odd in zip(
             pairs.queries, pairs.impossible.tolist(), pairs.no_answer.tolist(), strict=True
         ):
-            listed = answers[query][:DETAIL_DEPTH]
-            for each, grade in zip(listed, grades[at : at + len(listed)], strict=True):
+            texts: set[str] = set()
+            for answer in reader.answers[query][:DETAIL_DEPTH]:
+                rank, text, grade = answer.rank, answer.text or "", next(grade_of_row)
                 state = "relevant" if grade >= 0.5 else "nonrelevant"
-                detail = self._detail(
-                    each, query, None if isnan(silence) or each.rank > 1 else silence
-                )
-                found.append((query, each.text or "", each.rank, each.score, grade, state, detail))
-            at += len(listed)
-            there = {each.text or "" for each in listed}
-            expected = [RightAnswer("", None, -1)] if impossible else self.rights(query)
-            for right in dict.fromkeys(expected):
-                if right.text not in there:
-                    detail = json.dumps(
-                        {
-                            "right": right.text or None,
-                            "document": right.document,
-                            "start": _known(right.start),
-                        }
-                    )
-                    found.append((query, right.text, nan, nan, 1.0, "relevant", detail))
-        return found
+                detail = self._detail(answer, query, None if isnan(odd) or rank > 1 else odd)
+                table.append((query, text, rank, answer.score, grade, state, detail))
+                texts.add(text)
+            rights = [RightAnswer("", None, -1)] if impossible else self.questions.rights[query]
+            for text, document, start in dict.fromkeys(rights):
+                if text not in texts:
+                    cells = {"right": text or None, "document": document}
+                    detail = json.dumps(cells | {"start": place_or_none(start)})
+                    table.append((query, text, nan, nan, 1.0, "relevant", detail))
+        return table
 
     def _detail(self, answer: RankedAnswer, query: str, no_answer: float | None) -> str:
         right, marks = self.shared(answer, query)
         cells: dict[str, Any] = {
             "document": answer.document,
-            "start": _known(answer.start),
-            "end": _known(answer.end),
+            "start": place_or_none(answer.start),
+            "end": place_or_none(answer.end),
+            "right": right and right.text,
+            "right_start": right and place_or_none(right.start),
+            **_spans(marks),
         }
-        cells |= {"right": right and right.text, "right_start": right and _known(right.start)}
-        further = {"no_answer": no_answer, "context": self._context(answer, query)}
-        cells |= _spans(marks) | {name: each for name, each in further.items() if each is not None}
+        if no_answer is not None:
+            cells["no_answer"] = no_answer
+        if (around := self._context(answer, query)) is not None:
+            cells["context"] = around
         return json.dumps(cells, ensure_ascii=False)
 
     def _context(self, answer: RankedAnswer, query: str) -> dict[str, Any] | None:
         """The words around an answer; one without a position is looked for in its document or else
         in the question's own.
         """
-        document = answer.document or self.questions.documents[self._place[query]]
+        document = answer.document or self.questions.documents[self._row_of[query]]
         text = None if document is None else self._texts.get(document)
         if text is None:
             return None
@@ -214,15 +181,11 @@ class AnswerTables:
             start = text.find(answer.text)
             span = start, start + len(answer.text)
         rights = [
-            right
-            for right in self.rights(query)
+            (right.start, right.start + len(right.text))
+            for right in self.questions.rights[query]
             if right.start >= 0 and right.document in (document, None)
         ]
-        return context(
-            text,
-            span if answer.text else None,
-            [(each.start, each.start + len(each.text)) for each in rights],
-        )
+        return context(text, span if answer.text else None, rights)
 
     @property
     def _texts(self) -> Mapping[str, str]:
@@ -234,54 +197,50 @@ class AnswerTables:
         """
         if self.retriever is None:
             return {}
-        named = [
-            item for item in sort_ids(set(self.retriever.details.item)) if self._texts.get(item)
-        ]
-        texts = [shortened(self._texts[item], _SNIPPET) for item in named]
-        return {"item": named, "of": [self.retriever.name] * len(named), "text": texts}
+        details, texts = self.retriever.details, self._texts
+        items = [item for item in sort_ids(set(details.item)) if texts.get(item)]
+        return {
+            "item": items,
+            "of": [self.retriever.name] * len(items),
+            "text": [shortened(texts[item], _SNIPPET) for item in items],
+        }
 
     def queries(self) -> dict[str, Sequence[Any]]:
         """The columns of queries.parquet: text, whether there is an answer, the stage that failed,
         and its file's attributes.
         """
-        questions = self.questions
-        order = {each.query: place for place, each in enumerate(hardest(self.outcomes), start=1)}
+        questions, outcomes = self.questions, self.outcomes
+        order = {outcome.query: rank for rank, outcome in enumerate(hardest(outcomes), start=1)}
         columns: dict[str, Sequence[Any]] = {
             "query": questions.ids,
             "text": questions.texts,
-            "answerable": ["no" if each.impossible else "yes" for each in self.outcomes],
-            "failed": [each.failed for each in self.outcomes],
-            "why": [each.why for each in self.outcomes],
+            "answerable": ["no" if outcome.impossible else "yes" for outcome in outcomes],
+            "failed": [outcome.failed for outcome in outcomes],
+            "why": [outcome.why for outcome in outcomes],
             "hardest": [order.get(name) for name in questions.ids],
             "document": questions.documents,
-            "right": [[right.text for right in self.rights(name)] for name in questions.ids],
+            "right": [[right.text for right in questions.rights[name]] for name in questions.ids],
         }
         if self.reader is not None:
-            columns |= {
-                "value": [each.value for each in self.outcomes],
-                "partial": [each.partial for each in self.outcomes],
-            }
+            columns["value"] = [outcome.value for outcome in outcomes]
+            columns["partial"] = [outcome.partial for outcome in outcomes]
         if self.retriever is not None:
             columns["document_rank"] = self.retriever.first_ranks
         if self.isolated is not None:
-            columns["alone"] = [each.alone for each in self.outcomes]
+            columns["alone"] = [outcome.alone for outcome in outcomes]
+        attributes = [questions.attributes.get(name, {}) for name in questions.ids]
         for key in dict.fromkeys(key for about in questions.attributes.values() for key in about):
-            columns.setdefault(
-                key, [questions.attributes.get(name, {}).get(key) for name in questions.ids]
-            )
+            columns.setdefault(key, [about.get(key) for about in attributes])
         return columns
 
 
 def _spans(marks: Overlap | None) -> dict[str, Any]:
     """The shared parts of an answer and the right one, as columns."""
     names = ("characters", "right_characters", "tokens", "right_tokens")
-    spans = ((),) * 4 if marks is None else (*marks.characters, *marks.tokens)
-    # Of characters in their order, whereas the measure counts them in any order.
-    shares = {"aligned_char_f1": marks and marks.char_f1, "token_f1": marks and marks.token_f1}
+    columns = ((),) * 4 if marks is None else (*marks.characters, *marks.tokens)
     return {
-        name: [list(each) for each in own] for name, own in zip(names, spans, strict=True)
-    } | shares
-
-
-def _known(place: int) -> int | None:
-    return None if place < 0 else place
+        **{name: list(map(list, spans)) for name, spans in zip(names, columns, strict=True)},
+        # Of characters in their order, whereas the measure counts them in any order.
+        "aligned_char_f1": marks and marks.char_f1,
+        "token_f1": marks and marks.token_f1,
+    }

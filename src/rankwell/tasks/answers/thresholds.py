@@ -3,6 +3,7 @@ answering.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from rankwell.core.exact import exact_mean, exact_ratio
 from rankwell.core.figures import FIGURES
 from rankwell.core.tables import Bools, Floats
 from rankwell.errors import BadInput, NothingToEvaluate
+from rankwell.stats import SummaryRow
 from rankwell.tasks.answers.outcomes import ReaderRun, over_all_questions
 
 ThresholdTies = Literal["whole", "official"]
@@ -63,8 +65,9 @@ class ThresholdSearch(NamedTuple):
     @property
     def curves(self) -> dict[str, PrecisionRecall]:
         """The curve of each measure by its label, then that of the oracle."""
-        every = {each.measure.label: each.curve for each in self.searches} | {"oracle": self.oracle}
-        return {label: curve for label, curve in every.items() if curve is not None}
+        curves = {search.measure.label: search.curve for search in self.searches}
+        curves["oracle"] = self.oracle
+        return {label: curve for label, curve in curves.items() if curve is not None}
 
 
 def best_threshold(
@@ -161,17 +164,16 @@ def search_thresholds(
     """The best thresholds for the first answers' exact match and F1; None without numbers or
     measures. order: ids, `official`.
     """
-    known, pairs = (
-        [each for each in measures if each.measure.name in ("AnswerEM", "AnswerF1")],
-        reader.pairs,
-    )
-    chosen = [
-        each
-        for each in known
-        if each.measure.cutoff == 1 and over_all_questions(each.measure) == each.measure
+    pairs = reader.pairs
+    searched = [
+        labelled
+        for labelled in measures
+        if labelled.measure.name in ("AnswerEM", "AnswerF1")
+        and labelled.measure.cutoff == 1
+        and over_all_questions(labelled.measure) == labelled.measure
     ]
     rows = np.flatnonzero(~np.isnan(pairs.no_answer))
-    if not chosen or not len(rows):
+    if not searched or not len(rows):
         return None
     notes: list[str] = []
     if len(rows) < len(pairs.queries):
@@ -180,41 +182,31 @@ def search_thresholds(
             "number choose no threshold"
         )
     if not order and len(rows) > 1 and len(set(pairs.no_answer[rows].tolist())) == 1:
-        value = pairs.no_answer[rows[0]]
         notes.append(
-            f"{reader.name}: all {len(rows)} no-answer numbers are {value:g}, so that they "
-            "distinguish nothing"
+            f"{reader.name}: all {len(rows)} no-answer numbers are {pairs.no_answer[rows[0]]:g}, "
+            "so that they distinguish nothing"
         )
     if ties == "official":
-        place = {name: number for number, name in enumerate(order or pairs.queries)}
-        rows = rows[
-            np.argsort(
-                [place.get(pairs.queries[row], len(place)) for row in rows.tolist()], kind="stable"
-            )
-        ]
-    some = pairs.take(rows)
-    answerable, numbers = ~some.impossible, some.no_answer
+        ranks = {name: rank for rank, name in enumerate(order or pairs.queries)}
+        keys = [ranks.get(pairs.queries[row], len(ranks)) for row in rows.tolist()]
+        rows = rows[np.argsort(keys, kind="stable")]
+    pairs = pairs.take(rows)
+    answerable, numbers = ~pairs.impossible, pairs.no_answer
     # The official script takes an answer of blanks alone for an answer, though its normal form is
     # none.
-    starts = some.offsets[:-1].tolist()
-    blank = np.array(
-        [
-            listed == 0 or not some.texts[row]
-            for row, listed in zip(starts, np.diff(some.offsets).tolist(), strict=True)
-        ]
-    )
-    found: list[MeasureThreshold] = []
-    for each in chosen:
-        scores = over_all_questions(each.measure).with_parameters(na_threshold=None)(some)
+    bounds = pairwise(pairs.offsets.tolist())
+    blank = np.array([start == stop or not pairs.texts[start] for start, stop in bounds])
+
+    def _curve(scores: Floats) -> PrecisionRecall | None:
+        return precision_recall(scores, answerable, numbers) if answerable.any() else None
+
+    searches: list[MeasureThreshold] = []
+    for labelled in searched:
+        scores = over_all_questions(labelled.measure).with_parameters(na_threshold=None)(pairs)
         best = best_threshold(scores, answerable, numbers, ties=ties, blank=blank)
-        curve = precision_recall(scores, answerable, numbers) if answerable.any() else None
-        found.append(MeasureThreshold(each, exact_mean(scores), best, curve))
-    oracle = (
-        precision_recall(answerable.astype(np.float64), answerable, numbers)
-        if answerable.any()
-        else None
-    )
-    return ThresholdSearch(reader.name, tuple(found), oracle, answerable, numbers, tuple(notes))
+        searches.append(MeasureThreshold(labelled, exact_mean(scores), best, _curve(scores)))
+    oracle = _curve(answerable.astype(np.float64))
+    return ThresholdSearch(reader.name, tuple(searches), oracle, answerable, numbers, tuple(notes))
 
 
 def threshold_rows(search: ThresholdSearch, convention: Convention) -> list[dict[str, Any]]:
@@ -223,42 +215,29 @@ def threshold_rows(search: ThresholdSearch, convention: Convention) -> list[dict
     """
     factor, unit = convention.shows("share")
     rows: list[tuple[str, str, float, str]] = []
-    exact = {each.measure.label: str(each.measure.measure) for each in search.searches}
-    for label, best in ((each.measure.label, each.best) for each in search.searches):
-        rows.append((f"Best({exact[label]})", f"best_{label}", factor * best.value, unit))
-        rows.append(
-            (f"BestThreshold({exact[label]})", f"best_{label}_thresh", best.threshold, "score")
-        )
+    names: dict[str, str] = {}
+    for (measure, label), _, best, _ in search.searches:
+        names[label] = str(measure)
+        rows.append((f"Best({measure})", f"best_{label}", factor * best.value, unit))
+        name = f"BestThreshold({measure})"
+        rows.append((name, f"best_{label}_thresh", best.threshold, "score"))
     for label, curve in search.curves.items():
-        rows.append(
-            (
-                f"AnswerAP({exact.get(label, label)})",
-                f"pr_{label}_ap",
-                factor * curve.average_precision,
-                unit,
-            )
-        )
-    empty = dict.fromkeys(("sd", "ci_low", "ci_high"))
+        name = f"AnswerAP({names.get(label, label)})"
+        rows.append((name, f"pr_{label}_ap", factor * curve.average_precision, unit))
     n = len(search.numbers)
     return [
-        {
-            "run": search.run,
-            "measure": measure,
-            "label": label,
-            "mean": mean,
-            **empty,
-            "n": n,
-            "unit": own,
-            "part": "reader",
-        }
-        for measure, label, mean, own in rows
+        {**SummaryRow.of(search.run, *row[:3], None, None, None, n, row[3]), "part": "reader"}
+        for row in rows
     ]
 
 
 def threshold_definitions(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
     """The definition of the measure of each row, by its exact name."""
-    known = {row["measure"]: FIGURES[row["measure"].partition("(")[0]] for row in rows}
-    return {name: {"definition": each.text, "source": each.source} for name, each in known.items()}
+    figures = {row["measure"]: FIGURES[row["measure"].partition("(")[0]] for row in rows}
+    return {
+        name: {"definition": figure.text, "source": figure.source}
+        for name, figure in figures.items()
+    }
 
 
 def curve_rows(search: ThresholdSearch) -> list[dict[str, Any]]:

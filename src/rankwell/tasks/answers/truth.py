@@ -51,33 +51,36 @@ def by_answer(
     """
     if vanished not in ("none", "all"):
         raise UnknownName(f"vanished={vanished!r}; known are 'none' and 'all'.")
-    how = containment(rule)
-    bounds = pairwise(questions.offsets.tolist())
-    every = [
-        {how.prepare(answer) for answer in questions.answers[start:stop]} for start, stop in bounds
-    ]
-    needles = [{needle for needle in each if vanished == "all" or needle.strip()} for each in every]
+    contained = containment(rule)
+    needles: list[set[str]] = []
+    for rights in questions.rights.values():
+        prepared = {contained.prepare(right.text) for right in rights}
+        needles.append({text for text in prepared if vanished == "all" or text.strip()})
     if retrieved:
-        listed = _listed(retrieved, texts)
-        prepared = {item: how.prepare(texts[item]) for item in set().union(*listed.values())}
+        lists = _lists(retrieved, texts)
+        pooled = {item: contained.prepare(texts[item]) for item in set().union(*lists.values())}
         return _judgments(
             (
                 name,
                 [
                     item
-                    for item in listed.get(name, ())
-                    if any(how.holds(prepared[item], needle) for needle in wanted)
+                    for item in lists.get(name, ())
+                    if any(contained.holds(pooled[item], needle) for needle in answers)
                 ],
             )
-            for name, wanted in zip(questions.ids, needles, strict=True)
+            for name, answers in zip(questions.ids, needles, strict=True)
         )
     items = list(texts)
-    whole = [how.prepare(text) for text in texts.values()]
+    prepared_texts = [contained.prepare(text) for text in texts.values()]
     # Many questions have the same answers.
-    find = cache(_find_tokens(whole, how) if how.whole_tokens else _find_parts(whole))
+    find = cache(
+        _find_tokens(prepared_texts, contained)
+        if contained.whole_tokens
+        else _find_parts(prepared_texts)
+    )
     return _judgments(
-        (name, [items[place] for needle in wanted for place in find(needle)])
-        for name, wanted in zip(questions.ids, needles, strict=True)
+        (name, [items[row] for needle in answers for row in find(needle)])
+        for name, answers in zip(questions.ids, needles, strict=True)
     )
 
 
@@ -101,31 +104,25 @@ def by_context(
     for name, value in (("share", share), ("threshold", threshold)):
         if not 0 < value <= 1:
             raise BadUsage(f"{name} is {value}; expected a number above 0 and at most 1.")
-    if not any(
-        document in questions.contexts
-        for documents in _documents(questions)
-        for document in documents
-    ):
-        what = "no text of the questions' own documents is known"
-        raise BadInput(f"{what}; relevance by context needs them, use documents or answers.")
-    listed = _listed(retrieved, texts) if retrieved else None
-    known = (
-        texts if listed is None else {item: texts[item] for item in set().union(*listed.values())}
-    )
+    documents = list(_documents(questions, impossible=impossible))
+    if questions.contexts.keys().isdisjoint(set().union(*_documents(questions))):
+        raise BadInput(
+            "no text of the questions' own documents is known; relevance by context needs them, "
+            "use documents or answers."
+        )
+    lists = _lists(retrieved, texts) if retrieved else None
+    if lists is not None:
+        texts = {item: texts[item] for item in set().union(*lists.values())}
     find = (
-        _find_shared(known, share)
+        _find_shared(texts, share)
         if similarity is None
-        else _find_similar(known, similarity, threshold)
+        else _find_similar(texts, similarity, threshold)
     )
     relevant: dict[str, set[str]] = {}
-    for name, documents in zip(
-        questions.ids, _documents(questions, impossible=impossible), strict=True
-    ):
-        among = known.keys() if listed is None else listed.get(name, set[str]())
-        own = [
-            questions.contexts[document] for document in documents if document in questions.contexts
-        ]
-        relevant[name] = set[str]().union(*(find(text, among) for text in own))
+    for name, names in zip(questions.ids, documents, strict=True):
+        candidates = texts.keys() if lists is None else lists.get(name, set[str]())
+        contexts = [questions.contexts[item] for item in names if item in questions.contexts]
+        relevant[name] = set[str]().union(*(find(context, candidates) for context in contexts))
     return _judgments(relevant.items())
 
 
@@ -133,17 +130,19 @@ def _find_shared(texts: Mapping[str, str], share: float) -> _Find:
     """A function that finds the texts, among some, that share enough runs of words with a text."""
     runs = {name: _runs(text) for name, text in texts.items()}
     holders: dict[tuple[str, ...], list[str]] = {}
-    for name, mine in runs.items():
-        for run in mine:
+    for name, of_text in runs.items():
+        for run in of_text:
             holders.setdefault(run, []).append(name)
 
     @cache
     def _alike(text: str) -> set[str]:
-        mine = _runs(text)
-        common = Counter(name for run in mine for name in holders.get(run, ()))
-        return {name for name, n in common.items() if n >= share * min(len(mine), len(runs[name]))}
+        wanted = _runs(text)
+        common = Counter(name for run in wanted for name in holders.get(run, ()))
+        return {
+            name for name, n in common.items() if n >= share * min(len(wanted), len(runs[name]))
+        }
 
-    return lambda text, among: _alike(text) & among
+    return lambda text, candidates: _alike(text) & candidates
 
 
 def _find_similar(texts: Mapping[str, str], similarity: TextSimilarity, threshold: float) -> _Find:
@@ -154,7 +153,7 @@ def _find_similar(texts: Mapping[str, str], similarity: TextSimilarity, threshol
     def _is_similar(text: str, name: str) -> bool:
         return compare(text, texts[name]) >= threshold
 
-    return lambda text, among: {name for name in among if _is_similar(text, name)}
+    return lambda text, candidates: {name for name in candidates if _is_similar(text, name)}
 
 
 def _judgments(relevant: Iterable[tuple[str, Iterable[str]]]) -> Judgments:
@@ -165,61 +164,55 @@ def _documents(questions: Questions, *, impossible: bool = True) -> Iterator[set
     """The documents of each question, however its file says what they are; none of impossible ones
     unless they count.
     """
-    bounds = questions.offsets.tolist()
-    for place, (name, hopeless) in enumerate(
-        zip(questions.ids, questions.impossible.tolist(), strict=True)
+    for name, document, is_impossible in zip(
+        questions.ids, questions.documents, questions.impossible.tolist(), strict=True
     ):
-        named = (
-            questions.documents[place],
-            *questions.answer_documents[bounds[place] : bounds[place + 1]],
-        )
-        evidence = {document for each in questions.evidence.get(name, ()) for document in each}
+        documents = {document, *(right.document for right in questions.rights[name])}
+        documents |= {item for items in questions.evidence.get(name, ()) for item in items}
         yield (
-            {document for document in named if document is not None} | evidence
-            if impossible or not hopeless
+            {item for item in documents if item is not None}
+            if impossible or not is_impossible
             else set()
         )
 
 
-def _listed(retrieved: Sequence[Ranking], texts: Mapping[str, str]) -> dict[str, set[str]]:
+def _lists(retrieved: Sequence[Ranking], texts: Mapping[str, str]) -> dict[str, set[str]]:
     """The documents that any ranking lists for each question. Raises BadInput for one without a
     text.
     """
-    listed: dict[str, set[str]] = {}
+    lists: dict[str, set[str]] = {}
     for ranking in retrieved:
         for query, (start, stop) in zip(
             ranking.queries, pairwise(ranking.offsets.tolist()), strict=True
         ):
-            listed.setdefault(query, set()).update(ranking.items[start:stop])
-    refuse_without_text(set().union(*listed.values()), texts, "answers or context")
-    return listed
+            lists.setdefault(query, set()).update(ranking.items[start:stop])
+    refuse_without_text(set().union(*lists.values()), texts, "answers or context")
+    return lists
 
 
 def refuse_without_text(items: Iterable[str], texts: Mapping[str, str], relevance: str) -> None:
     """Raises BadInput where an item has no text."""
-    away = {item for item in items if item not in texts}
-    if away:
-        what = f"{len(away)} retrieved documents have no text (such as {min(away)!r})"
-        raise BadInput(f"{what}; relevance by {relevance} needs the texts of all: give the corpus.")
+    missing = {item for item in items if item not in texts}
+    if missing:
+        raise BadInput(
+            f"{len(missing)} retrieved documents have no text (such as {min(missing)!r}); "
+            f"relevance by {relevance} needs the texts of all: give the corpus."
+        )
 
 
-def _find_tokens(prepared: Sequence[str], how: Containment) -> Callable[[str], list[int]]:
+def _find_tokens(prepared: Sequence[str], contained: Containment) -> Callable[[str], list[int]]:
     """A function that finds the texts that hold an answer, looking only into those with the rarest
     of its tokens.
     """
     holders: dict[str, list[int]] = {}
-    for place, text in enumerate(prepared):
+    for row, text in enumerate(prepared):
         for token in set(text.split()):
-            holders.setdefault(token, []).append(place)
+            holders.setdefault(token, []).append(row)
 
     def _find(needle: str) -> list[int]:
-        tokens = needle.split()
-        rarest = (
-            min((holders.get(token, []) for token in tokens), key=len)
-            if tokens
-            else range(len(prepared))
-        )
-        return [place for place in rarest if how.holds(prepared[place], needle)]
+        rows = [holders.get(token, []) for token in needle.split()]
+        rarest = min(rows, key=len, default=range(len(prepared)))
+        return [row for row in rarest if contained.holds(prepared[row], needle)]
 
     return _find
 
@@ -229,14 +222,14 @@ def _find_parts(prepared: Sequence[str]) -> Callable[[str], list[int]]:
     them.
     """
     starts = [0, *accumulate(len(text) + 1 for text in prepared)]
-    whole = "".join(f"{text}\0" for text in prepared)
+    haystack = "".join(f"{text}\0" for text in prepared)
 
     def _find(needle: str) -> list[int]:
-        places, found = list[int](), whole.find(needle)
-        while 0 <= found < len(whole):
-            places.append(bisect_right(starts, found) - 1)
-            found = whole.find(needle, starts[places[-1] + 1])
-        return places
+        rows, at = list[int](), haystack.find(needle)
+        while 0 <= at < len(haystack):
+            rows.append(bisect_right(starts, at) - 1)
+            at = haystack.find(needle, starts[rows[-1] + 1])
+        return rows
 
     return _find
 
@@ -244,9 +237,5 @@ def _find_parts(prepared: Sequence[str]) -> Callable[[str], list[int]]:
 def _runs(text: str) -> set[tuple[str, ...]]:
     """The runs of words in a text; a shorter text is one run."""
     words = _WORD.findall(text.casefold())
-    last = len(words) - _WORDS_IN_A_ROW
-    return (
-        {tuple(words[place : place + _WORDS_IN_A_ROW]) for place in range(max(last, 0) + 1)}
-        if words
-        else set()
-    )
+    starts = range(max(len(words) - _WORDS_IN_A_ROW, 0) + 1) if words else ()
+    return {tuple(words[start : start + _WORDS_IN_A_ROW]) for start in starts}

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of
+from rankwell.core.tables import Bools, Floats, Ints, gather, segment_offsets
 from rankwell.errors import BadUsage, flag
 
 
 class ItemLabels(NamedTuple):
-    """The categories or groups of items. names: of all of them, sorted. listed: (items,) whether
+    """The categories or groups of items. names: of all of them, sorted. in_input: (items,) whether
     the input has the item.
 
     offsets: (items + 2,) where the labels of each item begin; the last item stands for none and has
@@ -24,22 +24,25 @@ class ItemLabels(NamedTuple):
     """
 
     names: tuple[str, ...]
-    listed: Bools
+    in_input: Bools
     offsets: Ints
     labels: Ints
 
     @classmethod
     def of(cls, items: Sequence[str], labels: Mapping[str, Iterable[str]]) -> "ItemLabels":
         """The labels of items, each item's once."""
-        own = [sorted(set(labels.get(item, ()))) for item in items]
-        names = tuple(sorted({name for each in labels.values() for name in each}))
-        place = {name: column for column, name in enumerate(names)}
-        counts = np.array([*map(len, own), 0], dtype=np.int64)
-        flat = np.array([place[name] for each in own for name in each], dtype=np.int64)
+        item_labels = [sorted(set(labels.get(item, ()))) for item in items]
+        names = tuple(sorted({name for item_names in labels.values() for name in item_names}))
+        columns = {name: column for column, name in enumerate(names)}
+        counts = np.array([*map(len, item_labels), 0], dtype=np.int64)
+        flat = np.array(
+            [columns[name] for names_of_item in item_labels for name in names_of_item],
+            dtype=np.int64,
+        )
         return cls(
             names,
             np.array([item in labels for item in items], dtype=np.bool_),
-            offsets_of(counts),
+            segment_offsets(counts),
             flat,
         )
 
@@ -58,18 +61,18 @@ class ItemLabels(NamedTuple):
         labels, starts = self.of_items(codes)
         counts = np.diff(starts)
         rows = np.repeat(np.arange(len(codes)), counts)
-        every = owners[rows] * len(self.names) + labels
-        size = int(every.max(initial=-1)) + 1
-        if size > 16 * len(every):
-            keys, places = np.unique(every, return_inverse=True)
+        label_keys = owners[rows] * len(self.names) + labels
+        size = int(label_keys.max(initial=-1)) + 1
+        if size > 16 * len(label_keys):
+            keys, cells = np.unique(label_keys, return_inverse=True)
         else:
-            there = np.zeros(size, dtype=np.bool_)
-            there[every] = True
-            keys, places = np.flatnonzero(there), (np.cumsum(there) - 1)[every]
-        return LabelCells(keys, places, rows, counts, max(len(self.names), 1))
+            is_present = np.zeros(size, dtype=np.bool_)
+            is_present[label_keys] = True
+            keys, cells = np.flatnonzero(is_present), (np.cumsum(is_present) - 1)[label_keys]
+        return LabelCells(keys, cells, rows, counts, max(len(self.names), 1))
 
     def bits(self, codes: Ints) -> NDArray[np.uint64]:
-        """(…, words) the set of the labels of each item, a bit for each. codes: (…) items."""
+        """The set of each item's labels, a bit for each label. codes: (…). Returns (…, words)."""
         none = len(self.offsets) - 2
         if codes.size > 2 * (none + 1):
             # Fewer items than places: each item's set once.
@@ -77,12 +80,12 @@ class ItemLabels(NamedTuple):
                 np.where((codes < 0) | (codes >= none), none, codes)
             ]
         labels, starts = self.of_items(codes.ravel())
-        found = np.zeros((codes.size, self.words), dtype=np.uint64)
+        bits = np.zeros((codes.size, self.words), dtype=np.uint64)
         owners = np.repeat(np.arange(codes.size), np.diff(starts))
         np.bitwise_or.at(
-            found, (owners, labels // 64), np.uint64(1) << (labels % 64).astype(np.uint64)
+            bits, (owners, labels // 64), np.uint64(1) << (labels % 64).astype(np.uint64)
         )
-        return found.reshape(*codes.shape, self.words)
+        return bits.reshape(*codes.shape, self.words)
 
     @property
     def words(self) -> int:
@@ -94,12 +97,13 @@ class LabelCells(NamedTuple):
     """The pairs of an owner and a label that its items have, so that memory does not grow with all
     labels.
 
-    keys: (cells,) owner · n + label, ascending. places, rows: (labels of all items,) the cell and
-    the item of each. counts: (items,) their numbers of labels. n: the number of labels, at least 1.
+    keys: (cells,) owner · n + label, ascending. cell_of_label, rows: (labels of all items,) the
+    cell and the item of each. counts: (items,) their numbers of labels. n: the number of labels, at
+    least 1.
     """
 
     keys: Ints
-    places: Ints
+    cell_of_label: Ints
     rows: Ints
     counts: Ints
     n: int
@@ -109,7 +113,7 @@ class LabelCells(NamedTuple):
         among the labels of its item.
         """
         shares = (weights / np.maximum(self.counts, 1))[self.rows]
-        values = np.bincount(self.places, weights=shares, minlength=len(self.keys)).astype(
+        values = np.bincount(self.cell_of_label, weights=shares, minlength=len(self.keys)).astype(
             np.float64, copy=False
         )
         return LabelSums(self.keys, self.keys // self.n, self.keys % self.n, values)
@@ -126,15 +130,15 @@ class LabelSums(NamedTuple):
     values: Floats
 
     def by_owner(self, terms: Floats, n: int) -> Floats:
-        """(n,) the sum of the terms of each owner's cells."""
+        """The sum of the terms of each of n owners' cells."""
         return np.bincount(self.owners, weights=terms, minlength=n).astype(np.float64, copy=False)
 
     def at(self, keys: Ints) -> Floats:
-        """(keys,) the values of some cells, 0 for those that are not there."""
+        """The values of some cells, 0 for those that are not there."""
         if not len(self.keys):
             return np.zeros(len(keys))
-        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[places] == keys, self.values[places], 0.0)
+        positions = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[positions] == keys, self.values[positions], 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,43 +166,43 @@ class QueryItems:
             codes, values = codes[order], values[order]
         counts = np.bincount(owners, minlength=len(queries) + 1)
         index = {query: row for row, query in enumerate(queries)}
-        return cls(index, offsets_of(counts), codes, values.astype(np.float64))
+        return cls(index, segment_offsets(counts), codes, values.astype(np.float64))
 
     def rows(self, queries: Iterable[str]) -> Ints:
-        """(queries,) their rows."""
-        other = len(self.offsets) - 2
-        return np.fromiter(map(self.index.get, queries, repeat(other)), dtype=np.int64)
+        """The row of each query."""
+        no_row = len(self.offsets) - 2
+        return np.fromiter(map(self.index.get, queries, repeat(no_row)), dtype=np.int64)
 
     def entries(self, rows: Ints) -> tuple[Ints, Ints]:
         """The entries of some rows, one row behind the other, and for each entry the place of its
         row among these.
         """
-        found, starts = gather(self.offsets, rows)
-        return found, np.repeat(np.arange(len(rows)), np.diff(starts))
+        positions, starts = gather(self.offsets, rows)
+        return positions, np.repeat(np.arange(len(rows)), np.diff(starts))
 
     def values_of(self, rows: Ints, codes: Ints) -> Floats:
-        """(rows, k) the number of each listed item, 0 for one that is not there. codes: (rows,
-        k).
+        """The number of each listed item, 0 for one that is not there. codes: (rows, k), the shape
+        of the result.
         """
-        found, owners = self.entries(rows)
-        return listed_values(owners, self.codes[found], self.values[found], codes)
+        positions, owners = self.entries(rows)
+        return listed_values(owners, self.codes[positions], self.values[positions], codes)
 
 
 def listed_values(owners: Ints, items: Ints, values: Floats, codes: Ints) -> Floats:
-    """(rows, k) the value of each listed item, 0 for one without. owners, items: (entries,) row and
-    item, both ascending.
+    """The value of each listed item, 0 for one without: an array of the shape of `codes`. owners,
+    items: (entries,) row and item, both ascending.
     """
     if len(items) <= codes.size:
-        found = np.zeros(codes.shape)
+        item_values = np.zeros(codes.shape)
         entries, ranks = np.nonzero(codes[owners] == items[:, None])
-        found[owners[entries], ranks] = values[entries]
-        return found
+        item_values[owners[entries], ranks] = values[entries]
+        return item_values
     stride = int(max(codes.max(initial=0), items.max(initial=0))) + 1
     keys = owners * stride + items
     wanted = np.where(codes < 0, -1, np.arange(len(codes))[:, None] * stride + codes)
-    places = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+    positions = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
     return (
-        np.where(keys[places] == wanted, values[places], 0.0)
+        np.where(keys[positions] == wanted, values[positions], 0.0)
         if len(keys)
         else np.zeros(codes.shape)
     )
@@ -247,7 +251,7 @@ class ItemAttributes:
         return np.flatnonzero(self.in_catalogue)
 
     def interactions(self, measure: str) -> Ints:
-        """(items,) the popularity of each. Raises BadUsage where there are no interactions."""
+        """The popularity of each item. Raises BadUsage where there are no interactions."""
         if self.popularity is None:
             raise BadUsage(
                 f"{measure} needs the interactions of a training set; name a file of them by "
@@ -267,16 +271,16 @@ class ItemAttributes:
 
     def labels(self, by: str, measure: str) -> ItemLabels:
         """The categories or the groups. Raises BadUsage where there are none."""
-        found = self.categories if by == "categories" else self.groups
-        if found is None:
+        labels = self.categories if by == "categories" else self.groups
+        if labels is None:
             raise BadUsage(
                 f"{measure} needs the {by} of items; name a table with them by "
                 f"{flag(f'--item-{by}', name=by)}."
             )
-        return found
+        return labels
 
     def directions(self, measure: str) -> Floats:
-        """(items, dimensions) the vectors. Raises BadUsage where there are none."""
+        """The vectors of the items, a row each. Raises BadUsage where there are none."""
         if self.vectors is None:
             raise BadUsage(
                 f"{measure} needs vectors of items; name a file of them by "
@@ -285,8 +289,8 @@ class ItemAttributes:
         return self.vectors
 
     def self_information(self, of: str, measure: str) -> Floats:
-        """(items,) -log2 of the share of users, or of interactions, that have each; an item without
-        any counts as having one.
+        """-log2 of the share of users, or of interactions, that have each item; an item without any
+        counts as having one.
         """
         key = "self-information", of
         if key not in self.cache:
@@ -296,27 +300,27 @@ class ItemAttributes:
         return self.cache[key]
 
     def head(self, n: int, measure: str) -> Bools:
-        """(items,) whether each is among the n most popular; of equally popular items the first
-        ones are.
+        """Whether each item is among the n most popular; of equally popular items the first ones
+        are.
         """
         key = "head", n
         if key not in self.cache:
             popularity = self.interactions(measure)
-            found = np.zeros(len(popularity), dtype=np.bool_)
-            found[np.argsort(-popularity, kind="stable")[:n]] = True
-            self.cache[key] = found
+            is_head = np.zeros(len(popularity), dtype=np.bool_)
+            is_head[np.argsort(-popularity, kind="stable")[:n]] = True
+            self.cache[key] = is_head
         return self.cache[key]
 
     def group_sizes(self, measure: str) -> Floats:
-        """(groups,) the items of the catalogue in each group, an item of several divided equally.
-        Raises BadUsage without.
+        """The number of the catalogue's items in each group; an item of several groups is divided
+        equally. Raises BadUsage without groups or a catalogue.
         """
         key = "group sizes"
         if key not in self.cache:
             groups, catalogue = self.labels("groups", measure), self.catalogue(measure)
-            found = groups.cells(np.zeros_like(catalogue), catalogue).sums(np.ones(len(catalogue)))
+            sums = groups.cells(np.zeros_like(catalogue), catalogue).sums(np.ones(len(catalogue)))
             sizes = np.zeros(len(groups.names))
-            sizes[found.labels] = found.values
+            sizes[sums.labels] = sums.values
             self.cache[key] = sizes
         return self.cache[key]
 

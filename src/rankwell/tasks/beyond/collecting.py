@@ -17,41 +17,48 @@ class RunValues:
     """The values of a run. queries: those that count, in order. missing: those of them that the run
     lacks.
 
-    values: (queries,) by each measure of a list. exposures: of all lists. shown: (items,) whether
-    any list has the item.
+    values: (queries,) by each measure of a list. exposures: of all lists. is_retrieved: (items,)
+    whether any list has the item.
     """
 
     queries: tuple[str, ...]
     missing: list[str]
     values: list[Floats]
     exposures: ExposureCounts
-    shown: Bools
+    is_retrieved: Bools
 
     @classmethod
     def of(
-        cls, blocks: Iterable[ItemLists], about: ItemAttributes, measures: Sequence[LabelledMeasure]
+        cls,
+        blocks: Iterable[ItemLists],
+        attributes: ItemAttributes,
+        measures: Sequence[LabelledMeasure],
     ) -> "RunValues":
         """Measures the lists of some queries at a time, of which nothing is kept but values and
         counts.
 
         Where there are judgments, their queries count; one that the run lacks has an empty list.
         """
-        per_list = [each.measure for each in measures if each.measure.entry.view is ItemLists]
-        whole = [each.measure for each in measures if each.measure.entry.view is ListCollections]
-        exposures, shown = (
-            ExposureCounts(about, map(_exposure_of, whole)),
-            np.zeros(len(about.items), dtype=np.bool_),
-        )
-        queries, parts = _Queries(about), [list[Floats]() for _ in per_list]
+        per_list = [
+            labelled.measure for labelled in measures if labelled.measure.entry.view is ItemLists
+        ]
+        collection_measures = [
+            labelled.measure
+            for labelled in measures
+            if labelled.measure.entry.view is ListCollections
+        ]
+        exposures = ExposureCounts(attributes, map(_exposure_of, collection_measures))
+        is_retrieved = np.zeros(len(attributes.items), dtype=np.bool_)
+        queries, parts = _Queries(attributes), [list[Floats]() for _ in per_list]
         for block in queries.counted(blocks):
-            for measure, own in zip(per_list, parts, strict=True):
-                own.append(np.array(measure(block), dtype=np.float64))
+            for measure, blocks_of_measure in zip(per_list, parts, strict=True):
+                blocks_of_measure.append(np.array(measure(block), dtype=np.float64))
             exposures.add(block)
-            shown[block.codes[(block.codes >= 0) & (block.codes < len(shown))]] = True
+            is_retrieved[block.codes[(block.codes >= 0) & (block.codes < len(is_retrieved))]] = True
         names, order = queries.ordered()
         # One measure at a time, so that no two copies of all values are in memory.
         values = [np.concatenate(parts.pop(0))[order] for _ in per_list]
-        return cls(names, queries.missing, values, exposures, shown)
+        return cls(names, queries.missing, values, exposures, is_retrieved)
 
 
 class _Queries:
@@ -59,17 +66,15 @@ class _Queries:
     ids is kept.
     """
 
-    def __init__(self, about: ItemAttributes) -> None:
-        self._about, self._names, self._rows, self.missing = (
-            about,
-            list[str](),
-            list[Ints](),
-            list[str](),
-        )
+    def __init__(self, attributes: ItemAttributes) -> None:
+        self._attributes = attributes
+        self._names = list[str]()
+        self._rows = list[Ints]()
+        self.missing = list[str]()
 
     def counted(self, blocks: Iterable[ItemLists]) -> Iterator[ItemLists]:
         """The lists, and behind them those of judged queries that the run lacks."""
-        grades = self._about.grades
+        grades = self._attributes.grades
         if grades is None:
             for block in blocks:
                 self._names += block.queries
@@ -87,12 +92,12 @@ class _Queries:
             yield ItemLists(
                 tuple(self.missing),
                 np.full((len(self.missing), 1), -1, dtype=np.int64),
-                self._about,
+                self._attributes,
             )
 
     def ordered(self) -> tuple[tuple[str, ...], Ints]:
         """The queries in the order of their ids, and the permutation of their values."""
-        if self._about.grades is None:
+        if self._attributes.grades is None:
             order = order_ids(self._names)
             return tuple(map(self._names.__getitem__, order.tolist())), order
         return tuple(self._names), np.argsort(np.concatenate(self._rows))

@@ -60,31 +60,32 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
     if options.k is not None and options.k < 1:
         raise BadUsage(f"-k {options.k}; expected a positive integer.")
     convention = find_convention(options.convention, "beyond")
-    inputs, named, builder = BeyondInputs.read(options), name_runs(runs), ResultsBuilder(convention)
-    if not named:
+    inputs = BeyondInputs.read(options)
+    run_inputs = name_runs(runs)
+    builder = ResultsBuilder(convention)
+    if not run_inputs:
         raise BadUsage("no run is given; name at least one.")
     measures = _measures(options, convention, inputs)
     builder.notes += inputs.notes
-    aggregates, undefined, about = (
-        list[SummaryRow](),
-        ResultsBuilder(convention),
-        inputs.attributes(),
-    )
+    aggregates = list[SummaryRow]()
+    undefined = ResultsBuilder(convention)
+    attributes = inputs.attributes()
     del inputs
-    for name, run in named.items():
-        found = _values(builder, name, run, about, measures, options)
-        aggregates += _keep(builder, undefined, name, found, measures)
-    _note_ungrouped(builder, about, measures)
-    inputs_of, summarised = {each: getattr(options, each) for each in _PLACES}, len(builder.values)
+    for name, run in run_inputs.items():
+        run_values = _values(builder, name, run, attributes, measures, options)
+        aggregates += _keep(builder, undefined, name, run_values, measures)
+    _note_ungrouped(builder, attributes, measures)
+    inputs_of = {option: getattr(options, option) for option in _PLACES}
+    summarised = len(builder.values)
     builder.values += undefined.values
     builder.row_attributes += [{}] * len(undefined.values)
     return builder.results(
         Results,
-        rules=_rules(builder, convention, measures, options, about),
+        rules=_rules(builder, convention, measures, options, attributes),
         measures=measures,
         aggregates=tuple(aggregates),
         notes=[*convention.notes, *builder.notes],
-        sources=sources_of(inputs_of, named),
+        sources=sources_of(inputs_of, run_inputs),
         intervals=options.intervals,
         seed=options.seed,
         by_query=True,
@@ -125,24 +126,27 @@ def _measures(
             "EER EEL": inputs.groups is not None and inputs.judgments is not None and catalogue,
         }
         names = [
-            f"{name}@{k}" for words, given in allowed.items() if given for name in words.split()
+            f"{name}@{k}"
+            for words, possible in allowed.items()
+            if possible
+            for name in words.split()
         ]
     measures = choose_measures(names, convention)
-    check_views((each.measure for each in measures), ItemLists, ListCollections)
+    check_views((labelled.measure for labelled in measures), ItemLists, ListCollections)
     return measures
 
 
 def _depth(measures: Sequence[LabelledMeasure]) -> int | None:
     """The number of first items that the measures read, None for all."""
-    cutoffs = [each.measure.cutoff for each in measures]
-    return None if None in cutoffs else max(each for each in cutoffs if each is not None)
+    cutoffs = [labelled.measure.cutoff for labelled in measures]
+    return None if None in cutoffs else max(cutoff for cutoff in cutoffs if cutoff is not None)
 
 
 def _values(
     builder: ResultsBuilder,
     name: str,
     run: Any,
-    about: ItemAttributes,
+    attributes: ItemAttributes,
     measures: Sequence[LabelledMeasure],
     options: BeyondOptions,
 ) -> RunValues:
@@ -151,20 +155,20 @@ def _values(
     """
     try:
         lists = StreamedRun(name, run, _depth(measures), options)
-        found = RunValues.of(lists.blocks(about), about, measures)
+        run_values = RunValues.of(lists.blocks(attributes), attributes, measures)
     except Irregular:
-        lists = ListedRun.of(name, run, about.judged_queries, _depth(measures), options)
-        found = RunValues.of(lists.blocks(about), about, measures)
-    missing, unknown = found.missing, sort_ids(lists.unknown)
-    if not found.queries:
+        lists = ListedRun.of(name, run, attributes.judged_queries, _depth(measures), options)
+        run_values = RunValues.of(lists.blocks(attributes), attributes, measures)
+    missing, unknown = run_values.missing, sort_ids(lists.unknown)
+    if not run_values.queries:
         raise NothingToEvaluate(f"{name} has no queries.")
-    if len(missing) == len(found.queries):
+    if len(missing) == len(run_values.queries):
         raise NothingToEvaluate(
             f"{name}: none of its {len(unknown)} queries has judgments; are ids written in "
             "two ways?"
         )
     counts = {
-        QUERIES_COUNTED: len(found.queries),
+        QUERIES_COUNTED: len(run_values.queries),
         QUERIES_MISSING: len(missing),
         QUERIES_UNKNOWN: len(unknown),
     }
@@ -179,44 +183,48 @@ def _values(
             f"{name}: {len(unknown)} queries have no judgments and are ignored, for example "
             f"{unknown[0]!r}"
         )
-    return found
+    return run_values
 
 
 def _keep(
     builder: ResultsBuilder,
     undefined: ResultsBuilder,
     name: str,
-    found: RunValues,
+    run_values: RunValues,
     measures: Sequence[LabelledMeasure],
 ) -> list[SummaryRow]:
     """Adds the values of one run. Returns the rows of measures of all lists, whose values of single
     queries are undefined.
     """
-    queries, values = found.queries, found.values
-    for each in measures:
-        if each.measure.entry.view is ItemLists:
-            own = values.pop(0)
-            builder.keep(name, each.measure, each.label, queries, own)
-            chance = chance_of(each.measure, found.exposures.about)
+    queries, values = run_values.queries, run_values.values
+    for labelled in measures:
+        if labelled.measure.entry.view is ItemLists:
+            query_values = values.pop(0)
+            builder.keep(name, labelled.measure, labelled.label, queries, query_values)
+            chance = chance_of(labelled.measure, run_values.exposures.attributes)
             builder.row_attributes.append(
                 {} if chance is None else {"ceiling": None, "chance": chance}
             )
-            _note_undefined(builder, f"{name}: {each.label}", queries, np.isnan(own))
-    if any(each.measure.name == "Novelty" for each in measures):
-        _note_unseen(builder, name, found.exposures.about, np.flatnonzero(found.shown))
+            _note_undefined(builder, f"{name}: {labelled.label}", queries, np.isnan(query_values))
+    if any(labelled.measure.name == "Novelty" for labelled in measures):
+        _note_unseen(
+            builder, name, run_values.exposures.attributes, np.flatnonzero(run_values.is_retrieved)
+        )
     aggregates: list[SummaryRow] = []
-    for each in measures:
-        if each.measure.entry.view is not ListCollections:
+    for labelled in measures:
+        if labelled.measure.entry.view is not ListCollections:
             continue
-        undefined.keep(name, each.measure, each.label, queries, np.full(len(queries), np.nan))
-        (value,) = each.measure(ListCollections((name,), (found.exposures,))).tolist()
-        scale, unit = builder.convention.shows(each.measure.entry.unit)
+        undefined.keep(
+            name, labelled.measure, labelled.label, queries, np.full(len(queries), np.nan)
+        )
+        (value,) = labelled.measure(ListCollections((name,), (run_values.exposures,))).tolist()
+        scale, unit = builder.convention.shows(labelled.measure.entry.unit)
         value, ceiling, chance = (
-            None if known is None or np.isnan(known) else known * scale
-            for known in (value, *levels_of(each.measure, found.exposures))
+            None if level is None or np.isnan(level) else level * scale
+            for level in (value, *levels_of(labelled.measure, run_values.exposures))
         )
         row = SummaryRow.of(
-            name, str(each.measure), each.label, value, None, None, None, len(queries), unit
+            name, str(labelled.measure), labelled.label, value, None, None, None, len(queries), unit
         )
         aggregates.append(
             row if ceiling is None else SummaryRow({**row, "ceiling": ceiling, "chance": chance})
@@ -225,28 +233,28 @@ def _keep(
 
 
 def _note_ungrouped(
-    builder: ResultsBuilder, about: ItemAttributes, measures: Sequence[LabelledMeasure]
+    builder: ResultsBuilder, attributes: ItemAttributes, measures: Sequence[LabelledMeasure]
 ) -> None:
     """Notes items of the catalogue without a group, which are in no group's target."""
-    aimed = [each.label for each in measures if _takes_groups_of_catalogue(each.measure)]
-    if not aimed or about.groups is None or about.in_catalogue is None:
+    aimed = [
+        labelled.label for labelled in measures if _takes_groups_of_catalogue(labelled.measure)
+    ]
+    if not aimed or attributes.groups is None or attributes.in_catalogue is None:
         return
-    bare = np.flatnonzero(about.in_catalogue & (np.diff(about.groups.offsets)[:-1] == 0))
+    bare = np.flatnonzero(attributes.in_catalogue & (np.diff(attributes.groups.offsets)[:-1] == 0))
     if len(bare):
-        what = (
-            f"{len(bare)} of {int(about.in_catalogue.sum())} items of the catalogue have no group"
-        )
         builder.notes.append(
-            f"{what}, for example {about.items[bare[0]]!r}; no group's target has their share "
+            f"{len(bare)} of {int(attributes.in_catalogue.sum())} items of the catalogue have no "
+            f"group, for example {attributes.items[bare[0]]!r}; no group's target has their share "
             f"({', '.join(aimed)})"
         )
 
 
 def _takes_groups_of_catalogue(measure: Measure) -> bool:
     """Whether the target of a measure is made of the groups of all items of the catalogue."""
-    given = measure.parameters
-    return given.get("target") == "catalogue" or (
-        measure.name in ("EER", "EEL") and given["by"] == "groups"
+    parameters = measure.parameters
+    return parameters.get("target") == "catalogue" or (
+        measure.name in ("EER", "EEL") and parameters["by"] == "groups"
     )
 
 
@@ -262,15 +270,16 @@ def _note_undefined(
         )
 
 
-def _note_unseen(builder: ResultsBuilder, name: str, about: ItemAttributes, shown: Ints) -> None:
+def _note_unseen(
+    builder: ResultsBuilder, name: str, attributes: ItemAttributes, items: Ints
+) -> None:
     """Notes retrieved items without interactions, whose self-information is infinite."""
-    unseen = shown[about.interactions("Novelty")[shown] == 0]
+    unseen = items[attributes.interactions("Novelty")[items] == 0]
     if len(unseen):
-        what = (
-            f"{len(unseen)} of {len(shown)} items have no interactions, for example "
-            f"{about.items[int(unseen[0])]!r}"
+        builder.notes.append(
+            f"{name}: {len(unseen)} of {len(items)} items have no interactions, for example "
+            f"{attributes.items[int(unseen[0])]!r}; Novelty counts each as having one"
         )
-        builder.notes.append(f"{name}: {what}; Novelty counts each as having one")
 
 
 def _rules(
@@ -278,18 +287,22 @@ def _rules(
     convention: Convention,
     measures: Sequence[LabelledMeasure],
     options: BeyondOptions,
-    about: ItemAttributes,
+    attributes: ItemAttributes,
 ) -> dict[str, Any]:
     return {
         "convention": convention.name,
         "ties": "id-desc",
         "queries": "run" if options.judgments is None else "truth",
         **(
-            {} if about.in_catalogue is None else {"catalogue_items": int(about.in_catalogue.sum())}
+            {}
+            if attributes.in_catalogue is None
+            else {"catalogue_items": int(attributes.in_catalogue.sum())}
         ),
         "intervals": options.intervals,
         "seed": options.seed,
         "sd": "population" if convention.population_sd else "sample",
         "counts": builder.counts,
-        "measures": {str(each.measure): builder.definition(each.measure) for each in measures},
+        "measures": {
+            str(labelled.measure): builder.definition(labelled.measure) for labelled in measures
+        },
     }

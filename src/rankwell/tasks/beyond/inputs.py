@@ -36,12 +36,14 @@ class BeyondInputs(NamedTuple):
         if judgments is None:
             refuse_unused_columns(options.qrels_columns, "judgments", flag("--judgments"))
             if options.judgments_format is not None:
-                what = flag("--qrels-format", options.judgments_format, name="judgments_format")
+                option = flag("--qrels-format", options.judgments_format, name="judgments_format")
                 raise BadUsage(
-                    f"{what} has no effect without {flag('--judgments')}; give it, or leave "
+                    f"{option} has no effect without {flag('--judgments')}; give it, or leave "
                     "this out."
                 )
-        seen = None if options.interactions is None else read_interactions(options.interactions)
+        interactions = (
+            None if options.interactions is None else read_interactions(options.interactions)
+        )
         reading: dict[str, Any] = {
             "format": options.judgments_format,
             "qrels_columns": options.qrels_columns,
@@ -49,7 +51,7 @@ class BeyondInputs(NamedTuple):
         judged = None if judgments is None else io.find_judgments(judgments, **reading)
         return cls(
             None if options.catalogue is None else _ids(options.catalogue),
-            None if seen is None else seen.table.flat,
+            None if interactions is None else interactions.table.flat,
             None
             if options.categories is None
             else read_labels(options.categories, flag("--item-categories", name="categories")),
@@ -58,15 +60,20 @@ class BeyondInputs(NamedTuple):
             else read_labels(options.groups, flag("--item-groups", name="groups")),
             None if options.embeddings is None else _vectors(options.embeddings),
             None if judged is None else judged.table.flat,
-            tuple(note for found in (seen, judged) if found is not None for note in found.notes),
+            tuple(
+                note
+                for table in (interactions, judged)
+                if table is not None
+                for note in table.notes
+            ),
         )
 
     def attributes(self) -> ItemAttributes:
         """The attributes of all items that a file has, and the items of each query."""
-        known = set(self.catalogue or ()) | set(self.categories or ()) | set(self.groups or ())
+        item_ids = set(self.catalogue or ()) | set(self.categories or ()) | set(self.groups or ())
         if self.interactions is not None:
-            known |= set(self.interactions.items)
-        items = tuple(sort_ids(known))
+            item_ids |= set(self.interactions.items)
+        items = tuple(sort_ids(item_ids))
         index = {item: code for code, item in enumerate(items)}
         catalogue = self.catalogue or (None if self.interactions is None else self._interacted())
         popularity, histories = None, None
@@ -100,14 +107,14 @@ class BeyondInputs(NamedTuple):
 
 def _ids(place: Any) -> list[str]:
     """The ids of a file or of a collection, each once. Raises BadInput for a row without one."""
-    found = io.read_column(place) if isinstance(place, (str, Path)) else list(place)
+    ids = io.read_column(place) if isinstance(place, (str, Path)) else list(place)
     name = place if isinstance(place, (str, Path)) else "the catalogue"
-    for row, item in enumerate(found):
+    for row, item in enumerate(ids):
         if not isinstance(item, str) or not item:
             raise BadInput(f"{name}: row {row + 1} has no id; expected a string or an integer.")
-    if not found:
+    if not ids:
         raise BadInput(f"{name} has no item; expected an id per row.")
-    return sort_ids(set(filter(None, found)))
+    return sort_ids(set(filter(None, ids)))
 
 
 def read_labels(place: Any, option: str) -> dict[str, list[str]]:
@@ -117,7 +124,7 @@ def read_labels(place: Any, option: str) -> dict[str, list[str]]:
     Raises BadInput for a row without an item, where no column is named, and without the file.
     """
     if isinstance(place, Mapping):
-        return {str(item): _names(each, item, option) for item, each in place.items()}
+        return {str(item): _names(labels, item, option) for item, labels in place.items()}
     if not isinstance(place, (str, Path)):
         raise BadInput(
             f"{option}: {shown(place)}; expected a table, or a mapping item -> categories."
@@ -133,29 +140,30 @@ def read_labels(place: Any, option: str) -> dict[str, list[str]]:
             f"{option} {place}: no column is named; name the one of the labels, as in "
             f"{place}:genres."
         )
-    found: dict[str, list[str]] = {}
+    labels_of_item: dict[str, list[str]] = {}
     for row, (item, label) in enumerate(
         zip(io.read_column(path), io.read_column(place), strict=True)
     ):
         if not item:
             raise BadInput(f"{path}: row {row + 1} has no item; give its id, or remove the row.")
-        own = found.setdefault(item, [])
-        own += [each.strip() for each in (label or "").split("|") if each.strip()]
-    return found
+        names = labels_of_item.setdefault(item, [])
+        names += [name.strip() for name in (label or "").split("|") if name.strip()]
+    return labels_of_item
 
 
-def _names(given: Any, item: Any, option: str) -> list[str]:
+def _names(labels: Any, item: Any, option: str) -> list[str]:
     """The names that a mapping has for an item: one, several, or None or "" for none. Raises
     BadInput for anything else.
     """
-    listed: list[Any] = (
-        list(given) if isinstance(given, Collection) and not isinstance(given, str) else [given]
+    candidates: list[Any] = (
+        list(labels) if isinstance(labels, Collection) and not isinstance(labels, str) else [labels]
     )
-    names = [each for each in listed if each is not None and each != ""]
-    for each in names:
-        if isinstance(each, bool) or not isinstance(each, (str, int)):
+    names = [name for name in candidates if name is not None and name != ""]
+    for candidate in names:
+        if isinstance(candidate, bool) or not isinstance(candidate, (str, int)):
             raise BadInput(
-                f"{option}: item {item!r} has {shown(each)}; expected a name, or a list of names."
+                f"{option}: item {item!r} has {shown(candidate)}; expected a name, or a list of "
+                "names."
             )
     return list(map(str, names))
 
@@ -174,11 +182,10 @@ def _vectors(place: Any) -> dict[str, Floats]:
     lengths = np.linalg.norm(vectors, axis=1)
     if not lengths.all():
         zero = table.ids[int(np.flatnonzero(lengths == 0)[0])]
-        what = (
+        raise BadScore(
             f"{flag('--item-embeddings', name='embeddings')}: the vector of {zero!r} is zero and "
-            "has no direction"
+            "has no direction; correct it, or remove the item."
         )
-        raise BadScore(f"{what}; correct it, or remove the item.")
     return dict(zip(table.ids, vectors / lengths[:, None], strict=True))
 
 
@@ -190,8 +197,8 @@ def _matrix(items: Sequence[str], vectors: Mapping[str, Floats]) -> Floats:
     return rows
 
 
-def _among(items: Sequence[str], some: set[str]) -> Bools:
-    return np.array([item in some for item in items], dtype=np.bool_)
+def _among(items: Sequence[str], members: set[str]) -> Bools:
+    return np.array([item in members for item in items], dtype=np.bool_)
 
 
 def _query_items(
@@ -201,7 +208,10 @@ def _query_items(
     codes = np.fromiter(
         map(index.get, judgments.items, repeat(-1)), dtype=np.int64, count=len(judgments.items)
     )
-    kept = (codes >= 0) & (judgments.grades > 0) if liked else codes >= 0
+    is_counted = (codes >= 0) & (judgments.grades > 0) if liked else codes >= 0
     return QueryItems.of(
-        judgments.queries, judgments.query_of_row[kept], codes[kept], judgments.grades[kept]
+        judgments.queries,
+        judgments.query_of_row[is_counted],
+        codes[is_counted],
+        judgments.grades[is_counted],
     )

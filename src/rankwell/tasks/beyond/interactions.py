@@ -93,12 +93,9 @@ def _rating(line: bytes, where: str) -> tuple[str, str, float]:
         or not _are_numbers([fields], 2)
         or not _INTEGER.fullmatch(fields[3])
     ):
-        what = (
-            f"{where}: {shorten(line)}; expected user::item::rating::timestamp as in MovieLens' "
-            "ratings.dat"
-        )
         raise BadLine(
-            f"{what}. Name that file, or separate the fields by tabs or commas below a line "
+            f"{where}: {shorten(line)}; expected user::item::rating::timestamp as in MovieLens' "
+            "ratings.dat. Name that file, or separate the fields by tabs or commas below a line "
             "with names of columns."
         )
     return decode_id(fields[0]), decode_id(fields[1]), float(fields[2])
@@ -129,8 +126,10 @@ def _items_of_users(source: Source) -> Iterator[tuple[str, str]]:
                 f"{source.name}:{number}: {shorten(odd)}; expected integers, a user and its items."
             )
         if lines.setdefault(user, number) != number:
-            what = f"{source.name}:{number}: user {shorten(user)} already has line {lines[user]}"
-            raise BadLine(f"{what}; write all items of a user in one line, or {_NAME_COLUMNS}.")
+            raise BadLine(
+                f"{source.name}:{number}: user {shorten(user)} already has line {lines[user]}; "
+                f"write all items of a user in one line, or {_NAME_COLUMNS}."
+            )
         yield from ((decode_id(user), decode_id(item)) for item in items)
 
 
@@ -159,10 +158,10 @@ def _are_pairs(head: Head) -> bool:
             f"{_NAME_COLUMNS}."
         )
     if width == 4 and _are_numbers(rows, 2) and _are_numbers(rows, 3) and _have_times(rows):
-        what = (
-            "may be a user, an item, a rating and a time, or a user, a group, an item and a grade"
+        raise BadInput(
+            f"{beginning} may be a user, an item, a rating and a time, or a user, a group, an "
+            f"item and a grade; {_NAME_COLUMNS},timestamp."
         )
-        raise BadInput(f"{beginning} {what}; {_NAME_COLUMNS},timestamp.")
     return width == 2
 
 
@@ -175,9 +174,9 @@ def _have_times(rows: Sequence[Sequence[bytes]]) -> bool:
     )
 
 
-def _are_numbers(rows: Sequence[Sequence[bytes]], place: int) -> bool:
+def _are_numbers(rows: Sequence[Sequence[bytes]], column: int) -> bool:
     """Whether all rows have a number in a field."""
-    return all(_NUMBER.fullmatch(fields[place]) is not None for fields in rows)
+    return all(_NUMBER.fullmatch(fields[column]) is not None for fields in rows)
 
 
 def _pairs(source: Source) -> Iterator[tuple[str, str]]:
@@ -185,9 +184,9 @@ def _pairs(source: Source) -> Iterator[tuple[str, str]]:
     for number, line in source.lines():
         fields = line.split()
         if len(fields) != 2:
-            where = f"{source.name}:{number}: {shorten(line)} has {count_of(len(fields), 'field')}"
             raise BadLine(
-                f"{where}; expected `user item` as in the first line. Give each item a line "
-                f"of its own, or {_NAME_COLUMNS}."
+                f"{source.name}:{number}: {shorten(line)} has {count_of(len(fields), 'field')}; "
+                "expected `user item` as in the first line. Give each item a line of its own, or "
+                f"{_NAME_COLUMNS}."
             )
         yield decode_id(fields[0]), decode_id(fields[1])

@@ -15,32 +15,29 @@ class LackingItems:
     others: items without attributes, by the codes behind those of the others.
     """
 
-    def __init__(self, name: str, about: ItemAttributes) -> None:
-        self._name, self._items, self.others = name, about.items, list[str]()
-        categories, embeddings = (
-            flag("--item-categories", name="categories"),
-            flag("--item-embeddings", name="embeddings"),
-        )
-        groups, add_row = (
-            flag("--item-groups", name="groups"),
-            "add a row, with an empty {} for an item without one",
-        )
+    def __init__(self, name: str, attributes: ItemAttributes) -> None:
+        self._name, self._items, self.others = name, attributes.items, list[str]()
+        categories = flag("--item-categories", name="categories")
+        embeddings = flag("--item-embeddings", name="embeddings")
+        groups = flag("--item-groups", name="groups")
+        add_row = "add a row, with an empty {} for an item without one"
         inputs: dict[str, Bools | None] = {
             "the catalogue lacks; correct the id, or name a file of all items by "
-            f"{flag('--catalogue')}": about.in_catalogue,
-            f"{categories} lacks; {add_row.format('category')}": about.categories
-            and about.categories.listed,
-            f"{groups} lacks; {add_row.format('group')}": about.groups and about.groups.listed,
+            f"{flag('--catalogue')}": attributes.in_catalogue,
+            f"{categories} lacks; {add_row.format('category')}": attributes.categories
+            and attributes.categories.in_input,
+            f"{groups} lacks; {add_row.format('group')}": attributes.groups
+            and attributes.groups.in_input,
             f"{embeddings} lacks; add its vector": None
-            if about.vectors is None
-            else ~np.isnan(about.vectors[:, 0]),
+            if attributes.vectors is None
+            else ~np.isnan(attributes.vectors[:, 0]),
         }
         # The last place stands for items without attributes.
         self._inputs = {
-            what: np.append(has, False) for what, has in inputs.items() if has is not None
+            problem: np.append(has, False) for problem, has in inputs.items() if has is not None
         }
         self._good = np.logical_and.reduce(
-            [*self._inputs.values(), np.ones(len(about.items) + 1, dtype=np.bool_)]
+            [*self._inputs.values(), np.ones(len(attributes.items) + 1, dtype=np.bool_)]
         )
 
     def refuse(self, queries: Sequence[str], codes: Ints) -> None:
@@ -52,9 +49,9 @@ class LackingItems:
             return
         owners, ranks = np.nonzero(codes >= 0)
         flat = codes[owners, ranks]
-        for what, has in self._inputs.items():
+        for problem, has in self._inputs.items():
             bad = np.flatnonzero(~has[np.minimum(flat, last)])
             if len(bad):
                 code, query = int(flat[bad[0]]), queries[int(owners[bad[0]])]
                 item = self._items[code] if code < last else self.others[code - last]
-                raise BadInput(f"{self._name}: query {query!r} lists {item!r}, which {what}.")
+                raise BadInput(f"{self._name}: query {query!r} lists {item!r}, which {problem}.")

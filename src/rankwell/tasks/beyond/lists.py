@@ -29,23 +29,23 @@ class ItemLists:
     command: ClassVar[str] = "beyond"
     queries: tuple[str, ...]
     codes: Ints
-    about: ItemAttributes
+    attributes: ItemAttributes
     cache: dict[Any, Any] = field(default_factory=dict[Any, Any])
 
     def take(self, queries: Ints) -> "ItemLists":
         """The view of some queries only, in the order given by their indices."""
         return ItemLists(
-            tuple(self.queries[place] for place in queries.tolist()),
+            tuple(self.queries[row] for row in queries.tolist()),
             self.codes[queries],
-            self.about,
+            self.attributes,
         )
 
     def first(self, k: int | None) -> Ints:
-        """(queries, k or fewer) the first k items."""
+        """The first k items of each query."""
         return self.codes[:, :k]
 
     def rows_of(self, items: QueryItems) -> Ints:
-        """(queries,) the row of each query in a table of items of queries."""
+        """The row of each query in a table of items of queries."""
         if id(items) not in self.cache:
             self.cache[id(items)] = items.rows(self.queries)
         return self.cache[id(items)]
@@ -65,8 +65,8 @@ class ItemLists:
         return self.cache["cells", k]
 
     def exposure(self, k: int | None, discount: Discount, p: float) -> Floats:
-        """(items,) as of `ExposureCounts`, of these lists alone."""
-        counts = ExposureCounts(self.about, [(k, discount)])
+        """The exposure of each item, as of `ExposureCounts`, in these lists alone."""
+        counts = ExposureCounts(self.attributes, [(k, discount)])
         counts.add(self)
         return counts.exposure(k, discount, p)
 
@@ -80,7 +80,7 @@ class ItemLists:
             return
         for start in range(0, len(self.codes), size):
             rows = slice(start, start + size)
-            yield rows, ItemLists(self.queries[rows], self.codes[rows], self.about)
+            yield rows, ItemLists(self.queries[rows], self.codes[rows], self.attributes)
 
 
 class ExposureCounts:
@@ -91,8 +91,10 @@ class ExposureCounts:
     and discounts of the measures.
     """
 
-    def __init__(self, about: ItemAttributes, needs: Iterable[tuple[int | None, Discount]]) -> None:
-        self.about = about
+    def __init__(
+        self, attributes: ItemAttributes, needs: Iterable[tuple[int | None, Discount]]
+    ) -> None:
+        self.attributes = attributes
         self._counts: dict[tuple[int | None, bool], list[Ints]] = {
             (k, name != "none"): [] for k, name in needs
         }
@@ -106,21 +108,24 @@ class ExposureCounts:
             self._lengths[k] = _sum(lengths, np.bincount((lists.first(k) >= 0).sum(axis=1)))
         for (k, by_rank), counts in self._counts.items():
             codes = lists.first(k)
-            for rank, listed in enumerate(codes.T if by_rank else [codes]):
-                found = np.bincount(listed[listed >= 0], minlength=len(self.about.items))
+            for rank, codes_at_rank in enumerate(codes.T if by_rank else [codes]):
+                item_counts = np.bincount(
+                    codes_at_rank[codes_at_rank >= 0], minlength=len(self.attributes.items)
+                )
                 if rank == len(counts):
-                    counts.append(found)
+                    counts.append(item_counts)
                 else:
-                    counts[rank] = _sum(counts[rank], found)
+                    counts[rank] = _sum(counts[rank], item_counts)
 
     def exposure(self, k: int | None, discount: Discount, p: float) -> Floats:
-        """(items,) the weights of the ranks that each item has in all lists; items beyond the known
-        ones come behind them.
+        """The weights of the ranks that each item has in all lists; items beyond the known ones
+        come behind them.
         """
         counts = self._counts[k, discount != "none"]
-        weights, total = rank_weights(len(counts), discount, p), np.zeros(len(self.about.items))
-        for weight, found in zip(weights.tolist(), counts, strict=True):
-            total = _sum(total, weight * found)
+        weights = rank_weights(len(counts), discount, p)
+        total = np.zeros(len(self.attributes.items))
+        for weight, item_counts in zip(weights.tolist(), counts, strict=True):
+            total = _sum(total, weight * item_counts)
         return total
 
     def lengths(self, k: int | None) -> Ints:
@@ -131,24 +136,22 @@ class ExposureCounts:
         """The counts of lists as long that divide their first k places among the items of the
         catalogue as evenly as they can.
         """
-        even, catalogue = (
-            ExposureCounts(self.about, [(k, "none")]),
-            self.about.catalogue("an even exposure"),
-        )
-        lengths, counts = self.lengths(k), np.zeros(len(self.about.items), dtype=np.int64)
-        whole, rest = divmod(int(lengths @ np.arange(len(lengths))), len(catalogue))
-        counts[catalogue] = whole + (np.arange(len(catalogue)) < rest)
+        even = ExposureCounts(self.attributes, [(k, "none")])
+        catalogue = self.attributes.catalogue("an even exposure")
+        lengths, counts = self.lengths(k), np.zeros(len(self.attributes.items), dtype=np.int64)
+        quotient, remainder = divmod(int(lengths @ np.arange(len(lengths))), len(catalogue))
+        counts[catalogue] = quotient + (np.arange(len(catalogue)) < remainder)
         even._counts[k, False].append(counts)
         return even
 
 
-def _sum(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+def _sum(longer: NDArray[Any], shorter: NDArray[Any]) -> NDArray[Any]:
     """The sum of two columns, of which one may have further items."""
-    if len(one) < len(other):
-        one, other = other, one
-    found = one.copy()
-    found[: len(other)] += other
-    return found
+    if len(longer) < len(shorter):
+        longer, shorter = shorter, longer
+    total = longer.copy()
+    total[: len(shorter)] += shorter
+    return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,9 +169,9 @@ class ListCollections:
 
     def take(self, queries: Ints) -> "ListCollections":
         """The view of some collections only, in the order given by their indices."""
-        chosen = queries.tolist()
+        rows = queries.tolist()
         return ListCollections(
-            tuple(self.queries[each] for each in chosen), tuple(self.lists[each] for each in chosen)
+            tuple(self.queries[row] for row in rows), tuple(self.lists[row] for row in rows)
         )
 
     def exposures(
@@ -177,13 +180,13 @@ class ListCollections:
         """Of each collection the (items,) exposure of every item: the weights of the ranks that it
         has in all lists.
         """
-        for each in self.lists:
-            yield each.about, each.exposure(k, discount, p)
+        for lists in self.lists:
+            yield lists.attributes, lists.exposure(k, discount, p)
 
 
 def rank_weights(depth: int, discount: Discount, p: float) -> Floats:
-    """(depth,) the exposure of each rank: 1; 1 / log2(max(rank, 2)); or p to the power of rank - 1.
-    Raises BadUsage.
+    """The exposure of each rank: 1; 1 / log2(max(rank, 2)); or p to the power of rank - 1. Raises
+    BadUsage.
     """
     check_share("p", p)
     ranks = np.arange(1, depth + 1)

@@ -53,9 +53,8 @@ class BeyondOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Meas
         InputData,
         Option(("--item-categories",)),
         Doc(
-            "Table of items and their categories: the column of ids is item or id, the "
-            "other is named, as in items.csv:genres; categories of one item are separated "
-            "by |."
+            "Table of items and their categories: the column of ids is item or id, the other is "
+            "named, as in items.csv:genres; categories of one item are separated by |."
         ),
     ] = None
     groups: Annotated[

@@ -37,9 +37,9 @@ class ListedRun:
     """The lists of a run. queries: those that count. depth: the number of first items that are
     read.
 
-    ranges: of a file that can be divided. place: (queries,) the range that has all rows of a query;
-    -1 for one that is read
-    from the whole run. unknown: queries that do not count. notes: of the reader.
+    ranges: of a file that can be divided. range_of_query: (queries,) the range that has all rows of
+    a query; -1 for one that is read from the whole run. unknown: queries that do not count. notes:
+    of the reader.
     """
 
     name: str
@@ -47,7 +47,7 @@ class ListedRun:
     options: BeyondOptions
     queries: tuple[str, ...]
     depth: int
-    place: Ints
+    range_of_query: Ints
     ranges: "_Ranges"
     unknown: list[str]
     notes: tuple[str, ...]
@@ -64,30 +64,32 @@ class ListedRun:
         """Reads the queries of a run. judged: those that count, None for all. depth: None for all
         items.
         """
-        ranges, places, lengths, notes = (
-            _Ranges(run, options),
-            dict[str, int](),
-            dict[str, int](),
-            tuple[str, ...](),
-        )
+        ranges = _Ranges(run, options)
+        range_of_query = dict[str, int]()
+        lengths = dict[str, int]()
+        notes = tuple[str, ...]()
         for number in range(len(ranges)):
-            found = ranges.hits(number, (_NO_QUERY,), 0).unknown
-            again = sum(query in places for query in found)
-            if 2 * again > len(found):
+            lengths_in_range = ranges.hits(number, (_NO_QUERY,), 0).unknown
+            n_repeated = sum(query in range_of_query for query in lengths_in_range)
+            if 2 * n_repeated > len(lengths_in_range):
                 # Most queries have rows in several ranges.
-                ranges, places, lengths = _Ranges(None, options), dict[str, int](), dict[str, int]()
+                ranges = _Ranges(None, options)
+                range_of_query = dict[str, int]()
+                lengths = dict[str, int]()
                 break
-            for query, n in found.items():
-                places[query] = _SCATTERED if query in places else number
+            for query, n in lengths_in_range.items():
+                range_of_query[query] = _SCATTERED if query in range_of_query else number
                 if depth is None:
                     lengths[query] = lengths.get(query, 0) + n
         if not ranges:
-            whole = _hits(run, (_NO_QUERY,), 0, options)
-            lengths, notes = dict(whole.hits.unknown), whole.notes
-            places = dict.fromkeys(lengths, _SCATTERED)
-        queries = tuple(query for query in places if judged is None or query in judged)
-        place = np.array([places[query] for query in queries], dtype=np.int64)
-        unknown = [] if judged is None else [query for query in places if query not in judged]
+            found_hits = _hits(run, (_NO_QUERY,), 0, options)
+            lengths, notes = dict(found_hits.hits.unknown), found_hits.notes
+            range_of_query = dict.fromkeys(lengths, _SCATTERED)
+        queries = tuple(query for query in range_of_query if judged is None or query in judged)
+        ranges_of_queries = np.array([range_of_query[query] for query in queries], dtype=np.int64)
+        unknown = (
+            [] if judged is None else [query for query in range_of_query if query not in judged]
+        )
         deepest = max(max(lengths.values(), default=1) if depth is None else depth, 1)
         return cls(
             name,
@@ -95,45 +97,49 @@ class ListedRun:
             options,
             queries,
             deepest,
-            place,
+            ranges_of_queries,
             ranges,
             unknown,
             notes or tuple(ranges.notes),
         )
 
-    def blocks(self, about: ItemAttributes) -> Iterator[ItemLists]:
+    def blocks(self, attributes: ItemAttributes) -> Iterator[ItemLists]:
         """The lists of some queries at a time, each query once. Raises BadInput for an item that an
         input lacks.
         """
-        codes, lacking = _Codes(about.index), LackingItems(self.name, about)
+        codes, lacking = _Codes(attributes.index), LackingItems(self.name, attributes)
         for number in range(len(self.ranges)):
-            rows = np.flatnonzero(self.place == number)
+            rows = np.flatnonzero(self.range_of_query == number)
             if len(rows):
                 hits = self.ranges.hits(number, self._names(rows), self.depth)
-                yield self._lists(hits.top, about, codes, lacking)
-        others = np.flatnonzero(self.place == _SCATTERED)
+                yield self._lists(hits.top, attributes, codes, lacking)
+        scattered = np.flatnonzero(self.range_of_query == _SCATTERED)
         batch = max(BATCH, PLACES // self.depth)
-        for start in range(0, len(others), batch):
-            found = _hits(
-                self.run, self._names(others[start : start + batch]), self.depth, self.options
+        for start in range(0, len(scattered), batch):
+            found_hits = _hits(
+                self.run, self._names(scattered[start : start + batch]), self.depth, self.options
             )
-            yield self._lists(found.hits.top, about, codes, lacking)
+            yield self._lists(found_hits.hits.top, attributes, codes, lacking)
 
     def _names(self, rows: Ints) -> tuple[str, ...]:
         return tuple(map(self.queries.__getitem__, rows.tolist()))
 
     def _lists(
-        self, top: Ranking | None, about: ItemAttributes, codes: "_Codes", lacking: LackingItems
+        self,
+        top: Ranking | None,
+        attributes: ItemAttributes,
+        codes: "_Codes",
+        lacking: LackingItems,
     ) -> ItemLists:
         if top is None:
             raise ValueError("the first items were not kept")
         sizes = np.diff(top.offsets)
         flat = np.fromiter(map(codes.__getitem__, top.items), dtype=np.int64, count=len(top.items))
-        lacking.others = list(codes)[len(about.items) :]
-        listed = np.full((len(top.queries), int(sizes.max(initial=1))), -1, dtype=np.int64)
-        listed[np.repeat(np.arange(len(sizes)), sizes), position_in_segment(top.offsets)] = flat
-        lacking.refuse(top.queries, listed)
-        return ItemLists(tuple(top.queries), listed, about)
+        lacking.others = list(codes)[len(attributes.items) :]
+        lists = np.full((len(top.queries), int(sizes.max(initial=1))), -1, dtype=np.int64)
+        lists[np.repeat(np.arange(len(sizes)), sizes), position_in_segment(top.offsets)] = flat
+        lacking.refuse(top.queries, lists)
+        return ItemLists(tuple(top.queries), lists, attributes)
 
 
 class _Codes(dict[str, int]):
@@ -147,17 +153,15 @@ class _Ranges:
     """The ranges of a plain file whose format can be divided; none of anything else."""
 
     def __init__(self, run: Any, options: BeyondOptions) -> None:
-        chosen = chosen_columns(options.columns, "run")
-        self._request, self._ranges = (
-            Request(duplicates=options.duplicates, columns=chosen),
-            list[SourceRange](),
-        )
+        columns = chosen_columns(options.columns, "run")
+        self._request = Request(duplicates=options.duplicates, columns=columns)
+        self._ranges = list[SourceRange]()
         if not isinstance(run, (str, Path)) or run_files(run):
             return
-        source, self._entry, found = identify(run, "run", options.run_format, self._request)
-        if found.part or self._entry.cut is None or source.path is None:
+        source, self._entry, request = identify(run, "run", options.run_format, self._request)
+        if request.part or self._entry.cut is None or source.path is None:
             return
-        if found.recognised and self._entry.confirm is not None:
+        if request.recognised and self._entry.confirm is not None:
             self._entry.confirm(source)
         size = source.path.stat().st_size
         cuts = self._entry.cut(source, range(RANGE, size, RANGE))
@@ -188,8 +192,8 @@ def _nothing_judged(queries: Sequence[str]) -> Judgments:
 def _hits(run: Any, queries: Sequence[str], keep: int, options: BeyondOptions) -> io.FoundHits:
     """The first items of these queries in the whole run."""
     if isinstance(run, (str, Path)) and (files := run_files(run)):
-        chosen = chosen_columns(options.columns, "run")
-        request = Request(keep=keep, duplicates=options.duplicates, columns=chosen)
+        columns = chosen_columns(options.columns, "run")
+        request = Request(keep=keep, duplicates=options.duplicates, columns=columns)
         return find_hits_in_shards(files, _nothing_judged(queries), options.run_format, request)
     reading: dict[str, Any] = {
         "format": options.run_format,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables import Ints, gather, offsets_of, position_in_segment
+from rankwell.core.tables import Ints, gather, position_in_segment, segment_offsets
 from rankwell.core.tables.columns import chosen_columns
 from rankwell.errors import naming
 from rankwell.io.formats import Request, identify
@@ -37,38 +37,36 @@ class StreamedRun:
         self._run, self._options = run, options
         self._depth = maxsize if depth is None else depth
 
-    def blocks(self, about: ItemAttributes) -> Iterator[ItemLists]:
+    def blocks(self, attributes: ItemAttributes) -> Iterator[ItemLists]:
         """The lists of some queries at a time, each query once.
 
         Raises Irregular for a run that must be read another way, BadInput for an item that an input
         lacks.
         """
-        lacking = LackingItems(self.name, about)
-        for block in self._read(about):
+        lacking = LackingItems(self.name, attributes)
+        for block in self._read(attributes):
             lacking.others += block.new
-            sizes, codes = (
-                np.frombuffer(block.sizes, dtype=np.int64),
-                np.frombuffer(block.items, dtype=np.int64),
-            )
-            judged = None if about.grades is None else about.grades.rows(block.queries)
+            sizes = np.frombuffer(block.sizes, dtype=np.int64)
+            codes = np.frombuffer(block.items, dtype=np.int64)
+            judged = None if attributes.grades is None else attributes.grades.rows(block.queries)
             rows = (
                 np.arange(len(sizes))
                 if judged is None
-                else self._counted(block.queries, judged, about)
+                else self._counted(block.queries, judged, attributes)
             )
             start = 0
             while start < len(rows):
                 stop = start + max(CELLS // int(sizes[rows[start:]].max()), 1)
                 queries = tuple(map(block.queries.__getitem__, rows[start:stop].tolist()))
-                listed = _padded(sizes, codes, rows[start:stop])
-                lacking.refuse(queries, listed)
-                lists = ItemLists(queries, listed, about)
-                if about.grades is not None and judged is not None:
-                    lists.keep_rows(about.grades, judged[rows[start:stop]])
+                codes_of_lists = _padded(sizes, codes, rows[start:stop])
+                lacking.refuse(queries, codes_of_lists)
+                lists = ItemLists(queries, codes_of_lists, attributes)
+                if attributes.grades is not None and judged is not None:
+                    lists.keep_rows(attributes.grades, judged[rows[start:stop]])
                 yield lists
                 start = stop
 
-    def _read(self, about: ItemAttributes) -> Iterator[NumberedLists]:
+    def _read(self, attributes: ItemAttributes) -> Iterator[NumberedLists]:
         if not isinstance(self._run, (str, Path)) or self._options.duplicates != "error":
             raise Irregular
         request = Request(
@@ -83,22 +81,22 @@ class StreamedRun:
         if entry.lists is None:
             raise Irregular
         with naming(sources[0].name if len(sources) == 1 else ""):
-            yield from entry.lists(sources, about.items, request)
+            yield from entry.lists(sources, attributes.items, request)
 
-    def _counted(self, queries: list[str], judged: Ints, about: ItemAttributes) -> Ints:
+    def _counted(self, queries: list[str], judged: Ints, attributes: ItemAttributes) -> Ints:
         """The places of the queries that count. judged: their rows among the judged ones, of others
         the one behind all.
         """
-        other = len(about.judged_queries or ())
-        self.unknown += [queries[row] for row in np.flatnonzero(judged == other).tolist()]
-        return np.flatnonzero(judged != other)
+        no_row = len(attributes.judged_queries or ())
+        self.unknown += [queries[row] for row in np.flatnonzero(judged == no_row).tolist()]
+        return np.flatnonzero(judged != no_row)
 
 
 def _padded(sizes: Ints, codes: Ints, rows: Ints) -> Ints:
-    """(rows, longest) the items of some lists, -1 behind the end of each."""
-    places, starts = gather(offsets_of(sizes), rows)
-    listed = np.full((len(rows), int(sizes[rows].max())), -1, dtype=np.int64)
-    listed[np.repeat(np.arange(len(rows)), sizes[rows]), position_in_segment(starts)] = codes[
-        places
+    """The items of some lists, a row each, -1 behind the end of a list."""
+    positions, starts = gather(segment_offsets(sizes), rows)
+    lists = np.full((len(rows), int(sizes[rows].max())), -1, dtype=np.int64)
+    lists[np.repeat(np.arange(len(rows)), sizes[rows]), position_in_segment(starts)] = codes[
+        positions
     ]
-    return listed
+    return lists

@@ -66,8 +66,12 @@ AGGREGATES: Mapping[str, Callable[[Sequence[float]], float]] = {
     "r_mean": mean_recall,
 }
 DEFINITIONS = {
-    each.name: {"definition": each.text, "better": each.better, "source": each.source}
-    for each in (RSUM, GMEAN, R_MEAN)
+    aggregate.name: {
+        "definition": aggregate.text,
+        "better": aggregate.better,
+        "source": aggregate.source,
+    }
+    for aggregate in (RSUM, GMEAN, R_MEAN)
 }
 
 
@@ -92,30 +96,30 @@ def aggregate_interval(
             resampled_sums(
                 np.hstack([group for group in groups if len(group) == n]),
                 resamples,
-                seed=seed + place,
+                seed=seed + number,
             ).T
             / n
         )
-        for place, n in enumerate(dict.fromkeys(map(len, groups)))
+        for number, n in enumerate(dict.fromkeys(map(len, groups)))
     }
     means = np.column_stack([next(drawn[len(group)]) for group in groups for _ in group.T])
     return percentile_interval(np.array([aggregate(row) for row in means.tolist()]), 0.95)
 
 
 def named_aggregates(
-    names: Sequence[str] | None, convention: Convention, which: str
+    names: Sequence[str] | None, convention: Convention, requested: str
 ) -> tuple[list[str] | None, list[str]]:
     """The measures among the names, with the recalls of named aggregates, and the aggregates.
     Raises BadUsage.
     """
     if names is None:
         rules = convention.rules_of("captions", CaptionConvention())
-        return None, [name for name in rules.aggregates if name != "rsum" or which == "both"]
+        return None, [name for name in rules.aggregates if name != "rsum" or requested == "both"]
     measures = [name for name in names if name not in AGGREGATES]
     aggregates = [name for name in names if name in AGGREGATES]
-    if "rsum" in aggregates and which != "both":
+    if "rsum" in aggregates and requested != "both":
         raise BadUsage(
-            f"rsum is the sum over both directions, and only {which} is requested; leave "
+            f"rsum is the sum over both directions, and only {requested} is requested; leave "
             f"{flag('--direction')} out."
         )
     word = "R" if convention.words.get("R") == "Success" else "Success"
@@ -126,7 +130,8 @@ def aggregate_row(
     name: str, recalls: Mapping[str, Sequence[Column]], options: CaptionOptions
 ) -> dict[str, Any]:
     """recalls: direction -> R@1, R@5 and R@10."""
-    aggregate, every = AGGREGATES[name], [each for group in recalls.values() for each in group]
+    aggregate = AGGREGATES[name]
+    columns = [column for group in recalls.values() for column in group]
     # The recalls of one direction count the same queries.
     groups = [
         np.column_stack([values.values[values.counted] for values, _ in group])
@@ -138,12 +143,12 @@ def aggregate_row(
         else aggregate_interval(groups, aggregate, seed=options.seed)
     )
     low, high = interval or (None, None)
-    first, n = every[0][0], sum(map(len, groups))
+    first, n = columns[0][0], sum(map(len, groups))
     mean = aggregate([mean for group in groups for mean in exact_means(group).tolist()])
     row = SummaryRow.of(first.run, name, name, mean, None, low, high, n, first.unit) | {
         "direction": "+".join(recalls)
     }
     for level in ("ceiling", "chance"):
-        known = [own[level] for _, own in every]
-        row |= {level: None if None in known else aggregate(known)}
+        levels = [level_of[level] for _, level_of in columns]
+        row |= {level: None if None in levels else aggregate(levels)}
     return row

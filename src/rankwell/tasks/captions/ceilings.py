@@ -13,8 +13,8 @@ from rankwell.core.tables import (
     Ints,
     Judgments,
     MatrixTies,
-    offsets_of,
     position_in_segment,
+    segment_offsets,
 )
 from rankwell.core.tables.matrices import Positives
 from rankwell.core.tables.ranking import Hits
@@ -26,17 +26,17 @@ _MEANS = ("mean", "sum")
 
 
 class Choices(NamedTuple):
-    """(choices,) sets of items that are the same and hold a positive of a query, by query; `right`
+    """Sets of items that are the same and hold a positive of a query, by query; `right`
     of them are positives.
 
-    place: that of the first positive in the set, by the order among items of equal score. lone:
+    position: that of the first positive in the set, by the order among items of equal score. lone:
     whether other sets do not matter.
     """
 
     query: Ints
     size: Ints
     right: Ints
-    place: Ints
+    position: Ints
     lone: bool = False
 
 
@@ -78,17 +78,17 @@ class CopyCeilings:
             ]
         limits = [] if self.alike is None else [self._of_queries(measure)]
         limits += [] if self.choices is None else [self._of_items(measure, self.choices)]
-        return [each for each in limits if each.values is None] or limits
+        return [limit for limit in limits if limit.values is None] or limits
 
     def _of_queries(self, measure: Measure) -> Ceiling:
         """Queries that are the same share one ranking."""
         single = measure.name == "Success" and measure.cutoff == 1
         if self.overlapping and not single:
-            why = (
+            reason = (
                 "the positives of captions that are the same overlap in part, and who comes best "
                 "first is not known"
             )
-            return Ceiling(None, why)
+            return Ceiling(None, reason)
         if self.ties in ("expected", "averaged") and measure.entry.summary not in _MEANS:
             return Ceiling(
                 None, f"under the tie rule {self.ties} a scorer can lower medians by ties"
@@ -108,12 +108,15 @@ class CopyCeilings:
     def overlapping(self) -> bool:
         """Whether two queries that are the same have positives in common and others besides."""
         alike: list[int] = [] if self.alike is None else self.alike.tolist()
-        known: dict[tuple[int, str], frozenset[str]] = {}
+        positives_of_copy: dict[tuple[int, str], frozenset[str]] = {}
         for group, (start, stop) in zip(
             alike, pairwise(self.judgments.offsets.tolist()), strict=True
         ):
-            mine = frozenset(self.judgments.items[start:stop])
-            if any(known.setdefault((group, item), mine) != mine for item in mine):
+            positives = frozenset(self.judgments.items[start:stop])
+            if any(
+                positives_of_copy.setdefault((group, item), positives) != positives
+                for item in positives
+            ):
                 return True
         return False
 
@@ -121,18 +124,18 @@ class CopyCeilings:
         """Items that are the same share one score: the best set of a query stands first, its items
         by the tie rule.
         """
-        query, size, right, place, lone = choices
-        nothing, one = np.zeros_like(size), np.ones_like(size)
+        query, size, right, best_position, lone = choices
+        nothing, ones = np.zeros_like(size), np.ones_like(size)
         if self.ties == "averaged":
-            return Ceiling(averaged(measure, self._view(query, size, nothing, size, one)))
+            return Ceiling(averaged(measure, self._view(query, size, nothing, size, ones)))
         if self.ties != "expected":
-            above = size - right if self.ties == "pessimistic" else place
-            return Ceiling(measure(self._view(query, above, above, one, one)))
+            above = size - right if self.ties == "pessimistic" else best_position
+            return Ceiling(measure(self._view(query, above, above, ones, ones)))
         single = measure.name == "Success" and measure.cutoff == 1
         # Several sets to choose from, none of positives alone.
         sets, pure = (
-            np.bincount(each, minlength=len(self.judgments.queries))
-            for each in (query, query[right == size])
+            np.bincount(owners, minlength=len(self.judgments.queries))
+            for owners in (query, query[right == size])
         )
         if not lone and not single and ((sets > 1) & (pure == 0)).any():
             return Ceiling(
@@ -142,7 +145,9 @@ class CopyCeilings:
             )
         expected = measure.entry.expected
         view = self._view(query, -right / size, nothing, size, right)
-        return Ceiling(measure(view) if expected is None else expected(view, **dict(measure.given)))
+        return Ceiling(
+            measure(view) if expected is None else expected(view, **dict(measure.arguments))
+        )
 
     def _view(
         self, query: Ints, cost: Ints | Floats, above: Ints, tied: Ints, rows: Ints
@@ -150,19 +155,17 @@ class CopyCeilings:
         """The view of the cheapest choice of each query, with so many of its positives in it."""
         order = np.lexsort((tied, cost, query))
         owners, first = np.unique(query[order], return_index=True)
-        chosen = order[first]
-        many = rows[chosen]
-        owner, within = np.repeat(owners, many), position_in_segment(offsets_of(many))
+        cheapest = order[first]
+        n_rows = rows[cheapest]
+        owner, within = np.repeat(owners, n_rows), position_in_segment(segment_offsets(n_rows))
         counts = (
             np.zeros(len(owner)),
-            np.repeat(above[chosen], many),
-            np.repeat(tied[chosen], many),
+            np.repeat(above[cheapest], n_rows),
+            np.repeat(tied[cheapest], n_rows),
             within,
         )
-        rows, present = (
-            self.judgments.offsets[owner] + within,
-            np.ones(len(self.retrieved), dtype=np.bool_),
-        )
+        rows = self.judgments.offsets[owner] + within
+        present = np.ones(len(self.retrieved), dtype=np.bool_)
         return JudgedRankings.join(
             self.judgments, Hits(owner, rows, *counts, self.retrieved, present)
         )
@@ -172,12 +175,12 @@ def choices_among(right: Positives, first: Ints, order: Ints | None) -> Choices:
     """The choices where items are the same. right: positives of each query. first: (items,) the
     first item that is the same.
     """
-    place = _places(first, np.arange(len(first)), order)
+    positions = _places(first, np.arange(len(first)), order)
     size = np.bincount(first, minlength=len(first))
     pairs = np.column_stack([right.owner, first[right.items]])
     sets, inside, counts = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
     earliest = np.full(len(sets), len(first), dtype=np.int64)
-    np.minimum.at(earliest, inside.reshape(-1), place[right.items])
+    np.minimum.at(earliest, inside.reshape(-1), positions[right.items])
     return Choices(sets[:, 0], size[sets[:, 1]], counts.astype(np.int64), earliest)
 
 
@@ -186,16 +189,18 @@ def choices_of_collapsed(groups: Positives, first: Ints, order: Ints | None) -> 
     have the same (`groups`).
     """
     pairs = np.unique(np.column_stack([first[groups.items], groups.owner]), axis=0)
-    said, video = pairs[:, 0], pairs[:, 1]
-    size = np.bincount(said, minlength=len(first))[said]
-    return Choices(video, size, np.ones_like(size), _places(said, video, order), lone=True)
+    caption, video = pairs[:, 0], pairs[:, 1]
+    size = np.bincount(caption, minlength=len(first))[caption]
+    return Choices(video, size, np.ones_like(size), _places(caption, video, order), lone=True)
 
 
 def _places(sets: Ints, members: Ints, order: Ints | None) -> Ints:
-    """(members,) the place of each in its set, from 0. order: (items,) places among equal scores;
-    None for those of the table.
+    """The position of each member in its set, from 0. order: of all items among equal scores; None
+    for that of the table.
     """
-    listed = np.lexsort((members if order is None else order[members], sets))
-    place = np.empty(len(sets), dtype=np.int64)
-    place[listed] = position_in_segment(offsets_of(np.unique(sets, return_counts=True)[1]))
-    return place
+    sorted_members = np.lexsort((members if order is None else order[members], sets))
+    positions = np.empty(len(sets), dtype=np.int64)
+    positions[sorted_members] = position_in_segment(
+        segment_offsets(np.unique(sets, return_counts=True)[1])
+    )
+    return positions

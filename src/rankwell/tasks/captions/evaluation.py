@@ -49,12 +49,10 @@ _TIES: tuple[MatrixTies, ...] = (*TIE_RULES, "input-desc", "averaged", "multipli
 _TIE_NOTES: dict[MatrixTies, str] = {
     "averaged": (
         "a tied positive has the mean of its places as its rank: R@1 needs exactly 1, R@K for "
-        "larger K a rank below K + 1; "
-        "that is not an expected value"
+        "larger K a rank below K + 1; that is not an expected value"
     ),
-    "multiplied": "a query with a tied positive counts once for each place of the tie: n is "
-    "the number of "
-    "places, not of queries",
+    "multiplied": "a query with a tied positive counts once for each place of the tie: n is the "
+    "number of places, not of queries",
 }
 _SHOWN = 5
 
@@ -118,14 +116,20 @@ def caption_results(
 ) -> PartOutcome:
     """The results of `captions`, or what to show where its parts are not all computed."""
     rules = find_convention(options.convention, "captions")
-    own = rules.rules_of("captions", CaptionConvention())
-    directions = _directions(rules, own, options)
+    caption_rules = rules.rules_of("captions", CaptionConvention())
+    directions = _directions(rules, caption_rules, options)
     check_intervals(options.intervals, options.seed)
     names, aggregates = named_aggregates(measure_names(options.measures), rules, options.direction)
     ks = None if options.k is None else cutoffs(options.k)
-    labelled = {each.name: _labelled_measures(names, ks, rules, each) for each in directions}
+    labelled = {
+        direction.name: _labelled_measures(names, ks, rules, direction) for direction in directions
+    }
     check_views(
-        (each.measure for own_measures in labelled.values() for each in own_measures),
+        (
+            labelled_measure.measure
+            for measures in labelled.values()
+            for labelled_measure in measures
+        ),
         JudgedRankings,
     )
     if parts.is_used and options.folds is not None:
@@ -139,8 +143,8 @@ def caption_results(
     )
     if parts.is_used:
         questions = {
-            each.name: evaluation.question(each, details=details, sized=parts.dry_run)
-            for each in directions
+            direction.name: evaluation.question(direction, details=details, sized=parts.dry_run)
+            for direction in directions
         }
         outcome = inputs.count_in_parts(questions, parts, progress)
         if outcome.result is None:
@@ -155,13 +159,13 @@ def caption_results(
 
 
 def _directions(
-    convention: Convention, own: CaptionConvention, options: CaptionOptions
+    convention: Convention, caption_rules: CaptionConvention, options: CaptionOptions
 ) -> list[Direction]:
     """The requested directions. Raises UnknownName for a tie rule that does not exist, BadUsage for
     an unused protocol.
     """
-    which, protocol, ties = options.direction, options.protocol, options.ties
-    if protocol is not None and which == "t2v":
+    requested, protocol, ties = options.direction, options.protocol, options.ties
+    if protocol is not None and requested == "t2v":
         raise BadUsage(
             f"the protocol {protocol} applies to video to text, and only t2v is requested; "
             "leave one of them out."
@@ -172,16 +176,24 @@ def _directions(
     t2v, v2t = (
         {**convention.words, **convention.words_of_parts.get(side, {})} for side in ("t2v", "v2t")
     )
-    found = [Direction("t2v", replaced or own.t2v, t2v)] if which != "v2t" else []
+    directions = (
+        [Direction("t2v", replaced or caption_rules.t2v, t2v)] if requested != "v2t" else []
+    )
     for collapsed, name, label in (
         (False, "among-captions", "v2t"),
         (True, "among-videos", "v2t-videos"),
     ):
-        if which != "t2v" and (protocol or own.protocol) in (name, "both"):
-            found.append(
-                Direction(label, replaced or own.v2t, v2t, video_to_text=True, collapsed=collapsed)
+        if requested != "t2v" and (protocol or caption_rules.protocol) in (name, "both"):
+            directions.append(
+                Direction(
+                    label,
+                    replaced or caption_rules.v2t,
+                    v2t,
+                    video_to_text=True,
+                    collapsed=collapsed,
+                )
             )
-    return found
+    return directions
 
 
 def _labelled_measures(
@@ -197,17 +209,23 @@ def _labelled_measures(
     word.
     """
     # Everything that a matrix ranks has been judged.
-    named = list(texts or [text for text in convention.defaults if not text.startswith("Judged")])
+    names = list(texts or [text for text in convention.defaults if not text.startswith("Judged")])
     if texts is None and ks is not None:
-        named = list(dict.fromkeys(text.partition("@")[0] for text in named))
-    found: dict[str, LabelledMeasure] = {}
-    for text in named:
+        names = list(dict.fromkeys(text.partition("@")[0] for text in names))
+    labelled: dict[str, LabelledMeasure] = {}
+    for text in names:
         rules = convention._replace(words={} if _is_exact(text) else direction.words)
         for spelled in at_each_cutoff(text, ks or CUTOFFS, rules.words):
-            (chosen,) = choose_measures([spelled], rules)
-            label = spelled.strip() if _other_meaning(chosen.measure, direction) else chosen.label
-            found.setdefault(str(chosen.measure), chosen._replace(label=label))
-    return tuple(found.values())
+            (labelled_measure,) = choose_measures([spelled], rules)
+            label = (
+                spelled.strip()
+                if _other_meaning(labelled_measure.measure, direction)
+                else labelled_measure.label
+            )
+            labelled.setdefault(
+                str(labelled_measure.measure), labelled_measure._replace(label=label)
+            )
+    return tuple(labelled.values())
 
 
 def _other_meaning(measure: Measure, direction: Direction) -> str:
@@ -215,10 +233,10 @@ def _other_meaning(measure: Measure, direction: Direction) -> str:
     else; else empty.
     """
     try:
-        meant = parse_measure(str(measure), direction.words)
+        word_measure = parse_measure(str(measure), direction.words)
     except BadUsage:
         return ""
-    return "" if meant == measure else str(meant)
+    return "" if word_measure == measure else str(word_measure)
 
 
 def _is_exact(text: str) -> bool:
@@ -258,7 +276,8 @@ class _CaptionEvaluation:
 
     def _reads_best(self, direction: Direction, *, details: bool) -> bool:
         return not details and all(
-            reads_best_only(each.measure) for each in self.measures[direction.name]
+            reads_best_only(labelled_measure.measure)
+            for labelled_measure in self.measures[direction.name]
         )
 
     def add_runs(
@@ -267,8 +286,8 @@ class _CaptionEvaluation:
         """Measures all directions of all runs."""
         for run in self.inputs.runs:
             try:
-                for each in directions:
-                    self.add(run, each, details=details, progress=progress)
+                for direction in directions:
+                    self.add(run, direction, details=details, progress=progress)
             except BadScore:
                 self.inputs.refuse_non_finite(run)
                 raise
@@ -298,7 +317,7 @@ class _CaptionEvaluation:
             }
         masked = len(self.inputs.names[0]) - self.inputs.positives.n_queries
         self.aggregates += join_folds(self.builder, [part.builder for part in parts], masked)
-        self.summarised = sum(each.summary == "mean" for each in self.builder.values)
+        self.summarised = sum(values.summary == "mean" for values in self.builder.values)
         self.inputs.rules["folds"] = (
             f"{n} of {len(self.inputs.names[1]) // n} videos, in the order of the table"
         )
@@ -323,19 +342,18 @@ class _CaptionEvaluation:
         )
         counted = run.counted(self.no_relevant)
         word = builder.convention.name
-        for each in measures:
-            if meant := _other_meaning(each.measure, direction):
-                exact = str(each.measure)
+        for labelled_measure in measures:
+            if other_measure := _other_meaning(labelled_measure.measure, direction):
+                exact = str(labelled_measure.measure)
                 builder.notes.append(
-                    f"{each.label} is the measure {exact} itself; as a word of {word}, "
-                    f"{exact} means {meant}"
+                    f"{labelled_measure.label} is the measure {exact} itself; as a word of {word}, "
+                    f"{exact} means {other_measure}"
                 )
-        many = int((inputs.positives.counts > 1).sum()) if direction.collapsed else 0
-        if many:
+        n_shared = int((inputs.positives.counts > 1).sum()) if direction.collapsed else 0
+        if n_shared:
             builder.notes.append(
-                f"{direction.name}: {many} captions belong to several videos; captions are "
-                "collapsed for a video each, so that "
-                "such a caption raises all of its videos"
+                f"{direction.name}: {n_shared} captions belong to several videos; captions are "
+                "collapsed for a video each, so that such a caption raises all of its videos"
             )
         self._note_beyond(run, measures, counted)
         builder.add(run, measures, counted)
@@ -358,30 +376,28 @@ class _CaptionEvaluation:
         allows, and those of none.
         """
         if run.without_positives.all():
-            after = (
-                f"so that each has the rank {run.n_items + 1}, as in {self.builder.convention.name}"
-            )
             self.builder.notes.append(
-                f"{run.direction.name}: none of the queries has a positive, {after}; check "
-                "the positives"
+                f"{run.direction.name}: none of the queries has a positive, so that each has the "
+                f"rank {run.n_items + 1}, as in {self.builder.convention.name}; check the positives"
             )
         labels = [
-            each.label for each in measures if (run.hits_beyond(each.measure) & counted).any()
+            labelled_measure.label
+            for labelled_measure in measures
+            if (run.hits_beyond(labelled_measure.measure) & counted).any()
         ]
         if labels:
             n_bare = int((run.without_positives & counted).sum())
             bare = count_of(
                 n_bare, "query without positives counts", "queries without positives count"
             )
-            what = (
+            problem = (
                 f"{run.direction.name}: {bare} as a hit in {', '.join(labels)}, as the gallery "
                 f"has only {run.n_items} items"
             )
-            why = (
-                f"convention {self.builder.convention.name}; {flag('--no-relevant', 'skip')} "
-                "leaves them out"
+            self.builder.notes.append(
+                f"{problem} (convention {self.builder.convention.name}; "
+                f"{flag('--no-relevant', 'skip')} leaves them out)"
             )
-            self.builder.notes.append(f"{what} ({why})")
 
     def add_aggregates(self, run: str, names: Sequence[str], options: CaptionOptions) -> None:
         """Adds a summary row per aggregate of one run, or a note where R@1, R@5 or R@10 is
@@ -394,13 +410,15 @@ class _CaptionEvaluation:
             if values.run == run:
                 columns.setdefault(attributes["direction"], {})[values.measure] = values, attributes
         recalls = {
-            key: [own[each] for each in RECALLS]
-            for key, own in columns.items()
-            if {*RECALLS} <= own.keys()
+            key: [columns_of_direction[recall] for recall in RECALLS]
+            for key, columns_of_direction in columns.items()
+            if {*RECALLS} <= columns_of_direction.keys()
         }
         if names and len(recalls) < len(columns):
-            what = "these are made of R@1, R@5 and R@10; request all three (-k 1,5,10)"
-            self.builder.notes.append(f"{', '.join(names)}: {what}")
+            self.builder.notes.append(
+                f"{', '.join(names)}: these are made of R@1, R@5 and R@10; request all three (-k "
+                "1,5,10)"
+            )
             return
         pairs = [
             ("t2v", direction) for direction in recalls if direction != "t2v" and "t2v" in recalls
@@ -409,8 +427,12 @@ class _CaptionEvaluation:
             sets = [] if name == "rsum" else [(direction,) for direction in recalls]
             sets += pairs if name != "gmean" else []
             self.aggregates += [
-                aggregate_row(name, {each: recalls[each] for each in chosen}, options)
-                for chosen in sets
+                aggregate_row(
+                    name,
+                    {direction: recalls[direction] for direction in names_of_directions},
+                    options,
+                )
+                for names_of_directions in sets
             ]
 
     def results(
@@ -418,15 +440,20 @@ class _CaptionEvaluation:
     ) -> CaptionResults:
         """The results of all runs and directions."""
         inputs, builder = self.inputs, self.builder
-        measures = [each for every in self.measures.values() for each in every]
-        ties = {each.name: each.ties for each in directions}
-        several = len(set(ties.values())) > 1
+        measures = [
+            labelled_measure for labelled in self.measures.values() for labelled_measure in labelled
+        ]
+        ties = {direction.name: direction.ties for direction in directions}
+        has_several = len(set(ties.values())) > 1
         rule = (
             ", ".join(f"{name} {rule}" for name, rule in ties.items())
-            if several
+            if has_several
             else directions[0].ties
         )
-        definitions = {str(each.measure): builder.definition(each.measure) for each in measures}
+        definitions = {
+            str(labelled_measure.measure): builder.definition(labelled_measure.measure)
+            for labelled_measure in measures
+        }
         rules = {
             "convention": builder.convention.name,
             "ties": builder.ties(rule),
@@ -441,7 +468,8 @@ class _CaptionEvaluation:
             },
         }
         rows = (
-            (run, found, json.dumps({"direction": each.name})) for run, each, found in self.details
+            (run, details_of_run, json.dumps({"direction": direction.name}))
+            for run, direction, details_of_run in self.details
         )
         return builder.results(
             CaptionResults,
@@ -470,29 +498,27 @@ class _CaptionEvaluation:
         """The columns of items.parquet by direction: what the ranked captions say, and of videos
         what their own captions say.
         """
-        texts, listed, known = (
-            self.inputs.said,
-            dict[str, set[str]](),
-            dict[str, Mapping[str, str]](),
-        )
+        texts = self.inputs.said
+        retrieved = dict[str, set[str]]()
+        text_of = dict[str, Mapping[str, str]]()
         if not texts:
             return {}
-        own = {
-            name: _together([texts[each] for each in mine])
-            for name, mine in self.inputs.captions_of().items()
-            if mine
+        captions_of_video = {
+            name: _together([texts[caption] for caption in captions])
+            for name, captions in self.inputs.captions_of().items()
+            if captions
         }
         for _, direction, details in self.details:
-            listed.setdefault(direction.name, set()).update(details.item)
-            known[direction.name] = (
-                texts if direction.video_to_text and not direction.collapsed else own
+            retrieved.setdefault(direction.name, set()).update(details.item)
+            text_of[direction.name] = (
+                texts if direction.video_to_text and not direction.collapsed else captions_of_video
             )
         rows = [
             (item, name)
-            for name, items in listed.items()
-            for item in sort_ids(items & known[name].keys())
+            for name, items in retrieved.items()
+            for item in sort_ids(items & text_of[name].keys())
         ]
-        text = [known[name][item] for item, name in rows]
+        text = [text_of[name][item] for item, name in rows]
         return {"item": [item for item, _ in rows], "of": [name for _, name in rows], "text": text}
 
     def _query_columns(self) -> dict[str, list[Any]]:
@@ -515,13 +541,13 @@ class _CaptionEvaluation:
 
 def _together(texts: Sequence[str]) -> str:
     """The first of different texts, and how many there are besides."""
-    shown = list(dict.fromkeys(texts))
-    rest = [f"{len(shown) - _SHOWN} more"] if len(shown) > _SHOWN else []
-    return " · ".join([*shown[:_SHOWN], *rest])
+    distinct = list(dict.fromkeys(texts))
+    n_more = [f"{len(distinct) - _SHOWN} more"] if len(distinct) > _SHOWN else []
+    return " · ".join([*distinct[:_SHOWN], *n_more])
 
 
 def _rule_notes(
-    convention: Convention, chosen: Sequence[Direction], options: CaptionOptions
+    convention: Convention, directions: Sequence[Direction], options: CaptionOptions
 ) -> list[str]:
     """Notes on the rules in force, except those that the user replaced; of a convention of other
     tasks, on what is used of it.
@@ -529,18 +555,18 @@ def _rule_notes(
     notes = [*convention.unnamed(options), *convention.notes]
     for rule, texts in convention.rule_notes.items():
         applies = getattr(options, rule, None) is None and (
-            rule != "protocol" or any(each.collapsed for each in chosen)
+            rule != "protocol" or any(direction.collapsed for direction in directions)
         )
         notes += texts if applies else ()
     if "captions" not in convention.tasks:
-        kept = "" if options.ties is not None else f", and ties are {chosen[0].ties}"
+        tie_note = "" if options.ties is not None else f", and ties are {directions[0].ties}"
         notes = [
             f"the convention {convention.name} does not support score matrices: its words, "
-            f"measures and unit are used{kept}"
+            f"measures and unit are used{tie_note}"
         ]
     for rule, note in _TIE_NOTES.items():
-        where = [each.name for each in chosen if each.ties == rule]
-        notes += [f"ties={rule} ({', '.join(where)}): {note}"] if where else []
+        names_with_rule = [direction.name for direction in directions if direction.ties == rule]
+        notes += [f"ties={rule} ({', '.join(names_with_rule)}): {note}"] if names_with_rule else []
     return notes
 
 
@@ -553,8 +579,8 @@ def _beyond_notes(result: Results) -> list[str]:
             names[f"{row['label']} ({row['direction']})"] = None
     if not names:
         return []
-    listed = ", ".join(names)
+    labels = ", ".join(names)
     return [
-        f"t intervals of {listed} go beyond what the figures can be, for few or lopsided "
+        f"t intervals of {labels} go beyond what the figures can be, for few or lopsided "
         "values; see the bootstrap's"
     ]

@@ -42,12 +42,15 @@ def _lists(q2m_gts: Any) -> Any:
     """The positives of each query, none twice: a list may name one twice, which changes no rank."""
     if isinstance(q2m_gts, Mapping):
         mapping: Mapping[Any, Any] = q2m_gts
-        return {query: _once(each) for query, each in mapping.items()}
-    return [_once(each) for each in (q2m_gts.tolist() if hasattr(q2m_gts, "tolist") else q2m_gts)]
+        return {query: _once(positives) for query, positives in mapping.items()}
+    return [
+        _once(positives)
+        for positives in (q2m_gts.tolist() if hasattr(q2m_gts, "tolist") else q2m_gts)
+    ]
 
 
-def _once(each: Any) -> list[Any]:
-    values: Any = each.tolist() if hasattr(each, "tolist") else each
+def _once(positives: Any) -> list[Any]:
+    values: Any = positives.tolist() if hasattr(positives, "tolist") else positives
     return (
         list(dict.fromkeys(values))
         if isinstance(values, Iterable) and not isinstance(values, str)

@@ -54,12 +54,10 @@ class CaptionInputs:
         *,
         in_parts: bool = False,
     ) -> None:
-        queries, gallery, query_ids, item_ids = (
-            options.queries,
-            options.gallery,
-            _ids(options.query_ids),
-            _ids(options.item_ids),
-        )
+        queries = options.queries
+        gallery = options.gallery
+        query_ids = _ids(options.query_ids)
+        item_ids = _ids(options.item_ids)
         if (scores is None) == (queries is None and gallery is None) or (queries is None) != (
             gallery is None
         ):
@@ -68,8 +66,10 @@ class CaptionInputs:
                 f"({flag('--queries')} with {flag('--gallery')})."
             )
         if in_parts and scores is not None:
-            what = f"parts compare embeddings ({flag('--queries')} with {flag('--gallery')})"
-            raise BadUsage(f"{what}; scores are counted in one piece: no {flag('--executor')}.")
+            raise BadUsage(
+                f"parts compare embeddings ({flag('--queries')} with {flag('--gallery')}); scores "
+                f"are counted in one piece: no {flag('--executor')}."
+            )
         self.rules: dict[str, Any] = {}
         self.notes: list[str] = []
         self.metric: Metric = "cosine"
@@ -93,8 +93,8 @@ class CaptionInputs:
         else:
             sources = _named(scores)
             matrices = {
-                name: read_scores(place, query_ids=query_ids, item_ids=item_ids)
-                for name, place in sources.items()
+                name: read_scores(path, query_ids=query_ids, item_ids=item_ids)
+                for name, path in sources.items()
             }
             self.runs, self.names = matrices, _common_names(matrices)
             self.notes += [
@@ -131,18 +131,21 @@ class CaptionInputs:
                 f"{flag('--transform', 'querybank')}."
             )
         self._copies: dict[str, Copies] = {}
-        self._places, self._counted = (queries, gallery), dict[str, ComparedVectors]()
+        self._places = (queries, gallery)
+        self._counted = dict[str, ComparedVectors]()
 
     def _read_transform(
         self, text: str, bank: Any, directions: Sequence[Direction]
     ) -> tuple[Transform, Matrix | None]:
         transform = parse_transform(text)
-        if not all(isinstance(given, Scores) for given in self.runs.values()):
+        if not all(
+            isinstance(scores_or_vectors, Scores) for scores_or_vectors in self.runs.values()
+        ):
             raise BadUsage(
                 f"{text} changes a matrix of scores, and embeddings are compared without one; "
                 "give the scores."
             )
-        if bank is not None and len({each.video_to_text for each in directions}) > 1:
+        if bank is not None and len({direction.video_to_text for direction in directions}) > 1:
             raise BadUsage(
                 "a bank holds queries of one direction; name it with "
                 f"{flag('--direction', 't2v')} or v2t."
@@ -155,8 +158,10 @@ class CaptionInputs:
         """Raises BadScore naming file (or run, where there are several) and place of the first
         score that is NaN or infinite.
         """
-        given, several = self.runs[run], run if len(self.runs) > 1 else ""
-        tables = [(self.sources[run].name if run in self.sources else several, given, self.rows)]
+        table_of_run, run_name = self.runs[run], run if len(self.runs) > 1 else ""
+        tables = [
+            (self.sources[run].name if run in self.sources else run_name, table_of_run, self.rows)
+        ]
         if self._bank is not None:
             tables.append(
                 (
@@ -189,11 +194,9 @@ class CaptionInputs:
                 f"{flag('--bank')} has scores for the whole gallery, and {flag('--folds')} "
                 "ranks parts of it; leave one out."
             )
-        size, rows = (
-            len(videos) // n,
-            np.arange(positives.n_queries) if self.rows is None else self.rows,
-        )
-        of_pair, found = positives.items // size, list[CaptionInputs]()
+        size = len(videos) // n
+        rows = np.arange(positives.n_queries) if self.rows is None else self.rows
+        of_pair, folds = positives.items // size, list[CaptionInputs]()
         if (bare := np.flatnonzero(positives.counts == 0)).size:
             name = self.names[0][int(rows[bare[0]])]
             raise BadInput(
@@ -201,37 +204,38 @@ class CaptionInputs:
                 "or mask it."
             )
         fold, last = of_pair[positives.offsets[:-1]], of_pair[positives.offsets[1:] - 1]
-        if (torn := np.flatnonzero(fold != last)).size:
-            name = self.names[0][int(rows[torn[0]])]
+        if (in_two_folds := np.flatnonzero(fold != last)).size:
+            name = self.names[0][int(rows[in_two_folds[0]])]
             raise BadInput(
-                f"caption {name!r} has positives in folds {fold[torn[0]] + 1} and "
-                f"{last[torn[0]] + 1}; expected one fold."
+                f"caption {name!r} has positives in folds {fold[in_two_folds[0]] + 1} and "
+                f"{last[in_two_folds[0]] + 1}; expected one fold."
             )
         for number in range(n):
-            own, chosen = slice(number * size, (number + 1) * size), np.flatnonzero(fold == number)
-            if not chosen.size:
+            video_range = slice(number * size, (number + 1) * size)
+            caption_rows = np.flatnonzero(fold == number)
+            if not caption_rows.size:
                 raise BadInput(
-                    f"fold {number + 1} of {n}, videos {own.start} to {own.stop - 1}, has no "
-                    "caption."
+                    f"fold {number + 1} of {n}, videos {video_range.start} to "
+                    f"{video_range.stop - 1}, has no caption."
                 )
-            part, mine = copy(self), positives.only(chosen)
-            part.rows, part.positives, part.notes = (
-                rows[chosen],
-                Positives(mine.offsets, mine.items - own.start, size),
-                [],
+            part, fold_positives = copy(self), positives.only(caption_rows)
+            part.rows = rows[caption_rows]
+            part.positives = Positives(
+                fold_positives.offsets, fold_positives.items - video_range.start, size
             )
+            part.notes = []
             part.names = (
                 self.names[0],
-                Positions(range(own.start, own.stop))
+                Positions(range(video_range.start, video_range.stop))
                 if isinstance(videos, Positions)
-                else videos[own],
+                else videos[video_range],
             )
             part.runs = {
-                name: _part(given, part.names[1], own) for name, given in self.runs.items()
+                name: _part(table, part.names[1], video_range) for name, table in self.runs.items()
             }
             part._copies, part._counted = {}, {}
-            found.append(part)
-        return found
+            folds.append(part)
+        return folds
 
     def captions_of(self) -> dict[str, list[str]]:
         """video -> its captions that take part, in the order of the rows."""
@@ -250,19 +254,20 @@ class CaptionInputs:
         progress: Callable[[str, int, int], None] | None,
     ) -> PartOutcome:
         """Answers the questions of all directions in parts; `compared` then has the answers."""
-        ((run, given),) = self.runs.items()
+        ((run, tables),) = self.runs.items()
         compared = self._plain(run)
-        if isinstance(given, Scores) or isinstance(compared, ComparedScores):
+        if isinstance(tables, Scores) or isinstance(compared, ComparedScores):
             raise TypeError("scores are not counted in parts")
         # A table without masked rows is another one, and has no file.
-        places = {
+        paths = {
             "queries": None if self.rows is not None else self._places[0],
             "gallery": self._places[1],
         }
-        prints, command = (self._texts is None, True), "rankwell captions"
+        prints = (self._texts is None, True)
+        command = "rankwell captions"
         outcome = compare_in_parts(
             compared,
-            places,
+            paths,
             self.positives,
             questions,
             prints=prints,
@@ -277,25 +282,25 @@ class CaptionInputs:
     def _plain(self, run: str) -> Compared:
         if run in self._counted:
             return self._counted[run]
-        given = self.runs[run]
+        tables = self.runs[run]
         return (
-            ComparedScores(given, self.rows)
-            if isinstance(given, Scores)
-            else by_vectors(*given, self.metric, self.rows)
+            ComparedScores(tables, self.rows)
+            if isinstance(tables, Scores)
+            else by_vectors(*tables, self.metric, self.rows)
         )
 
     def compared(self, run: str, direction: Direction) -> Compared:
         """The scores of a run, transformed where that is requested, for one direction."""
-        given, plain = self.runs[run], self._plain(run)
-        if self._transform is None or not isinstance(given, Scores):
+        table, plain = self.runs[run], self._plain(run)
+        if self._transform is None or not isinstance(table, Scores):
             return plain
-        matrix = given.matrix if self.rows is None else given.matrix[self.rows]
+        matrix = table.matrix if self.rows is None else table.matrix[self.rows]
         changed = self._transform(
             matrix.T if direction.video_to_text else matrix, self._bank
         ).whole()
         return ComparedScores(
             Scores(
-                changed.T if direction.video_to_text else changed, plain.names[0], given.item_ids
+                changed.T if direction.video_to_text else changed, plain.names[0], table.item_ids
             )
         )
 
@@ -311,17 +316,26 @@ class CaptionInputs:
             if self._texts is None
             else _first_alike(self._texts, self.rows)
         )
-        for what, same in (("captions", captions), ("videos", plain.copies(transposed=True))):
-            number = 0 if same is None else int((np.bincount(same)[same] > 1).sum())
-            first[what] = same if number else None
-            if same is not None and number:
+        for kind, first_copies in (
+            ("captions", captions),
+            ("videos", plain.copies(transposed=True)),
+        ):
+            number = (
+                0
+                if first_copies is None
+                else int((np.bincount(first_copies)[first_copies] > 1).sum())
+            )
+            first[kind] = first_copies if number else None
+            if first_copies is not None and number:
                 scorer = (
                     "no scorer of the texts alone"
-                    if what == "captions" and self._texts is not None
+                    if kind == "captions" and self._texts is not None
                     else "no scorer"
                 )
-                alike = f"{number} of {len(same)} {what} are the same as another"
-                self.notes.append(f"{run}: {alike}, so that {scorer} can distinguish them")
+                self.notes.append(
+                    f"{run}: {number} of {len(first_copies)} {kind} are the same as another, so "
+                    f"that {scorer} can distinguish them"
+                )
         if self._texts is not None and first["captions"] is not None:
             self._note_differing(run, plain, first["captions"])
         return self._copies.setdefault(run, Copies(first["captions"], first["videos"]))
@@ -332,59 +346,56 @@ class CaptionInputs:
         """
         said_before = np.flatnonzero(first != np.arange(len(first)))
         pairs = zip(said_before.tolist(), first[said_before].tolist(), strict=True)
-        differing = sum(not plain.same(row, one) for row, one in pairs)
+        differing = sum(not plain.same(row, earlier) for row, earlier in pairs)
         if differing:
             self.notes.append(
-                f"{run}: {differing} captions have the words of an earlier one and other "
-                "scores: the scorer saw more than these "
-                "texts (or rounds), and its figures may pass the ceilings, which are of a "
-                "scorer that sees the texts alone"
+                f"{run}: {differing} captions have the words of an earlier one and other scores: "
+                "the scorer saw more than these texts (or rounds), and its figures may pass the "
+                "ceilings, which are of a scorer that sees the texts alone"
             )
 
 
 def _part(
-    given: Scores | tuple[Embeddings, Embeddings], names: Sequence[str], own: slice
+    table: Scores | tuple[Embeddings, Embeddings], names: Sequence[str], videos: slice
 ) -> Scores | tuple[Embeddings, Embeddings]:
     """The scores or embeddings of some consecutive videos."""
-    if isinstance(given, Scores):
-        return Scores(given.matrix[:, own], given.query_ids, names)
-    return given[0], Embeddings(names, given[1].vectors[own])
+    if isinstance(table, Scores):
+        return Scores(table.matrix[:, videos], table.query_ids, names)
+    return table[0], Embeddings(names, table[1].vectors[videos])
 
 
 def _common_names(runs: Mapping[str, Scores]) -> tuple[Sequence[str], Sequence[str]]:
     """The names of rows and columns. Raises BadInput for runs that differ in them."""
-    first, *others = runs
+    first, *other_runs = runs
     names = runs[first].query_names, runs[first].item_names
-    sides = [list(each) for each in names]
-    for other in others:
-        mine = [list(runs[other].query_names), list(runs[other].item_names)]
-        if mine != sides:
-            what = (
-                f"{other} is of {len(mine[0])} × {len(mine[1])}, {first} of {len(sides[0])} × "
-                f"{len(sides[1])}"
-            )
+    sides = [list(names_of_side) for names_of_side in names]
+    for run in other_runs:
+        sides_of_run = [list(runs[run].query_names), list(runs[run].item_names)]
+        if sides_of_run != sides:
             raise BadInput(
-                f"{what} or of other ids; runs that are compared have the same rows and columns."
+                f"{run} is of {len(sides_of_run[0])} × {len(sides_of_run[1])}, {first} of "
+                f"{len(sides[0])} × {len(sides[1])} or of other ids; runs that are compared have "
+                "the same rows and columns."
             )
     return names
 
 
 def _named(scores: Any) -> dict[str, Any]:
     if isinstance(scores, Mapping):
-        named: dict[str, Any] = {str(name): each for name, each in scores.items()}
+        matrices: dict[str, Any] = {str(name): matrix for name, matrix in scores.items()}
     else:
-        listed: list[Any] = list(scores) if _are_several(scores) else [scores]
+        matrix_list: list[Any] = list(scores) if _are_several(scores) else [scores]
         otherwise = [
-            f"scores {number}" if len(listed) > 1 else "scores"
-            for number in range(1, len(listed) + 1)
+            f"scores {number}" if len(matrix_list) > 1 else "scores"
+            for number in range(1, len(matrix_list) + 1)
         ]
-        things = [("", each) for each in listed]
-        named = named_places(
-            things, otherwise, what="matrices of scores", example="dual=a/scores.npy"
+        named_pairs = [("", matrix) for matrix in matrix_list]
+        matrices = named_places(
+            named_pairs, otherwise, what="matrices of scores", example="dual=a/scores.npy"
         )
-    if not named:
+    if not matrices:
         raise BadUsage("no scores are given; name at least one matrix.")
-    return named
+    return matrices
 
 
 def _are_several(scores: Any) -> bool:
@@ -401,66 +412,72 @@ def _are_several(scores: Any) -> bool:
     )
 
 
-def _ids(place: Any) -> Any:
+def _ids(names: Any) -> Any:
     """Names in a list, or those in a file."""
-    return io.read_column(place) if isinstance(place, (str, Path)) else place
+    return io.read_column(names) if isinstance(names, (str, Path)) else names
 
 
-def _positives(place: Any, sides: Sides) -> Positives:
-    if isinstance(place, str) and place == "diagonal":
+def _positives(positives: Any, sides: Sides) -> Positives:
+    if isinstance(positives, str) and positives == "diagonal":
         return Positives.diagonal(*map(len, sides))
-    kind, colon, rest = (
-        place.partition(":") if isinstance(place, str) and not exists(place) else ("", "", "")
+    kind, colon, argument = (
+        positives.partition(":")
+        if isinstance(positives, str) and not exists(positives)
+        else ("", "", "")
     )
     if not colon or kind not in ("counts", "groups"):
-        return read_positives(place, sides)
+        return read_positives(positives, sides)
     if kind == "counts":
         return read_positives(
-            int(rest) if rest.isdecimal() and len(rest) <= 18 else _counts(rest), sides
+            int(argument) if argument.isdecimal() and len(argument) <= 18 else _counts(argument),
+            sides,
         )
-    queries, comma, items = rest.partition(",")
+    queries, comma, items = argument.partition(",")
     return read_positives(
         Groups(io.read_column(queries), io.read_column(items) if comma else sides.items), sides
     )
 
 
-def _counts(place: str) -> list[int]:
-    path, column = split_part(place)
+def _counts(path_and_column: str) -> list[int]:
+    path, column = split_part(path_and_column)
     numbers = read_numbers(path, column=column)
     wrong = np.flatnonzero((numbers < 0) | (numbers > 2**53) | (numbers != np.floor(numbers)))
     if wrong.size:
         raise BadInput(
-            f"{place}: row {int(wrong[0])} (from 0) is {numbers[wrong[0]]}; expected an "
+            f"{path_and_column}: row {int(wrong[0])} (from 0) is {numbers[wrong[0]]}; expected an "
             "integer, captions of a video."
         )
     return numbers.astype(np.int64).tolist()
 
 
-def _texts(place: Any, names: Sequence[str]) -> list[str]:
+def _texts(texts: Any, names: Sequence[str]) -> list[str]:
     """The text of each caption, in the order of the rows."""
-    if not isinstance(place, (str, Path, Mapping)):
-        listed = list(map(str, place))
-        if len(listed) != len(names):
+    if not isinstance(texts, (str, Path, Mapping)):
+        text_list = list(map(str, texts))
+        if len(text_list) != len(names):
             raise BadInput(
-                f"{len(listed)} texts for {len(names)} rows (captions); every row has one."
+                f"{len(text_list)} texts for {len(names)} rows (captions); every row has one."
             )
-        return listed
-    found = io.read_texts(place).texts
-    missing = next((name for name in names if name not in found), None)
+        return text_list
+    text_of = io.read_texts(texts).texts
+    missing = next((name for name in names if name not in text_of), None)
     if isinstance(names, Positions) and missing is not None:
-        return _texts(list(found.values()), names)
+        return _texts(list(text_of.values()), names)
     if missing is not None:
         raise BadInput(
-            f"{place if isinstance(place, (str, Path)) else 'texts'}: no text for the caption "
+            f"{texts if isinstance(texts, (str, Path)) else 'texts'}: no text for the caption "
             f"{missing!r}."
         )
-    return [found[name] for name in names]
+    return [text_of[name] for name in names]
 
 
 def _first_alike(texts: Sequence[str], rows: Ints | None) -> Ints:
-    chosen = texts if rows is None else [texts[row] for row in map(int, rows)]
-    known: dict[str, int] = {}
+    counted_texts = texts if rows is None else [texts[row] for row in map(int, rows)]
+    first_rows: dict[str, int] = {}
     return np.array(
-        [known.setdefault(" ".join(text.split()), row) for row, text in enumerate(chosen)],
+        [
+            first_rows.setdefault(" ".join(text.split()), row)
+            for row, text in enumerate(counted_texts)
+        ],
         dtype=np.int64,
     )

@@ -71,11 +71,10 @@ class CaptionOptions(StatisticsOptions, MeasureOptions):
     ties: Annotated[
         str | None,
         Doc(
-            "Items with equal scores: by position (input, input-desc) or id (id-asc, "
-            "id-desc), the mean over all orders (expected), in favour of positives "
-            "(optimistic) or against them (pessimistic), at the mean of their places "
-            "(averaged, MMT), a query for each place (multiplied, CLIP4Clip), refused "
-            "(error); by default the convention's."
+            "Items with equal scores: by position (input, input-desc) or id (id-asc, id-desc), the "
+            "mean over all orders (expected), in favour of positives (optimistic) or against them "
+            "(pessimistic), at the mean of their places (averaged, MMT), a query for each place "
+            "(multiplied, CLIP4Clip), refused (error); by default the convention's."
         ),
     ] = None
     no_relevant: Annotated[
@@ -107,10 +106,9 @@ class CaptionOptions(StatisticsOptions, MeasureOptions):
         InputData,
         Option(("--query-texts", "--texts")),
         Doc(
-            "What the captions say, in a file of a line each or of ids and texts: "
-            "captions of equal words hold the ceiling down, and pages of the results show "
-            "them. Without it, captions whose scores are equal to the last bit count as "
-            "the same."
+            "What the captions say, in a file of a line each or of ids and texts: captions of "
+            "equal words hold the ceiling down, and pages of the results show them. Without it, "
+            "captions whose scores are equal to the last bit count as the same."
         ),
     ] = None
 

@@ -14,8 +14,8 @@ from rankwell.core.tables import (
     Ints,
     Judgments,
     MatrixTies,
-    offsets_of,
     order_ids,
+    segment_offsets,
     tie_order,
 )
 from rankwell.core.tables.matrices import Positions, Positives
@@ -81,8 +81,8 @@ class Copies(NamedTuple):
 class CaptionRun(JudgedRun):
     """The queries of a direction with the rank counts of their positives.
 
-    items: the names of what is ranked, n_items of which take part. place: that of each item among
-    items of equal score, None for that of the table. copies: what no scorer can distinguish.
+    items: the names of what is ranked, n_items of which take part. positions: that of each item
+    among items of equal score, None for that of the table. copies: what no scorer can distinguish.
     positives: by judgments. groups: the captions of collapsed videos. hits_after_last: as in
     `CaptionConvention`.
     """
@@ -92,7 +92,7 @@ class CaptionRun(JudgedRun):
     hits: Hits
     items: Sequence[str]
     n_items: int
-    place: Ints | None
+    positions: Ints | None
     copies: Copies
     positives: Positives
     groups: Positives | None = None
@@ -126,7 +126,7 @@ class CaptionRun(JudgedRun):
             counts = compared.count_groups(groups, order=question.order, progress=progress)
             # The one positive of a video with captions is the video itself.
             right = Positives(
-                offsets_of((groups.counts > 0).astype(np.int64)), counts.pairs, len(videos)
+                segment_offsets((groups.counts > 0).astype(np.int64)), counts.pairs, len(videos)
             )
             n_items = len(counts.pairs)
             counts = counts._replace(pairs=np.arange(n_items))
@@ -139,10 +139,8 @@ class CaptionRun(JudgedRun):
                 progress=progress,
             )
         order = None if isinstance(names, Positions) else order_ids(list(names))
-        judgments, retrieved = (
-            right.judgments(names, items),
-            np.full(right.n_queries, n_items, dtype=np.int64),
-        )
+        judgments = right.judgments(names, items)
+        retrieved = np.full(right.n_queries, n_items, dtype=np.int64)
         hits = Hits(
             right.owner[counts.pairs], *counts, retrieved, np.ones(right.n_queries, dtype=np.bool_)
         )
@@ -159,7 +157,7 @@ class CaptionRun(JudgedRun):
             hits=hits,
             items=items,
             n_items=n_items,
-            place=question.order,
+            positions=question.order,
             copies=copies,
             positives=right,
             groups=groups,
@@ -168,11 +166,11 @@ class CaptionRun(JudgedRun):
 
     @cached_property
     def without_positives(self) -> Bools:
-        """(queries,) whether a query has none."""
+        """Whether each query has no positive."""
         return self.view.n_relevant(1) == 0
 
     def counted(self, no_relevant: str) -> Bools:
-        """(queries,) which queries count. Raises BadInput for one without positives under `error`,
+        """Whether each query counts. Raises BadInput for one without positives under `error`,
         NothingToEvaluate.
 
         Where a convention has the ranks of queries without positives, these alone are something to
@@ -195,15 +193,17 @@ class CaptionRun(JudgedRun):
         )
 
     def hits_beyond(self, measure: Measure) -> Bools:
-        """(queries,) which queries without positives hit by a K beyond the last item."""
+        """Whether each query has no positive and counts as a hit, because K is beyond the last
+        item.
+        """
         k = measure.parameters["k"] if measure.name == "Success" and self.hits_after_last else None
         return self.without_positives & (k is not None and k > self.n_items)
 
-    def measured(self, measure: Measure) -> MeasuredQueries:
+    def evaluate(self, measure: Measure) -> MeasuredQueries:
         """As of any run, and 1 for `hits_beyond`."""
-        found, beyond = super().measured(measure), self.hits_beyond(measure)
-        hits = beyond if found.source is None else beyond[found.source]
-        return found._replace(values=np.where(hits, 1.0, found.values))
+        measured, beyond = super().evaluate(measure), self.hits_beyond(measure)
+        hits = beyond if measured.source is None else beyond[measured.source]
+        return measured._replace(values=np.where(hits, 1.0, measured.values))
 
     def chance(self, measure: Measure) -> Floats | None:
         """As of any run, and 1 for `hits_beyond`."""
@@ -212,16 +212,16 @@ class CaptionRun(JudgedRun):
 
     def ceiling(self, measure: Measure, counted: Bools) -> Ceiling:
         """As `_ceiling`, and 1 for `hits_beyond`."""
-        found = self._ceiling(measure, counted)
+        ceiling = self._ceiling(measure, counted)
         return (
-            found
-            if found.values is None
-            else Ceiling(np.where(self.hits_beyond(measure), 1.0, found.values))
+            ceiling
+            if ceiling.values is None
+            else Ceiling(np.where(self.hits_beyond(measure), 1.0, ceiling.values))
         )
 
     def _ceiling(self, measure: Measure, counted: Bools) -> Ceiling:
-        """(queries,) the tightest of the limits of a measure, by its mean over the counted queries;
-        each holds by itself.
+        """The tightest of the limits of a measure, by its mean over the counted queries; each holds
+        by itself.
         """
         limits = [] if all(first is None for first in self.copies) else self._ceilings.of(measure)
         if limits and limits[0].values is None:
@@ -229,11 +229,11 @@ class CaptionRun(JudgedRun):
         order = (
             slice(None) if self.levels is None or self.levels.order is None else self.levels.order
         )
-        best = [each.values[order] for each in limits if each.values is not None]
+        best = [limit.values[order] for limit in limits if limit.values is not None]
         perfect = super().ceiling(measure, counted).values
         tightest = max if measure.entry.better == "lower" else min
-        known = best if perfect is None else [perfect, *best]
-        return Ceiling(tightest(known, key=lambda values: float(values[counted].mean())))
+        all_limits = best if perfect is None else [perfect, *best]
+        return Ceiling(tightest(all_limits, key=lambda values: float(values[counted].mean())))
 
     @cached_property
     def _ceilings(self) -> "CopyCeilings":
@@ -247,12 +247,12 @@ class CaptionRun(JudgedRun):
         queries, items = (videos, captions) if self.direction.video_to_text else (captions, videos)
         choices = None
         if items is not None:
-            find, among = (
+            find_choices, candidates = (
                 (choices_among, self.positives)
                 if self.groups is None
                 else (choices_of_collapsed, self.groups)
             )
-            choices = find(among, items, self.place)
+            choices = find_choices(candidates, items, self.positions)
         return CopyCeilings(
             self.direction.ties, self.judgments, self.hits.retrieved, queries, choices
         )
@@ -262,14 +262,14 @@ class CaptionRun(JudgedRun):
         depth = min(DETAIL_DEPTH, self.n_items)
         if self.groups is None:
             positions, scores = compared.first_items(
-                depth, transposed=self.direction.video_to_text, order=self.place
+                depth, transposed=self.direction.video_to_text, order=self.positions
             )
         else:
-            positions, scores = compared.first_groups(self.groups, depth, order=self.place)
+            positions, scores = compared.first_groups(self.groups, depth, order=self.positions)
         queries = self.judgments.queries
-        listed = [self.items[position] for position in map(int, positions.ravel())]
+        first_items = [self.items[position] for position in map(int, positions.ravel())]
         offsets = np.arange(len(queries) + 1, dtype=np.int64) * depth
-        hits = replace(self.hits, top=Ranking(queries, offsets, listed, scores.ravel()))
+        hits = replace(self.hits, top=Ranking(queries, offsets, first_items, scores.ravel()))
         return details_of(
             self.judgments,
             hits,

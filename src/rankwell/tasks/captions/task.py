@@ -74,8 +74,8 @@ def _granularity(figure: str, result: Results) -> Iterator[str]:
     for direction in dict.fromkeys(directions):
         values = [
             of_measure
-            for of_measure, its_direction in zip(result.values, directions, strict=True)
-            if its_direction == direction
+            for of_measure, direction_of_values in zip(result.values, directions, strict=True)
+            if direction_of_values == direction
         ]
         hits = [
             of_measure.values[of_measure.counted]

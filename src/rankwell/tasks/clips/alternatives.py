@@ -21,29 +21,39 @@ class KeywordSpan(NamedTuple):
 
 def alternatives(words: ClauseWords, spans: Sequence[KeywordSpan]) -> list[list[int]]:
     """The positions of spans that are alternatives to one another, in the order of the text."""
-    found: list[set[int]] = []
-    order = sorted(range(len(spans)), key=lambda each: spans[each])
+    sets: list[set[int]] = []
+    order = sorted(range(len(spans)), key=lambda position: spans[position])
     for low, end, start, high in _joints(words):
-        before = [each for each in order if low <= spans[each].start and spans[each].end <= end]
-        after = [each for each in order if start <= spans[each].start and spans[each].end <= high]
-        for group in dict.fromkeys(spans[each].group for each in after):
-            right = next(each for each in after if spans[each].group == group)
-            own = [each for each in before if spans[each].group == group]
-            if not own:
+        before = [
+            position
+            for position in order
+            if low <= spans[position].start and spans[position].end <= end
+        ]
+        after = [
+            position
+            for position in order
+            if start <= spans[position].start and spans[position].end <= high
+        ]
+        for group in dict.fromkeys(spans[position].group for position in after):
+            right = next(position for position in after if spans[position].group == group)
+            in_group = [position for position in before if spans[position].group == group]
+            if not in_group:
                 continue
-            joined = {right, own.pop()}
-            while own and _listed(
-                words, spans[own[-1]].end, min(spans[each].start for each in joined)
+            alternative = {right, in_group.pop()}
+            while in_group and _listed(
+                words,
+                spans[in_group[-1]].end,
+                min(spans[position].start for position in alternative),
             ):
-                joined.add(own.pop())
-            found = [
-                *(each for each in found if not each & joined),
-                joined.union(*(each for each in found if each & joined)),
+                alternative.add(in_group.pop())
+            sets = [
+                *(positions for positions in sets if not positions & alternative),
+                alternative.union(*(positions for positions in sets if positions & alternative)),
             ]
     return [
-        sorted(each, key=order.index)
-        for each in found
-        if len({spans[position].entry for position in each}) > 1
+        sorted(positions, key=order.index)
+        for positions in sets
+        if len({spans[position].entry for position in positions}) > 1
     ]
 
 
@@ -52,24 +62,27 @@ def _joints(words: ClauseWords) -> Iterator[tuple[int, int, int, int]]:
     stands after it.
     """
     plain, size = words.plain, len(words.plain)
-    for place in range(1, size):
-        slash = "/" in words.gaps[place]
-        if words.opens[place] or not (slash or plain[place] == "or"):
+    for word_place in range(1, size):
+        slash = "/" in words.gaps[word_place]
+        if words.opens[word_place] or not (slash or plain[word_place] == "or"):
             continue
-        end, start = place - (plain[place - 1] == "and"), place + (plain[place] == "or")
+        end, start = (
+            word_place - (plain[word_place - 1] == "and"),
+            word_place + (plain[word_place] == "or"),
+        )
         low = next(
             (
-                each
-                for each in range(end, 0, -1)
-                if plain[each - 1] in _ENDS[:3] or words.ends_at(each)
+                end_place
+                for end_place in range(end, 0, -1)
+                if plain[end_place - 1] in _ENDS[:3] or words.ends_at(end_place)
             ),
             0,
         )
         high = next(
             (
-                each
-                for each in range(start + 1, size)
-                if plain[each] in _ENDS or not words.joined[each]
+                end_place
+                for end_place in range(start + 1, size)
+                if plain[end_place] in _ENDS or not words.joined[end_place]
             ),
             size,
         )

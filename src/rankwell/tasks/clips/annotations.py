@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
+from itertools import compress, product
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -62,12 +62,12 @@ class Vocabulary:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "entries", tuple(Keyword(*entry) for entry in self.entries))
-        own = {
+        aliases = {
             alias: tuple(Keyword(*entry) for entry in meant)
             for alias, meant in self.aliases.items()
         }
-        object.__setattr__(self, "aliases", own)
-        seen: dict[tuple[str, tuple[str, ...]], str] = {}
+        object.__setattr__(self, "aliases", aliases)
+        first_labels: dict[tuple[str, tuple[str, ...]], str] = {}
         for group, label in self.entries:
             folded = fold(label)
             if not folded:
@@ -75,24 +75,26 @@ class Vocabulary:
                     f"group {group!r} has the label {label!r}, which has no word; give it a "
                     "name or leave it out."
                 )
-            if (group, folded) in seen:
-                first = seen[group, folded]
-                what = "twice" if first == label else f"and {first!r}, which reads the same"
-                raise BadInput(f"group {group!r} has the label {label!r} {what}; keep one of them.")
-            seen[group, folded] = label
-        known = set(self.entries)
-        for alias, meant in own.items():
-            lost = next((entry for entry in meant if entry not in known), None)
-            if not fold(alias) or not meant or lost is not None:
-                missing = "nothing" if lost is None else f"{lost.group}: {lost.label}"
-                what = (
-                    "has no word"
-                    if not fold(alias)
-                    else f"stands for {missing}, which is not a keyword"
-                )
+            if (group, folded) in first_labels:
+                first = first_labels[group, folded]
+                problem = "twice" if first == label else f"and {first!r}, which reads the same"
                 raise BadInput(
-                    f"the alias {alias!r} {what}; let it stand for labels of the vocabulary."
+                    f"group {group!r} has the label {label!r} {problem}; keep one of them."
                 )
+            first_labels[group, folded] = label
+        keywords = set(self.entries)
+        for alias, meant in aliases.items():
+            lost = [f"{entry.group}: {entry.label}" for entry in meant if entry not in keywords]
+            if fold(alias) and meant and not lost:
+                continue
+            problem = (
+                f"stands for {lost[0] if lost else 'nothing'}, which is not a keyword"
+                if fold(alias)
+                else "has no word"
+            )
+            raise BadInput(
+                f"the alias {alias!r} {problem}; let it stand for labels of the vocabulary."
+            )
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
@@ -106,22 +108,22 @@ class Vocabulary:
         if not groups:
             return self
         aliases = {
-            alias: tuple(each for each in meant if each.group in groups)
+            alias: tuple(entry for entry in meant if entry.group in groups)
             for alias, meant in self.aliases.items()
         }
-        entries = tuple(each for each in self.entries if each.group in groups)
+        entries = tuple(entry for entry in self.entries if entry.group in groups)
         return Vocabulary(entries, {alias: meant for alias, meant in aliases.items() if meant})
 
     @cached_property
     def shadowing(self) -> tuple[str, ...]:
         """Aliases that read the same as a label of another keyword; the label wins."""
-        own: dict[tuple[str, ...], set[Keyword]] = {}
+        of_words: dict[tuple[str, ...], set[Keyword]] = {}
         for entry in self.entries:
-            own.setdefault(fold(entry.label), set()).add(entry)
+            of_words.setdefault(fold(entry.label), set()).add(entry)
         return tuple(
             alias
             for alias, meant in self.aliases.items()
-            if own.get(fold(alias), set()) - set(meant)
+            if of_words.get(fold(alias), set()) - set(meant)
         )
 
     @cached_property
@@ -129,7 +131,7 @@ class Vocabulary:
         """Every literal text of every keyword, folded: labels, `group:label`, aliases, parts of a
         slash; labels come first.
         """
-        places = {entry: place for place, entry in enumerate(self.entries)}
+        positions = {entry: position for position, entry in enumerate(self.entries)}
         aliases = {fold(alias): meant for alias, meant in self.aliases.items()}
         kinds: tuple[
             tuple[Literal["exact", "alias"], list[tuple[tuple[str, ...], Keyword]]], ...
@@ -137,22 +139,22 @@ class Vocabulary:
             (
                 "exact",
                 [
-                    (form, each)
-                    for each in places
-                    for form in dict.fromkeys(map(fold, _alternatives(each.label)))
+                    (form, entry)
+                    for entry in positions
+                    for form in dict.fromkeys(map(fold, _alternatives(entry.label)))
                 ],
             ),
-            ("alias", [(form, each) for form, meant in aliases.items() for each in meant]),
-            ("exact", [(fold(f"{each.group} {each.label}"), each) for each in places]),
-            ("exact", [(fold(each.label), each) for each in places]),
+            ("alias", [(form, entry) for form, meant in aliases.items() for entry in meant]),
+            ("exact", [(fold(f"{entry.group} {entry.label}"), entry) for entry in positions]),
+            ("exact", [(fold(entry.label), entry) for entry in positions]),
         )
-        found: dict[tuple[str, ...], Name] = {}
+        names: dict[tuple[str, ...], Name] = {}
         for stage, pairs in kinds:
             entries: dict[tuple[str, ...], list[int]] = {}
-            for form, each in pairs:
-                entries.setdefault(form, []).append(places[each])
-            found |= {form: Name(tuple(own), stage) for form, own in entries.items()}
-        return found
+            for form, entry in pairs:
+                entries.setdefault(form, []).append(positions[entry])
+            names |= {form: Name(tuple(entries_of), stage) for form, entries_of in entries.items()}
+        return names
 
 
 def _alternatives(label: str) -> list[str]:
@@ -161,9 +163,9 @@ def _alternatives(label: str) -> list[str]:
     """
     if "/" not in label:
         return []
-    chosen = product(*(word.split("/") for word in label.split()))
+    variants = product(*(word.split("/") for word in label.split()))
     return [
-        form for form in (*(" ".join(words) for words in chosen), *label.split("/")) if fold(form)
+        form for form in (*(" ".join(words) for words in variants), *label.split("/")) if fold(form)
     ]
 
 
@@ -179,9 +181,9 @@ def words_of(text: str) -> Iterator[Token]:
     """The words of a text as they are compared: without case, punctuation, hyphens and underscores,
     in the singular.
     """
-    for found in _WORD.finditer(text):
+    for match in _WORD.finditer(text):
         yield Token(
-            singular(found.group().replace("’", "'").casefold()), found.start(), found.end()
+            singular(match.group().replace("’", "'").casefold()), match.start(), match.end()
         )
 
 
@@ -276,48 +278,48 @@ class Annotations:
         Labels of one group that read the same are one keyword: the declared one, else the most
         frequent spelling.
         """
-        seen: dict[str, int] = {}
+        row_of: dict[str, int] = {}
         for number, row in enumerate(rows, 1):
-            if seen.setdefault(row.clip, number) != number:
+            if row_of.setdefault(row.clip, number) != number:
                 raise DuplicateItem(
-                    f"clip {row.clip!r} is listed in rows {seen[row.clip]} and {number}; keep "
+                    f"clip {row.clip!r} is listed in rows {row_of[row.clip]} and {number}; keep "
                     "one of them."
                 )
-        known = schema or Schema(Vocabulary(()))
-        read = _LabelReader(known.vocabulary, rows)
+        vocabulary = Vocabulary(()) if schema is None else schema.vocabulary
+        read = _LabelReader(vocabulary, rows)
         members = {
             row.clip: {
                 entry for group, texts in row.labels.items() for entry in read.meant(group, texts)
             }
             for row in rows
         }
-        used = {entry for each in members.values() for entry in each}
-        order = list(
-            dict.fromkeys(
-                (
-                    *known.vocabulary.groups,
-                    *groups,
-                    *(group for row in rows for group in sorted(row.labels)),
-                )
-            )
+        names = (
+            *vocabulary.groups,
+            *groups,
+            *(name for row in rows for name in sorted(row.labels)),
         )
-        declared = {entry: place for place, entry in enumerate(known.vocabulary.entries)}
+        order = {group: position for position, group in enumerate(dict.fromkeys(names))}
+        declared = {entry: position for position, entry in enumerate(vocabulary.entries)}
         keywords = sorted(
-            {*declared, *used},
+            {*declared}.union(*members.values()),
             key=lambda entry: (
-                order.index(entry.group),
+                order[entry.group],
                 declared.get(entry, len(declared)),
                 encode_id(entry.label),
             ),
         )
         clips = tuple(sort_ids(members))
-        given = np.array(
-            [[entry in members[clip] for entry in keywords] for clip in clips], dtype=np.bool_
+        cells = [[entry in members[clip] for entry in keywords] for clip in clips]
+        with_keywords = {entry.group for entry in keywords}
+        return cls(
+            clips,
+            tuple(keywords),
+            np.array(cells, dtype=np.bool_).reshape(len(clips), len(keywords)),
+            {row.clip: dict(row.attributes) for row in rows},
+            schema,
+            tuple(read.notes),
+            tuple(group for group in order if group not in with_keywords),
         )
-        attributes = {row.clip: dict(row.attributes) for row in rows}
-        bare = tuple(group for group in order if group not in {entry.group for entry in keywords})
-        given = given.reshape(len(clips), len(keywords))
-        return cls(clips, tuple(keywords), given, attributes, schema, tuple(read.notes), bare)
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -341,6 +343,10 @@ class Annotations:
         """
         return self.schema.vocabulary if self.schema is not None else Vocabulary(self.keywords)
 
+    def vocabulary_of(self, names: Iterable[str]) -> Vocabulary:
+        """The vocabulary of the groups of these names, the whole one where there is none."""
+        return self.vocabulary.of_groups({self.find_group(name) for name in names})
+
     @cached_property
     def carried(self) -> Bools:
         """(clips, keywords) annotated keywords, and the wider ones that they imply."""
@@ -357,17 +363,14 @@ class Annotations:
     @property
     def undeclared(self) -> tuple[Keyword, ...]:
         """The keywords that are used and not declared; none without a schema."""
-        declared = (
-            set(self.schema.vocabulary.entries) if self.schema is not None else set(self.keywords)
-        )
+        declared = {*(self.keywords if self.schema is None else self.schema.vocabulary.entries)}
         return tuple(entry for entry in self.keywords if entry not in declared)
 
     @property
     def empty(self) -> tuple[str, ...]:
         """The clips without any keyword."""
-        return tuple(
-            self.clips[row] for row in np.flatnonzero(self.given.sum(axis=1) == 0).tolist()
-        )
+        rows = np.flatnonzero(self.given.sum(axis=1) == 0).tolist()
+        return tuple(self.clips[row] for row in rows)
 
     @property
     def uses(self) -> Ints:
@@ -378,9 +381,9 @@ class Annotations:
         """The group of a name in any case, spelling and prefix: `object type` is `pv_object_type`.
         Raises UnknownName.
         """
-        plain, known = group_key(name), (*self.groups, *self.bare_groups)
-        exact = [group for group in known if group_key(group) == plain]
-        near = exact or [group for group in known if group_key(group).endswith(f"_{plain}")]
+        groups = (*self.groups, *self.bare_groups)
+        near = [group for group in groups if group_key(group) == group_key(name)]
+        near = near or _with_ending(groups, name)
         if len(near) == 1:
             return near[0]
         if near:
@@ -389,14 +392,14 @@ class Annotations:
             )
         keys = {
             key: group
-            for group in known
+            for group in groups
             for key in (group_key(group), group_key(group).removeprefix("pv_"))
         }
-        like = difflib.get_close_matches(plain, keys, n=1)
+        like = difflib.get_close_matches(group_key(name), keys, n=1)
         hint = f"; did you mean {keys[like[0]]!r}?" if like else ""
         raise UnknownName(
             f"unknown group {name!r}{hint or ';'} there are "
-            f"{', '.join(known) or 'none, as no column is one'}."
+            f"{', '.join(groups) or 'none, as no column is one'}."
         )
 
     def find(self, text: str) -> tuple[Keyword, ...]:
@@ -404,65 +407,62 @@ class Annotations:
         Raises UnknownName.
         """
         group, colon, label = text.partition(":")
-        plain = group_key(group)
-        named = (
-            [
-                each
-                for each in self.groups
-                if group_key(each) == plain or group_key(each).endswith(f"_{plain}")
-            ]
-            if colon
-            else []
-        )
-        sought = (label if named else text).strip()
-        found = tuple(
-            each
-            for each in self.keywords
-            if fold(each.label) == fold(sought) and (not named or each.group in named)
-        )
-        if not found:
-            where = f"the group {named[0]!r} has" if named else "there is"
-            known = sorted(
-                {each.label for each in self.keywords if not named or each.group in named}
-            )
-            near = difflib.get_close_matches(sought, known, cutoff=0.6)
+        groups = _with_ending(self.groups, group) if colon else []
+        sought = (label if groups else text).strip()
+        candidates = [keyword for keyword in self.keywords if not groups or keyword.group in groups]
+        keywords = tuple(keyword for keyword in candidates if fold(keyword.label) == fold(sought))
+        if not keywords:
+            where = f"the group {groups[0]!r} has" if groups else "there is"
+            labels = sorted({keyword.label for keyword in candidates})
+            near = difflib.get_close_matches(sought, labels, cutoff=0.6)
             hint = (
                 f"did you mean {' or '.join(map(repr, near))}?"
                 if near
-                else f"there are {', '.join(known) or 'none'}."
+                else f"there are {', '.join(labels) or 'none'}."
             )
             raise UnknownName(f"{where} no keyword {sought!r}; {hint}")
-        return found
+        return keywords
 
     def select(self, groups: Iterable[str] = (), keywords: Iterable[str] = ()) -> Bools:
         """(keywords,) whether each counts: named groups or all, of a group with named keywords
         these. Raises UnknownName.
         """
-        chosen = {self.find_group(group) for group in groups}
+        chosen_groups = {self.find_group(group) for group in groups}
         single: set[Keyword] = set()
         for text in keywords:
-            found = self.find(text)
-            mine = [entry for entry in found if not chosen or entry.group in chosen]
-            if not mine:
-                where = " and ".join(dict.fromkeys(entry.group for entry in found))
-                what = f"the keyword {text!r} is one of {where}, which the chosen groups leave out"
-                raise BadUsage(f"{what}; add the group to them.")
-            single.update(mine)
-        whole = (chosen or (set() if single else set(self.groups))) - {
-            entry.group for entry in single
-        }
+            named_keywords = self.find(text)
+            selected = [
+                entry
+                for entry in named_keywords
+                if not chosen_groups or entry.group in chosen_groups
+            ]
+            if not selected:
+                where = " and ".join(dict.fromkeys(entry.group for entry in named_keywords))
+                raise BadUsage(
+                    f"the keyword {text!r} is one of {where}, which the chosen groups leave out; "
+                    "add the group to them."
+                )
+            single.update(selected)
+        if not chosen_groups and not single:
+            chosen_groups = set(self.groups)
+        whole_groups = chosen_groups - {entry.group for entry in single}
         return np.array(
-            [entry in single or entry.group in whole for entry in self.keywords], dtype=np.bool_
+            [entry in single or entry.group in whole_groups for entry in self.keywords],
+            dtype=np.bool_,
         )
 
     def named(self, row: Bools) -> dict[str, list[str]]:
         """group -> labels of a (keywords,) row, groups and labels in order."""
-        found: dict[str, list[str]] = {}
-        for position in np.flatnonzero(row).tolist():
-            found.setdefault(self.keywords[position].group, []).append(
-                self.keywords[position].label
-            )
-        return found
+        labels_of: dict[str, list[str]] = {}
+        for group, label in compress(self.keywords, row.tolist()):
+            labels_of.setdefault(group, []).append(label)
+        return labels_of
+
+
+def _with_ending(groups: Iterable[str], name: str) -> list[str]:
+    """The groups of a name, whatever is before it."""
+    key = group_key(name)
+    return [group for group in groups if f"_{group_key(group)}".endswith(f"_{key}")]
 
 
 def _times(count: int) -> str:
@@ -477,35 +477,32 @@ class _LabelReader:
         self._meant: dict[tuple[str, tuple[str, ...]], tuple[Keyword, ...]] = {}
         for alias, entries in vocabulary.aliases.items():
             for entry in entries:
-                known = self._meant.get((entry.group, fold(alias)), ())
-                self._meant[entry.group, fold(alias)] = (*known, entry)
+                key = entry.group, fold(alias)
+                self._meant[key] = (*self._meant.get(key, ()), entry)
         self._meant |= {(entry.group, fold(entry.label)): (entry,) for entry in vocabulary.entries}
         spelled: dict[tuple[str, tuple[str, ...]], Counter[str]] = {}
         for row in rows:
             for group, texts in row.labels.items():
                 for text in texts:
-                    spelled.setdefault((group, fold(text)), Counter())[
-                        " ".join(text.casefold().split())
-                    ] += 1
-        for (group, words), counted in sorted(spelled.items()):
-            self._add(group, words, counted)
+                    counts = spelled.setdefault((group, fold(text)), Counter())
+                    counts[" ".join(text.casefold().split())] += 1
+        for (group, words), counts in sorted(spelled.items()):
+            self._add(group, words, counts)
 
     def _add(self, group: str, words: tuple[str, ...], counted: Counter[str]) -> None:
         if not words:
-            what = ", ".join(map(repr, sorted(counted)))
+            texts = ", ".join(map(repr, sorted(counted)))
             self.notes.append(
-                f"{group}: {what} has no word and is ignored ({_times(counted.total())})"
+                f"{group}: {texts} has no word and is ignored ({_times(counted.total())})"
             )
             return
         first = min(counted, key=lambda text: (-counted[text], encode_id(text)))
         meant = self._meant.setdefault((group, words), (Keyword(group, first),))
         labels = {entry.label for entry in meant}
-        other = sorted(
-            text for text in counted if text not in {label.casefold() for label in labels}
-        )
-        if other:
-            times = sum(counted[text] for text in other)
-            read = f"{', '.join(map(repr, other))} read as {' and '.join(sorted(labels))!r}"
+        spellings = sorted(counted.keys() - {label.casefold() for label in labels})
+        if spellings:
+            times = sum(counted[text] for text in spellings)
+            read = f"{', '.join(map(repr, spellings))} read as {' and '.join(sorted(labels))!r}"
             self.notes.append(f"{group}: {read} ({_times(times)})")
 
     def meant(self, group: str, texts: Sequence[str]) -> list[Keyword]:

@@ -91,8 +91,8 @@ class Canvas:
         near, far = max(depth[0], NEAREST), max(depth[1], NEAREST)
         depths = [near * (far / near) ** (step / 20) for step in range(21)]
         self.pen.polygon(
-            [self.at(x[0], each) for each in depths]
-            + [self.at(x[1], each) for each in depths[::-1]],
+            [self.at(x[0], depth) for depth in depths]
+            + [self.at(x[1], depth) for depth in depths[::-1]],
             fill=colour,
         )
 
@@ -188,5 +188,5 @@ class Canvas:
 
 def shade(colour: str, share: float) -> str:
     """The colour with a share of its brightness."""
-    parts: list[Any] = [round(int(colour[place : place + 2], 16) * share) for place in (1, 3, 5)]
+    parts: list[Any] = [round(int(colour[start : start + 2], 16) * share) for start in (1, 3, 5)]
     return "#{:02x}{:02x}{:02x}".format(*parts)

@@ -46,7 +46,7 @@ def draw_clip(scene: Scene) -> bytes:
     """
     from PIL.Image import Dither
 
-    frames = [draw_frame(scene, place / (FRAMES - 1) * 2 - 1) for place in range(FRAMES)]
+    frames = [draw_frame(scene, frame / (FRAMES - 1) * 2 - 1) for frame in range(FRAMES)]
     # One palette for all frames keeps the sky from flickering.
     palette = frames[FRAMES // 2].quantize(255)
     reduced = [frame.quantize(palette=palette, dither=Dither.NONE) for frame in frames]
@@ -93,17 +93,17 @@ def _actors(scene: Scene, random: Random, time: float) -> list[Actor]:
         scene.labels.get("pv_actor_behavior", ()),
         scene.labels.get("pv_spatial_relation", ()),
     )
-    found: list[Actor] = []
-    for place, kind in enumerate(scene.labels.get("pv_object_type", ())):
+    actors: list[Actor] = []
+    for number, kind in enumerate(scene.labels.get("pv_object_type", ())):
         if kind not in FIGURES:
             raise BadInput(
                 f"scene {scene.id!r}: {kind!r} cannot be drawn; {suggest(kind, FIGURES)}"
             )
-        behaviour = behaviours[min(place, len(behaviours) - 1)] if behaviours else "stationary"
-        relation = relations[min(place, len(relations) - 1)] if relations else "corridor front"
+        behaviour = behaviours[min(number, len(behaviours) - 1)] if behaviours else "stationary"
+        relation = relations[min(number, len(relations) - 1)] if relations else "corridor front"
         lane = 3.5 if relation.startswith("right") else -3.5 if relation.startswith("left") else 0.0
         direction = -1 if lane > 0 else 1 if lane < 0 else random.choice((-1, 1))
-        depth = _DEPTHS.get(kind, 10.0) + random.uniform(-0.5, 1.5) + 3 * place
+        depth = _DEPTHS.get(kind, 10.0) + random.uniform(-0.5, 1.5) + 3 * number
         colour = random.choice(
             _CLOTHES if kind in ("bicyclist", "pedestrian", "motorcyclist") else _CARS
         )
@@ -117,8 +117,8 @@ def _actors(scene: Scene, random: Random, time: float) -> list[Actor]:
             depth, front = depth + 2 - 4 * time, True
         elif behaviour == "stationary":
             depth -= 1.5 * time
-        found.append(Actor(kind, lane, max(depth, 4.5), side, front, colour, time))
-    return found
+        actors.append(Actor(kind, lane, max(depth, 4.5), side, front, colour, time))
+    return actors
 
 
 # Surroundings and light
@@ -138,9 +138,9 @@ def draw_ground(canvas: Canvas, scene: Scene, random: Random, time: float) -> No
     town = scene.has("urban")
     land = "#98948c" if town else "#7fa05f"
     canvas.pen.rectangle((0, canvas.horizon, canvas.width, canvas.height), fill=land)
-    for place in range(7) if not town else ():
+    for number in range(7) if not town else ():
         x, wide, high = (
-            canvas.width * place / 6,
+            canvas.width * number / 6,
             random.uniform(0.12, 0.22),
             random.uniform(0.03, 0.09),
         )
@@ -165,8 +165,8 @@ def draw_ground(canvas: Canvas, scene: Scene, random: Random, time: float) -> No
             for x in (-1.75, 1.75):
                 canvas.strip((x - 0.07, x + 0.07), (near, near + 3), "#e9e7e1")
     if scene.has("crosswalk"):
-        for place in range(-5, 6):
-            canvas.strip((place - 0.27, place + 0.27), (9.6, 12.6), "#f1efe9")
+        for number in range(-5, 6):
+            canvas.strip((number - 0.27, number + 0.27), (9.6, 12.6), "#f1efe9")
 
 
 def surroundings(scene: Scene, random: Random, time: float) -> list[Thing]:
@@ -267,8 +267,8 @@ def _tunnel(canvas: Canvas) -> None:
         for x, depth in ((-6.2, NEAREST), (6.2, NEAREST), (6.2, 120), (-6.2, 120))
     ]
     canvas.pen.polygon(roof, fill="#4f5152")
-    for place in range(12):
-        depth = 5 + place * 8
+    for number in range(12):
+        depth = 5 + number * 8
         for x in (-3.4, 3.4):
             corners = [
                 canvas.at(x + dx, depth + dd, 5.15)

@@ -5,6 +5,7 @@ numbers of queries.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import compress
 from typing import Any
 
 from rankwell.core.options import takes_options
@@ -76,8 +77,8 @@ def evaluate_clips(
     check_options(options, is_mapped=map_text is not None)
     inputs = ClipInputs(annotations, options, progress)
     ranked = rank_clips(inputs)
-    found = ranked.rankings.first(max(DETAIL_DEPTH, inputs.k))
-    first = {query.id: found.get(query.id, ClipList([], [])) for query in inputs.queries}
+    lists = ranked.rankings.first(max(DETAIL_DEPTH, inputs.k))
+    first = {query.id: lists.get(query.id, ClipList([], [])) for query in inputs.queries}
     _refuse_unknown(inputs, ranked, first)
     variants = _variants(inputs, ranked, first, map_text)
     builder = ResultsBuilder(inputs.convention)
@@ -121,12 +122,12 @@ def evaluate_clips(
 
 
 def _rules(
-    inputs: ClipInputs, ranked: RankedClips, builder: ResultsBuilder, further: Mapping[str, Any]
+    inputs: ClipInputs, ranked: RankedClips, builder: ResultsBuilder, of_mapping: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Every choice that decided a value, by name; a choice that is None decided nothing."""
     options, table = inputs.options, inputs.annotations
     groups = dict.fromkeys(
-        each.group for each, on in zip(table.keywords, inputs.selection.tolist(), strict=True) if on
+        group for group, _ in compress(table.keywords, inputs.selection.tolist())
     )
     rules = {
         "convention": inputs.convention.name,
@@ -147,19 +148,22 @@ def _rules(
         "query_clips": ",".join(names(options.query_clips, flag("--query-clips"))) or None,
         "unjudged": options.unjudged,
     }
-    chosen = {name: value for name, value in rules.items() if value is not None}
-    definitions = {str(each.measure): builder.definition(each.measure) for each in inputs.measures}
-    return {**chosen, **further, "counts": builder.counts, "measures": definitions}
+    decided = {name: value for name, value in rules.items() if value is not None}
+    definitions = {
+        str(labelled.measure): builder.definition(labelled.measure) for labelled in inputs.measures
+    }
+    return {**decided, **of_mapping, "counts": builder.counts, "measures": definitions}
 
 
 def _refuse_unknown(inputs: ClipInputs, ranked: RankedClips, first: Mapping[str, ClipList]) -> None:
     """Raises BadInput for a result without annotation where that is an error."""
-    known = inputs.annotations.index
-    unknown = [item for listed in first.values() for item in listed.items if item not in known]
+    annotated = inputs.annotations.index
+    listed_items = (item for results_of_query in first.values() for item in results_of_query.items)
+    unknown = [item for item in listed_items if item not in annotated]
     if inputs.options.unjudged == "error" and (unknown or ranked.others):
-        what = f"the retrieved clip {[*unknown, *sorted(ranked.others)][0]!r} has no annotation"
         raise BadInput(
-            f"{what}; annotate it, or choose {flag('--unjudged', 'nonrelevant')} or skip."
+            f"the retrieved clip {[*unknown, *sorted(ranked.others)][0]!r} has no annotation; "
+            f"annotate it, or choose {flag('--unjudged', 'nonrelevant')} or skip."
         )
 
 
@@ -185,14 +189,16 @@ def _variants(
             "the texts have no keywords: give keywords in the file of queries, or map the "
             "texts (map_text)."
         )
-    titles = {origin: f"{name} ({origin})" if len(keywords) > 1 else name for origin in keywords}
-    required = {
-        origin: Required.of_texts(table, meant, inputs.selection)
-        for origin, meant in keywords.items()
-    }
     return [
-        ClipVariant(inputs, ranked, first, titles[origin], required[origin], origin)
-        for origin in keywords
+        ClipVariant(
+            inputs,
+            ranked,
+            first,
+            f"{name} ({origin})" if len(keywords) > 1 else name,
+            Required.of_texts(table, meant, inputs.selection),
+            origin,
+        )
+        for origin, meant in keywords.items()
     ]
 
 
@@ -200,11 +206,11 @@ def _mapped(map_text: MapText, text: str) -> QueryKeywords:
     """The keywords of a text. Raises BadUsage for a function that returns something else, such as
     required keywords alone.
     """
-    found: Any = map_text(text)
-    if not isinstance(found, QueryKeywords):
-        what = (
-            f"map_text gives a {type(found).__name__} for {text!r}; expected "
+    keywords: Any = map_text(text)
+    if not isinstance(keywords, QueryKeywords):
+        problem = (
+            f"map_text gives a {type(keywords).__name__} for {text!r}; expected "
             "rankwell.QueryKeywords(required, excluded)"
         )
-        raise BadUsage(f"{what}, as KeywordMapper(...).map_text(text).query_keywords is.")
-    return found
+        raise BadUsage(f"{problem}, as KeywordMapper(...).map_text(text).query_keywords is.")
+    return keywords

@@ -73,7 +73,7 @@ def read_annotations(
     if isinstance(place, Mapping):
         return _of_mapping(place, schema)
     content = load(place, "annotations")
-    name, records, columns = content.name, list(content.each()), content.names
+    name, records, columns = content.name, list(content.checked_records()), content.names
     if not records:
         raise BadInput(
             f"{name} annotates no clip; expected a row per clip, such as "
@@ -87,17 +87,19 @@ def read_annotations(
             f"{name}: no column for the clips' ids ({', '.join(_IDS)}); found are "
             f"{', '.join(map(repr, columns))}."
         )
-    chosen = _group_columns(name, [column for column in columns if column != owner], schema, groups)
-    others = [column for column in columns if column != owner and column not in chosen]
-    rows = [_row(record, owner, chosen, others, schema) for record in records]
+    columns = [column for column in columns if column != owner]
+    group_of_column = _group_columns(name, columns, schema, groups)
+    attributes = [column for column in columns if column not in group_of_column]
+    rows = [_row(record, owner, group_of_column, attributes, schema) for record in records]
     try:
         table = Annotations.from_rows(
-            rows, groups=list(dict.fromkeys(chosen.values())), schema=schema
+            rows, groups=list(dict.fromkeys(group_of_column.values())), schema=schema
         )
     except BadInput as error:
         raise type(error)(f"{name}: {error}") from error
-    unread = [f"{name}: not read as keywords: {', '.join(map(repr, others))}"] if others else []
-    return replace(table, notes=(*unread, *_on_separators(name, table), *table.notes))
+    unread = [f"{name}: not read as keywords: {', '.join(map(repr, attributes))}"]
+    notes = (*unread * bool(attributes), *_on_separators(name, table), *table.notes)
+    return replace(table, notes=notes)
 
 
 def _on_separators(name: str, table: Annotations) -> list[str]:
@@ -105,14 +107,13 @@ def _on_separators(name: str, table: Annotations) -> list[str]:
     they should be.
     """
     undeclared = table.keywords if table.schema is None else table.undeclared
-    odd = [each.label for each in undeclared if ";" in each.label or "|" in each.label]
+    odd = [keyword.label for keyword in undeclared if {";", "|"} & {*keyword.label}]
     if not odd:
         return []
-    what = (
-        f"{count_of(len(odd), 'keyword has', 'keywords have')} ';' or '|' inside, such as "
-        f"{odd[0]!r}"
-    )
-    return [f"{name}: {what}; write commas between the keywords of a cell"]
+    return [
+        f"{name}: {count_of(len(odd), 'keyword has', 'keywords have')} ';' or '|' inside, such as "
+        f"{odd[0]!r}; write commas between the keywords of a cell"
+    ]
 
 
 def read_text_queries(place: Any) -> list[TextQuery]:
@@ -138,19 +139,19 @@ def find_text_queries(place: Any) -> tuple[list[TextQuery], list[str]]:
     word.
     """
     content = _queries(place)
-    name, found, wordless = content.name, dict[str, TextQuery](), list[str]()
-    for row, record in enumerate(content.each()):
+    name, query_of, wordless = content.name, dict[str, TextQuery](), list[str]()
+    for row, record in enumerate(content.checked_records()):
         cells, columns = record.value, list(record.value)
         owner, column = _column(columns, _QUERY_IDS), _column(columns, _TEXTS)
         text = None if column is None else cells[column]
         if not isinstance(text, str) or not fold(text):
-            what = (
+            reason = (
                 f"no column {', '.join(_TEXTS)}" if column is None else repr(text) if text else ""
             )
-            wordless.append(f"{record.place} ({what})" if what else record.place)
+            wordless.append(f"{record.place} ({reason})" if reason else record.place)
             continue
         key = str(row) if owner is None or cells[owner] is None else str(cells[owner])
-        if key in found:
+        if key in query_of:
             raise DuplicateItem(
                 f"{name}: the query {key!r} is listed twice; give each query an id of its own."
             )
@@ -160,26 +161,29 @@ def find_text_queries(place: Any) -> tuple[list[TextQuery], list[str]]:
                 f"{name} has a column {unwanted!r}, and no column keywords says what queries "
                 "require; add one."
             )
-        value, without = (None if each is None else cells[each] for each in (labelled, unwanted))
+        value, without = (
+            None if name_of_column is None else cells[name_of_column]
+            for name_of_column in (labelled, unwanted)
+        )
         keywords = None if value is None else tuple(_labels_of_query(value))
-        found[key] = TextQuery(
+        query_of[key] = TextQuery(
             key, text.strip(), keywords, () if without is None else tuple(_labels_of_query(without))
         )
-    if not found and not wordless:
+    if not query_of and not wordless:
         raise BadInput(f"{name} has no query; expected one text per query.")
-    return list(found.values()), wordless
+    return list(query_of.values()), wordless
 
 
-def _queries(place: Any) -> Content:
+def _queries(data: Any) -> Content:
     """The rows of a table of queries, or of a text per line."""
-    if isinstance(place, Mapping):
-        rows = [{"id": key, "text": text} for key, text in place.items()]
+    if isinstance(data, Mapping):
+        rows = [{"id": key, "text": text} for key, text in data.items()]
         return Content("the queries", "table", rows)
-    if isinstance(place, (list, tuple)):
-        rows = [row if isinstance(row, Mapping) else {"text": row} for row in place]
+    if isinstance(data, (list, tuple)):
+        rows = [row if isinstance(row, Mapping) else {"text": row} for row in data]
         return Content("the queries", "table", rows)
-    if isinstance(place, (str, Path)):
-        source = Source(place)
+    if isinstance(data, (str, Path)):
+        source = Source(data)
         head = Head.of(source)
         head.refuse_foreign()
         if not head.raw.startswith((b"PAR1", b"[", b"{")):
@@ -189,7 +193,7 @@ def _queries(place: Any) -> Content:
                 lines = enumerate(split_lines(decode_id(source.read())), 1)
                 texts = {number: {"text": line} for number, line in lines if line.strip()}
                 return Content(source.name, "lines", list(texts.values()), list(texts))
-    return load(place, "queries")
+    return load(data, "queries")
 
 
 def _labels_of_query(value: Any) -> Iterable[str]:
@@ -200,30 +204,30 @@ def _labels_of_query(value: Any) -> Iterable[str]:
         except BadInput:
             return _labels(value)
     if isinstance(value, str):
-        found: list[str] = []
+        labels: list[str] = []
         for part in value.split(";"):
-            group, colon, rest = part.partition(":")
-            found += (
-                [f"{group.strip()}: {label}" for label in _labels(rest)]
+            group, colon, names = part.partition(":")
+            labels += (
+                [f"{group.strip()}: {label}" for label in _labels(names)]
                 if colon
                 else _labels(group)
             )
-        return found
+        return labels
     if isinstance(value, Mapping):
         return [f"{group}: {label}" for group, labels in value.items() for label in _labels(labels)]
     if isinstance(value, (list, tuple)):
         return [
-            f"{each[0]}: {each[1]}"
-            if isinstance(each, (list, tuple)) and len(each) == 2
-            else str(each)
-            for each in value
+            f"{label[0]}: {label[1]}"
+            if isinstance(label, (list, tuple)) and len(label) == 2
+            else str(label)
+            for label in value
         ]
     return _labels(value)
 
 
-def _column(found: Sequence[str], words: Sequence[str]) -> str | None:
+def _column(columns: Sequence[str], words: Sequence[str]) -> str | None:
     """The column with the name that is earliest among the words."""
-    plain = {group_key(name): name for name in reversed(found)}
+    plain = {group_key(name): name for name in reversed(columns)}
     return next((plain[word] for word in words if word in plain), None)
 
 
@@ -231,41 +235,30 @@ def _group_columns(
     name: str, columns: list[str], schema: Schema | None, groups: Sequence[str]
 ) -> dict[str, str]:
     """column -> its group; a single column of keywords is the group of its own name."""
-    declared = (
-        {_bare(group): group for group in schema.vocabulary.groups} if schema is not None else {}
-    )
-    chosen = {_bare(group) for group in groups}
-    found: dict[str, str] = {}
-    seen: dict[str, str] = {}
+    declared = {} if schema is None else {_bare(group): group for group in schema.vocabulary.groups}
+    expected = {_bare(group) for group in groups} | (set(_USUAL) if schema is None else set())
+    group_of_column: dict[str, str] = {}
+    first_columns: dict[str, str] = {}
     for column in columns:
-        bare = _bare(column)
-        double = seen.setdefault(group_key(column), column)
+        bare, key = _bare(column), group_key(column)
+        double = first_columns.setdefault(key, column)
         if bare in declared:
-            found[column] = declared[bare]
-        elif (
-            bare in chosen
-            or group_key(column) in _ONE_COLUMN
-            or (schema is None and bare in _USUAL)
-        ):
-            found[column] = column.strip()
-        if column in found and double != column:
+            group_of_column[column] = declared[bare]
+        elif bare in expected or key in _ONE_COLUMN:
+            group_of_column[column] = column.strip()
+        if column in group_of_column and double != column:
             raise BadInput(
                 f"{name}: the columns {double!r} and {column!r} read the same; rename or drop "
                 "one of them."
             )
-    if not found:
-        known = (
-            ", ".join(schema.vocabulary.groups)
-            if schema is not None
-            else ", ".join((*_USUAL, _ONE_COLUMN[0]))
-        )
-        listed = ", ".join(map(repr, columns)) or "none"
-        what = f"{name}: no column of keywords ({known}); found are {listed}"
+    if not group_of_column:
+        expected_columns = (*_USUAL, _ONE_COLUMN[0]) if schema is None else schema.vocabulary.groups
         raise BadInput(
-            f"{what}; name the columns of keywords ({flag('--groups')}), or declare them "
-            f"({flag('--schema')})."
+            f"{name}: no column of keywords ({', '.join(expected_columns)}); found are "
+            f"{', '.join(map(repr, columns)) or 'none'}; name the columns of keywords "
+            f"({flag('--groups')}), or declare them ({flag('--schema')})."
         )
-    return found
+    return group_of_column
 
 
 def _bare(group: str) -> str:
@@ -275,33 +268,28 @@ def _bare(group: str) -> str:
 def _row(
     record: Record,
     owner: str,
-    chosen: Mapping[str, str],
-    others: Sequence[str],
+    group_of_column: Mapping[str, str],
+    attribute_columns: Sequence[str],
     schema: Schema | None,
 ) -> Row:
     cells = record.value
     value = cells.get(owner)
-    clip = (
-        str(value).strip() if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
-    )
+    is_id = isinstance(value, (str, int)) and not isinstance(value, bool)
+    clip = str(value).strip() if is_id else ""
     if not clip or "\n" in clip:
         raise record.wrong("the clip's id, a string or an integer", owner)
     labels: dict[str, list[str]] = {}
-    for column, group in chosen.items():
+    for column, group in group_of_column.items():
+        is_single = group_key(column) in _ONE_COLUMN
         for text in _labels(cells.get(column)):
-            own, label = (
-                _placed(text, group, schema) if group_key(column) in _ONE_COLUMN else (group, text)
-            )
-            labels.setdefault(own, []).append(label)
-    return Row(
-        clip,
-        labels,
-        {
-            name: str(cells[name])
-            for name in others
-            if not is_missing(cells.get(name)) and cells[name] != ""
-        },
-    )
+            label_group, label = _placed(text, group, schema) if is_single else (group, text)
+            labels.setdefault(label_group, []).append(label)
+    attributes = {
+        name: str(cells[name])
+        for name in attribute_columns
+        if not is_missing(cells.get(name)) and cells[name] != ""
+    }
+    return Row(clip, labels, attributes)
 
 
 def _placed(text: str, otherwise: str, schema: Schema | None) -> tuple[str, str]:
@@ -311,18 +299,20 @@ def _placed(text: str, otherwise: str, schema: Schema | None) -> tuple[str, str]
     group, colon, label = text.partition(":")
     if schema is None:
         return (group.strip(), label.strip()) if colon and label.strip() else (otherwise, text)
-    named = [each for each in schema.vocabulary.groups if _bare(each) == _bare(group)]
-    if colon and named:
-        return named[0], label.strip()
+    named_groups = [
+        group_name for group_name in schema.vocabulary.groups if _bare(group_name) == _bare(group)
+    ]
+    if colon and named_groups:
+        return named_groups[0], label.strip()
     words = fold(text)
-    own = {entry.group for entry in schema.vocabulary.entries if fold(entry.label) == words}
-    own = own or {
+    vocabulary = schema.vocabulary
+    owners = {entry.group for entry in vocabulary.entries if fold(entry.label) == words} or {
         entry.group
-        for alias, meant in schema.vocabulary.aliases.items()
+        for alias, meant in vocabulary.aliases.items()
         if fold(alias) == words
         for entry in meant
     }
-    return (own.pop(), text) if len(own) == 1 else (otherwise, text)
+    return (owners.pop(), text) if len(owners) == 1 else (otherwise, text)
 
 
 def _labels(cell: Any) -> list[str]:
@@ -330,23 +320,17 @@ def _labels(cell: Any) -> list[str]:
     if is_missing(cell):
         return []
     if not isinstance(cell, str) and isinstance(cell, Iterable):
-        parts: list[str] = [str(each) for each in cell if each is not None]
+        parts: list[str] = [str(label) for label in cell if label is not None]
     else:
         text = str(cell).strip()
         text = text[1:-1] if text[:1] == "[" and text[-1:] == "]" else text
-        parts = _listed(" ".join(text.split()))
+        text = " ".join(text.split())
+        try:
+            parts = next(csv.reader([text], skipinitialspace=True, strict=True), [])
+        except csv.Error:  # quotes that do not pair are characters
+            parts = text.split(",")
     cleaned = [part.strip().strip("'\"“”‘’").strip() for part in parts]
     return [part for part in cleaned if part.casefold() not in _NOTHING]
-
-
-def _listed(text: str) -> list[str]:
-    """The parts of a text between commas, some of them in quotes; where quotes do not pair they are
-    characters.
-    """
-    try:
-        return next(csv.reader([text], skipinitialspace=True, strict=True), [])
-    except csv.Error:
-        return text.split(",")
 
 
 def _of_mapping(table: Mapping[Any, Any], schema: Schema | None) -> Annotations:
@@ -380,9 +364,9 @@ def read_schema(place: Place) -> Schema:
     parents. `rankwell clips lint` lists aliases that read like another label.
     """
     source = Source(place)
-    found = read_json(source, _FORM.removeprefix("expected "), pairs=unique_keys)
+    declared = read_json(source, _FORM.removeprefix("expected "), pairs=unique_keys)
     with naming(source.name):
-        return _schema(found)
+        return _schema(declared)
 
 
 def _schema(declared: Any) -> Schema:
@@ -394,10 +378,10 @@ def _schema(declared: Any) -> Schema:
     for group, labels in declared.items():
         if not isinstance(labels, list):
             raise BadInput(f"$[{group!r}] is {_seen(labels)}; {_FORM}.")
-        for place, each in enumerate(labels):
-            label, others, parent = _label(each, f"$[{group!r}][{place}]")
+        for number, entry in enumerate(labels):
+            label, alias_texts, parent = _label(entry, f"$[{group!r}][{number}]")
             entries.append(Keyword(group, label))
-            for alias in others:
+            for alias in alias_texts:
                 aliases.setdefault(alias, []).append(entries[-1])
             if parent is not None:
                 wider[entries[-1]] = parent
@@ -407,29 +391,29 @@ def _schema(declared: Any) -> Schema:
     return Schema(vocabulary, _parents(wider, set(entries)))
 
 
-def _label(each: Any, place: str) -> tuple[str, list[str], str | None]:
+def _label(entry: Any, where: str) -> tuple[str, list[str], str | None]:
     """A label with its aliases and its parent."""
-    if isinstance(each, str):
-        return each.strip(), [], None
+    if isinstance(entry, str):
+        return entry.strip(), [], None
     if (
-        not isinstance(each, dict)
-        or not isinstance(each.get("label"), str)
-        or set(each) - {"label", "aliases", "parent"}
+        not isinstance(entry, dict)
+        or not isinstance(entry.get("label"), str)
+        or set(entry) - {"label", "aliases", "parent"}
     ):
-        raise BadInput(f"{place} is {_seen(each)}; {_FORM}.")
-    aliases, parent = each.get("aliases", []), each.get("parent")
+        raise BadInput(f"{where} is {_seen(entry)}; {_FORM}.")
+    aliases, parent = entry.get("aliases", []), entry.get("parent")
     if not isinstance(aliases, list) or not all(isinstance(alias, str) for alias in aliases):
-        raise BadInput(f"{place}['aliases'] is {_seen(aliases)}; expected a list of strings.")
+        raise BadInput(f"{where}['aliases'] is {_seen(aliases)}; expected a list of strings.")
     if parent is not None and not isinstance(parent, str):
-        raise BadInput(f"{place}['parent'] is {_seen(parent)}; expected a label of the same group.")
-    return each["label"].strip(), aliases, parent
+        raise BadInput(f"{where}['parent'] is {_seen(parent)}; expected a label of the same group.")
+    return entry["label"].strip(), aliases, parent
 
 
-def _parents(wider: dict[Keyword, str], known: set[Keyword]) -> dict[Keyword, Keyword]:
+def _parents(wider: dict[Keyword, str], labels: set[Keyword]) -> dict[Keyword, Keyword]:
     parents: dict[Keyword, Keyword] = {}
     for entry, label in wider.items():
         parents[entry] = Keyword(entry.group, label.strip())
-        if parents[entry] not in known:
+        if parents[entry] not in labels:
             raise BadInput(
                 f"the parent {label!r} of {entry.label!r} is not a label of {entry.group!r}; "
                 "declare it there."

@@ -23,24 +23,26 @@ def keyword_table(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> l
     for variant, values in measured:
         required, counted = variant.required, variant.counted[:, None]
         sides = (("", required.wanted & counted), ("without ", required.unwanted & counted))
-        places = [
-            (word, queries[:, place], place)
+        keyword_queries = [
+            (word, queries[:, column], column)
             for word, queries in sides
-            for place in np.flatnonzero(queries.any(axis=0))
+            for column in np.flatnonzero(queries.any(axis=0))
         ]
-        for word, mine, place in places:
-            group, label = variant.inputs.annotations.keywords[place]
+        for word, is_query, column in keyword_queries:
+            group, label = variant.inputs.annotations.keywords[column]
             row: dict[str, Any] = {
                 "run": variant.name,
                 "group": group,
                 "keyword": word + label,
-                "queries": int(mine.sum()),
+                "queries": int(is_query.sum()),
             }
-            for each in values:
-                kept = mine & each.counted
-                weights = None if each.weights is None else each.weights[kept]
-                row[Heading(each.label)] = (
-                    figure_of(each.values[kept], each.summary, weights) if kept.any() else None
+            for of_measure in values:
+                is_counted = is_query & of_measure.counted
+                weights = None if of_measure.weights is None else of_measure.weights[is_counted]
+                row[Heading(of_measure.label)] = (
+                    figure_of(of_measure.values[is_counted], of_measure.summary, weights)
+                    if is_counted.any()
+                    else None
                 )
             rows.append(row)
     return sorted(rows, key=lambda row: (row["run"], row["group"], row["keyword"]))
@@ -53,14 +55,16 @@ def heat_map(rows: Sequence[Row], values: Sequence[Values]) -> dict[str, Any] | 
     rows: those of `keyword_table`. None for fewer than two keywords, and where no measure is a
     share.
     """
-    labels = list(dict.fromkeys(each.label for each in values if each.unit == "share"))
+    labels = list(
+        dict.fromkeys(of_measure.label for of_measure in values if of_measure.unit == "share")
+    )
     if len({(row["group"], row["keyword"]) for row in rows}) < 2 or not labels:
         return None
     runs = dict.fromkeys(row["run"] for row in rows)
     panels = [
-        {"title": group if len(runs) == 1 else f"{run}: {group}", **_panel(mine, labels)}
+        {"title": group if len(runs) == 1 else f"{run}: {group}", **_panel(panel_rows, labels)}
         for run, group in dict.fromkeys((row["run"], row["group"]) for row in rows)
-        if (mine := [row for row in rows if (row["run"], row["group"]) == (run, group)])
+        if (panel_rows := [row for row in rows if (row["run"], row["group"]) == (run, group)])
     ]
     return charts.page(
         "Keywords",

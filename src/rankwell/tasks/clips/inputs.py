@@ -3,8 +3,10 @@ clips.
 """
 
 import difflib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -35,7 +37,7 @@ class ClipInputs:
     BadInput for bad tables.
 
     selection: (keywords,) those that count. labelled: text query -> keywords, None where no file
-    labels them. titles: query -> its name in messages. drives: clip -> its drive. excluded: query
+    labels them. drives: clip -> its drive. excluded: query
     -> clips that are removed before any cut. ks: ascending.
     """
 
@@ -45,19 +47,15 @@ class ClipInputs:
         options: ClipOptions,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        groups, self.keywords = (
-            names(options.groups, flag("--groups")),
-            names(options.keywords, flag("--keywords")),
-        )
+        groups = names(options.groups, flag("--groups"))
+        self.keywords = names(options.keywords, flag("--keywords"))
         self.options, self.progress = options, progress
         self.annotations = table = read_annotations(
             annotations, schema=options.schema, groups=groups
         )
         self.selection = table.select(groups, self.keywords)
-        self.convention, self.ks = (
-            _convention(options.convention),
-            tuple(sorted(set(cutoffs(options.k)))),
-        )
+        self.convention = _convention(options.convention)
+        self.ks = tuple(sorted(set(cutoffs(options.k))))
         self.measures = choose_clip_measures(
             measure_names(options.measures), self.ks, self.convention
         )
@@ -66,27 +64,18 @@ class ClipInputs:
         )
         self.queries, self.labelled = _queries(table, self.selection, options)
         self.notes: list[str] = []
-        if (
-            bare := []
-            if self.drives is None
-            else [clip for clip in table.clips if clip not in self.drives]
-        ):
-            count = (
+        bare = [clip for clip in table.clips if self.drives is not None and clip not in self.drives]
+        if bare:
+            self.notes.append(
                 f"{flag('--exclude-group', options.exclude_group)}: "
-                f"{count_of(len(bare), 'clip has', 'clips have')} none"
+                f"{count_of(len(bare), 'clip has', 'clips have')} none: {named(bare)}; for them "
+                "they alone are left out"
             )
-            self.notes.append(f"{count}: {named(bare)}; for them they alone are left out")
         self.notes += [
             f"{name!r} is a group without any keyword"
             for name in groups
             if table.find_group(name) in table.bare_groups
         ]
-        # A text without an id of its own is named by its words.
-        titles = {
-            query.id: query.text if query.id == str(place) else query.id
-            for place, query in enumerate(self.queries)
-        }
-        self.titles = titles if options.mode == "text" else {}
         self.relevance = Relevance.parse(options.relevance)
         self.excluded = _exclusions(table, self.drives, options.self_rule) if self.by_clips else {}
 
@@ -122,30 +111,34 @@ class ClipInputs:
     @property
     def depth(self) -> int | None:
         """The deepest rank that a measure or a cut-off reads; None for all."""
-        cuts = [each.measure.cutoff for each in self.measures]
-        return None if None in cuts else max(each or 0 for each in (*cuts, *self.ks))
+        cuts = [labelled_measure.measure.cutoff for labelled_measure in self.measures]
+        return None if None in cuts else max(cut or 0 for cut in (*cuts, *self.ks))
 
     @cached_property
     def texts(self) -> dict[str, str]:
         """query -> its text."""
         return {query.id: query.text for query in self.queries}
 
+    @cached_property
+    def _titles(self) -> dict[str, str]:
+        # A text without an id of its own is named by its words.
+        numbered = enumerate(() if self.by_clips else self.queries)
+        return {query.id: query.text for number, query in numbered if query.id == str(number)}
+
     def title(self, query: str) -> str:
         """The name of a query in messages."""
-        return self.titles.get(query, query)
+        return self._titles.get(query, query)
 
 
 def _convention(name: str) -> Convention:
     """The convention of a name; that of ties and counted queries is said by the rules, as it is not
     that of runs.
     """
-    found = find_convention(name, "clips")
-    return (
-        found._replace(
-            title="the names of ir_measures; the rules below name ties and counted queries"
-        )
-        if name == "rankwell"
-        else found
+    convention = find_convention(name, "clips")
+    if name != "rankwell":
+        return convention
+    return convention._replace(
+        title="the names of ir_measures; the rules below name ties and counted queries"
     )
 
 
@@ -155,22 +148,19 @@ def choose_clip_measures(
     """The measures of the texts, at each cut-off where they need one or the convention gives them
     one.
     """
-    cut = {each.partition("@")[0].lower() for each in convention.defaults if "@" in each}
-    words = (
-        _WORDS
-        if convention.name == "rankwell"
-        else dict.fromkeys(each.partition("@")[0] for each in convention.defaults)
-    )
+    bare = {default: default.partition("@")[0] for default in convention.defaults}
+    is_cut = {word.lower() for default, word in bare.items() if "@" in default}
+    defaults = _WORDS if convention.name == "rankwell" else dict.fromkeys(bare.values())
     spelled: list[str] = []
-    for text in texts or words:
+    for text in texts or defaults:
         name = text.partition("(")[0].strip().lower()
-        bare = "@" not in text and name in cut
-        spelled += (
-            [f"{text}@{k}" for k in ks] if bare else at_each_cutoff(text, ks, convention.words)
-        )
-    labelled = choose_measures(spelled, convention)
-    check_views((each.measure for each in labelled), JudgedRankings)
-    return labelled
+        if "@" not in text and name in is_cut:
+            spelled += [f"{text}@{k}" for k in ks]
+        else:
+            spelled += at_each_cutoff(text, ks, convention.words)
+    measures = choose_measures(spelled, convention)
+    check_views((labelled.measure for labelled in measures), JudgedRankings)
+    return measures
 
 
 def _drives(table: Annotations, column: str) -> dict[str, str]:
@@ -181,19 +171,20 @@ def _drives(table: Annotations, column: str) -> dict[str, str]:
     if colon and kind == "id" and text:
         parts = {clip: clip.rpartition(text)[0] for clip in table.clips if text in clip}
         if not parts:
-            what = f"{flag('--exclude-group', column)}: no clip id contains {text!r}"
-            raise BadUsage(f"{what}; an id is {table.clips[0]!r}, name the text after its drive.")
+            raise BadUsage(
+                f"{flag('--exclude-group', column)}: no clip id contains {text!r}; an id is "
+                f"{table.clips[0]!r}, name the text after its drive."
+            )
         return parts
-    found = {clip: own[column] for clip, own in table.attributes.items() if column in own}
-    if not found:
-        known = ", ".join(
-            map(repr, sorted({name for own in table.attributes.values() for name in own}))
-        )
-        what = f"{flag('--exclude-group', column)}: no such column in the annotations"
+    attributes = table.attributes
+    drives = {clip: of_clip[column] for clip, of_clip in attributes.items() if column in of_clip}
+    if not drives:
+        columns = ", ".join(map(repr, sorted(set().union(*attributes.values()))))
         raise BadUsage(
-            f"{what}; there are {known or 'none beside the keywords'}. id:_clip takes it from ids."
+            f"{flag('--exclude-group', column)}: no such column in the annotations; there are "
+            f"{columns or 'none beside the keywords'}. id:_clip takes it from ids."
         )
-    return found
+    return drives
 
 
 def named(ids: Sequence[str], most: int = 5) -> str:
@@ -210,10 +201,8 @@ def _exclusions(
     same: dict[str, list[str]] = {}
     for clip, drive in (drives or {}).items():
         same.setdefault(drive, []).append(clip)
-    own: dict[str, list[str]] = (
-        {} if self_rule == "after" else {clip: [clip] for clip in table.clips}
-    )
-    return own | {clip: same[drive] for clip, drive in (drives or {}).items()}
+    alone = {} if self_rule == "after" else {clip: [clip] for clip in table.clips}
+    return alone | {clip: same[drive] for clip, drive in (drives or {}).items()}
 
 
 def _queries(
@@ -221,23 +210,26 @@ def _queries(
 ) -> tuple[list[TextQuery], dict[str, QueryKeywords] | None]:
     """The queries, and the keywords of text queries by their file; None where it labels none."""
     if options.mode == "video":
-        chosen = _query_clips(table, names(options.query_clips, flag("--query-clips")))
-        return [TextQuery(clip, clip) for clip in chosen], None
+        query_clips = _query_clips(table, names(options.query_clips, flag("--query-clips")))
+        return [TextQuery(clip, clip) for clip in query_clips], None
     if options.queries is None:
-        chosen = [each for each, on in zip(table.keywords, selection.tolist(), strict=True) if on]
-        labels = [each.label for each in chosen]
-        ids = [
-            f"{each.group}: {each.label}" if labels.count(each.label) > 1 else each.label
-            for each in chosen
-        ]
-        queries = [TextQuery(key, each.label) for key, each in zip(ids, chosen, strict=True)]
-        return queries, {key: QueryKeywords((each,)) for key, each in zip(ids, chosen, strict=True)}
-    listed = read_text_queries(options.queries)
-    if all(query.keywords is None and not query.excluded for query in listed):
-        return listed, None
-    sides = {query.id: (query.keywords or (), query.excluded) for query in listed}
-    return listed, {
-        query: QueryKeywords(*(_keywords_of(table, selection, query, each) for each in texts))
+        keywords = list(compress(table.keywords, selection.tolist()))
+        counts = Counter(label for _, label in keywords)
+        named_keywords = {
+            f"{keyword.group}: {keyword.label}"
+            if counts[keyword.label] > 1
+            else keyword.label: keyword
+            for keyword in keywords
+        }
+        return [TextQuery(name, keyword.label) for name, keyword in named_keywords.items()], {
+            name: QueryKeywords((keyword,)) for name, keyword in named_keywords.items()
+        }
+    text_queries = read_text_queries(options.queries)
+    if all(query.keywords is None and not query.excluded for query in text_queries):
+        return text_queries, None
+    sides = {query.id: (query.keywords or (), query.excluded) for query in text_queries}
+    return text_queries, {
+        query: QueryKeywords(*(_keywords_of(table, selection, query, side) for side in texts))
         for query, texts in sides.items()
     }
 
@@ -246,43 +238,43 @@ def _query_clips(table: Annotations, texts: Sequence[str]) -> Sequence[str]:
     """The clips of the ids and those that carry one of the keywords, in the order of the table; all
     where nothing is named.
     """
-    chosen = np.full(len(table.clips), not texts)
+    is_query = np.full(len(table.clips), not texts)
     for text in texts:
         if text in table.index:
-            chosen[table.index[text]] = True
+            is_query[table.index[text]] = True
             continue
         try:
-            chosen |= table.carried[:, [table.column[each] for each in table.find(text)]].any(
-                axis=1
-            )
+            is_query |= table.carried[
+                :, [table.column[keyword] for keyword in table.find(text)]
+            ].any(axis=1)
         except UnknownName as error:
             near = difflib.get_close_matches(text, table.clips, n=1)
-            what = f"{flag('--query-clips')}: {text!r} is neither a clip nor a keyword"
+            problem = f"{flag('--query-clips')}: {text!r} is neither a clip nor a keyword"
             raise UnknownName(
-                f"{what}; did you mean the clip {near[0]!r}?" if near else f"{what}: {error}"
+                f"{problem}; did you mean the clip {near[0]!r}?" if near else f"{problem}: {error}"
             ) from error
-    if not chosen.any():
+    if not is_query.any():
         raise NothingToEvaluate(
             f"{flag('--query-clips')} {', '.join(texts)}: no clip has such a keyword; name "
             "another one."
         )
-    return [clip for clip, on in zip(table.clips, chosen.tolist(), strict=True) if on]
+    return list(compress(table.clips, is_query.tolist()))
 
 
 def _keywords_of(
     table: Annotations, selection: Bools, query: str, texts: Sequence[str]
 ) -> tuple[Keyword, ...]:
-    found: list[Keyword] = []
+    keywords: list[Keyword] = []
     for text in texts:
         try:
             meant = table.find(text)
         except UnknownName as error:
             raise BadInput(f"query {query!r}: {error}") from error
-        chosen = [each for each in meant if selection[table.column[each]]]
-        if len(chosen) > 1:
+        selected = [keyword for keyword in meant if selection[table.column[keyword]]]
+        if len(selected) > 1:
             raise BadInput(
                 f"query {query!r}: {text!r} is a keyword of several groups; write "
-                f"{with_groups(chosen)}."
+                f"{with_groups(selected)}."
             )
-        found += chosen
-    return tuple(found)
+        keywords += selected
+    return tuple(keywords)

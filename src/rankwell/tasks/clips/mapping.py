@@ -7,9 +7,9 @@ the threshold adds it. `cover` reads every word once: names of keywords and the 
 (score - threshold) x content words is largest.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -19,7 +19,7 @@ from rankwell.core.tables import Floats
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.tasks.clips.alternatives import KeywordSpan, alternatives
 from rankwell.tasks.clips.annotations import Keyword, QueryKeywords, Vocabulary, with_groups
-from rankwell.tasks.clips.options import Strategy
+from rankwell.tasks.clips.options import MappingOptions, Strategy
 from rankwell.tasks.clips.phrases import (
     ALIGNED,
     DETERMINERS,
@@ -27,6 +27,7 @@ from rankwell.tasks.clips.phrases import (
     Encode,
     LabelVectors,
     content_words,
+    load_keybert,
 )
 from rankwell.tasks.clips.reading import read_text
 from rankwell.tasks.clips.wording import Wording, load_wording
@@ -86,26 +87,25 @@ class MappedText:
     @property
     def keywords(self) -> tuple[Keyword, ...]:
         """The requested keywords."""
-        return tuple(each.keyword for each in self.mapped)
+        return tuple(row.keyword for row in self.mapped)
 
     @property
     def query_keywords(self) -> QueryKeywords:
         """The required and the excluded keywords, for `evaluate_clips`."""
-        return QueryKeywords(self.keywords, tuple(each.keyword for each in self.excluded))
+        return QueryKeywords(self.keywords, tuple(row.keyword for row in self.excluded))
 
     @property
     def notes(self) -> list[str]:
         """Messages on ambiguous, negated and unmapped words."""
-        notes = [in_doubt(*each) for each in self.ambiguous]
-        if self.excluded:
-            negated = ", ".join(f"{each.span!r} ({each.keyword.label})" for each in self.excluded)
+        notes = [in_doubt(*ambiguity) for ambiguity in self.ambiguous]
+        required, excluded = self.query_keywords
+        if excluded:
+            negated = ", ".join(f"{row.span!r} ({row.keyword.label})" for row in self.excluded)
             notes.append(f"negated: {negated}; a clip that has it is not relevant")
-        if both := [
-            each.keyword.label
-            for each in self.mapped
-            if each.keyword in self.query_keywords.excluded
-        ]:
-            notes.append(f"required and negated: {', '.join(both)}; no clip can be relevant")
+        if contradictory := [keyword.label for keyword in required if keyword in excluded]:
+            notes.append(
+                f"required and negated: {', '.join(contradictory)}; no clip can be relevant"
+            )
         if self.unread_cues:
             notes.append(
                 f"{', '.join(map(repr, self.unread_cues))}: algorithm1 reads no negation, and "
@@ -113,17 +113,15 @@ class MappedText:
             )
         if self.unmapped:
             notes.append(f"unmapped: {', '.join(map(repr, self.unmapped))}")
-        return [f"{self.text!r}: {each}" for each in notes]
+        return [f"{self.text!r}: {note}" for note in notes]
 
 
 def in_doubt(span: str, keywords: tuple[Keyword, ...]) -> str:
     """A sentence on words with several readings."""
-    if len({each.label for each in keywords}) == 1:
+    if len({keyword.label for keyword in keywords}) == 1:
         return f"{keywords[0].label!r} is a label of several groups; write {with_groups(keywords)}"
-    return (
-        f"{span!r} may mean {' or '.join(each.label for each in keywords)}; none is taken, write "
-        "which"
-    )
+    labels = " or ".join(keyword.label for keyword in keywords)
+    return f"{span!r} may mean {labels}; none is taken, write which"
 
 
 class _Candidate(NamedTuple):
@@ -154,6 +152,11 @@ class _TextMatch(NamedTuple):
     negated: tuple[bool, ...]
     plain: tuple[bool, ...]
     ambiguous: tuple[Ambiguity, ...]
+
+    @property
+    def phrases(self) -> list[tuple[int, int]]:
+        """The spans of words that similarity may find."""
+        return _phrases(self.words, list(map(max, self.taken, self.plain)))
 
 
 class KeywordMapper:
@@ -217,7 +220,7 @@ class KeywordMapper:
         limit = self.threshold if threshold is None else _checked(threshold)
         if text not in self._matches:
             self._matches[text] = self._match(text)
-        choose = _every if self.strategy == "algorithm1" else _cover
+        choose = _all_grams if self.strategy == "algorithm1" else _cover
         return choose(self._matches[text], limit, self.vocabulary)
 
     def describe(self) -> dict[str, Any]:
@@ -239,12 +242,11 @@ class KeywordMapper:
 
     def _spans(self, text: str) -> tuple[ClauseWords, list[tuple[int, int]]]:
         match = self._named(text)
-        return match.words, _phrases(match.words, list(map(max, match.taken, match.plain)))
+        return match.words, match.phrases
 
     def _named(self, text: str) -> _TextMatch:
         """The matches of a text without an encoder."""
-        words = _words(text)
-        match = _find_names(words, self.vocabulary)
+        match = _find_names(_words(text), self.vocabulary)
         return self._read(match) if self._concepts else match
 
     def _match(self, text: str) -> _TextMatch:
@@ -252,57 +254,78 @@ class KeywordMapper:
             words = _words(text)
             return _TextMatch(words, (), _grams(words, self._labels), (), (), (), ())
         match = self._named(text)
-        words, spans = match.words, _phrases(match.words, list(map(max, match.taken, match.plain)))
-        if self._labels is None or not spans:
+        words, phrases = match.words, match.phrases
+        if self._labels is None or not phrases:
             return match
-        scores = self._labels.scores(words, spans)
-        best = [_best(*row) for row in zip(spans, scores, strict=True)]
-        kept = [
-            each
-            for each, row in zip(best, scores, strict=True)
-            if each.entry not in self._ruled and _names_enough(each, words, self._label_words, row)
-        ]
-        return match._replace(spans=tuple(kept))
+        scores = self._labels.scores(words, phrases)
+        spans = [_best(span, row) for span, row in zip(phrases, scores, strict=True)]
+        return match._replace(
+            spans=tuple(
+                span
+                for span, row in zip(spans, scores, strict=True)
+                if span.entry not in self._ruled
+                and _names_enough(span, words, self._label_words, row)
+            )
+        )
 
     def _read(self, match: _TextMatch) -> _TextMatch:
         """Adds what the wording of driving scenes says to the names of a text."""
-        of = {(each.start, each.end): self._concept_of.get(each.entry) for each in match.named}
-        reading = read_text(match.words, of, load_wording())
-        named = [each for each in match.named if (each.start, each.end) in reading.names]
-        dropped = {
-            place
-            for each in match.named
-            if each not in named
-            for place in range(each.start, each.end)
+        concept_of = {
+            (name.start, name.end): self._concept_of.get(name.entry) for name in match.named
         }
+        reading = read_text(match.words, concept_of, load_wording())
+        names = [name for name in match.named if (name.start, name.end) in reading.names]
         taken = [
-            known or (match.taken[place] and place not in dropped)
-            for place, known in enumerate(reading.known)
+            is_known or is_taken
+            for is_known, is_taken in zip(reading.known, match.taken, strict=True)
         ]
+        for name in match.named:
+            if name not in names:
+                taken[name.start : name.end] = reading.known[name.start : name.end]
         ambiguous = list(match.ambiguous)
         for concepts, start, end, negated, why in reading.senses:
             meant = [entry for concept in concepts for entry in self._concepts.get(concept, ())]
             if len(concepts) == 1 or negated:
-                named += [
+                names += [
                     _Candidate(start, end, entry, 1.0, None, None, "rule", why, negated)
                     for entry in meant
                 ]
-            elif len(meant) > 1 and not set(meant) & {each.entry for each in named}:
-                ambiguous.append(
-                    Ambiguity(
-                        match.words.written(start, end),
-                        tuple(self.vocabulary.entries[each] for each in meant),
-                    )
-                )
+            elif len(meant) > 1 and not set(meant) & {name.entry for name in names}:
+                keywords = tuple(self.vocabulary.entries[entry] for entry in meant)
+                ambiguous.append(Ambiguity(match.words.written(start, end), keywords))
             if len(meant) < min(2, len(concepts)):
                 taken[start:end] = [False] * (end - start)
         return match._replace(
-            named=tuple(named),
+            named=tuple(names),
             taken=tuple(taken),
             negated=reading.negated,
             plain=reading.plain,
             ambiguous=tuple(dict.fromkeys(ambiguous)),
         )
+
+
+def mapper_of(
+    options: MappingOptions, vocabulary: Vocabulary, device: str | None = None
+) -> tuple[KeywordMapper, Mapping[str, str]]:
+    """The mapper that options choose, and the rules of its model. Raises BadUsage for a threshold
+    without a model.
+    """
+    if options.keyword_threshold is not None and options.encoder is None:
+        raise BadUsage("--keyword-threshold requires --encoder, which finds similar words.")
+    encoder = None if options.encoder is None else load_keybert(options.encoder, device=device)
+    mapper = KeywordMapper(
+        vocabulary,
+        encode=encoder,
+        strategy=options.strategy or "cover",
+        threshold=options.keyword_threshold,
+    )
+    return mapper, {} if encoder is None else encoder.rules
+
+
+def mapping_notes(mapped: Sequence[MappedText], options: MappingOptions) -> list[str]:
+    """Notes on ambiguous, negated and unmapped words of texts."""
+    is_short = options.encoder is None and any(text.unmapped for text in mapped)
+    return [note for text in mapped for note in text.notes] + [WITHOUT_ENCODER] * is_short
 
 
 def concepts_of(
@@ -314,44 +337,40 @@ def concepts_of(
     A label of several concepts has the one whose kind other labels of its group have.
     """
     names = [[entry.label] for entry in vocabulary.entries]
-    places = {entry: place for place, entry in enumerate(vocabulary.entries)}
+    positions = {entry: position for position, entry in enumerate(vocabulary.entries)}
     for alias, meant in vocabulary.aliases.items():
-        for entry in meant if len(meant) == 1 else ():
-            names[places[entry]].append(alias)
-    found = [
+        if len(meant) == 1:
+            names[positions[meant[0]]].append(alias)
+    readings = [
         list(
             dict.fromkeys(
-                each for name in own for each in wording.labels.get(wording.lemmas(name), ())
+                concept
+                for name in of_entry
+                for concept in wording.labels.get(wording.lemmas(name), ())
             )
         )
-        for own in names
+        for of_entry in names
     ]
-    kinds = Counter(
-        (entry.group, own[0].split(".")[0])
-        for entry, own in zip(vocabulary.entries, found, strict=True)
-        if len(own) == 1
-    )
-    bound: dict[str, list[int]] = {}
-    of: dict[int, str] = {}
-    for place in sorted(range(len(found)), key=lambda place: len(found[place])):
-        group = vocabulary.entries[place].group
-        fitting = [
-            each
-            for each in found[place]
-            if kinds[group, each.split(".")[0]] or len(vocabulary.groups) == 1
-        ]
-        for concept in fitting[:1]:
-            of[place] = concept
-            bound.setdefault(concept, []).append(place)
-    wide = {
-        concept: own
-        for concept, own in wording.wider.items()
-        if concept not in bound and own in bound
+    kinds = {
+        (entry.group, concepts[0].split(".")[0])
+        for entry, concepts in zip(vocabulary.entries, readings, strict=True)
+        if len(concepts) == 1
     }
-    return {
-        **{each: tuple(own) for each, own in bound.items()},
-        **{each: tuple(bound[own]) for each, own in wide.items()},
-    }, of
+    bound: dict[str, tuple[int, ...]] = {}
+    concept_of: dict[int, str] = {}
+    for position in sorted(range(len(readings)), key=lambda position: len(readings[position])):
+        group = vocabulary.entries[position].group
+        for concept in readings[position]:
+            if (group, concept.split(".")[0]) in kinds or len(vocabulary.groups) == 1:
+                concept_of[position] = concept
+                bound[concept] = (*bound.get(concept, ()), position)
+                break
+    wide = {
+        concept: bound[narrower]
+        for concept, narrower in wording.wider.items()
+        if concept not in bound and narrower in bound
+    }
+    return {**bound, **wide}, concept_of
 
 
 def _words(text: str) -> ClauseWords:
@@ -376,36 +395,36 @@ def _find_names(words: ClauseWords, vocabulary: Vocabulary) -> _TextMatch:
     names = vocabulary.names
     folded = tuple(token.word for token in words.tokens)
     taken = [cue == 2 for cue in words.cues]
-    found: list[_Candidate] = []
-    ambiguous: list[Ambiguity] = []
+    candidates, ambiguous = list[_Candidate](), list[Ambiguity]()
     for size in range(min(max(map(len, names)), len(folded)), 0, -1):
         for start in range(len(folded) - size + 1):
-            name = names.get(folded[start : start + size])
+            end = start + size
+            name = names.get(folded[start:end])
             if (
                 name is None
-                or (folded[start : start + size] in _ADJECTIVES and words.goes_on(start + size))
-                or any(taken[start : start + size])
+                or (folded[start:end] in _ADJECTIVES and words.goes_on(end))
+                or any(taken[start:end])
             ):
                 continue
-            taken[start : start + size] = [True] * size
+            taken[start:end] = [True] * size
             meant = tuple(vocabulary.entries[entry] for entry in name.entries)
             # An alias of several groups stands for a keyword of each.
             if len(meant) > (1 if name.stage == "exact" else len({group for group, _ in meant})):
-                ambiguous.append(Ambiguity(words.written(start, start + size), meant))
-            else:
-                why = "a label" if name.stage == "exact" else "an alias"
-                found += [
-                    _Candidate(start, start + size, entry, 1.0, None, None, name.stage, why)
-                    for entry in name.entries
-                ]
-    used = tuple(now and cue < 2 for now, cue in zip(taken, words.cues, strict=True))
+                ambiguous.append(Ambiguity(words.written(start, end), meant))
+                continue
+            why = "a label" if name.stage == "exact" else "an alias"
+            candidates += [
+                _Candidate(start, end, entry, 1.0, None, None, name.stage, why)
+                for entry in name.entries
+            ]
+    is_name = tuple(is_taken and cue < 2 for is_taken, cue in zip(taken, words.cues, strict=True))
     return _TextMatch(
         words,
-        tuple(found),
+        tuple(candidates),
         (),
-        used,
-        tuple(words.negated([-each for each in taken])),
-        (False,) * len(used),
+        is_name,
+        tuple(words.negated([-is_taken for is_taken in taken])),
+        (False,) * len(taken),
         tuple(dict.fromkeys(ambiguous)),
     )
 
@@ -416,7 +435,7 @@ _ADJECTIVES = (("other",), ("unknown",))
 
 def _phrases(words: ClauseWords, taken: Sequence[bool]) -> list[tuple[int, int]]:
     """Spans of free words that may be phrases: they begin and end with a content word."""
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     size = len(words.tokens)
     for start in range(size):
         length = 0
@@ -428,23 +447,16 @@ def _phrases(words: ClauseWords, taken: Sequence[bool]) -> list[tuple[int, int]]
             if taken[last] or words.cues[last] or (last > start and not words.joined[last]):
                 break
             if words.content[start] and words.content[last]:
-                found.append((start, end))
-    return found
+                spans.append((start, end))
+    return spans
 
 
 def _best(span: tuple[int, int], scores: Floats) -> _Candidate:
     """The best keyword of a span."""
-    one, *others = np.argsort(-scores, kind="stable")[:2].tolist()
-    margin = round(float(scores[one] - scores[others[0]]), 6) if others else None
-    return _Candidate(
-        *span,
-        one,
-        float(scores[one]),
-        others[0] if others else None,
-        margin,
-        "semantic",
-        "similarity",
-    )
+    best, *following = np.argsort(-scores, kind="stable")[:2].tolist()
+    second = following[0] if following else None
+    margin = None if second is None else round(float(scores[best] - scores[second]), 6)
+    return _Candidate(*span, best, float(scores[best]), second, margin, "semantic", "similarity")
 
 
 def _names_enough(
@@ -453,17 +465,19 @@ def _names_enough(
     """Whether a span has half the content words of its label or more, and is not part of other
     labels that are as near.
     """
-    places = [place for place in range(candidate.start, candidate.end) if words.content[place]]
-    if 2 * len(places) < len(labels[candidate.entry]):
-        return False
-    own = {words.tokens[place].word for place in places}
-    rivals = [
-        entry
-        for entry, label in enumerate(labels)
-        if own < label and label != labels[candidate.entry]
+    word_places = [
+        word_place
+        for word_place in range(candidate.start, candidate.end)
+        if words.content[word_place]
     ]
-    return not own < labels[candidate.entry] or all(
-        candidate.score - scores[entry] >= CLEAR for entry in rivals
+    label = labels[candidate.entry]
+    if 2 * len(word_places) < len(label):
+        return False
+    span = {words.tokens[word_place].word for word_place in word_places}
+    return not span < label or all(
+        candidate.score - scores[entry] >= CLEAR
+        for entry, rival in enumerate(labels)
+        if span < rival and rival != label
     )
 
 
@@ -478,49 +492,55 @@ def _grams(words: ClauseWords, labels: LabelVectors) -> tuple[_Candidate, ...]:
     return tuple(_best(span, row) for span, row in zip(spans, cosines, strict=True))
 
 
-def _every(match: _TextMatch, threshold: float, vocabulary: Vocabulary) -> MappedText:
+def _all_grams(match: _TextMatch, threshold: float, vocabulary: Vocabulary) -> MappedText:
     """Algorithm 1: every keyword above the threshold once, with its best n-gram."""
-    above = [each for each in match.spans if each.score > threshold]
-    rows = _rows(sorted(above, key=lambda each: -each.score), match.words, vocabulary)
-    cues = tuple(word for word, cue in zip(match.words.plain, match.words.cues, strict=True) if cue)
+    above = [span for span in match.spans if span.score > threshold]
+    rows = _rows(sorted(above, key=lambda span: -span.score), match.words, vocabulary)
+    cues = tuple(compress(match.words.plain, match.words.cues))
     return MappedText(match.words.text, rows, unmapped=_left(match, above), unread_cues=cues)
 
 
 def _cover(match: _TextMatch, threshold: float, vocabulary: Vocabulary) -> MappedText:
     """The names and the best cover of the spans between them; negated keywords are listed apart."""
     words, spans = match.words, match.spans
-    said = np.cumsum([0, *words.content])
-    gains = [(each.score - threshold) * float(said[each.end] - said[each.start]) for each in spans]
-    chosen = best_cover([(each.start, each.end) for each in spans], gains, len(words.tokens))
+    counts = np.cumsum([0, *words.content])
+    gains = [
+        (span.score - threshold) * float(counts[span.end] - counts[span.start]) for span in spans
+    ]
+    covering = best_cover([(span.start, span.end) for span in spans], gains, len(words.tokens))
     opened = words.negated([0] * len(words.plain), opened=True)
-    every = [
-        each
-        for each in (*match.named, *(spans[position] for position in chosen))
-        if not opened[each.start]
+    candidates = [
+        candidate
+        for candidate in (*match.named, *(spans[position] for position in covering))
+        if not opened[candidate.start]
     ]
     sides: dict[bool, list[_Candidate]] = {False: [], True: []}
-    for each in every:
-        sides[each.negated or (each.stage != "rule" and match.negated[each.start])].append(each)
+    for candidate in candidates:
+        is_negated = candidate.stage != "rule" and match.negated[candidate.start]
+        sides[candidate.negated or is_negated].append(candidate)
     required, excluded = sides.values()
-    places = [
-        KeywordSpan(each.start, each.end, vocabulary.entries[each.entry].group, each.entry)
-        for each in required
+    keyword_spans = [
+        KeywordSpan(
+            candidate.start,
+            candidate.end,
+            vocabulary.entries[candidate.entry].group,
+            candidate.entry,
+        )
+        for candidate in required
     ]
     ambiguous, open_places = list(match.ambiguous), set[int]()
-    for joined in alternatives(words, places):
-        meant = tuple(dict.fromkeys(vocabulary.entries[places[each].entry] for each in joined))
-        ambiguous.append(
-            Ambiguity(
-                words.written(places[joined[0]].start, max(places[each].end for each in joined)),
-                meant,
-            )
-        )
-        open_places.update(joined)
-    required = [each for place, each in enumerate(required) if place not in open_places]
-    mapped, negated = (_rows(each, words, vocabulary) for each in (required, excluded))
-    return MappedText(
-        words.text, mapped, negated, _left(match, every), tuple(dict.fromkeys(ambiguous))
-    )
+    for positions in alternatives(words, keyword_spans):
+        joined_spans = [keyword_spans[position] for position in positions]
+        meant = tuple(dict.fromkeys(vocabulary.entries[span.entry] for span in joined_spans))
+        end = max(span.end for span in joined_spans)
+        ambiguous.append(Ambiguity(words.written(joined_spans[0].start, end), meant))
+        open_places.update(positions)
+    required = [
+        candidate for position, candidate in enumerate(required) if position not in open_places
+    ]
+    mapped, negated = (_rows(side, words, vocabulary) for side in (required, excluded))
+    unmapped = _left(match, candidates)
+    return MappedText(words.text, mapped, negated, unmapped, tuple(dict.fromkeys(ambiguous)))
 
 
 def best_cover(spans: Sequence[tuple[int, int]], gains: Sequence[float], size: int) -> list[int]:
@@ -539,16 +559,16 @@ def best_cover(spans: Sequence[tuple[int, int]], gains: Sequence[float], size: i
             reached = total[spans[position][0]] + gains[position]
             if reached > total[end] + 1e-9:
                 total[end], last[end] = reached, position
-    chosen: list[int] = []
-    place = size
-    while place > 0:
-        position = last[place]
+    positions: list[int] = []
+    end_place = size
+    while end_place > 0:
+        position = last[end_place]
         if position is None:
-            place -= 1
+            end_place -= 1
         else:
-            chosen.append(position)
-            place = spans[position][0]
-    return chosen[::-1]
+            positions.append(position)
+            end_place = spans[position][0]
+    return positions[::-1]
 
 
 def _rows(
@@ -556,41 +576,41 @@ def _rows(
 ) -> tuple[Mapped, ...]:
     """The first candidate of each keyword, in the order of the text."""
     first: dict[int, _Candidate] = {}
-    for each in candidates:
-        first.setdefault(each.entry, each)
-    found: list[Mapped] = []
-    for each in sorted(first.values(), key=lambda each: each[:3]):
-        start, end = words.tokens[each.start].start, words.tokens[each.end - 1].end
-        second = None if each.runner_up is None else vocabulary.entries[each.runner_up].label
-        entry = vocabulary.entries[each.entry]
-        found.append(
-            Mapped(
-                words.text[start:end],
-                entry,
-                each.score,
-                second,
-                each.margin,
-                each.stage,
-                start,
-                end,
-                each.why,
-            )
+    for candidate in candidates:
+        first.setdefault(candidate.entry, candidate)
+    return tuple(
+        Mapped(
+            words.written(candidate.start, candidate.end),
+            vocabulary.entries[candidate.entry],
+            candidate.score,
+            None if candidate.runner_up is None else vocabulary.entries[candidate.runner_up].label,
+            candidate.margin,
+            candidate.stage,
+            words.tokens[candidate.start].start,
+            words.tokens[candidate.end - 1].end,
+            candidate.why,
         )
-    return tuple(found)
+        for candidate in sorted(first.values(), key=lambda candidate: candidate[:3])
+    )
 
 
 def _left(match: _TextMatch, candidates: Iterable[_Candidate]) -> tuple[str, ...]:
     """Content words outside all names and candidates, as written; all of them where every word is
     understood and means none.
     """
-    words, used = match.words, {place for place, taken in enumerate(match.taken) if taken}
-    meant = {place for each in candidates for place in range(each.start, each.end)}
-    said = [
-        place
-        for place in range(len(words.tokens))
-        if words.content[place] and not (words.cues[place] or words.opens[place])
+    words = match.words
+    mapped = {
+        word_place
+        for candidate in candidates
+        for word_place in range(candidate.start, candidate.end)
+    }
+    content = [
+        word_place
+        for word_place, is_content in enumerate(words.content)
+        if is_content and not (words.cues[word_place] or words.opens[word_place])
     ]
-    left = [place for place in said if place not in used | meant]
-    if not (left or meant or match.ambiguous):
-        left = said
-    return tuple(words.text[words.tokens[place].start : words.tokens[place].end] for place in left)
+    understood = mapped.union(np.flatnonzero(match.taken).tolist())
+    left = [word_place for word_place in content if word_place not in understood]
+    if not (left or mapped or match.ambiguous):
+        left = content
+    return tuple(words.written(word_place, word_place + 1) for word_place in left)

@@ -27,6 +27,11 @@ class Unit(NamedTuple):
     word: str
     tag: str
 
+    @property
+    def span(self) -> tuple[int, int]:
+        """The places of its words."""
+        return self.start, self.end
+
 
 def is_a(unit: Unit, *tags: str) -> bool:
     """Whether a unit has one of some concepts, or of their kinds, such as `actor`."""
@@ -40,61 +45,58 @@ def find_units(
     between clauses.
     """
     plain = words.plain
-    starts = {start: (end, concept) for (start, end), concept in names.items()}
-    kept = [
-        place
-        for place, (word, after) in enumerate(zip(plain, (*plain[1:], ""), strict=True))
+    kept_places = [
+        word_place
+        for word_place, (word, after) in enumerate(zip(plain, (*plain[1:], ""), strict=True))
         if word not in wording.small
         or (word in wording.classes["its"] and after in wording.classes["end"])
-        or any(a <= place < b for a, b in names)
+        or any(start <= word_place < end for start, end in names)
     ]
     lemmas = [
-        "leave" if _left(plain, place, wording) else wording.lemma(plain[place]) for place in kept
+        "leave" if _left(plain, word_place, wording) else wording.lemma(plain[word_place])
+        for word_place in kept_places
     ]
-    found: list[Unit] = []
+    units: list[Unit] = []
     at, done = 0, 0
-    while at < len(kept):
-        first = kept[at]
-        if any(_PUNCTUATION.search(words.gaps[place]) for place in range(done, first + 1) if place):
-            found.append(Unit(first, first, ",", ",", "stop"))
-        size, tag = _longest(words, kept, lemmas, at, wording)
-        end = kept[at + size - 1] + 1
-        inside = [name for name in names if first <= name[0] and name[1] <= end]
-        if first in starts and (
-            starts[first][0] >= end or sum(b - a for a, b in inside) == end - first
+    while at < len(kept_places):
+        first = kept_places[at]
+        if any(
+            _PUNCTUATION.search(words.gaps[word_place])
+            for word_place in range(done, first + 1)
+            if word_place
         ):
-            end, concept = starts[first]
-            size = sum(first <= place < end for place in kept)
-            found.append(
-                Unit(
-                    first,
-                    end,
-                    "_".join(lemmas[at : at + size]),
-                    "_".join(plain[first:end]),
-                    concept or "name",
-                )
+            units.append(Unit(first, first, ",", ",", "stop"))
+        size, tag = _longest(words, kept_places, lemmas, at, wording)
+        end = kept_places[at + size - 1] + 1
+        inside = [(start, stop) for start, stop in names if first <= start and stop <= end]
+        name = next((name for name in names if name[0] == first), None)
+        if name and (name[1] >= end or sum(b - a for a, b in inside) == end - first):
+            end = name[1]
+            size, tag = (
+                sum(first <= word_place < end for word_place in kept_places),
+                names[name] or "name",
             )
-            at, done = at + size, end
-            continue
-        if not tag:
-            heads = (
-                bool(found)
-                and found[-1].end == first
-                and _heads(found[-1], lemmas[at], words, wording)
+        elif not tag and plain[first] in wording.classes["break"]:
+            tag = "and"
+        elif not tag:
+            is_compound = (
+                bool(units)
+                and units[-1].end == first
+                and _heads(units[-1], lemmas[at], words, wording)
             )
-            tag = "and" if plain[first] in wording.classes["break"] else "-head" if heads else "-"
-        found.append(
+            tag = "-head" if is_compound else "-"
+        units.append(
             Unit(first, end, "_".join(lemmas[at : at + size]), "_".join(plain[first:end]), tag)
         )
         at, done = at + size, end
-    return found
+    return units
 
 
-def _left(plain: Sequence[str], place: int, wording: Wording) -> bool:
+def _left(plain: Sequence[str], word_place: int, wording: Wording) -> bool:
     """Whether a word is the verb of `a car left the lane`."""
-    if plain[place] != "left" or not DETERMINERS & {*plain[place + 1 : place + 2]}:
+    if plain[word_place] != "left" or not DETERMINERS & {*plain[word_place + 1 : word_place + 2]}:
         return False
-    return not {*plain[max(0, place - 1) : place]} & {
+    return not {*plain[max(0, word_place - 1) : word_place]} & {
         *wording.small,
         *wording.classes["preposition"],
         "our",
@@ -106,12 +108,12 @@ def _heads(before: Unit, lemma: str, words: ClauseWords, wording: Wording) -> bo
     """Whether an unknown word after a noun is the head of a compound, neither a verb nor an
     adverb.
     """
-    place = before.end
-    word, noun = words.plain[place], words.plain[place - 1]
+    word_place = before.end
+    word, noun = words.plain[word_place], words.plain[word_place - 1]
     ended = word.endswith(_NO_NOUN) or (is_a(before, "actor") and word.endswith("s"))
     unknown = (
-        words.content[place]
-        and not words.cues[place]
+        words.content[word_place]
+        and not words.cues[word_place]
         and lemma not in wording.known
         and word.isalpha()
     )
@@ -120,29 +122,33 @@ def _heads(before: Unit, lemma: str, words: ClauseWords, wording: Wording) -> bo
         and not ended
         and is_a(before, "actor", "scene")
         and singular(noun) == noun
-        and not words.gaps[place].strip(" -")
+        and not words.gaps[word_place].strip(" -")
     )
 
 
 def _longest(
-    words: ClauseWords, kept: Sequence[int], lemmas: Sequence[str], at: int, wording: Wording
+    words: ClauseWords, kept_places: Sequence[int], lemmas: Sequence[str], at: int, wording: Wording
 ) -> tuple[int, str]:
     """The number of words and the concept of the longest noun phrase of the wording at a place; 1
     and nothing for none.
     """
-    for size in range(min(_LONGEST, len(kept) - at), 0, -1):
-        places = kept[at : at + size]
+    for size in range(min(_LONGEST, len(kept_places) - at), 0, -1):
+        phrase_places = kept_places[at : at + size]
         if any(
-            _PUNCTUATION.search(words.gaps[place]) for place in range(places[0] + 1, places[-1] + 1)
+            _PUNCTUATION.search(words.gaps[word_place])
+            for word_place in range(phrase_places[0] + 1, phrase_places[-1] + 1)
         ):
             continue
         near = {
             *lemmas[at + size : at + size + 1],
-            *(f"<{word}" for word in words.plain[max(0, places[0] - 1) : places[0]]),
+            *(f"<{word}" for word in words.plain[max(0, phrase_places[0] - 1) : phrase_places[0]]),
         }
         for key in (
             tuple(lemmas[at : at + size]),
-            (f"={words.plain[places[0]]}", *(words.plain[each] for each in places[1:])),
+            (
+                f"={words.plain[phrase_places[0]]}",
+                *(words.plain[word_place] for word_place in phrase_places[1:]),
+            ),
         ):
             if key in wording.words and not near & wording.unless.get(key, frozenset()):
                 return size, wording.words[key]

@@ -1,5 +1,5 @@
-"""The options of search over annotated clips, of the mapping of texts to keywords, and of its
-calibration.
+"""The options of the commands: of search over annotated clips, and of the mapping of texts to
+keywords.
 """
 
 from collections.abc import Sequence
@@ -19,6 +19,7 @@ from rankwell.core.options import (
 )
 from rankwell.errors import BadUsage, flag
 from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
+from rankwell.report.options import InputOption, InputPlace
 
 Mode = Literal["video", "text"]
 SelfRule = Literal["before", "after"]
@@ -28,6 +29,11 @@ NoResults = Literal["skip", "empty"]
 Unjudged = Literal["nonrelevant", "skip", "error"]
 Weights = Literal["uniform", "relevant"]
 Strategy = Literal["cover", "algorithm1"]
+_LEAST_STEP = 0.001
+ANNOTATIONS = (
+    "Table of clips: slice_id and a column of keywords per group, or one column keywords (CSV, "
+    "TSV, JSON lines, Parquet)."
+)
 Names = Annotated[Sequence[str] | str | None, Option(kind=str)]
 
 
@@ -223,14 +229,110 @@ class MappingOptions:
         ),
     ] = None
 
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The options that are not left to their defaults, as written."""
+        values = {
+            "--encoder": self.encoder,
+            "--keyword-threshold": self.keyword_threshold,
+            "--strategy": self.strategy,
+        }
+        return {name: value for name, value in values.items() if value is not None}
+
 
 @dataclass(frozen=True, kw_only=True)
-class CalibrationOptions:
-    """The choices of a calibration."""
+class VocabularyOptions:
+    """The keywords that texts may mean."""
 
-    schema: Annotated[str | None, Doc("Declared labels per group: JSON {group: [label, …]}.")] = (
-        None
-    )
+    schema: Annotated[
+        str | None,
+        Doc(
+            "Declared labels per group, JSON {group: [label, …]}; without it the labels in use are "
+            "the vocabulary."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceOptions:
+    """Where a model runs."""
+
+    device: Annotated[
+        str | None,
+        Doc(
+            "Device of the model, such as cpu or cuda; by default the choice of the "
+            "model's library."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClipCommandOptions(MappingOptions, ClipOptions):
+    """The options of `clips evaluate`."""
+
+    annotations: Annotated[InputPlace, Doc(ANNOTATIONS)]
+    sheets: Annotated[
+        int | None,
+        Doc(
+            "Number of contact sheets, worst queries first; 10 with --thumbnails, else none. "
+            "Needs -o."
+        ),
+    ] = None
+    thumbnails: Annotated[
+        str | None,
+        Input(perhaps=True),
+        Doc("Folder with a picture, GIF or video per clip, or a pattern such as frames/{id}.jpg."),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapOptions(MappingOptions, VocabularyOptions, DeviceOptions):
+    """The options of `clips map`."""
+
+    annotations: Annotated[str, Doc(ANNOTATIONS)]
+    groups: Annotated[
+        Names,
+        Doc(
+            'Groups of keywords that texts may mean, separated by commas, such as "object '
+            'type,actor behavior"; all by default.'
+        ),
+    ] = None
+    why: Annotated[
+        bool,
+        Doc(
+            "Print for each keyword the reason: the name, the words of the concept, the rule, or "
+            "the similarity. JSON always has it."
+        ),
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class LintOptions(MappingOptions, VocabularyOptions):
+    """The options of `clips lint`."""
+
+    groups: Annotated[
+        str | None, Doc("Further columns that hold keywords, separated by commas.")
+    ] = None
+    queries: Annotated[
+        InputOption,
+        Doc(
+            "Text queries, as in rankwell clips evaluate: a text per line, or a table with text. "
+            "Those that have no word, mean no keyword, only exclude keywords, have no relevant "
+            "clip or words that may mean several keywords are listed, each once."
+        ),
+    ] = None
+    strict: Annotated[
+        bool,
+        Doc("Exit code 1 where anything is found but labels that are unused or in two groups."),
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationOptions(VocabularyOptions, DeviceOptions):
+    """The options of `clips calibrate`."""
+
+    annotations: Annotated[str, Doc(ANNOTATIONS)]
+    encoder: Annotated[str, Doc("Folder or name of a model of sentence-transformers.")]
     strategy: Annotated[Strategy, Doc("cover or algorithm1; see rankwell clips map.")] = "cover"
     low: Annotated[float, Doc("Lowest threshold.")] = 0.3
     high: Annotated[float, Doc("Highest threshold.")] = 0.9
@@ -242,13 +344,24 @@ class CalibrationOptions:
             "every third, 0 none."
         ),
     ] = 3
-    device: Annotated[
-        str | None,
-        Doc(
-            "Device of the model, such as cpu or cuda; by default the choice of the "
-            "model's library."
-        ),
-    ] = None
+
+    @property
+    def thresholds(self) -> list[float]:
+        """The thresholds from the lowest to the highest. Raises BadUsage for bad numbers."""
+        low, high, step = self.low, self.high, self.step
+        if self.held_back < 0 or self.held_back == 1:
+            raise BadUsage(
+                f"--held-back {self.held_back}; expected 2 or more to hold back one query of so "
+                "many, or 0 for none."
+            )
+        if not -1 <= low <= high <= 1:
+            raise BadUsage(
+                f"--low {low} --high {high}; expected numbers from -1 to 1, the lower one first."
+            )
+        if not step >= _LEAST_STEP:
+            raise BadUsage(f"--step {step}; expected {_LEAST_STEP} or more.")
+        n_steps = int((high - low) / step + 1e-9)
+        return [round(low + number * step, 6) for number in range(n_steps + 1)]
 
 
 def check_options(options: ClipOptions, *, is_mapped: bool) -> None:
@@ -273,22 +386,30 @@ def check_options(options: ClipOptions, *, is_mapped: bool) -> None:
     if options.mode == "text" and (
         options.self_rule == "after" or options.exclude_group is not None
     ):
-        given = f"{flag('--self', 'after', name='self_rule')} and {flag('--exclude-group')}"
-        raise BadUsage(f"{given} require the mode video; a text has no drive, and is not a clip.")
+        options_of_clips = (
+            f"{flag('--self', 'after', name='self_rule')} and {flag('--exclude-group')}"
+        )
+        raise BadUsage(
+            f"{options_of_clips} require the mode video; a text has no drive, and is not a clip."
+        )
     if options.self_rule == "after" and options.exclude_group is not None:
-        what = (
+        problem = (
             f"{flag('--self', 'after', name='self_rule')} is Algorithm 2 of ALFA, which removes "
             "the query clip alone"
         )
-        raise BadUsage(f"{what}; leave {flag('--exclude-group')} out.")
+        raise BadUsage(f"{problem}; leave {flag('--exclude-group')} out.")
     unused, why = _unused(options)
-    found = [flag(name) for name in unused if getattr(options, name) is not None]
-    if found:
-        them = "it" if len(found) == 1 else "them"
-        raise BadUsage(f"{', '.join(found)}: nothing reads {them}, for {why}; leave {them} out.")
+    unused_flags = [flag(name) for name in unused if getattr(options, name) is not None]
+    if unused_flags:
+        them = "it" if len(unused_flags) == 1 else "them"
+        raise BadUsage(
+            f"{', '.join(unused_flags)}: nothing reads {them}, for {why}; leave {them} out."
+        )
     if options.text_embeddings is not None and options.text_encoder is not None:
-        given = f"{flag('--text-embeddings')} and {flag('--text-encoder')}"
-        raise BadUsage(f"{given} both determine the texts' vectors; leave one of them out.")
+        options_of_clips = f"{flag('--text-embeddings')} and {flag('--text-encoder')}"
+        raise BadUsage(
+            f"{options_of_clips} both determine the texts' vectors; leave one of them out."
+        )
 
 
 def _unused(options: ClipOptions) -> tuple[list[str], str]:
@@ -314,11 +435,11 @@ def _unused(options: ClipOptions) -> tuple[list[str], str]:
     )
 
 
-def names(given: Sequence[str] | str | None, option: str) -> list[str]:
+def names(text: Sequence[str] | str | None, option: str) -> list[str]:
     """Names in a list, or in a text separated by commas. Raises BadUsage for an empty name."""
-    found = (
-        [part.strip() for part in given.split(",")] if isinstance(given, str) else list(given or ())
+    listed_names = (
+        [part.strip() for part in text.split(",")] if isinstance(text, str) else list(text or ())
     )
-    if not all(found):
-        raise BadUsage(f"{option} {given!r} has an empty name; expected names separated by commas.")
-    return found
+    if not all(listed_names):
+        raise BadUsage(f"{option} {text!r} has an empty name; expected names separated by commas.")
+    return listed_names

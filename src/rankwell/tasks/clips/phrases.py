@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
-from itertools import compress, product
+from itertools import chain, compress, product
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,10 @@ than the text must lose.
 
 def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
+
+
+def _sequences(phrases: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(phrase.split()) for phrase in phrases.split(","))
 
 
 _FUNCTION_WORDS = _set(
@@ -57,12 +61,7 @@ _NOT = re.compile(
 )
 _ORDERS = _set("ignore ignoring avoid avoiding omit omitting skip skipping")
 """They negate as an order alone: a driver may ignore a cyclist."""
-_OPEN = (
-    *(("with", word, "without") for word in ("or", "and")),
-    ("with", "without"),
-    ("whether", "or", "not"),
-    ("regardless", "of"),
-)
+_OPEN = _sequences("with or without, with and without, with without, whether or not, regardless of")
 """The phrase after them is neither required nor negated."""
 _LIGHT = _set("think believe see seeing notice spot know sign trace hint evidence one single")
 """Words after a cue that are not what it negates: no sign of pedestrians."""
@@ -73,26 +72,9 @@ _BEGINS = _set(
 """Prepositions that begin another phrase: without a helmet behind a bus."""
 _ANEW = _set("a an the one two three some several many")
 _WEATHER = _set("rain raining snow snowing hail hailing drizzle drizzling pour pouring")
-_DOUBLE_CUES = frozenset(
-    {
-        *(
-            ("all", "but"),
-            ("anything", "but"),
-            ("everything", "but"),
-            ("apart", "from"),
-            ("other", "than"),
-            ("rather", "than"),
-        ),
-        *(
-            ("instead", "of"),
-            ("free", "of"),
-            ("free", "from"),
-            ("absence", "of"),
-            ("lack", "of"),
-            ("w", "o"),
-            ("devoid", "of"),
-        ),
-    }
+_DOUBLE_CUES = _sequences(
+    "all but, anything but, everything but, apart from, other than, rather than, instead of, "
+    "free of, free from, absence of, lack of, w o, devoid of"
 )
 _LATE_CUES, _PRESENT = _set("excluded absent"), _set("present visible there")
 """Words that negate what stands before them, and those that do so after `not`."""
@@ -145,23 +127,24 @@ class ClauseWords:
         """Whether a word may be in one phrase with the word before it: neither punctuation nor a
         conjunction separates them.
         """
-        pairs = zip(self.plain, self.plain[1:], self.gaps[1:], strict=False)
-        return (
-            False,
-            *(not _SOFT.search(gap) and not {one, two} & _CONJUNCTIONS for one, two, gap in pairs),
-        )[: len(self.plain)]
+        return tuple(
+            number > 0
+            and not _SOFT.search(gap)
+            and not {*self.plain[number - 1 : number + 1]} & _CONJUNCTIONS
+            for number, gap in enumerate(self.gaps)
+        )
 
     def written(self, start: int, end: int) -> str:
         """The words from one place to another, end exclusive, as written."""
         return self.text[self.tokens[start].start : self.tokens[end - 1].end]
 
-    def goes_on(self, place: int) -> bool:
+    def goes_on(self, word_place: int) -> bool:
         """Whether a content word at a place goes on with the phrase of the word before."""
-        return place < len(self.plain) and self.content[place] and self.joined[place]
+        return word_place < len(self.plain) and self.content[word_place] and self.joined[word_place]
 
-    def ends_at(self, place: int) -> bool:
+    def ends_at(self, word_place: int) -> bool:
         """Whether a sentence or clause ends before a word, more than a comma would end it."""
-        return bool(_HARD.search(self.gaps[place]))
+        return bool(_HARD.search(self.gaps[word_place]))
 
     @cached_property
     def gaps(self) -> tuple[str, ...]:
@@ -176,49 +159,53 @@ class ClauseWords:
         """Number of words of the negation cue that a word is part of: 1 for `without`, 2 for `apart
         from`; 0 for other words.
         """
-        found = [int(word in _CUES or bool(_NOT.fullmatch(word))) for word in self.plain]
-        for place, pair in enumerate(zip(self.plain, self.plain[1:], strict=False)):
+        cue_sizes = [int(word in _CUES or bool(_NOT.fullmatch(word))) for word in self.plain]
+        for number, pair in enumerate(zip(self.plain, self.plain[1:], strict=False)):
             if pair in _DOUBLE_CUES:
-                found[place] = found[place + 1] = 2
-            elif found[place] and pair[1] == "only":
-                found[place] = 0
-            elif self._orders(place) or (stem(pair[0]) == "stop" and pair[1] in _WEATHER):
-                found[place] = 1
-        for place in range(len(found)):
-            if size := self._late_cue(place):
-                found[place : place + size] = [size] * size
-        return tuple(0 if is_open else cue for cue, is_open in zip(found, self.opens, strict=True))
+                cue_sizes[number] = cue_sizes[number + 1] = 2
+            elif cue_sizes[number] and pair[1] == "only":
+                cue_sizes[number] = 0
+            elif self._orders(number) or (stem(pair[0]) == "stop" and pair[1] in _WEATHER):
+                cue_sizes[number] = 1
+        for number in range(len(cue_sizes)):
+            if size := self._late_cue(number):
+                cue_sizes[number : number + size] = [size] * size
+        return tuple(
+            0 if is_open else cue for cue, is_open in zip(cue_sizes, self.opens, strict=True)
+        )
 
-    def _orders(self, place: int) -> bool:
+    def _orders(self, word_place: int) -> bool:
         """Whether a word is an order to leave something out: it begins a phrase, perhaps after
         `please`.
         """
         begins = (
-            not place or bool(_SOFT.search(self.gaps[place])) or self.plain[place - 1] == "please"
+            not word_place
+            or bool(_SOFT.search(self.gaps[word_place]))
+            or self.plain[word_place - 1] == "please"
         )
-        return begins and self.plain[place] in _ORDERS
+        return begins and self.plain[word_place] in _ORDERS
 
     @cached_property
     def opens(self) -> tuple[bool, ...]:
         """Whether a word is part of `with or without` and the like."""
-        found = [False] * len(self.plain)
-        for place, cue in product(range(len(found)), _OPEN):
-            if self.plain[place : place + len(cue)] == cue:
-                found[place : place + len(cue)] = [True] * len(cue)
-        return tuple(found)
+        is_open = [False] * len(self.plain)
+        for number, cue in product(range(len(is_open)), _OPEN):
+            if self.plain[number : number + len(cue)] == cue:
+                is_open[number : number + len(cue)] = [True] * len(cue)
+        return tuple(is_open)
 
-    def _late_cue(self, place: int) -> int:
+    def _late_cue(self, word_place: int) -> int:
         """The number of words of a cue that stands behind what it negates, as in `pedestrian-free`
         and `cars not present`.
         """
-        word, *after = self.plain[place : place + 2]
+        word, *after = self.plain[word_place : word_place + 2]
         if (word == "not" or _NOT.fullmatch(word)) and set(after) & _PRESENT:
             return 2
-        late = word in _LATE_CUES and place > 0 and not _SOFT.search(self.gaps[place])
-        late = late or (word == "free" and self.gaps[place] == "-")
+        late = word in _LATE_CUES and word_place > 0 and not _SOFT.search(self.gaps[word_place])
+        late = late or (word == "free" and self.gaps[word_place] == "-")
         if word == "stopped":
-            late = bool(_WEATHER & {*self.plain[max(0, place - 2) : place]}) and not after
-        return int(late or (word == "no" and not after and ":" in self.gaps[place]))
+            late = bool(_WEATHER & {*self.plain[max(0, word_place - 2) : word_place]}) and not after
+        return int(late or (word == "no" and not after and ":" in self.gaps[word_place]))
 
     def negated(self, taken: Sequence[int], *, opened: bool = False) -> list[bool]:
         """Whether a word is negated: from a cue outside `taken` names to the end of the first
@@ -227,46 +214,48 @@ class ClauseWords:
         taken: 0, or a number of each name and of what a rule reads, negative for nouns. opened:
         whether it is left open instead.
         """
-        found = [False] * len(self.plain)
+        is_negated = [False] * len(self.plain)
         cues = self.opens if opened else self.cues
         inside = said = False
         late = cue = 0
-        for place, word in enumerate(self.plain):
-            late = 0 if opened else max(self._late_cue(place), late - 1)
-            if late and not taken[place]:
-                self._negate_before(place, found)
+        for number, word in enumerate(self.plain):
+            late = 0 if opened else max(self._late_cue(number), late - 1)
+            if late and not taken[number]:
+                self._negate_before(number, is_negated)
                 inside = False
                 continue
-            if cues[place] and not taken[place]:
+            if cues[number] and not taken[number]:
                 # Not without: two negations are none.
                 inside = opened or not (
-                    inside and not said and cue == place - 1 and word in ("without", "excluding")
+                    inside and not said and cue == number - 1 and word in ("without", "excluding")
                 )
-                said, cue = False, place
+                said, cue = False, number
                 continue
-            inside = inside and not self._ends(place, cue, taken, said=said)
+            inside = inside and not self._ends(number, cue, taken, said=said)
             said = said and word not in ("or", "nor")
-            found[place] = inside
-            said = said or (self.content[place] and word not in _LIGHT)
-        return found
+            is_negated[number] = inside
+            said = said or (self.content[number] and word not in _LIGHT)
+        return is_negated
 
-    def _ends(self, place: int, cue: int, taken: Sequence[int], *, said: bool) -> bool:
+    def _ends(self, number: int, cue: int, taken: Sequence[int], *, said: bool) -> bool:
         """Whether a word is outside what a cue negates. said: whether the cue has something that it
         negates.
         """
-        word, before = self.plain[place], self.plain[place - 1]
-        if self._breaks(place) or not said:
-            return self._breaks(place) or (word in _ENDS and word not in ("with", "yet"))
-        goes_on = bool(taken[place]) and taken[place] == taken[place - 1]
+        word, before = self.plain[number], self.plain[number - 1]
+        if self._breaks(number) or not said:
+            return self._breaks(number) or (word in _ENDS and word not in ("with", "yet"))
+        goes_on = bool(taken[number]) and taken[number] == taken[number - 1]
         if (
             word in _ENDS
-            or (not self.content[place] and word not in _GOES_ON)
+            or (not self.content[number] and word not in _GOES_ON)
             or (word in _BEGINS and not goes_on)
         ):
             return True
         if word in _ANEW:
-            one = self.cues[cue] == 2 and self.content[place - 1] and not before.endswith("ing")
-            return one or (before == "and" and self.plain[cue] in ("no", "0", "zero"))
+            is_second_noun = (
+                self.cues[cue] == 2 and self.content[number - 1] and not before.endswith("ing")
+            )
+            return is_second_noun or (before == "and" and self.plain[cue] in ("no", "0", "zero"))
         # Who does not look crosses, a car without lights overtakes: the verb is that of the
         # sentence.
         relative = (
@@ -277,26 +266,26 @@ class ClauseWords:
             "with",
             "no",
         )
-        verb = taken[place] > 0 and not goes_on
+        verb = taken[number] > 0 and not goes_on
         return verb and (relative or (lacking and word.endswith("s")))
 
-    def _negate_before(self, place: int, found: list[bool]) -> None:
+    def _negate_before(self, number: int, is_negated: list[bool]) -> None:
         """Negates the words before a late cue, back to the beginning of their clause."""
-        for earlier in range(place - 1, -1, -1):
+        for earlier in range(number - 1, -1, -1):
             if self.cues[earlier] or self.plain[earlier] in _CONJUNCTIONS:
                 return
-            found[earlier] = True
+            is_negated[earlier] = True
             if self._breaks(earlier):
                 return
 
-    def _breaks(self, place: int) -> bool:
+    def _breaks(self, number: int) -> bool:
         """Whether punctuation before a word ends the clause."""
-        gap = self.gaps[place]
-        if self.ends_at(place):
+        gap = self.gaps[number]
+        if self.ends_at(number):
             return True
         if "," not in gap:
             return False
-        for later in range(place, len(self.plain)):
+        for later in range(number, len(self.plain)):
             if self.plain[later] in ("or", "nor"):
                 return False
             if self.plain[later] in _ENDS or self.cues[later] or self.ends_at(later):
@@ -342,6 +331,10 @@ def load_keybert(model: str, *, device: str | None = None) -> KeyBertEncoder:
     )
 
 
+def _distinct(groups: Iterable[Iterable[str]]) -> list[str]:
+    return list(dict.fromkeys(chain.from_iterable(groups)))
+
+
 class LabelVectors:
     """Labels that phrases are compared with; each is encoded once, when it is first needed. Raises
     BadInput, BadScore.
@@ -350,22 +343,20 @@ class LabelVectors:
     def __init__(self, labels: Sequence[str], encode: Encode) -> None:
         self._labels, self._encode = list(labels), encode
         self._known: dict[str, Floats] = {}
-        self._words = [content_words(label) for label in labels]
-        self._column = {
-            word: place
-            for place, word in enumerate(dict.fromkeys(word for own in self._words for word in own))
-        }
+        words = [content_words(label) for label in labels]
+        # How many labels have each word.
+        having = Counter(word for of_label in words for word in dict.fromkeys(of_label))
+        self._column = {word: column for column, word in enumerate(_distinct(words))}
         self._forms = {stem(word): word for word in reversed(self._column)}
         self._columns: list[Ints] = [
-            np.array([self._column[word] for word in own]) for own in self._words
+            np.array([self._column[word] for word in of_label]) for of_label in words
         ]
         # Inverse document frequencies of each label's words, normalised to the sum 1.
-        having = Counter(word for own in self._words for word in set(own))
         raw = [
-            np.array([math.log(1 + len(labels) / having[word]) for word in own])
-            for own in self._words
+            np.array([math.log(1 + len(labels) / having[word]) for word in of_label])
+            for of_label in words
         ]
-        self._weights = [each / each.sum() for each in raw]
+        self._weights = [weights / weights.sum() for weights in raw]
 
     def cosines(self, phrases: Sequence[str]) -> Floats:
         """(phrases, labels) the cosine similarity of each phrase with each label; 0 where a vector
@@ -375,40 +366,36 @@ class LabelVectors:
 
     def scores(self, words: ClauseWords, spans: Sequence[tuple[int, int]]) -> Floats:
         """(spans, labels) similarities."""
-        texts, said = self._wanted(words, spans)
-        single = list(dict.fromkeys(word for own in said for word in own))
-        whole, near = np.split(self._vectors([*texts, *single]), [len(texts)])
+        texts, of_spans = self._wanted(words, spans)
+        single = _distinct(of_spans)
+        row = {word: number for number, word in enumerate(single)}
+        whole_texts, near = np.split(self._vectors([*texts, *single]), [len(texts)])
         near = near @ self._single.T
-        row = {word: place for place, word in enumerate(single)}
         for word in row.keys() & self._column.keys():
             near[row[word], self._column[word]] = 1.0
-        places = [np.array([row[word] for word in own], dtype=np.int64) for own in said]
-        aligned = word_alignment(near, places, self._columns, self._weights)
+        rows = [np.array([row[word] for word in span], dtype=np.int64) for span in of_spans]
+        aligned = word_alignment(near, rows, self._columns, self._weights)
         # The last bits of a vector depend on which texts the encoder was given together.
-        return ((1 - ALIGNED) * (whole @ self._whole.T) + ALIGNED * aligned).round(6)
+        return ((1 - ALIGNED) * (whole_texts @ self._whole.T) + ALIGNED * aligned).round(6)
 
     def prepare(self, wanted: Iterable[tuple[ClauseWords, Sequence[tuple[int, int]]]]) -> None:
         """Encodes all spans and their words at once."""
-        each_text = [self._wanted(*each) for each in wanted]
-        self._vectors(
-            [
-                text
-                for texts, said in each_text
-                for text in (*texts, *(word for own in said for word in own))
-            ]
-        )
+        texts = list[str]()
+        for words, spans in wanted:
+            of_spans, of_words = self._wanted(words, spans)
+            texts += [*of_spans, *chain.from_iterable(of_words)]
+        self._vectors(texts)
 
     def _wanted(
         self, words: ClauseWords, spans: Sequence[tuple[int, int]]
     ) -> tuple[list[str], list[list[str]]]:
         """The texts of spans without determiners, and the content words of each."""
-        folded = [self._form(token.word) for token in words.tokens]
-        kept = [word not in DETERMINERS for word in words.plain]
-        texts = [" ".join(compress(folded[start:end], kept[start:end])) for start, end in spans]
-        return texts, [
-            [folded[place] for place in range(start, end) if words.content[place]]
-            for start, end in spans
-        ]
+        forms = [self._form(token.word) for token in words.tokens]
+        is_read = [word not in DETERMINERS for word in words.plain]
+        return (
+            [" ".join(compress(forms[start:end], is_read[start:end])) for start, end in spans],
+            [list(compress(forms[start:end], words.content[start:end])) for start, end in spans],
+        )
 
     def _form(self, word: str) -> str:
         """The word of a label that differs in its ending alone, else the word itself."""
@@ -428,11 +415,10 @@ class LabelVectors:
         if new:
             vectors = self._encoded(new)
             if vectors.shape[1] != self._whole.shape[1]:
-                what = (
+                raise BadInput(
                     f"the encoder returned {vectors.shape[1]} dimensions for texts, "
-                    f"{self._whole.shape[1]} for labels"
+                    f"{self._whole.shape[1]} for labels; expected the same number."
                 )
-                raise BadInput(f"{what}; expected the same number.")
             self._known.update(zip(new, vectors, strict=True))
         return np.array([self._known[text] for text in texts])
 
@@ -445,8 +431,10 @@ class LabelVectors:
                 f"the encoder's result for {len(texts)} texts is not a table of numbers ({error})."
             ) from error
         if vectors.ndim != 2 or len(vectors) != len(texts) or vectors.shape[1] == 0:
-            what = f"the encoder returned an array of shape {vectors.shape} for {len(texts)} texts"
-            raise BadInput(f"{what}; expected (texts, dimensions), a row per text.")
+            raise BadInput(
+                f"the encoder returned an array of shape {vectors.shape} for {len(texts)} texts; "
+                "expected (texts, dimensions), a row per text."
+            )
         bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         if len(bad):
             raise BadScore(
@@ -463,12 +451,12 @@ def word_alignment(
     """(phrases, labels) weighted mean similarity of the words of each with their best
     counterparts.
     """
-    found = np.zeros((len(phrases), len(labels)))
-    for row, places in enumerate(phrases):
-        part = near[places]
-        best = part.max(axis=0)
-        for column, own in enumerate(labels):
-            found[row, column] = RECALL * float(best[own] @ weights[column]) + (1 - RECALL) * float(
-                part[:, own].max(axis=1).mean()
-            )
-    return found
+    alignment = np.zeros((len(phrases), len(labels)))
+    for row, rows in enumerate(phrases):
+        of_phrase = near[rows]
+        best = of_phrase.max(axis=0)
+        for column, columns in enumerate(labels):
+            recall = float(best[columns] @ weights[column])
+            precision = float(of_phrase[:, columns].max(axis=1).mean())
+            alignment[row, column] = RECALL * recall + (1 - RECALL) * precision
+    return alignment

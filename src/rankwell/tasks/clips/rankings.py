@@ -12,7 +12,7 @@ import numpy as np
 
 from rankwell.core.kernels.products import Groups
 from rankwell.core.kernels.similarity import Metric
-from rankwell.core.tables import Ints, Judgments, RankCounts, TieRule, offsets_of, order_ids
+from rankwell.core.tables import Ints, Judgments, RankCounts, TieRule, order_ids, segment_offsets
 from rankwell.core.tables.matrices import Embeddings
 from rankwell.core.tables.ranking import Hits, Ranking, arrange, hits_of_ranking
 from rankwell.errors import BadInput, flag
@@ -49,10 +49,14 @@ class ClipLists:
         return self
 
     def cleaned(
-        self, known: Collection[str], excluded: Mapping[str, Collection[str]], *, skip_unknown: bool
+        self,
+        annotated: Collection[str],
+        excluded: Mapping[str, Collection[str]],
+        *,
+        skip_unknown: bool,
     ) -> "ClipLists":
         """The lists without repeated and excluded items; later items move up."""
-        kept: dict[str, ClipList] = {}
+        cleaned_lists: dict[str, ClipList] = {}
         unknown: dict[str, None] = {}
         doubled = 0
         for query, (items, similarities) in self.lists.items():
@@ -60,56 +64,49 @@ class ClipLists:
             for item, similarity in zip(items, similarities, strict=True):
                 doubled += item in once
                 once.setdefault(item, similarity)
-            unknown |= dict.fromkeys(item for item in once if item not in known)
+            unknown |= dict.fromkeys(item for item in once if item not in annotated)
             out = set(excluded.get(query, ()))
             left = [
-                item for item in once if item not in out and (item in known or not skip_unknown)
+                item for item in once if item not in out and (item in annotated or not skip_unknown)
             ]
-            kept[query] = ClipList(left, [once[item] for item in left])
-        return replace(self, lists=kept, doubled=doubled, unknown=tuple(unknown))
+            cleaned_lists[query] = ClipList(left, [once[item] for item in left])
+        return replace(self, lists=cleaned_lists, doubled=doubled, unknown=tuple(unknown))
 
     def hits(self, judgments: Judgments, least: float | None = None) -> Hits:
         """Rank counts of the judged items."""
-        owners = [query for query, listed in self.lists.items() for _ in listed.items]
-        items = [item for listed in self.lists.values() for item in listed.items]
+        owners = [query for query, results in self.lists.items() for _ in results.items]
+        items = [item for results in self.lists.values() for item in results.items]
         # The order is the ranking: similarities may be unknown, and need not descend.
-        places = [
-            -float(place) for listed in self.lists.values() for place in range(len(listed.items))
+        place_scores = [
+            -float(position)
+            for results in self.lists.values()
+            for position in range(len(results.items))
         ]
-        found = hits_of_ranking(
-            Ranking.from_rows(owners, items, places, all_queries=self.lists),
-            judgments,
-            ties="input",
-        )
+        ranking = Ranking.from_rows(owners, items, place_scores, all_queries=self.lists)
+        hits = hits_of_ranking(ranking, judgments, ties="input")
         similarities = [
-            self.lists[judgments.queries[query]].similarities[int(-place)]
-            for query, place in zip(found.query.tolist(), found.score.tolist(), strict=True)
+            self.lists[judgments.queries[query]].similarities[int(-place_score)]
+            for query, place_score in zip(hits.query.tolist(), hits.score.tolist(), strict=True)
         ]
-        scored = replace(found, score=np.array(similarities, dtype=np.float64))
+        scored = replace(hits, score=np.array(similarities, dtype=np.float64))
         if least is None:
             return scored
-        for query, listed in self.lists.items():
-            if any(map(math.isnan, listed.similarities)):
-                what = (
+        above = dict.fromkeys(judgments.queries, 0)
+        for query, results in self.lists.items():
+            if any(map(math.isnan, results.similarities)):
+                raise BadInput(
                     f"query {query!r}: its results have no similarity, so that "
-                    f"{flag('--min-similarity')} does not apply"
+                    f"{flag('--min-similarity')} does not apply; leave it out."
                 )
-                raise BadInput(f"{what}; leave it out.")
-        above = {
-            query: sum(each >= least for each in listed.similarities)
-            for query, listed in self.lists.items()
-        }
-        return _at_least(
-            scored,
-            least,
-            np.array([above.get(query, 0) for query in judgments.queries], dtype=np.int64),
-        )
+            above[query] = sum(similarity >= least for similarity in results.similarities)
+        retrieved = [above[query] for query in judgments.queries]
+        return _at_least(scored, least, np.array(retrieved, dtype=np.int64))
 
     def first(self, depth: int) -> Mapping[str, ClipList]:
         """The first items of each query."""
         return {
-            query: ClipList(listed.items[:depth], listed.similarities[:depth])
-            for query, listed in self.lists.items()
+            query: ClipList(results.items[:depth], results.similarities[:depth])
+            for query, results in self.lists.items()
         }
 
 
@@ -127,9 +124,9 @@ def lists_of(ranking: Ranking, ties: TieRule) -> dict[str, ClipList]:
 
 def _at_least(hits: Hits, least: float, retrieved: Ints) -> Hits:
     """The hits of that similarity or more. retrieved: (queries,) number of such items."""
-    kept = hits.score >= least
+    is_kept = hits.score >= least
     columns = {
-        name: getattr(hits, name)[kept]
+        name: getattr(hits, name)[is_kept]
         for name in ("query", "row", "score", "above", "tied", "before")
     }
     return replace(hits, **columns, retrieved=retrieved)
@@ -166,32 +163,34 @@ class ClipVectors:
 
     def hits(self, judgments: Judgments, least: float | None = None) -> Hits:
         """Rank counts of the judged items, by counting and not by sorting."""
-        own = {name: row for row, name in enumerate(self.queries.names())}
-        place = {name: row for row, name in enumerate(self.items.names())}
-        row_of_query = np.array([own.get(query, -1) for query in judgments.queries], dtype=np.int64)
-        listed = np.array([place.get(item, -1) for item in judgments.items], dtype=np.int64)
-        rows = np.flatnonzero((listed >= 0) & (row_of_query[judgments.query_of_row] >= 0))
-        counts = self._rank_counts(row_of_query, judgments.query_of_row[rows], listed[rows])
-        retrieved = np.where(row_of_query >= 0, self.items.n - self._excluded(judgments.queries), 0)
-        found = Hits(judgments.query_of_row[rows], rows, *counts, retrieved, row_of_query >= 0)
-        return (
-            found
-            if least is None
-            else _at_least(found, least, self._count_at_least(row_of_query, least))
+        row_of = {name: row for row, name in enumerate(self.queries.names())}
+        place_of = {name: row for row, name in enumerate(self.items.names())}
+        row_of_query = np.array(
+            [row_of.get(query, -1) for query in judgments.queries], dtype=np.int64
         )
+        item_rows = np.array([place_of.get(item, -1) for item in judgments.items], dtype=np.int64)
+        owners, is_searched = judgments.query_of_row, row_of_query >= 0
+        rows = np.flatnonzero((item_rows >= 0) & is_searched[owners])
+        counts = self._rank_counts(row_of_query, owners[rows], item_rows[rows])
+        retrieved = np.where(is_searched, self.items.n - self._excluded(judgments.queries), 0)
+        hits = Hits(owners[rows], rows, *counts, retrieved, is_searched)
+        if least is None:
+            return hits
+        return _at_least(hits, least, self._count_at_least(row_of_query, least))
 
     def first(self, depth: int) -> Mapping[str, ClipList]:
         """The first items of each query; equal similarities in the order of the tie rule, by
         ascending id where it names none.
         """
-        found = search(self.queries, self.items, k=depth, options=self._options(self.queries))
+        neighbours = search(self.queries, self.items, k=depth, options=self._options(self.queries))
         names, lists = list(self.items.names()), dict[str, ClipList]()
-        for query, places, scores in zip(
-            self.queries.names(), found.positions, found.scores, strict=True
+        for query, positions, scores in zip(
+            self.queries.names(), neighbours.positions, neighbours.scores, strict=True
         ):
-            n_found = int((places >= 0).sum())
+            n_found = int((positions >= 0).sum())
             lists[query] = ClipList(
-                [names[each] for each in places[:n_found].tolist()], scores[:n_found].tolist()
+                [names[position] for position in positions[:n_found].tolist()],
+                scores[:n_found].tolist(),
             )
         return lists
 
@@ -209,16 +208,12 @@ class ClipVectors:
 
     def _excluded(self, queries: Sequence[str]) -> Ints:
         """(queries,) number of items that are excluded for each."""
-        inside = set(self.items.names())
-        alone = np.array(
-            [self.exclude_self and query in inside for query in queries], dtype=np.int64
-        )
-        if self.labels is None:
-            return alone
-        sizes = Counter(self.labels[name] for name in inside & set(self.labels))
-        places = zip(queries, alone.tolist(), strict=True)
+        items = set(self.items.names())
+        labels = self.labels or {}
+        sizes = Counter(labels[name] for name in items & labels.keys())
         excluded = [
-            sizes[self.labels[query]] if query in self.labels else one for query, one in places
+            sizes[labels[query]] if query in labels else self.exclude_self and query in items
+            for query in queries
         ]
         return np.array(excluded, dtype=np.int64)
 
@@ -228,26 +223,27 @@ class ClipVectors:
         above, tied, before = (np.zeros(total, dtype=np.int64) for _ in range(3))
         scores = np.zeros(total)
         counts = np.bincount(query, minlength=len(row_of_query)).astype(np.int64)
-        offsets = offsets_of(counts)
-        some = np.flatnonzero(counts)
+        offsets = segment_offsets(counts)
+        with_items = np.flatnonzero(counts)
         step = max(1, _PAIRS_AT_ONCE // max(int(counts.max(initial=1)), 1))
-        for start in range(0, len(some), step):
-            part = some[start : start + step]
+        for start in range(0, len(with_items), step):
+            part = with_items[start : start + step]
             width = int(counts[part].max())
             inside = np.arange(width)[None, :] < counts[part][:, None]
             rows = (offsets[part][:, None] + np.arange(width)[None, :])[inside]
             targets = np.full((len(part), width), -1, dtype=np.int64)
             targets[inside] = item[rows]
             queries = self.queries.take(row_of_query[part])
-            found = ranks_of(
+            ranked = ranks_of(
                 queries, self.items, targets, options=self._options(queries), progress=self.progress
             )
-            above[rows], tied[rows], before[rows] = (
-                found.above[inside],
-                found.tied[inside],
-                found.before[inside],
-            )
-            scores[rows] = found.scores[inside]
+            for column, of_part in (
+                (above, ranked.above),
+                (tied, ranked.tied),
+                (before, ranked.before),
+                (scores, ranked.scores),
+            ):
+                column[rows] = of_part[inside]
         return RankCounts(scores, above, tied, before)
 
     def _count_at_least(self, row_of_query: Ints, least: float) -> Ints:
@@ -258,10 +254,10 @@ class ClipVectors:
         waiting, depth = np.flatnonzero(row_of_query >= 0), _FIRST
         while len(waiting):
             queries = self.queries.take(row_of_query[waiting])
-            found = search(
+            neighbours = search(
                 queries, self.items, k=min(depth, self.items.n), options=self._options(queries)
             )
-            counts[waiting] = (found.scores >= least).sum(axis=1)
+            counts[waiting] = (neighbours.scores >= least).sum(axis=1)
             waiting = waiting[(counts[waiting] == depth) & (depth < self.items.n)]
             depth *= 8
         return counts

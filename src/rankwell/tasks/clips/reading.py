@@ -5,7 +5,8 @@ kind, behaviour and position.
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 from rankwell.tasks.clips.nouns import Unit, find_units, is_a
 from rankwell.tasks.clips.phrases import DETERMINERS, ClauseWords
@@ -48,6 +49,22 @@ class _Said(NamedTuple):
     rule: Rule
     first: int
     last: int
+    units: Sequence[Unit]
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of its units."""
+        return range(self.first, self.last + 1)
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The places of its words."""
+        return self.units[0].start, self.units[-1].end
+
+    @property
+    def why(self) -> str:
+        """The rule, as a reason."""
+        return f"rule: {self.rule.text}"
 
 
 @dataclass
@@ -76,74 +93,72 @@ class _SceneText:
     ) -> None:
         self.words, self.wording = words, wording
         self.units = find_units(words, names, wording)
-        self.names = frozenset((unit.start, unit.end) for unit in self.units) & names.keys()
+        self.names = frozenset(unit.span for unit in self.units) & names.keys()
         self.clause = list(_clauses(self.units))
         self.said = self._matches()
-        cores = {place: each for each in self.said for place in range(each.first, each.last + 1)}
+        cores = self._cores()
         self.actors = {
-            place: _Actor(place)
-            for place, unit in enumerate(self.units)
+            number: _Actor(number)
+            for number, unit in enumerate(self.units)
             if is_a(unit, "actor")
             and not (
-                place in cores
-                and (cores[place].rule.says.get("drop") or unit.tag == "actor.someone")
+                number in cores
+                and (cores[number].rule.says.get("drop") or unit.tag == "actor.someone")
             )
         }
-        self.nouns = {
-            place
-            for place, unit in enumerate(self.units)
-            if place in self.actors or is_a(unit, "ego.self", "ego.object")
-        }
+        self.nouns = [
+            number
+            for number, unit in enumerate(self.units)
+            if number in self.actors or is_a(unit, "ego.self", "ego.object")
+        ]
         self.nameless = _Actor(None)
-        self.found: list[Sense] = []
+        self.senses: list[Sense] = []
         self.freed: set[tuple[int, int]] = set()
         self.known = [word in wording.small for word in words.plain]
-        for place, unit in enumerate(self.units):
-            if unit.tag not in ("-", "-head", "stop", "and") or any(
-                each.first <= place <= each.last for each in self.said
-            ):
-                self.known[unit.start : unit.end] = [True] * (unit.end - unit.start)
+        for number, unit in enumerate(self.units):
+            if unit.tag not in ("-", "-head", "stop", "and") or number in cores:
+                _mark(self.known, unit.span, True)
         inside = [0] * len(words.plain)
-        verbs = [self.span(each) for each in self.said if len(each.rule.says) > 1]
-        nouns = [*self.names, *((unit.start, unit.end) for unit in self.units if "." in unit.tag)]
-        for number, (start, end) in enumerate([*verbs, *nouns]):
-            inside[start:end] = [number + 1 if number < len(verbs) else -number - 1] * (end - start)
+        verbs = [said.span for said in self.said if len(said.rule.says) > 1]
+        nouns = [*self.names, *(unit.span for unit in self.units if "." in unit.tag)]
+        for number, span in enumerate([*verbs, *nouns], 1):
+            _mark(inside, span, number if number <= len(verbs) else -number)
         self.negated = words.negated(inside)
 
-    def span(self, said: _Said) -> tuple[int, int]:
-        """The words of a core."""
-        return self.units[said.first].start, self.units[said.last].end
+    def _cores(self) -> dict[int, _Said]:
+        return {number: said for said in self.said for number in said.numbers}
 
     def read(self) -> Understood:
         """Everything that is said, in the order of the text."""
-        empty = [each for each in self.said if each.rule.says.get("drop") == "names"]
-        dropped = {unit[:2] for each in empty for unit in self.units[each.first : each.last + 1]}
+        dropped = {
+            unit.span
+            for said in self.said
+            if said.rule.says.get("drop") == "names"
+            for unit in said.units
+        }
         for unit in self.units:
-            if unit.tag.startswith(("scene.", "place.")) and (unit.start, unit.end) not in {
-                *self.names,
-                *dropped,
-            }:
-                self._add((unit.tag,), unit.start, unit.end, f"words of {unit.tag}")
-        void = [each for each in self.said if self._is_void(each)]
+            is_scene = unit.tag.startswith(("scene.", "place."))
+            if is_scene and unit.span not in self.names | dropped:
+                self._add((unit.tag,), unit.span, f"words of {unit.tag}")
+        void = {id(said.rule) for said in self.said if self._is_void(said)}
         if void:
-            self.said = self._matches({id(each.rule) for each in void})
-        for each in self.said:
-            self._place(each)
+            self.said = self._matches(void)
+        for said in self.said:
+            self._place(said)
         for actor in (*self.actors.values(), self.nameless):
             self._close(actor)
         plain = [self.wording.lemma(word) in self.wording.plain for word in self.words.plain]
         for unit in self._mute():
-            self.known[unit.start : unit.end] = [False] * (unit.end - unit.start)
-            plain[unit.start : unit.end] = [True] * (unit.end - unit.start)
+            _mark(self.known, unit.span, False)
+            _mark(plain, unit.span, True)
         ruled = {
-            unit[:2]
-            for each in self.said
-            for unit in self.units[each.first : each.last + 1]
+            unit.span
+            for said in self.said
+            for unit in said.units
             if is_a(unit, "do", "ego", "place")
         }
-        senses = tuple(sorted(self.found, key=lambda each: each[1:3]))
         return Understood(
-            senses,
+            tuple(sorted(self.senses, key=lambda sense: sense[1:3])),
             self.names - ruled - dropped - self.freed,
             tuple(self.known),
             tuple(self.negated),
@@ -154,78 +169,64 @@ class _SceneText:
         """Nouns from which nothing follows: those of no keyword, as `truck stop`, and a driver
         without an act or a place.
         """
-        read = {place for each in self.said for place in range(each.first, each.last + 1)}
-        read |= {place for place, actor in self.actors.items() if actor.does or actor.parts}
+        read = self._cores().keys() | {
+            number for number, actor in self.actors.items() if actor.does or actor.parts
+        }
         return [
             unit
-            for place, unit in enumerate(self.units)
-            if unit.tag in ("none", "actor.someone") and place not in read
+            for number, unit in enumerate(self.units)
+            if unit.tag in ("none", "actor.someone") and number not in read
         ]
 
     def _add(
         self,
         concepts: tuple[str, ...],
-        start: int,
-        end: int,
+        span: tuple[int, int],
         why: str,
         *,
         negated: bool | None = None,
     ) -> None:
-        several = self.wording.vague.get(concepts[0], concepts) if len(concepts) == 1 else concepts
-        inside = self.negated[start:end]
-        self.found.append(
-            Sense(several, start, end, any(inside) if negated is None else negated, why)
-        )
+        readings = self.wording.vague.get(concepts[0], concepts) if len(concepts) == 1 else concepts
+        is_negated = any(self.negated[slice(*span)]) if negated is None else negated
+        self.senses.append(Sense(readings, *span, is_negated, why))
 
     def _matches(self, void: Collection[int] = ()) -> list[_Said]:
         """The rules that hold, the longest first; no word counts in two of them."""
-        places = [0]
-        for unit in self.units:
-            places.append(places[-1] + len(_shown(unit)))
-        line = "".join(map(_shown, self.units))
-        named = [
-            (unit.start, unit.end) in self.names and is_a(unit, "do", "ego", "place")
-            for unit in self.units
-        ]
-        taken = [False] * len(self.units)
-        found: list[tuple[int, int, _Said]] = []
+        shown = [f" {unit.lemma}={unit.word}:{unit.tag}" for unit in self.units]
+        line, unit_starts = "".join(shown), [0, *accumulate(map(len, shown))]
+        matches: list[tuple[int, int, _Said]] = []
         for order, rule in enumerate(self.wording.rules):
             for match in rule.pattern.finditer(line) if id(rule) not in void else ():
                 first, last = (
-                    bisect_right(places, at) - 1
+                    bisect_right(unit_starts, at) - 1
                     for at in (match.start("core"), match.end("core") - 1)
                 )
-                ended = bool(rule.says.get("drop")) and {"a", "an", "the"} & {
-                    *self.words.plain[self.units[last].end :][:1]
-                }
-                if (
-                    last >= first
-                    and not ended
-                    and not (rule.says.get("bare") and self._is_noun(last))
-                ):
-                    found.append((first - last, order, _Said(rule, first, last)))
-        kept: list[_Said] = []
-        for _, _, each in sorted(found, key=lambda each: each[:2]):
-            alone = (
-                each.first == each.last
-                and named[each.first]
-                and not is_a(self.units[each.first], "place")
+                if last < first or (rule.says.get("bare") and self._is_noun(last)):
+                    continue
+                following = self.words.plain[self.units[last].end :][:1]
+                if not (rule.says.get("drop") and {"a", "an", "the"} & {*following}):
+                    said = _Said(rule, first, last, self.units[first : last + 1])
+                    matches.append((first - last, order, said))
+        taken, disjoint = set[int](), list[_Said]()
+        for _, _, said in sorted(matches, key=lambda row: row[:2]):
+            # A name alone is no rule, but for a place.
+            is_name = said.first == said.last and (
+                said.units[0].span in self.names and is_a(said.units[0], "do", "ego")
             )
-            if not alone and not any(taken[each.first : each.last + 1]):
-                taken[each.first : each.last + 1] = [True] * (each.last + 1 - each.first)
-                kept.append(each)
-        return sorted(kept, key=lambda each: each.first)
+            if not is_name and taken.isdisjoint(said.numbers):
+                taken.update(said.numbers)
+                disjoint.append(said)
+        return sorted(disjoint, key=lambda said: said.first)
 
-    def _is_noun(self, place: int) -> bool:
+    def _is_noun(self, number: int) -> bool:
         """Whether a noun that may be a subject with its verb is surely one: a label, after `the`,
         or before another person.
         """
-        start, end, *_ = self.units[place]
-        definite = _DEFINITE & {*self.words.plain[max(0, start - 1) : start]}
+        unit = self.units[number]
         return (
-            (start, end) in self.names
-            or bool(definite)
-            or any(is_a(unit, "actor.pedestrian") for unit in self.units[place:])
+            unit.span in self.names
+            or bool(_DEFINITE & {*self.words.plain[max(0, unit.start - 1) : unit.start]})
+            or any(is_a(later, "actor.pedestrian") for later in self.units[number:])
         )
 
     def _is_void(self, said: _Said) -> bool:
@@ -241,105 +242,80 @@ class _SceneText:
 
     def _place(self, said: _Said) -> None:
         """Gives what a rule says to its actor, to the ego vehicle or to the scene."""
-        says, (start, end) = said.rule.says, self.span(said)
+        says = said.rule.says
         if "part" in says:
-            side = self._side(said)
-            other = _OPPOSITE.get(side, "")
-            parts = [
-                side if part == "side" else other if part == "other-side" else part
-                for part in says["part"]
-            ]
+            side = next((unit.lemma for unit in said.units if unit.word in ("left", "right")), "")
+            sides = {"side": side, "other-side": _OPPOSITE.get(side, "")}
+            parts = [sides.get(part, part) for part in map(str, says["part"])]
             actor = self._nearest(said, parts)
             if actor is not None:
                 actor.parts += [(part, said) for part in parts]
             return
-        why = f"rule: {said.rule.text}"
         subject = self._subject(said) if {"actor", "ego"} & says.keys() else None
+        is_nobody = (
+            isinstance(subject, _Actor)
+            and subject.unit is not None
+            and self._is_negated(self.units[subject.unit])
+        )
         for scene in says.get("scene", ()):
-            of = (
-                isinstance(subject, _Actor)
-                and subject.unit is not None
-                and self._is_negated(self.units[subject.unit])
-            )
-            self._add((scene,), start, end, why, negated=True if of else None)
+            self._add((scene,), said.span, said.why, negated=is_nobody or None)
+        after = self._after(said)
         if subject == "ego":
             for concept in says.get("ego", ()):
-                self._add((concept,), start, end, why)
-            following = next(
-                (self.actors[place] for place in self._after(said) if place in self.actors), None
-            )
-            if following is not None:
-                self._say(following, says.get("object", ()), said)
+                self._add((concept,), said.span, said.why)
+            following = [self.actors[number] for number in after if number in self.actors]
+            if following:
+                self._say(following[0], says.get("object", ()), said)
         elif isinstance(subject, _Actor):
-            after = self._after(said)
-            of_another = (
+            is_of_another = (
                 "object" in says
                 and bool(after)
                 and self.actors.get(after[0], subject) is not subject
             )
-            self._say(
-                subject,
-                [
-                    each
-                    for each in says.get("actor", ())
-                    if each.startswith("do.") or not of_another
-                ],
-                said,
-            )
+            concepts = [
+                concept
+                for concept in says.get("actor", ())
+                if concept.startswith("do.") or not is_of_another
+            ]
+            self._say(subject, concepts, said)
 
     @staticmethod
     def _say(actor: _Actor, concepts: Iterable[str], said: _Said) -> None:
         for concept in concepts:
             (actor.does if concept.startswith("do.") else actor.parts).append((concept, said))
 
-    def _side(self, said: _Said) -> str:
-        return next(
-            (
-                unit.lemma
-                for unit in self.units[said.first : said.last + 1]
-                if unit.word in ("left", "right")
-            ),
-            "",
-        )
+    def _in_clause(self, numbers: Iterable[int], of: int) -> list[int]:
+        """The numbers of units in the clause of one."""
+        return [number for number in numbers if self.clause[number] == self.clause[of]]
 
     def _after(self, said: _Said) -> list[int]:
         """The nouns of the same clause after a core."""
-        return [
-            place
-            for place in range(said.last + 1, len(self.units))
-            if self.clause[place] == self.clause[said.last] and place in self.nouns
-        ]
+        return [number for number in self._in_clause(self.nouns, said.last) if number > said.last]
 
-    def _is_subject(self, place: int) -> bool:
+    def _is_subject(self, number: int) -> bool:
         """Whether a noun stands where a subject may: neither a preposition nor a verb has it as its
         object.
         """
-        unit, before = self.units[place], self.units[place - 1] if place else None
+        unit, before = self.units[number], self.units[number - 1] if number else None
         first = before is None or before.tag in ("stop", "and")
         if unit.tag == "ego.object":
-            after = self.units[place + 1] if place + 1 < len(self.units) else None
+            after = self.units[number + 1] if number + 1 < len(self.units) else None
             return first and after is not None and after.word.endswith("ing")
         if before is None or first:
             return True
-        if self._without(place):
+        if self._without(number):
             return False
-        verb = any(
-            each.first <= place - 1 <= each.last and "part" not in each.rule.says
-            for each in self.said
+        is_object = is_a(unit, "ego") and any(
+            number - 1 in said.numbers and "part" not in said.rule.says for said in self.said
         )
-        return before.lemma not in self.wording.classes["preposition"] and not (
-            verb and is_a(unit, "ego")
-        )
+        return before.lemma not in self.wording.classes["preposition"] and not is_object
 
     def _subject(self, said: _Said) -> "_Actor | str":
         """The one that does it: the noun after a participle, the agent of a passive, else the
         subject of the clause.
         """
-        clause, word = self.clause[said.first], self.units[said.last].word
         before = [
-            place
-            for place in sorted(self.nouns)
-            if place < said.first and self.clause[place] == clause
+            number for number in self._in_clause(self.nouns, said.first) if number < said.first
         ]
         after = self._after(said)
         nearest = before[-1] if before else None
@@ -356,15 +332,16 @@ class _SceneText:
             return self._noun(nearest)
         if subjects := list(filter(self._is_subject, before)):
             return self._noun(subjects[-1])
-        inverted = bool(after) and (
-            self.units[said.first].word.endswith("s")
-            or (
+        if after and after[0] in self.actors:
+            is_inverted = said.units[0].word.endswith("s") or (
                 not said.rule.says.get("ego")
-                and (not word.endswith("ing") or self.units[said.last + 1].lemma == "be")
+                and (
+                    not said.units[-1].word.endswith("ing")
+                    or self.units[said.last + 1].lemma == "be"
+                )
             )
-        )
-        if inverted and after[0] in self.actors:
-            return self.actors[after[0]]
+            if is_inverted:
+                return self.actors[after[0]]
         return self._subject_beyond(said, before, after)
 
     def _subject_beyond(
@@ -375,48 +352,40 @@ class _SceneText:
         """
         clause = self.clause[said.first]
         earlier = [
-            place
-            for place in sorted(self.nouns)
-            if self.clause[place] < clause and self._is_subject(place)
+            number
+            for number in self.nouns
+            if self.clause[number] < clause and self._is_subject(number)
         ]
         if earlier:
-            return self._noun(
-                next(place for place in earlier if self.clause[place] == self.clause[earlier[-1]])
-            )
+            return self._noun(self._in_clause(earlier, earlier[-1])[0])
         if before and before[0] in self.actors:
             return self.actors[before[0]]
         if said.rule.says.get("ego") or (said.rule.says.get("object") and after):
             return "ego"
         return next(
-            (actor for place, actor in self.actors.items() if place > said.last), self.nameless
+            (actor for number, actor in self.actors.items() if number > said.last), self.nameless
         )
 
-    def _is_agent(self, said: _Said, place: int, *, direct: bool) -> bool:
+    def _is_agent(self, said: _Said, number: int, *, direct: bool) -> bool:
         """Whether a noun after a verb does it: `overtaken by a bus`, `parked cars`."""
-        between = self.units[said.last + 1 : place]
+        between, last = self.units[said.last + 1 : number], said.units[-1]
         if any(unit.word == "by" for unit in between):
             return len(between) <= 3
-        gap = self.words.plain[self.units[said.last].end : self.units[place].start]
-        bare = all(
-            unit.tag[0] == "-" and unit.lemma not in self.wording.classes["preposition"]
-            for unit in between
+        prepositions = self.wording.classes["preposition"]
+        is_bare = len(between) <= 2 and all(
+            unit.tag[0] == "-" and unit.lemma not in prepositions for unit in between
         )
-        last = self.units[said.last]
-        participle = (
-            last.word.endswith(("ing", "ed", "en"))
-            and last.lemma not in self.wording.classes["preposition"]
-        )
+        is_participle = last.word.endswith(("ing", "ed", "en")) and last.lemma not in prepositions
         return (
-            bare
-            and len(between) <= 2
-            and participle
-            and not DETERMINERS & set(gap)
-            and place in self.actors
+            is_bare
+            and is_participle
+            and DETERMINERS.isdisjoint(self.words.plain[last.end : self.units[number].start])
+            and number in self.actors
             and not direct
         )
 
-    def _without(self, place: int) -> bool:
-        before = [unit.word for unit in self.units[max(0, place - 2) : place]]
+    def _without(self, number: int) -> bool:
+        before = [unit.word for unit in self.units[max(0, number - 2) : number]]
         return before[-1:] == ["without"] or before == ["with", "no"]
 
     def _links(self, unit: Unit) -> bool:
@@ -424,38 +393,32 @@ class _SceneText:
             {unit.lemma, unit.word} & self.wording.classes["linking"]
         ) or unit.word.endswith("ly")
 
-    def _noun(self, place: int) -> "_Actor | str":
-        return self.actors.get(place, self.nameless) if is_a(self.units[place], "actor") else "ego"
+    def _noun(self, number: int) -> "_Actor | str":
+        return (
+            self.actors.get(number, self.nameless) if is_a(self.units[number], "actor") else "ego"
+        )
 
     def _nearest(self, said: _Said, parts: Sequence[str]) -> _Actor | None:
         """The actor whose place it is: the last one before in the clause, else the next one, else
         that of the clause before.
         """
-        clause = self.clause[said.first]
-        mine = [place for place in self.actors if self.clause[place] == clause]
         if parts == ["front-object"]:
             drives = self._subject(said) == "ego"
-            following = [place for place in self._after(said) if place in self.actors]
+            following = [number for number in self._after(said) if number in self.actors]
             return self.actors[following[0]] if drives and following else None
-        ego = any(
-            is_a(self.units[place], "ego") and self._is_subject(place)
-            for place in range(said.first)
-            if self.clause[place] == clause
-        )
-        before = [place for place in mine if place < said.first]
-        after = [place for place in mine if place > said.last]
-        if before or after:
-            return self.actors[before[-1] if before else after[0]]
-        if ego:
+        if near := _around(self._in_clause(self.actors, said.first), said):
+            return self.actors[near[0]]
+        if any(
+            is_a(self.units[number], "ego") and self._is_subject(number)
+            for number in self._in_clause(range(said.first), said.first)
+        ):
             return None
-        earlier = [place for place in self.actors if place < said.first]
-        later = [place for place in self.actors if place > said.last]
-        if earlier or later:
-            return self.actors[earlier[-1] if earlier else later[0]]
+        if near := _around(self.actors, said):
+            return self.actors[near[0]]
         return None if "split" in parts else self.nameless
 
     def _is_negated(self, unit: Unit) -> bool:
-        return unit.tag == "actor.nobody" or any(self.negated[unit.start : unit.end])
+        return unit.tag == "actor.nobody" or any(self.negated[slice(*unit.span)])
 
     def _close(self, actor: _Actor) -> None:
         """Adds the kind, the behaviour and the position of an actor; of one that must not be there,
@@ -469,25 +432,23 @@ class _SceneText:
         denied = (
             []
             if none
-            else [
-                each for each in actor.does if each[0] in _BEHAVIOURS and self._has_negated(each[1])
-            ]
+            else [act for act in actor.does if act[0] in _BEHAVIOURS and self._has_negated(act[1])]
         )
-        actor.does = [each for each in actor.does if each not in denied]
-        does, place = self._behaviours(actor), self._position(actor)
+        actor.does = [act for act in actor.does if act not in denied]
+        does, position = self._behaviours(actor), self._position(actor)
         holds = bool(does) and actor.unit is not None and self._holds(does[0][1], actor.unit)
         if (
             actor.unit is not None
             and unit is not None
             and unit.tag not in ("actor.someone", "actor.nobody")
         ):
-            if none and not place and not holds and (does or self._shares_behaviour(actor.unit)):
-                self.freed.add((unit.start, unit.end))
-            elif (unit.start, unit.end) not in self.names:
-                self._add((unit.tag,), unit.start, unit.end, f"words of {unit.tag}", negated=none)
-            if none and place:
+            if none and not position and not holds and (does or self._shares_behaviour(actor.unit)):
+                self.freed.add(unit.span)
+            elif unit.span not in self.names:
+                self._add((unit.tag,), unit.span, f"words of {unit.tag}", negated=none)
+            if none and position:
                 return
-        elif none and place:
+        elif none and position:
             does = []
         elif (
             unit is not None
@@ -495,55 +456,47 @@ class _SceneText:
             and not actor.does
             and unit.word not in ("nothing", "none")
         ):
-            self._add(
-                ("actor.pedestrian",), unit.start, unit.end, f"words of {unit.tag}", negated=True
-            )
+            self._add(("actor.pedestrian",), unit.span, f"words of {unit.tag}", negated=True)
         none = none and not holds
         for concept, said in [*denied, *does]:
             # Where a street is part of the rule, it is excluded already.
             if not (none and "scene" in said.rule.says):
                 meant = tuple(said.rule.says.get("none", ())) if none else ()
-                self._add(
-                    meant or (concept,),
-                    *self.span(said),
-                    f"rule: {said.rule.text}",
-                    negated=True if none else None,
-                )
-        for concepts, parts in place:
-            spans = [self.span(each) for each in (parts if len(concepts) > 1 else parts[:1])]
-            start, end = min(start for start, _ in spans), max(end for _, end in spans)
+                self._add(meant or (concept,), said.span, said.why, negated=none or None)
+        for concepts, parts in position:
+            starts, ends = zip(
+                *(part.span for part in (parts if len(concepts) > 1 else parts[:1])), strict=True
+            )
             why = f"rule: {'; '.join(dict.fromkeys(said.rule.text for said in parts))}"
-            self._add(concepts, start, end, why, negated=True if none else None)
+            self._add(concepts, (min(starts), max(ends)), why, negated=none or None)
 
-    def _holds(self, said: _Said, place: int) -> bool:
+    def _holds(self, said: _Said, number: int) -> bool:
         """Whether what is said before a negated actor holds all the same: overtaken, not by a
         car.
         """
         by = any(
             unit.word == "by" and not self._is_negated(unit)
-            for unit in self.units[said.last + 1 : place]
+            for unit in self.units[said.last + 1 : number]
         )
-        return said.last < place and not by and not self._has_negated(said)
+        return said.last < number and not by and not self._has_negated(said)
 
     def _has_negated(self, said: _Said) -> bool:
-        return any(self.negated[slice(*self.span(said))])
+        return any(self.negated[slice(*said.span)])
 
-    def _shares_behaviour(self, place: int) -> bool:
+    def _shares_behaviour(self, number: int) -> bool:
         """Whether an actor has the behaviour of the next, `no car or truck stops`, or one by its
         label, `no stationary cars`.
         """
         if (
-            place + 2 in self.actors
-            and self.units[place + 1].tag == "and"
-            and self._is_negated(self.units[place + 2])
+            number + 2 in self.actors
+            and self.units[number + 1].tag == "and"
+            and self._is_negated(self.units[number + 2])
         ):
-            return bool(self.actors[place + 2].does) or self._shares_behaviour(place + 2)
-        named = [
-            each
-            for each, unit in enumerate(self.units)
-            if is_a(unit, "do") and (unit.start, unit.end) in self.names
-        ]
-        return any(self.clause[each] == self.clause[place] for each in named)
+            return bool(self.actors[number + 2].does) or self._shares_behaviour(number + 2)
+        return any(
+            is_a(self.units[near], "do") and self.units[near].span in self.names
+            for near in self._in_clause(range(len(self.units)), number)
+        )
 
     def _behaviours(self, actor: _Actor) -> list[tuple[str, _Said]]:
         """The first behaviour that is said of an actor, with others where `or` stands between
@@ -556,11 +509,9 @@ class _SceneText:
             "do.move": "do.same" if ours else "do.move",
         }
         saying = {meant.get(does, does): said for does, said in reversed(actor.does)}
-        found = [(concept, saying[concept]) for concept in _BEHAVIOURS if concept in saying]
+        acts = [(concept, saying[concept]) for concept in _BEHAVIOURS if concept in saying]
         return [
-            each
-            for each in found
-            if each is found[0] or "or" in self._joint(found[0][1], each[1]).split()
+            act for act in acts if act is acts[0] or "or" in self._joint(acts[0][1], act[1]).split()
         ]
 
     def _position(self, actor: _Actor) -> list[tuple[tuple[str, ...], list[_Said]]]:
@@ -577,10 +528,10 @@ class _SceneText:
             if part in ("front", "own") and started is not None and said.first > started:
                 continue
             part = "front" if part == "front-object" else part
-            other = parts.get(_OPPOSITE.get(part, ""))
-            joint = "" if other is None else self._joint(other, said)
+            opposite = parts.get(_OPPOSITE.get(part, ""))
+            joint = "" if opposite is None else self._joint(opposite, said)
             joints.add(joint)
-            if other is None or joint in ("and", "or"):
+            if opposite is None or joint in ("and", "or"):
                 parts.setdefault(part, said)
         if not parts:
             return []
@@ -597,14 +548,22 @@ class _SceneText:
             else [(tuple(names), of)]
         )
 
-    def _joint(self, one: _Said, other: _Said) -> str:
+    def _joint(self, first_said: _Said, second_said: _Said) -> str:
         """The words between two rules, in either order."""
-        low, high = sorted((one, other), key=lambda each: each.first)
+        low, high = sorted((first_said, second_said), key=lambda said: said.first)
         return " ".join(unit.word for unit in self.units[low.last + 1 : high.first])
 
 
-def _shown(unit: Unit) -> str:
-    return f" {unit.lemma}={unit.word}:{unit.tag}"
+def _mark(flags: list[Any], span: tuple[int, int], flag: Any) -> None:
+    start, end = span
+    flags[start:end] = [flag] * (end - start)
+
+
+def _around(numbers: Iterable[int], said: _Said) -> list[int]:
+    """The last number before a core, else the first behind it, else none."""
+    numbers = list(numbers)
+    before = [number for number in numbers if number < said.first]
+    return before[-1:] or [number for number in numbers if number > said.last][:1]
 
 
 def _clauses(units: Sequence[Unit]) -> Iterable[int]:

@@ -49,42 +49,44 @@ class ClipAnswer(NamedTuple):
 
 def answers_of(variant: ClipVariant) -> dict[str, ClipAnswer]:
     """query -> its outcome, with its first results."""
-    explainer, inputs, found = variant.explainer, variant.inputs, dict[str, ClipAnswer]()
-    relevant: list[int] = variant.run.n_relevant.tolist()
+    explainer, inputs, relevant = variant.explainer, variant.inputs, variant.run.n_relevant
+    answers = dict[str, ClipAnswer]()
     for row, query in enumerate(variant.required.queries):
         items, similarities = variant.first[query]
-        results = tuple(
-            explainer.results(query, ClipList(items[: inputs.k], similarities[: inputs.k]))
+        results = explainer.results(query, ClipList(items[: inputs.k], similarities[: inputs.k]))
+        answers[query] = ClipAnswer(
+            inputs.texts.get(query, query),
+            explainer.keywords(query),
+            int(relevant[row]),
+            variant.status[row],
+            tuple(results),
         )
-        text = inputs.texts.get(query, query)
-        found[query] = ClipAnswer(
-            text, explainer.keywords(query), relevant[row], variant.status[row], results
-        )
-    return found
+    return answers
 
 
-def group_rows(variant: ClipVariant, whole: ResultsBuilder) -> list[dict[str, Any]]:
+def group_rows(variant: ClipVariant, builder_of_all: ResultsBuilder) -> list[dict[str, Any]]:
     """Summary rows for each group alone, where queries require more than one; its notes are added
     to those of the whole.
     """
     inputs, table = variant.inputs, variant.inputs.annotations
-    columns = [
-        (group, np.array([each.group == group for each in table.keywords], dtype=np.bool_))
+    columns = {
+        group: np.array([keyword.group == group for keyword in table.keywords], dtype=np.bool_)
         for group in table.groups
-    ]
-    required = [(group, mine) for group, mine in columns if (variant.required.wanted & mine).any()]
+    }
+    required = [group for group in columns if (variant.required.wanted & columns[group]).any()]
     rows: list[dict[str, Any]] = []
-    for group, mine in required if len(required) > 1 else ():
+    for group in required if len(required) > 1 else ():
         builder = ResultsBuilder(inputs.convention)
-        replace(variant, required=variant.required.only(mine), origin="").measure(builder)
-        whole.notes += builder.notes
-        whole.in_input_order |= builder.in_input_order
+        of_group = variant.required.only(columns[group])
+        replace(variant, required=of_group, origin="").measure(builder)
+        builder_of_all.notes += builder.notes
+        builder_of_all.in_input_order |= builder.in_input_order
         summaries = summarise(
             builder.values, intervals=inputs.options.intervals, seed=inputs.options.seed
         )
         rows += [
-            {**row, "group": group, **own}
-            for row, own in zip(summaries, builder.row_attributes, strict=True)
+            {**row, "group": group, **attributes}
+            for row, attributes in zip(summaries, builder.row_attributes, strict=True)
         ]
     return rows
 
@@ -99,33 +101,45 @@ def keyword_rows(variant: ClipVariant, measured: Sequence[Values]) -> list[dict[
     """
     inputs = variant.inputs
     deepest = next(
-        (place for place, each in enumerate(inputs.measures) if each.measure.cutoff == inputs.k), 0
+        (
+            number
+            for number, labelled in enumerate(inputs.measures)
+            if labelled.measure.cutoff == inputs.k
+        ),
+        0,
     )
     values, levels = measured[deepest], variant.levels()[deepest]
     queries, results, lacking = _lacking(variant)
     by_chance = _lacking_by_chance(variant)
-    places: list[int] = np.flatnonzero(queries).tolist()
-    masks = [variant.required.wanted[:, place] & values.counted for place in places]
-    over = [replace(values, values=np.where(mine, values.values, np.nan)) for mine in masks]
+    columns: list[int] = np.flatnonzero(queries).tolist()
+    masks = [variant.required.wanted[:, column] & values.counted for column in columns]
+    over = [replace(values, values=np.where(mask, values.values, np.nan)) for mask in masks]
     rows: list[dict[str, Any]] = []
-    for place, mine, row in zip(places, masks, summarise(over, intervals="none"), strict=True):
-        group, label = inputs.annotations.keywords[place]
-        counts = {
-            "clips": int(inputs.annotations.uses[place]),
-            "queries": int(queries[place]),
-            "k": inputs.k,
+    for column, mask, row in zip(columns, masks, summarise(over, intervals="none"), strict=True):
+        group, label = inputs.annotations.keywords[column]
+        n_results, n_lacking = int(results[column]), int(lacking[column])
+        weights = None if values.weights is None else values.weights[mask]
+        of_levels = {
+            name: None
+            if np.isnan(level[mask]).any()
+            else figure_of(level[mask], values.summary, weights)
+            for name, level in levels._asdict().items()
         }
-        counts |= {"results": int(results[place]), "lacking": int(lacking[place])}
-        missing = float(lacking[place] / results[place]) if results[place] else None
-        shares = {"missing": missing, "by_chance": float(by_chance[place])}
-        weights = None if values.weights is None else values.weights[mine]
-        for name, level in levels._asdict().items():
-            shares[name] = (
-                None
-                if np.isnan(level[mine]).any()
-                else figure_of(level[mine], values.summary, weights)
-            )
-        rows.append({**row, "group": group, "keyword": label, **counts, **shares})
+        rows.append(
+            {
+                **row,
+                "group": group,
+                "keyword": label,
+                "clips": int(inputs.annotations.uses[column]),
+                "queries": int(queries[column]),
+                "k": inputs.k,
+                "results": n_results,
+                "lacking": n_lacking,
+                "missing": n_lacking / n_results if n_results else None,
+                "by_chance": float(by_chance[column]),
+                **of_levels,
+            }
+        )
     return sorted(
         rows,
         key=lambda row: (
@@ -141,17 +155,17 @@ def _lacking(variant: ClipVariant) -> np.ndarray:
     and of those that lack it.
     """
     table, required = variant.inputs.annotations, variant.required
-    found = np.zeros((3, len(table.keywords)), dtype=np.int64)
+    numbers = np.zeros((3, len(table.keywords)), dtype=np.int64)
     for row in np.flatnonzero(variant.counted).tolist():
-        query, mine = required.queries[row], required.wanted[row]
-        found[0] += mine
+        query, wanted = required.queries[row], required.wanted[row]
+        numbers[0] += wanted
         for item in variant.first[query].items[: variant.inputs.k]:
             if variant.inputs.by_clips and item == query:
                 continue
-            place = table.index.get(item)
-            found[1] += mine
-            found[2] += mine if place is None else mine & ~table.carried[place]
-    return found
+            clip = table.index.get(item)
+            numbers[1] += wanted
+            numbers[2] += wanted if clip is None else wanted & ~table.carried[clip]
+    return numbers
 
 
 def _lacking_by_chance(variant: ClipVariant) -> Floats:
@@ -179,40 +193,33 @@ def details_of_clips(variant: ClipVariant) -> tuple[str, Details, list[str]]:
     """
     explainer, view = variant.explainer, variant.run.view
     ranked: dict[str, dict[str, tuple[int, float]]] = {query: {} for query in view.queries}
-    columns = (
-        view.query_of_row.tolist(),
-        view.items.tolist(),
-        view.ranks.tolist(),
-        view.scores.tolist(),
-    )
-    for at, row, rank, score in zip(*columns, strict=True):
+    columns = (view.query_of_row, view.items, view.ranks, view.scores)
+    for at, row, rank, score in zip(*(column.tolist() for column in columns), strict=True):
         ranked[view.queries[at]][str(explainer.judgments.items[row])] = (rank, score)
     queries: list[str] = []
     rows: list[ClipResult] = []
     for query in variant.required.queries:
         results, grades = explainer.results(query, variant.first[query]), explainer.grades(query)
-        shown = {result.item for result in results} | ({query} if explainer.clips_search else set())
-        places = {
-            item: ranked[query].get(item, (None, float("nan")))
+        listed_items = {result.item for result in results} | (
+            {query} if explainer.clips_search else set()
+        )
+        later = [
+            explainer.result(query, item, *ranked[query].get(item, (None, float("nan"))), grades)
             for item in grades
-            if item not in shown
-        }
-        later = [explainer.result(query, item, *place, grades) for item, place in places.items()]
+            if item not in listed_items
+        ]
         later.sort(key=lambda result: (result.rank is None, result.rank or 0))
         rows += [*results, *later]
         queries += [query] * (len(results) + len(later))
 
     def _floats(name: str) -> Floats:
-        return np.array(
-            [float("nan") if (cell := getattr(each, name)) is None else cell for each in rows],
-            dtype=np.float64,
-        )
+        return np.array([getattr(row, name) for row in rows], dtype=np.float64)
 
     rank, score, grade = map(_floats, ("rank", "similarity", "grade"))
     details = Details(
-        queries, [each.item for each in rows], rank, score, grade, [each.state for each in rows]
+        queries, [row.item for row in rows], rank, score, grade, [row.state for row in rows]
     )
-    return variant.name, details, [each.detail for each in rows]
+    return variant.name, details, [row.detail for row in rows]
 
 
 def query_columns(answers: Mapping[str, Mapping[str, ClipAnswer]]) -> dict[str, list[Any]]:
@@ -237,44 +244,47 @@ def rows_with_answers(
     """The rows of single queries with ceiling and chance level, keywords, number of relevant clips,
     status and results.
     """
-    known: dict[tuple[str, str], dict[str, Any]] = {}
+    columns_of: dict[tuple[str, str], dict[str, Any]] = {}
     width = max(map(len, answers.values()), default=0)
     for number, row in enumerate(rows):
-        level, place, key = levels[number // width], number % width, (row["run"], row["query"])
-        if key not in known:
-            answer = answers[key[0]][key[1]]
-            known[key] = {
-                name: getattr(answer, name) for name in ("text", "keywords", "relevant", "status")
-            } | {
+        level, position, key = levels[number // width], number % width, (row["run"], row["query"])
+        if key not in columns_of:
+            answer = answers[row["run"]][row["query"]]
+            columns_of[key] = {
+                "text": answer.text,
+                "keywords": answer.keywords,
+                "relevant": answer.relevant,
+                "status": answer.status,
                 "retrieved": [result.item for result in answer.results],
                 "similarities": [result.similarity for result in answer.results],
                 "results": [result.row() for result in answer.results],
             }
-        chance = float(level.chance[place])
-        yield (
-            row
-            | {"ceiling": float(level.ceiling[place]), "chance": None if isnan(chance) else chance}
-            | known[key]
-        )
+        chance = float(level.chance[position])
+        levels_of_row = {
+            "ceiling": float(level.ceiling[position]),
+            "chance": None if isnan(chance) else chance,
+        }
+        yield row | levels_of_row | columns_of[key]
 
 
 def worst_queries(
     values: Sequence[Values],
-    shown: set[str],
+    shown_measures: set[str],
     answers: Mapping[str, Mapping[str, ClipAnswer]],
     run: str,
 ) -> list[str]:
     """The counted queries of a run, the worst first: by the shown measures, by the others in turn,
     then by id.
     """
-    mine = sorted(
-        (each for each in values if each.run == run), key=lambda each: each.measure not in shown
+    of_run = sorted(
+        (of_measure for of_measure in values if of_measure.run == run),
+        key=lambda of_measure: of_measure.measure not in shown_measures,
     )
-    place = {query: row for row, query in enumerate(mine[0].queries)}
+    row_of = {query: row for row, query in enumerate(of_run[0].queries)}
 
     def _key(query: str) -> tuple[Any, ...]:
-        found = [float(each.values[place[query]]) for each in mine]
-        return *(-1.0 if isnan(value) else value for value in found), query
+        numbers = [float(of_measure.values[row_of[query]]) for of_measure in of_run]
+        return *(-1.0 if isnan(number) else number for number in numbers), query
 
     return sorted(
         (query for query, answer in answers[run].items() if answer.status == "counted"), key=_key
@@ -291,25 +301,22 @@ def split_empty(
 
     Raises NothingToEvaluate, with the notes that may explain it, where none is left.
     """
-    counting = [each for each in variants if each.counted.any()]
-    empty = [_on_empty(each) for each in variants if not each.counted.any()]
+    counting = [variant for variant in variants if variant.counted.any()]
+    empty = [_on_empty(variant) for variant in variants if not variant.counted.any()]
     if not counting:
         reasons = "".join(f"; {note.rstrip('.')}" for note in notes[:_MOST_NOTES])
         raise NothingToEvaluate(f"{empty[0]}{reasons}.")
-    return counting, [f"{each}; this reading is left out" for each in empty]
+    return counting, [f"{note}; this reading is left out" for note in empty]
 
 
 def _on_empty(variant: ClipVariant) -> str:
     status = variant.status
-    bare, alone, lost = (
-        status.count(each) for each in ("no keywords", "no relevant clip", "no result")
+    bare, alone, lost = map(status.count, ("no keywords", "no relevant clip", "no result"))
+    relevant = "relevant other" if variant.inputs.by_clips else "relevant"
+    return (
+        f"{variant.name}: none of {count_of(len(status), 'query', 'queries')} counts: {bare} name "
+        f"no keyword of the selection, {alone} have no {relevant} clip, and {lost} have no result"
     )
-    other = "other " if variant.inputs.by_clips else ""
-    why = (
-        f"{bare} name no keyword of the selection, {alone} have no relevant {other}clip, and "
-        f"{lost} have no result"
-    )
-    return f"{variant.name}: none of {count_of(len(status), 'query', 'queries')} counts: {why}"
 
 
 def variant_notes(variant: ClipVariant, measured: Sequence[Values]) -> list[str]:
@@ -318,53 +325,44 @@ def variant_notes(variant: ClipVariant, measured: Sequence[Values]) -> list[str]
     """
     run, total = variant.run, len(variant.status)
     notes: list[str] = []
-    for status, (one, several) in _LEFT_OUT.items():
-        mine = _titles(variant, np.array([each == status for each in variant.status]))
-        if mine:
-            notes.append(
-                f"{len(mine)} of {total} queries {one if len(mine) == 1 else several} left "
-                f"out: {named(mine)}"
-            )
-    if variant.inputs.relevance.kind == "graded" and (mine := _titles(variant, run.without_match)):
+    for status, (singular, plural) in _LEFT_OUT.items():
+        if titles := _titles(variant, np.array(variant.status) == status):
+            verb = singular if len(titles) == 1 else plural
+            notes.append(f"{len(titles)} of {total} queries {verb} left out: {named(titles)}")
+    titles = _titles(variant, run.without_match)
+    if variant.inputs.relevance.kind == "graded" and titles:
         short = [values.label for values in measured if (run.without_match & ~values.counted).any()]
-        what = (
-            f"for {count_of(len(mine), 'counted query', 'counted queries')} no clip has all the "
+        note = (
+            f"for {count_of(len(titles), 'counted query', 'counted queries')} no clip has all the "
             "keywords"
         )
-        so = (
-            f", and {', '.join(short)}, for which a clip is relevant or not, leave them out"
-            if short
-            else ""
+        if short:
+            note += f", and {', '.join(short)}, for which a clip is relevant or not, leave them out"
+        notes.append(f"{note}: {named(titles)}")
+    least = variant.inputs.options.min_similarity
+    below = variant.counted & run.view.present & (run.view.retrieved == 0)
+    if least is not None and (titles := _titles(variant, below)):
+        has, counts, them = (
+            ("has", "it counts as an empty result", "it")
+            if len(titles) == 1
+            else ("have", "they count as empty results", "them")
         )
-        notes.append(f"{what}{so}: {named(mine)}")
-    least, below = (
-        variant.inputs.options.min_similarity,
-        variant.counted & run.view.present & (run.view.retrieved == 0),
-    )
-    if least is not None and (mine := _titles(variant, below)):
-        has = "has" if len(mine) == 1 else "have"
-        what = (
-            f"{len(mine)} of {total} queries {has} no result with a similarity of {least:g} or more"
+        notes.append(
+            f"{len(titles)} of {total} queries {has} no result with a similarity of {least:g} or "
+            f"more; {counts} (ALFA's evaluator leaves {them} out): {named(titles)}"
         )
-        counts, them = (
-            ("it counts as an empty result", "it")
-            if len(mine) == 1
-            else ("they count as empty results", "them")
+    if titles := _titles(variant, run.without_query):
+        notes.append(
+            f"{count_of(len(titles), 'list does', 'lists do')} not hold the query itself, so that "
+            f"nothing is removed after the cut: {named(titles)}"
         )
-        notes.append(f"{what}; {counts} (ALFA's evaluator leaves {them} out): {named(mine)}")
-    if mine := _titles(variant, run.without_query):
-        what = (
-            f"{count_of(len(mine), 'list does', 'lists do')} not hold the query itself, so that "
-            "nothing is removed after the cut"
-        )
-        notes.append(f"{what}: {named(mine)}")
     return [f"{variant.name}: {note}" for note in notes]
 
 
-def _titles(variant: ClipVariant, chosen: Bools) -> list[str]:
+def _titles(variant: ClipVariant, is_titled: Bools) -> list[str]:
     return [
         variant.inputs.title(variant.required.queries[row])
-        for row in np.flatnonzero(chosen).tolist()
+        for row in np.flatnonzero(is_titled).tolist()
     ]
 
 
@@ -374,36 +372,34 @@ def mapping_notes(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> l
     """
     if [variant.origin for variant, _ in measured] != ["given", "mapped"]:
         return []
-    (given, values), (mapped, others) = measured
-    sides = (
-        (given.required.wanted, mapped.required.wanted),
-        (given.required.unwanted, mapped.required.unwanted),
-    )
-    differing = np.any([(one != other).any(axis=1) for one, other in sides], axis=0)
+    (labelled, of_given), (mapped, of_mapped) = measured
+    differing = (
+        (labelled.required.wanted != mapped.required.wanted)
+        | (labelled.required.unwanted != mapped.required.unwanted)
+    ).any(axis=1)
     notes: list[str] = []
-    if mine := _titles(given, differing):
-        is_ = "is" if len(mine) == 1 else "are"
+    if titles := _titles(labelled, differing):
+        verb = "is" if len(titles) == 1 else "are"
         notes.append(
-            f"{len(mine)} of {len(differing)} texts {is_} mapped to other than the given "
-            f"keywords: {named(mine)}"
+            f"{len(titles)} of {len(differing)} texts {verb} mapped to other than the given "
+            f"keywords: {named(titles)}"
         )
     means_of: dict[int, list[str]] = {}
-    for one, two in zip(values, others, strict=True):
-        both = one.counted & two.counted
-        if not both.any() or (
-            np.array_equal(one.counted, both) and np.array_equal(two.counted, both)
-        ):
+    for pair in zip(of_given, of_mapped, strict=True):
+        first, second = pair
+        common = first.counted & second.counted
+        if not common.any() or np.array_equal(first.counted, second.counted):
             continue
         means = [
-            figure_of(np.where(both, each.values, np.nan), each.summary, each.weights)
-            for each in (one, two)
+            figure_of(np.where(common, values.values, np.nan), values.summary, values.weights)
+            for values in pair
         ]
         if None not in means:
-            shown = [figure(mean, one.unit) for mean in means]
-            means_of.setdefault(int(both.sum()), []).append(
-                f"{one.label} {shown[0]} given, {shown[1]} mapped"
+            texts = [figure(mean, first.unit) for mean in means]
+            means_of.setdefault(int(common.sum()), []).append(
+                f"{first.label} {texts[0]} given, {texts[1]} mapped"
             )
-    for count, each in means_of.items():
-        what = count_of(count, "query that counts", "queries that count")
-        notes.append(f"over the {what} in both readings: {'; '.join(each)}")
+    for count, texts in means_of.items():
+        queries = count_of(count, "query that counts", "queries that count")
+        notes.append(f"over the {queries} in both readings: {'; '.join(texts)}")
     return notes

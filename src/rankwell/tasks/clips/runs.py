@@ -46,17 +46,13 @@ def own_ranks(judgments: Judgments, hits: Hits, ties: TieRule) -> OwnRanks:
     """The ranks of the query clips, which are junk: last of tied clips under the best order, first
     under the worst.
     """
-    own = (
-        np.zeros(len(hits.row), dtype=np.bool_)
-        if judgments.junk is None
-        else judgments.junk[hits.row]
-    )
-    before = {"optimistic": hits.tied - 1, "pessimistic": np.zeros_like(hits.tied)}.get(
-        ties, hits.before
-    )
     ranks = np.zeros(len(judgments.queries), dtype=np.int64)
-    ranks[hits.query[own]] = (hits.above + before + 1)[own]
-    return OwnRanks(ranks, bool((hits.tied[own] > 1).any()))
+    if judgments.junk is None:
+        return OwnRanks(ranks, False)
+    is_query = judgments.junk[hits.row]
+    before = {"optimistic": hits.tied - 1, "pessimistic": 0}.get(ties, hits.before)
+    ranks[hits.query[is_query]] = (hits.above + before + 1)[is_query]
+    return OwnRanks(ranks, bool((hits.tied[is_query] > 1).any()))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -134,19 +130,18 @@ class ClipRun(JudgedRun):
             else None
         )
 
-    def measured(self, measure: Measure) -> MeasuredQueries:
+    def evaluate(self, measure: Measure) -> MeasuredQueries:
         """The values of a measure; a list that loses its query within the first k has k - 1 clips
         left.
         """
         k = measure.cutoff
         if self.own is None or k is None:
-            return super().measured(measure)
+            return super().evaluate(measure)
         if self.ties == "expected" and (self.has_ties or self.own.is_tied):
-            return self.in_input_order.measured(measure)._replace(in_input_order=True)
-        found, lost = super().measured(measure), (self.own.ranks > 0) & (self.own.ranks <= k)
-        return found._replace(
-            values=np.where(lost, measure(self.resolved.cut(k - 1)), found.values)
-        )
+            return self.in_input_order.evaluate(measure)._replace(in_input_order=True)
+        measured, lost = super().evaluate(measure), (self.own.ranks > 0) & (self.own.ranks <= k)
+        shorter = measure(self.resolved.cut(k - 1))
+        return measured._replace(values=np.where(lost, shorter, measured.values))
 
     def reference(self, measure: Measure) -> ClipLevels:
         """The ceiling and the chance level of each query.
@@ -208,9 +203,9 @@ class ClipVariant:
     @cached_property
     def excluded(self) -> dict[str, set[str]]:
         """query -> clips that it cannot find, itself among them."""
-        own = self.inputs.by_clips
         return {
-            query: {*self.inputs.excluded.get(query, ()), *([query] if own else ())}
+            query: {*self.inputs.excluded.get(query, ())}
+            | ({query} if self.inputs.by_clips else set())
             for query in self.required.queries
         }
 
@@ -219,28 +214,24 @@ class ClipVariant:
         """The relevant clips of each query; where it is removed after the cut, the query itself is
         junk.
         """
-        inputs, vacuous = self.inputs, self.inputs.options.no_keywords == "vacuous"
-        found = judge(
+        inputs = self.inputs
+        judgments = judge(
             self.required,
             inputs.annotations,
             relevance=inputs.relevance,
             excluded=self.excluded,
-            vacuous=vacuous,
+            vacuous=inputs.options.no_keywords == "vacuous",
         )
-        return (
-            found.with_junk({query: [query] for query in self.required.queries})
-            if inputs.is_cut_first
-            else found
-        )
+        if not inputs.is_cut_first:
+            return judgments
+        return judgments.with_junk({query: [query] for query in self.required.queries})
 
     @cached_property
     def candidates(self) -> Ints:
         """(queries,) number of clips that each query could find."""
         gallery = set(self.inputs.annotations.clips) | self.ranked.others
-        found = [
-            len(gallery) - len(self.excluded[query] & gallery) for query in self.judgments.queries
-        ]
-        return np.array(found, dtype=np.int64)
+        left = [len(gallery - self.excluded[query]) for query in self.judgments.queries]
+        return np.array(left, dtype=np.int64)
 
     @cached_property
     def run(self) -> ClipRun:
@@ -248,10 +239,8 @@ class ClipVariant:
         return self._run(self.ranked.rankings)
 
     def _run(self, rankings: ClipRankings) -> ClipRun:
-        options, hits = (
-            self.inputs.options,
-            rankings.hits(self.judgments, self.inputs.options.min_similarity),
-        )
+        inputs = self.inputs
+        hits = rankings.hits(self.judgments, inputs.options.min_similarity)
         view = JudgedRankings.join(self.judgments, hits)
         return ClipRun(
             name=self.name,
@@ -259,11 +248,9 @@ class ClipVariant:
             ties=rankings.ties,
             levels=ReferenceLevels(self.judgments, self.candidates),
             counted=self._counted(view),
-            own=own_ranks(self.judgments, hits, rankings.ties)
-            if self.inputs.is_cut_first
-            else None,
-            no_relevant=options.no_relevant,
-            is_weighted=options.weights == "relevant",
+            own=own_ranks(self.judgments, hits, rankings.ties) if inputs.is_cut_first else None,
+            no_relevant=inputs.options.no_relevant,
+            is_weighted=inputs.options.weights == "relevant",
             reordered=lambda: self._run(rankings.in_input_order),
             tied_items="tied clips keep the order of the embeddings",
         )
@@ -277,28 +264,25 @@ class ClipVariant:
         """(queries,) whether each counts. Raises BadInput for a query whose lack of keywords or
         relevant clips is an error.
         """
-        options, without_keywords = self.inputs.options, self.required.counts == 0
-        vacuous = options.no_keywords == "vacuous"
+        options, bare = self.inputs.options, self.required.counts == 0
+        is_vacuous = options.no_keywords == "vacuous"
         without_relevant = (n_graded(view) == 0) & (
-            ~without_keywords | (vacuous and options.no_relevant == "skip")
+            ~bare | (is_vacuous and options.no_relevant == "skip")
         )
-        queries, lack = (
-            list(map(self.inputs.title, self.required.queries)),
-            "no keyword of the selection",
-        )
+        titles = list(map(self.inputs.title, self.required.queries))
         counted = counted_queries(
-            queries,
-            without_keywords,
-            "empty" if options.no_keywords == "vacuous" else options.no_keywords,
+            titles,
+            bare,
+            "empty" if is_vacuous else options.no_keywords,
             refuse=lambda query, _: (
-                f"query {query!r} has {lack}; leave it out, or choose "
+                f"query {query!r} has no keyword of the selection; leave it out, or choose "
                 f"{flag('--no-keywords', 'skip')}."
             ),
         )
         if options.no_results == "skip":
             counted &= view.retrieved > 0
         return counted_queries(
-            queries,
+            titles,
             without_relevant,
             options.no_relevant,
             considered=counted,
@@ -312,19 +296,10 @@ class ClipVariant:
     def status(self) -> list[str]:
         """(queries,) whether each counts, or why it does not."""
         bare = (self.required.counts == 0) & (self.inputs.options.no_keywords == "skip")
-        lost = (n_graded(self.run.view) > 0) & ~bare
-        return [
-            "counted"
-            if counted
-            else "no keywords"
-            if empty
-            else "no result"
-            if alone
-            else "no relevant clip"
-            for counted, empty, alone in zip(
-                self.counted.tolist(), bare.tolist(), lost.tolist(), strict=True
-            )
-        ]
+        lost = n_graded(self.run.view) > 0
+        return np.select(
+            [self.counted, bare, lost], ["counted", "no keywords", "no result"], "no relevant clip"
+        ).tolist()
 
     @cached_property
     def explainer(self) -> Explainer:
@@ -343,70 +318,62 @@ class ClipVariant:
         query without a match.
         """
         inputs, run = self.inputs, self.run
-        for each in inputs.measures if inputs.options.no_relevant == "error" else ():
-            out = run.unmatched(each.measure)
-            if out.any():
-                query = inputs.title(self.required.queries[int(np.flatnonzero(out)[0])])
-                what = (
-                    f"query {query!r} has no clip with all its keywords, which {each.label} "
-                    "requires"
-                )
+        for labelled in inputs.measures if inputs.options.no_relevant == "error" else ():
+            unmatched = np.flatnonzero(run.unmatched(labelled.measure))
+            if len(unmatched):
+                query = inputs.title(self.required.queries[int(unmatched[0])])
                 raise BadInput(
-                    f"{what}; leave it out, or choose {flag('--no-relevant', 'skip')} or empty."
+                    f"query {query!r} has no clip with all its keywords, which {labelled.label} "
+                    f"requires; leave it out, or choose {flag('--no-relevant', 'skip')} or empty."
                 )
         start = len(builder.values)
         builder.add(run, inputs.measures, self.counted)
         values, origin = builder.values[start:], {"keywords": self.origin} if self.origin else {}
-        coverages = [float(each.counted.mean()) if each.queries else 0.0 for each in values]
-        attributes = zip(builder.row_attributes[start:], coverages, strict=True)
         builder.row_attributes[start:] = [
-            {**own, "coverage": coverage, **origin} for own, coverage in attributes
+            {
+                **attributes,
+                "coverage": float(of_measure.counted.mean()) if of_measure.queries else 0.0,
+                **origin,
+            }
+            for of_measure, attributes in zip(values, builder.row_attributes[start:], strict=True)
         ]
         return values
 
     def levels(self) -> list[ClipLevels]:
         """The ceilings and chance levels of each measure, in the unit of the convention."""
-        found: list[ClipLevels] = []
-        for each in self.inputs.measures:
-            scale, _ = self.inputs.convention.shows(each.measure.entry.unit)
-            found.append(ClipLevels(*(level * scale for level in self.run.reference(each.measure))))
-        return found
+        levels: list[ClipLevels] = []
+        for labelled in self.inputs.measures:
+            scale, _ = self.inputs.convention.shows(labelled.measure.entry.unit)
+            reference = self.run.reference(labelled.measure)
+            levels.append(ClipLevels(*(level * scale for level in reference)))
+        return levels
 
     def counts(self) -> dict[str, Any]:
         """The number of queries with each outcome."""
-        inputs, run, view, without_keywords = (
-            self.inputs,
-            self.run,
-            self.run.view,
-            self.required.counts == 0,
-        )
-        short = {str(k): int(((view.retrieved < k) & self.counted).sum()) for k in inputs.ks}
-        has_threshold = inputs.options.min_similarity is not None
-        return {
+        inputs, run, view = self.inputs, self.run, self.run.view
+        bare = self.required.counts == 0
+        counts = {
             "queries": len(self.counted),
             results.QUERIES_COUNTED: int(self.counted.sum()),
-            "no_keywords": int(without_keywords.sum()),
-            results.QUERIES_WITHOUT_RELEVANT: int(
-                ((n_graded(view) == 0) & ~without_keywords).sum()
-            ),
-            **(
-                {"without_full_match": int(run.without_match.sum())}
-                if inputs.relevance.kind == "graded"
-                else {}
-            ),
+            "no_keywords": int(bare.sum()),
+            results.QUERIES_WITHOUT_RELEVANT: int(((n_graded(view) == 0) & ~bare).sum()),
+            "without_full_match": int(run.without_match.sum())
+            if inputs.relevance.kind == "graded"
+            else None,
             results.QUERIES_MISSING: int((~view.present).sum()),
-            **({"failed": len(self.ranked.failed)} if self.ranked.failed else {}),
-            **(
-                {"abstained": int((view.present & (view.retrieved == 0)).sum())}
-                if has_threshold
-                else {}
-            ),
-            "fewer_results_than_k": short,
+            "failed": len(self.ranked.failed) or None,
+            "abstained": None
+            if inputs.options.min_similarity is None
+            else int((view.present & (view.retrieved == 0)).sum()),
+            "fewer_results_than_k": {
+                str(k): int(((view.retrieved < k) & self.counted).sum()) for k in inputs.ks
+            },
             results.QUERIES_TIED: {
-                str(each.measure): int((run.tied(each.measure) & self.counted).sum())
-                for each in inputs.measures
+                str(labelled.measure): int((run.tied(labelled.measure) & self.counted).sum())
+                for labelled in inputs.measures
             },
         }
+        return {name: count for name, count in counts.items() if count is not None}
 
 
 def n_graded(view: JudgedRankings) -> Ints:

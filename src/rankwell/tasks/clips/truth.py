@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, Judgments, offsets_of, sort_ids
+from rankwell.core.tables import Bools, Floats, Ints, Judgments, segment_offsets, sort_ids
 from rankwell.errors import BadInput, BadUsage
 from rankwell.tasks.clips.annotations import Annotations, QueryKeywords
 from rankwell.tasks.clips.rankings import ClipList
@@ -72,12 +72,12 @@ class Required:
         """Clips, all by default, are queries that require their own keywords. clips: in the order
         of the table.
         """
-        chosen = (
+        selected = (
             np.ones(len(annotations.keywords), dtype=np.bool_) if selection is None else selection
         )
         queries = annotations.clips if clips is None else tuple(clips)
-        wanted = annotations.given[[annotations.index[clip] for clip in queries]] & chosen
-        return cls(queries, wanted, np.zeros_like(wanted), chosen)
+        wanted = annotations.given[[annotations.index[clip] for clip in queries]] & selected
+        return cls(queries, wanted, np.zeros_like(wanted), selected)
 
     @classmethod
     def of_texts(
@@ -89,15 +89,14 @@ class Required:
         """Queries with the keywords that their texts mean. Raises BadInput for an unknown
         keyword.
         """
-        chosen = (
+        selected = (
             np.ones(len(annotations.keywords), dtype=np.bool_) if selection is None else selection
         )
         queries = tuple(sort_ids(keywords))
         wanted, unwanted = np.zeros((2, len(queries), len(annotations.keywords)), dtype=np.bool_)
         for row, query in enumerate(queries):
-            for cells, verb, entries in zip(
-                (wanted, unwanted), ("requires", "excludes"), keywords[query], strict=True
-            ):
+            sides = zip((wanted, unwanted), ("requires", "excludes"), keywords[query], strict=True)
+            for cells, verb, entries in sides:
                 for entry in entries:
                     if entry not in annotations.column:
                         raise BadInput(
@@ -105,7 +104,7 @@ class Required:
                             "used; name one that is."
                         )
                     cells[row, annotations.column[entry]] = True
-        return cls(queries, wanted & chosen, unwanted & chosen, chosen)
+        return cls(queries, wanted & selected, unwanted & selected, selected)
 
     def only(self, columns: Bools) -> "Required":
         """The same queries, which require the chosen keywords alone; what they exclude stays
@@ -140,38 +139,38 @@ def judge(
     """
     rule = Relevance.parse(relevance) if isinstance(relevance, str) else relevance
     step = max(1, _BLOCK // max(len(annotations.clips), 1))
-    carried, given = (
-        each.astype(np.float32)
-        for each in (annotations.carried, annotations.given & required.selection)
-    )
+    carried = annotations.carried.astype(np.float32)
+    selected = (annotations.given & required.selection).astype(np.float32)
     items: list[str] = []
     counts, parts = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
     for start in range(0, len(required.queries), step):
         queries = required.queries[start : start + step]
-        grades = _grades(
-            required.wanted[start : start + step].astype(np.float32), carried, given, rule, vacuous
+        wanted, unwanted = (
+            side[start : start + step].astype(np.float32)
+            for side in (required.wanted, required.unwanted)
         )
-        grades[required.unwanted[start : start + step].astype(np.float32) @ carried.T > 0] = 0.0
+        grades = _grades(wanted, carried, selected, rule, vacuous)
+        grades[unwanted @ carried.T > 0] = 0.0
         for row, query in enumerate(queries):
+            clips = (excluded or {}).get(query, ())
             grades[
-                row,
-                [
-                    annotations.index[clip]
-                    for clip in (excluded or {}).get(query, ())
-                    if clip in annotations.index
-                ],
+                row, [annotations.index[clip] for clip in clips if clip in annotations.index]
             ] = 0.0
         rows, clips = np.nonzero(grades)
         items += [annotations.clips[clip] for clip in clips.tolist()]
         counts.append(np.bincount(rows, minlength=len(queries)).astype(np.int64))
         parts.append(grades[rows, clips])
     return Judgments(
-        required.queries, offsets_of(np.concatenate(counts)), items, np.concatenate(parts)
+        required.queries, segment_offsets(np.concatenate(counts)), items, np.concatenate(parts)
     )
 
 
 def _grades(
-    wanted: np.ndarray, carried: np.ndarray, given: np.ndarray, relevance: Relevance, vacuous: bool
+    wanted: np.ndarray,
+    carried: np.ndarray,
+    annotated: np.ndarray,
+    relevance: Relevance,
+    vacuous: bool,
 ) -> Floats:
     """(queries, clips) the grade of each clip; integers up to 2^24 are exact in float32."""
     matched = (wanted @ carried.T).astype(np.float64)
@@ -184,7 +183,9 @@ def _grades(
         grades = np.divide(matched, required, out=np.zeros_like(matched), where=required > 0)
     else:
         together = (
-            required + given.sum(axis=1, dtype=np.float64) - (wanted @ given.T).astype(np.float64)
+            required
+            + annotated.sum(axis=1, dtype=np.float64)
+            - (wanted @ annotated.T).astype(np.float64)
         )
         shared = np.divide(matched, together, out=np.zeros_like(matched), where=together > 0)
         grades = ((shared >= relevance.least) & (required > 0)).astype(np.float64)
@@ -233,13 +234,13 @@ class ClipResult(NamedTuple):
 
     def row(self) -> dict[str, Any]:
         """All columns of the result, for the rows of single queries."""
-        place = {
+        columns = {
             "item": self.item,
             "rank": self.rank,
             "similarity": self.similarity,
             "state": self.state,
         }
-        return place | {"grade": self.grade} | self.keywords
+        return columns | {"grade": self.grade} | self.keywords
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,7 +267,7 @@ class Explainer:
         """
         tables = (self.required.wanted, self.required.unwanted, self.annotations.carried)
         return [
-            [int.from_bytes(row.tobytes()) for row in np.packbits(each, axis=1)] for each in tables
+            [int.from_bytes(row.tobytes()) for row in np.packbits(bits, axis=1)] for bits in tables
         ]
 
     def grades(self, query: str) -> dict[str, float]:
@@ -284,18 +285,18 @@ class Explainer:
 
     def _named(self, required: Bools, unwanted: Bools) -> dict[str, list[str]]:
         """group -> labels of (keywords,) rows, those of the second behind `without`."""
-        found = self.annotations.named(required)
+        labels_of = self.annotations.named(required)
         for group, labels in self.annotations.named(unwanted).items():
-            found.setdefault(group, []).extend(f"without {label}" for label in labels)
-        return found
+            labels_of.setdefault(group, []).extend(f"without {label}" for label in labels)
+        return labels_of
 
-    def results(self, query: str, listed: ClipList) -> list[ClipResult]:
+    def results(self, query: str, ranked: ClipList) -> list[ClipResult]:
         """The first items as results of the query."""
         grades = self.grades(query)
-        places = enumerate(zip(listed.items, listed.similarities, strict=True), 1)
+        ranked_items = enumerate(zip(ranked.items, ranked.similarities, strict=True), 1)
         return [
             self.result(query, item, rank, similarity, grades)
-            for rank, (item, similarity) in places
+            for rank, (item, similarity) in ranked_items
         ]
 
     def result(
@@ -307,46 +308,29 @@ class Explainer:
         grades: Mapping[str, float],
     ) -> ClipResult:
         """One item as a result of the query; rank None: it was not retrieved."""
-        known = None if isnan(similarity) else similarity
-        below = ["below_threshold"] * (
-            self.least is not None and known is not None and known < self.least
-        )
+        measured = None if isnan(similarity) else similarity
+        is_below = self.least is not None and measured is not None and measured < self.least
+        below = ["below_threshold"] * is_below
         if self.clips_search and item == query:
-            return ClipResult(item, None, known, None, "junk", _detail({}, {}, ["query_itself"]))
-        if item not in self.annotations.index:
-            return ClipResult(
-                item,
-                rank,
-                known,
-                None,
-                "unjudged",
-                _detail({}, self.keywords(query), [*below, "unannotated"]),
-            )
-        grade, row, place = grades.get(item, 0.0), self._row[query], self.annotations.index[item]
-        wanted, unwanted, own = (
-            self._patterns[0][row],
-            self._patterns[1][row],
-            self._patterns[2][place],
+            return ClipResult(item, None, measured, None, "junk", _detail({}, {}, ["query_itself"]))
+        clip = self.annotations.index.get(item)
+        if clip is None:
+            detail = _detail({}, self.keywords(query), [*below, "unannotated"])
+            return ClipResult(item, rank, measured, None, "unjudged", detail)
+        grade, row = grades.get(item, 0.0), self._row[query]
+        wanted, unwanted, of_clip = (
+            patterns[at] for patterns, at in zip(self._patterns, (row, row, clip), strict=True)
         )
-        key = wanted, wanted & own, unwanted, unwanted & own, grade, bool(below)
+        key = wanted, wanted & of_clip, unwanted, unwanted & of_clip, grade, is_below
         if key not in self._details:
-            required, excluded, carried = (
-                self.required.wanted[row],
-                self.required.unwanted[row],
-                self.annotations.carried[place],
-            )
-            found = self._named(required & carried, excluded & ~carried)
+            required, excluded = self.required.wanted[row], self.required.unwanted[row]
+            carried = self.annotations.carried[clip]
+            present = self._named(required & carried, excluded & ~carried)
             missing = self._named(required & ~carried, excluded & carried)
             lacking = self._lacking(required, excluded, carried) if grade < 1 else []
-            self._details[key] = _detail(found, missing, [*below, *lacking])
-        return ClipResult(
-            item,
-            rank,
-            known,
-            grade,
-            "relevant" if grade >= 1 else "nonrelevant",
-            self._details[key],
-        )
+            self._details[key] = _detail(present, missing, [*below, *lacking])
+        state = "relevant" if grade >= 1 else "nonrelevant"
+        return ClipResult(item, rank, measured, grade, state, self._details[key])
 
     def _lacking(self, required: Bools, excluded: Bools, carried: Bools) -> list[str]:
         """Why a clip that carries some keywords is not a full match."""
@@ -360,17 +344,17 @@ class Explainer:
 
 
 def _detail(
-    found: Mapping[str, list[str]], missing: Mapping[str, list[str]], reasons: Sequence[str]
+    present: Mapping[str, list[str]], missing: Mapping[str, list[str]], reasons: Sequence[str]
 ) -> str:
     """The match, the groups and the reasons of a result as JSON. found, missing: group ->
     labels.
     """
-    n_found, n_missing = (sum(map(len, each.values())) for each in (found, missing))
+    n_found, n_missing = (sum(map(len, labels.values())) for labels in (present, missing))
     total = n_found + n_missing
     word = "Full" if not n_missing else "Partial" if n_found else "No"
     groups = {
-        group: {"found": found.get(group, []), "missing": missing.get(group, [])}
-        for group in {**found, **missing}
+        group: {"found": present.get(group, []), "missing": missing.get(group, [])}
+        for group in {**present, **missing}
     }
     match = f"{word} match ({n_found}/{total} keywords)" if total else "no keywords"
     return json.dumps({"match": match, "groups": groups, "reasons": reasons})

@@ -4,9 +4,9 @@ reading.
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from itertools import chain
 from typing import Any, NamedTuple
@@ -55,10 +55,7 @@ class Wording:
 
     def lemmas(self, text: str) -> tuple[str, ...]:
         """The lemmas of a text, without small words."""
-        plain = [token.word for token in words_of(text)]
-        return tuple(self.lemma(word) for word in plain if word not in self.small) or tuple(
-            map(self.lemma, plain)
-        )
+        return _lemmas(text, self.small, self.irregular)
 
 
 @cache
@@ -67,79 +64,70 @@ def load_wording() -> Wording:
     raw = tomllib.loads(
         files("rankwell.tasks.clips").joinpath("data/wording.toml").read_text(encoding="utf-8")
     )
+    small = frozenset(raw["small"].split())
     irregular = {
         form: lemma for lemma, forms in raw["irregular"].items() for form in (lemma, *forms.split())
     }
-    empty = Wording(
-        frozenset(raw["small"].split()),
-        frozenset(),
-        irregular,
-        {},
-        {},
-        {},
-        frozenset(),
-        {},
-        {},
-        (),
-        {},
-    )
+    lemma_of = partial(_lemma, irregular=irregular)
+    lemmas_of = partial(_lemmas, small=small, irregular=irregular)
+
+    def _key(text: str) -> tuple[str, ...]:
+        """The words of a noun phrase: as written after `=`, else their lemmas."""
+        return tuple(text.split()) if text.strip().startswith("=") else lemmas_of(text)
+
     words: dict[tuple[str, ...], str] = {}
     labels: dict[tuple[str, ...], list[str]] = {}
     for name, concept in raw["concept"].items():
         for label in concept["labels"]:
-            labels.setdefault(empty.lemmas(label), []).append(name)
+            labels.setdefault(lemmas_of(label), []).append(name)
         # A position by its name is that position, whether the vocabulary has it or not.
-        own = (
+        phrases = (
             concept["labels"][:1]
             if name.startswith("place.")
             else concept.get("words", "").split(",")
         )
-        for text in filter(str.strip, own):
-            words.setdefault(_key(text, empty), name)
+        for phrase in filter(str.strip, phrases):
+            words.setdefault(_key(phrase), name)
     classes = {name: _split(text) for name, text in raw["class"].items()}
     rules = tuple(
         Rule(_compile(text.split(), classes, irregular), text, says)
         for says in raw["rule"]
         for text in says["say"].strip().splitlines()
     )
-    known = {name: frozenset(own) for name, own in classes.items()}
-    wider = {
-        name: concept["wider"] for name, concept in raw["concept"].items() if "wider" in concept
-    }
-    vague = {name: tuple(concepts) for name, concepts in raw["vague"].items()}
-    plain = frozenset(map(empty.lemma, raw["plain"].split()))
-    unless = {
-        _key(text, empty): frozenset(map(empty.lemma, near.split()))
-        for text, near in raw["unless"].items()
-    }
-    said = (word for rule in rules for word in re.findall(r"[\w']+", rule.text))
-    every = {*map(empty.lemma, chain(said, *known.values())), *plain}
-    own = {key: tuple(concepts) for key, concepts in labels.items()}
+    plain = frozenset(map(lemma_of, raw["plain"].split()))
+    of_rules = (word for rule in rules for word in re.findall(r"[\w']+", rule.text))
     return Wording(
-        empty.small,
-        plain,
-        irregular,
-        words,
-        own,
-        unless,
-        frozenset(every),
-        wider,
-        vague,
-        rules,
-        known,
+        small=small,
+        plain=plain,
+        irregular=irregular,
+        words=words,
+        labels={key: tuple(concepts) for key, concepts in labels.items()},
+        unless={
+            _key(text): frozenset(map(lemma_of, near.split()))
+            for text, near in raw["unless"].items()
+        },
+        known=plain.union(map(lemma_of, chain(of_rules, *classes.values()))),
+        wider={
+            name: concept["wider"] for name, concept in raw["concept"].items() if "wider" in concept
+        },
+        vague={name: tuple(concepts) for name, concepts in raw["vague"].items()},
+        rules=rules,
+        classes={name: frozenset(members) for name, members in classes.items()},
     )
 
 
-def _key(text: str, wording: Wording) -> tuple[str, ...]:
-    """The words of a noun phrase: as written after `=`, else their lemmas."""
-    return tuple(text.split()) if text.strip().startswith("=") else wording.lemmas(text)
+def _lemmas(text: str, small: Collection[str], irregular: Mapping[str, str]) -> tuple[str, ...]:
+    plain = [token.word for token in words_of(text)]
+    return tuple(
+        _lemma(word, irregular) for word in [word for word in plain if word not in small] or plain
+    )
 
 
 def _lemma(word: str, irregular: Mapping[str, str]) -> str:
     if word in irregular:
         return irregular[word]
-    one = singular(word)
-    return irregular.get(one) or stem(re.sub(r"i(es|ed|e)$", "y", one))
+    bare = singular(word)
+    return irregular.get(bare) or stem(re.sub(r"i(es|ed|e)$", "y", bare))
 
 
 def _split(text: str) -> list[str]:
@@ -150,30 +138,31 @@ def _compile(
     parts: Iterable[str], classes: Mapping[str, list[str]], irregular: Mapping[str, str]
 ) -> re.Pattern[str]:
     """The regular expression of a pattern; the group `core` is what is read."""
-    found, marked, optional = "", False, False
+    pattern, is_marked, is_optional = "", False, False
     for part in parts:
         if part in _GAPS:
-            found = f"{found[:-2]}{_GAPS[part]})?" if optional else found + _GAPS[part]
+            gap = _GAPS[part]
+            pattern = f"{pattern[:-2]}{gap})?" if is_optional else pattern + gap
             continue
         if part in _EDGES:
-            found += _EDGES[part]
+            pattern += _EDGES[part]
             continue
         if part.startswith("["):
-            found, marked = found + "(?P<core>", True
+            pattern, is_marked = pattern + "(?P<core>", True
         bare = part.strip("[]")
-        either = [word for each in bare.rstrip("?").split("|") for word in _members(each, classes)]
-        forms = "|".join(dict.fromkeys(_form(word, irregular) for word in either))
-        optional = bare.endswith("?")
-        found += f"(?:(?:{forms}))?" if optional else f"(?:{forms})"
+        words = [word for name in bare.rstrip("?").split("|") for word in _members(name, classes)]
+        forms = "|".join(dict.fromkeys(_form(word, irregular) for word in words))
+        is_optional = bare.endswith("?")
+        pattern += f"(?:(?:{forms}))?" if is_optional else f"(?:{forms})"
         if part.endswith("]"):
-            found += ")"
-    return re.compile(found if marked else f"(?P<core>{found})")
+            pattern += ")"
+    return re.compile(pattern if is_marked else f"(?P<core>{pattern})")
 
 
 def _members(word: str, classes: Mapping[str, list[str]]) -> list[str]:
     if not word.startswith("<"):
         return [word]
-    return [other for each in classes[word[1:-1]] for other in _members(each, classes)]
+    return [member for name in classes[word[1:-1]] for member in _members(name, classes)]
 
 
 def _form(word: str, irregular: Mapping[str, str]) -> str:

@@ -22,13 +22,13 @@ from rankwell.tasks.instances.runs import InstanceRuns
 
 KMEANS = "kmeans"
 DEFINITIONS: dict[str, dict[str, str]] = {
-    each.name: {
-        "definition": each.text,
-        "better": each.better,
+    figure.name: {
+        "definition": figure.text,
+        "better": figure.better,
         "summary": "mean",
-        "source": each.source,
+        "source": figure.source,
     }
-    for each in (NMI, AMI)
+    for figure in (NMI, AMI)
 }
 
 
@@ -54,8 +54,8 @@ def cluster_rows(run: str, images: Images, clusters: Mapping[str, Any]) -> list[
         raise BadInput(
             f"{run}: the image {bare!r} has no cluster; every image with a label needs one."
         )
-    found = partition_agreement(list(labelled.values()), [clusters[name] for name in labelled])
-    measured = {"NMI": (found.nmi, found.nmi_chance), "AMI": (found.ami, 0.0)}
+    agreement = partition_agreement(list(labelled.values()), [clusters[name] for name in labelled])
+    measured = {"NMI": (agreement.nmi, agreement.nmi_chance), "AMI": (agreement.ami, 0.0)}
     return [
         SummaryRow.of(run, name, name, value, None, None, None, len(labelled), "score")
         | {"ceiling": 1.0, "chance": chance}
@@ -68,56 +68,58 @@ def unknown_images(run: str, images: Images, clusters: Mapping[str, Any]) -> lis
     unknown = sort_ids(set(clusters) - set(images.ids))
     if not unknown:
         return []
-    what = (
+    example = (
         f"{run}: {len(unknown)} of {len(clusters)} images of {flag('--clusters')} are not among "
         "those evaluated"
     )
-    return [f"{what} and are ignored, for example {unknown[0]!r}"]
+    return [f"{example} and are ignored, for example {unknown[0]!r}"]
 
 
 def clusters_of(
-    given: Any, runs: InstanceRuns, images: Images, seed: int
+    cluster_sources: Any, runs: InstanceRuns, images: Images, seed: int
 ) -> dict[str, Mapping[str, Any]]:
-    """The clusters of images for each run. given: `kmeans`, or for each run a file or a mapping
-    image -> cluster.
+    """The clusters of images for each run. cluster_sources: `kmeans`, or for each run a file or a
+    mapping image -> cluster.
     """
-    listed: list[Any] = list(given) if isinstance(given, (list, tuple)) else [given]
-    if listed == [KMEANS]:
+    sources: list[Any] = (
+        list(cluster_sources) if isinstance(cluster_sources, (list, tuple)) else [cluster_sources]
+    )
+    if sources == [KMEANS]:
         return {run: _kmeans(run, runs, images, seed) for run in runs.tables}
-    if len(listed) != len(runs.tables):
+    if len(sources) != len(runs.tables):
         raise BadUsage(
-            f"--clusters: {len(listed)} files for {len(runs.tables)} runs; name one for each, "
+            f"--clusters: {len(sources)} files for {len(runs.tables)} runs; name one for each, "
             f"in their order, or {KMEANS}."
         )
     return {
-        run: each if isinstance(each, Mapping) else _read(each)
-        for run, each in zip(runs.tables, listed, strict=True)
+        run: source if isinstance(source, Mapping) else _read(source)
+        for run, source in zip(runs.tables, sources, strict=True)
     }
 
 
-def _read(place: Any) -> dict[str, str]:
+def _read(source: Any) -> dict[str, str]:
     """image -> cluster, from a table with a column `image` and a column `cluster`, or the one
     named, as in `found.csv:group`.
     """
-    if not isinstance(place, (str, Path)):
+    if not isinstance(source, (str, Path)):
         raise BadUsage(
             "--clusters: expected kmeans, the path of a table, or a mapping image -> cluster."
         )
-    path, column = split_part(place)
+    path, column = split_part(source)
     columns = [read_column(f"{path}:{name}") for name in ("image", column or "cluster")]
-    found: dict[str, str] = {}
+    clusters: dict[str, str] = {}
     for row, (image, cluster) in enumerate(zip(*columns, strict=True)):
         if not image or not cluster:
             raise BadInput(
                 f"{path}: row {row + 1} has no {'cluster' if image else 'image'}; fill it in, "
                 "or remove the row."
             )
-        if found.setdefault(image, cluster) != cluster:
+        if clusters.setdefault(image, cluster) != cluster:
             raise BadInput(
                 f"{path}: row {row + 1} puts {image!r} into the cluster {cluster!r}, an "
-                f"earlier row into {found[image]!r}."
+                f"earlier row into {clusters[image]!r}."
             )
-    return found
+    return clusters
 
 
 def _kmeans(run: str, runs: InstanceRuns, images: Images, seed: int) -> dict[str, int]:

@@ -27,8 +27,7 @@ class ComputedRun:
     """
 
     run: str
-    vectors: Embeddings | None = None
-    scores: Scores | None = None
+    table: Embeddings | Scores
     failures: tuple[Failure, ...]
     performance: dict[str, Any]
     rules: dict[str, Any]
@@ -36,32 +35,33 @@ class ComputedRun:
 
 def compute_run(
     images: Images | None,
-    system: ImageSystemOptions,
+    options: ImageSystemOptions,
     *,
     run: str | None,
     progress: Progress | None = None,
-) -> ComputedRun | None:
-    """The run of the system; None where neither an encoder nor local features are named. Raises
-    BadUsage for both.
+) -> ComputedRun:
+    """The run of the encoder or of the local features that options name. Raises BadUsage for
+    both.
     """
-    if system.encoder is not None and system.local_features is not None:
-        what = "--encoder and --local-features are two systems"
-        raise BadUsage(f"{what}; evaluate one after the other, then set them side by side.")
-    if system.encoder is not None:
-        settings = ImageSettings(**{name: getattr(system, name) for name in ENCODER_SETTINGS})
+    if options.local_features is None:
+        settings = ImageSettings(**{name: getattr(options, name) for name in ENCODER_SETTINGS})
         return by_encoder(
-            images, system.encoder, settings, run=run, cache=system.cache, progress=progress
+            images, options.encoder, settings, run=run, cache=options.cache, progress=progress
         )
-    if system.local_features is not None:
-        numbers = {"longest": system.longest, "processes": system.processes}
-        chosen: dict[str, Any] = {
-            name: value for name, value in numbers.items() if value is not None
-        }
-        features = LocalFeatures(
-            system.local_features, system.score or "inliers", cache=system.cache, **chosen
+    if options.encoder is not None:
+        raise BadUsage(
+            "--encoder and --local-features are two systems; evaluate one after the other, then "
+            "set them side by side."
         )
-        return by_local_features(images, features, run=run, progress=progress)
-    return None
+    limits: dict[str, Any] = {
+        name: number
+        for name in ("longest", "processes")
+        if (number := getattr(options, name)) is not None
+    }
+    features = LocalFeatures(
+        options.local_features, options.score or "inliers", cache=options.cache, **limits
+    )
+    return by_local_features(images, features, run=run, progress=progress)
 
 
 def by_encoder(
@@ -84,7 +84,7 @@ def by_encoder(
     )
     return ComputedRun(
         run=run or _encoder_name(encoder),
-        vectors=encoded.embeddings,
+        table=encoded.embeddings,
         failures=encoded.failures,
         performance={
             "images": encoded.embeddings.n,
@@ -108,51 +108,49 @@ def by_local_features(
     """
     start = time.perf_counter()
     images, paths = _with_files(images, "local features")
-    found, scores = matched(images, features, progress)
-    problems = [
-        (name, path) for name, path in zip(images.ids, paths, strict=True) if path in found.problems
-    ]
+    matches, scores = match_images(images, features, progress)
     return ComputedRun(
         run=run or f"{features.descriptor}-{features.score}",
-        scores=scores,
-        failures=tuple(Failure(name, path, found.problems[path]) for name, path in problems),
+        table=scores,
+        failures=tuple(
+            Failure(name, path, matches.problems[path])
+            for name, path in zip(images.ids, paths, strict=True)
+            if path in matches.problems
+        ),
         performance={
-            "images": len(paths) - len(found.problems),
-            "images_from_cache": found.cached,
-            "encode_seconds_per_image": float(np.mean(list(found.feature_seconds.values()))),
-            "seconds_per_query": float(found.matching_seconds.mean()),
+            "images": len(paths) - len(matches.problems),
+            "images_from_cache": matches.cached,
+            "encode_seconds_per_image": float(np.mean(list(matches.feature_seconds.values()))),
+            "seconds_per_query": float(matches.matching_seconds.mean()),
             "seconds_making": time.perf_counter() - start,
         },
         rules={"local_features": features.describe()},
     )
 
 
-def matched(
+def match_images(
     images: Images, features: LocalFeatures, progress: Progress | None
 ) -> tuple[PairMatches, Scores]:
     """The matches of all queries with all references, and the scores of those that can be read.
     Raises BadInput without any.
     """
-    sides = images.queries(), images.references()
-    paths = [side.paths or () for side in sides]
-    found = features.compare(*paths, progress=progress)
-    kept = [
-        np.array([path not in found.problems for path in side], dtype=np.bool_) for side in paths
-    ]
-    for what, rows in zip(("query", "reference"), kept, strict=True):
-        if not rows.any():
-            raise BadInput(f"no {what} could be read; first {next(iter(found.problems.values()))}")
-    names = [
-        [name for name, good in zip(side.ids, rows.tolist(), strict=True) if good]
-        for side, rows in zip(sides, kept, strict=True)
-    ]
-    return found, Scores(found.scores(features.score)[np.ix_(*kept)], *names)
+    sides = {"query": images.queries(), "reference": images.references()}
+    matches = features.compare(*(side.paths or () for side in sides.values()), progress=progress)
+    names, rows = list[list[str]](), list[list[int]]()
+    for noun, side in sides.items():
+        paths = enumerate(side.paths or ())
+        rows.append([row for row, path in paths if path not in matches.problems])
+        names.append([side.ids[row] for row in rows[-1]])
+        if not names[-1]:
+            problem = next(iter(matches.problems.values()))
+            raise BadInput(f"no {noun} could be read; first {problem}")
+    return matches, Scores(matches.scores(features.score)[np.ix_(*rows)], *names)
 
 
-def _with_files(images: Images | None, what: str) -> tuple[Images, tuple[Path, ...]]:
+def _with_files(images: Images | None, system: str) -> tuple[Images, tuple[Path, ...]]:
     if images is None or images.paths is None:
         raise BadUsage(
-            f"{what}: there are no image files to read; name the data set with its folder "
+            f"{system}: there are no image files to read; name the data set with its folder "
             f"({flag('--root')} for a table)."
         )
     return images, images.paths
@@ -162,7 +160,7 @@ def _encoder_name(encoder: Any) -> str:
     """The name of an encoder's run: the text that named it, of a file its name."""
     if not isinstance(encoder, str):
         return type(encoder).__name__
-    family, colon, rest = encoder.partition(":")
-    if colon and rest.endswith((".onnx", ".pt", ".pth")):
-        return f"{family}:{Path(rest).stem}"
+    family, colon, file = encoder.partition(":")
+    if colon and file.endswith((".onnx", ".pt", ".pth")):
+        return f"{family}:{Path(file).stem}"
     return Path(encoder).stem if encoder.endswith(".onnx") or "/" in encoder else encoder

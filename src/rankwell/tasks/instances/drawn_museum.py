@@ -94,13 +94,13 @@ def photograph(
     shape = new("L", image.size, 255).transform(
         size, Transform.PERSPECTIVE, matrix, Resampling.BILINEAR
     )
-    found = composite(hung, wall, shape)
-    found = ImageEnhance.Brightness(found).enhance(math.exp(random.uniform(-0.55, 0.45) * badness))
-    found = ImageEnhance.Color(found).enhance(1 + random.uniform(-0.4, 0.3) * min(badness, 2))
-    found = _lit(found, random, badness).filter(
+    photo = composite(hung, wall, shape)
+    photo = ImageEnhance.Brightness(photo).enhance(math.exp(random.uniform(-0.55, 0.45) * badness))
+    photo = ImageEnhance.Color(photo).enhance(1 + random.uniform(-0.4, 0.3) * min(badness, 2))
+    photo = _lit(photo, random, badness).filter(
         ImageFilter.GaussianBlur(abs(random.gauss(0, 1.3)) * badness)
     )
-    return _noisy(found, random, 5 * badness)
+    return _noisy(photo, random, 5 * badness)
 
 
 def nothing(random: Random, size: tuple[int, int] = (320, 240)) -> Image:
@@ -113,8 +113,8 @@ def nothing(random: Random, size: tuple[int, int] = (320, 240)) -> Image:
     if kind == "floor":
         horizon = random.randint(size[1] // 4, size[1] // 2)
         pen.rectangle((0, horizon, *size), fill=_shaded(random.choice(_FRAMES), 1.2))
-        for place in range(-6, 12):
-            x = place * size[0] / 5
+        for board in range(-6, 12):
+            x = board * size[0] / 5
             pen.line(
                 (size[0] / 2 + (x - size[0] / 2) * 0.3, horizon, x, size[1]),
                 fill="#3d3a35",
@@ -318,15 +318,15 @@ def _as_image(pixels: np.ndarray) -> Image:
     return fromarray(pixels.round().clip(0, 255).astype(np.uint8))
 
 
-def _perspective(places: Sequence[Point], corners: Sequence[Point]) -> list[float]:
+def _perspective(photo_corners: Sequence[Point], corners: Sequence[Point]) -> list[float]:
     """The eight numbers by which Pillow finds, for a point of the photograph, that of the
     picture.
     """
     rows: list[list[float]] = []
-    for (x, y), (u, v) in zip(places, corners, strict=True):
+    for (x, y), (u, v) in zip(photo_corners, corners, strict=True):
         rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]
-    found: list[float] = np.linalg.solve(np.array(rows), np.array(corners).ravel()).tolist()
-    return found
+    coefficients: list[float] = np.linalg.solve(np.array(rows), np.array(corners).ravel()).tolist()
+    return coefficients
 
 
 def _shaded(colour: str, share: float) -> str:

@@ -131,18 +131,18 @@ def evaluate_instances(
     """
     check_intervals(options.intervals, options.seed)
     confidence_kinds(options.confidence, ("max", "diff1"))
-    own = InstanceRules(options, by_id=images is not None)
-    labelled, named = labelled_measures(options)
+    instance_rules = InstanceRules(options, by_id=images is not None)
+    labelled, has_named = labelled_measures(options)
     table = None if images is None else read_images(images)
     runs = InstanceRuns.read(options)
     filtered = None
     if table is not None:
         runs = runs.in_order(table.listed)
         refuse_unknown(runs, table)
-        filtered = own.filtered(table)
-    truth = _truth(filtered, options.positives, runs, own)
+        filtered = instance_rules.filtered(table)
+    truth = _truth(filtered, options.positives, runs, instance_rules)
     is_labelled = any(label is not None for label in truth.reference_instances or ())
-    evaluation = _InstanceEvaluation(own, truth, labelled, named and is_labelled)
+    evaluation = _InstanceEvaluation(instance_rules, truth, labelled, has_named and is_labelled)
     for name in runs.tables:
         run = evaluation.add(name, runs, details=details, progress=progress)
         if options.confidence:
@@ -156,7 +156,7 @@ def evaluate_instances(
         rules=described,
         measures=labelled,
         notes=[
-            *_convention_notes(own.convention, options, labelled),
+            *_convention_notes(instance_rules.convention, options, labelled),
             *builder.notes,
             *evaluation.abstention.notes,
         ],
@@ -181,7 +181,7 @@ def _convention_notes(
     convention: Convention, options: InstanceOptions, labelled: Sequence[LabelledMeasure]
 ) -> list[str]:
     """The notes of a convention, those on single measures where they are computed."""
-    names = {each.measure.name for each in labelled}
+    names = {labelled_measure.measure.name for labelled_measure in labelled}
     of_measures = [
         note for name, notes in convention.rule_notes.items() if name in names for note in notes
     ]
@@ -217,13 +217,14 @@ class _InstanceEvaluation:
 
     def __init__(
         self,
-        own: InstanceRules,
+        rules: InstanceRules,
         truth: InstanceTruth,
         measures: Sequence[LabelledMeasure],
-        named: bool,
+        has_named: bool,
     ) -> None:
-        self.own, self.truth, self.measures, self.named = own, truth, measures, named
-        self.builder = ResultsBuilder(own.convention)
+        self.rules, self.truth, self.measures = rules, truth, measures
+        self.has_named = has_named
+        self.builder = ResultsBuilder(rules.convention)
         self.views: dict[str, JudgedRankings] = {}
         self.runs: list[InstanceRun] = []
         self.by_instance: list[dict[str, Any]] = []
@@ -240,13 +241,13 @@ class _InstanceEvaluation:
                 name,
                 self.truth,
                 runs.aligned(name, self.truth),
-                self.own.ties,
+                self.rules.ties,
                 progress_of(progress, name),
             )
         except BadScore:
             runs.refuse_non_finite(name, self.truth)
             raise
-        counted = run.counted(self.own.no_relevant)
+        counted = run.counted(self.rules.no_relevant)
         if not counted.any() or run.without_relevant.all():
             raise NothingToEvaluate(
                 f"{name}: none of the {len(counted)} queries has a right reference; name at "
@@ -255,10 +256,10 @@ class _InstanceEvaluation:
         self.builder.add(run, self.measures, counted)
         if isinstance(matrix := runs.tables[name], Scores):
             self.builder.notes += note_on_ranks(name, matrix)
-        if self.named:
+        if self.has_named:
             labels = NamedLabels(run)
             scale, unit = self.builder.convention.shows("share")
-            own = Values(
+            named_values = Values(
                 name,
                 NAMED,
                 NAMED,
@@ -268,7 +269,7 @@ class _InstanceEvaluation:
                 labels.values * scale,
                 labels.weights,
             )
-            self.builder.values.append(own)
+            self.builder.values.append(named_values)
             self.builder.row_attributes.append({"ceiling": None, "chance": None})
             self.by_instance += labels.by_instance(name, self.truth)
         if details:
@@ -290,13 +291,13 @@ class _InstanceEvaluation:
         """Adds nAUC, AURC and others of a run, by the scores of the best references of each
         query.
         """
-        place, (first, second) = (
+        row_of, (first, second) = (
             {query: row for row, query in enumerate(self.truth.queries)},
             _two(run.first(2)[1]).T,
         )
 
         def _confidence(queries: Sequence[str], kind: Confidence) -> Floats:
-            rows = [place[query] for query in queries]
+            rows = [row_of[query] for query in queries]
             return empty_last(
                 (first if kind == "max" else first - np.where(np.isnan(second), first, second))[
                     rows
@@ -304,10 +305,15 @@ class _InstanceEvaluation:
             )
 
         rules = AbstentionRules.of(
-            self.own.convention, options.intervals, options.seed, self.own.reading.precision_recall
+            self.rules.convention,
+            options.intervals,
+            options.seed,
+            self.rules.reading.precision_recall,
         )
         values = [
-            each for each in self.builder.values if each.run == run.name and each.measure != NAMED
+            measure_values
+            for measure_values in self.builder.values
+            if measure_values.run == run.name and measure_values.measure != NAMED
         ]
         measured = zip(self.measures, values, strict=True)
         self.abstention.extend(
@@ -324,13 +330,13 @@ class _InstanceEvaluation:
             raise BadUsage(
                 "--clusters are compared with labels, which only a data set of images has; name it."
             )
-        found = clusters_of(options.clusters, runs, filtered.images, options.seed)
-        for run, clusters in found.items():
+        clusters_by_run = clusters_of(options.clusters, runs, filtered.images, options.seed)
+        for run, clusters in clusters_by_run.items():
             self.abstention.rows.extend(cluster_rows(run, filtered.images, clusters))
             self.abstention.notes.extend(unknown_images(run, filtered.images, clusters))
         self.abstention.definitions.update(DEFINITIONS)
-        made = options.clusters in (KMEANS, [KMEANS])
-        return {"clusters": "kmeans (k-means++, 100 iterations)" if made else "given"}
+        is_computed = options.clusters in (KMEANS, [KMEANS])
+        return {"clusters": "kmeans (k-means++, 100 iterations)" if is_computed else "given"}
 
     def _count(self, run: InstanceRun, counted: Bools) -> None:
         counts: dict[str, int] = {
@@ -341,36 +347,36 @@ class _InstanceEvaluation:
         self.builder.counts[run.name] = counts
         aligned, truth = run.aligned, self.truth
         lost = "those that are right for a query stay so, and are not found"
-        for count, own, known, outcome in (
+        for count, run_rows, truth_ids, outcome in (
             (results.QUERIES_MISSING, aligned.queries, truth.queries, "counted as not found"),
             ("references_missing", aligned.references, truth.references, lost),
         ):
-            missing, side = len(known) - len(own), count.removesuffix("_missing")
+            missing, side = len(truth_ids) - len(run_rows), count.removesuffix("_missing")
             if missing:
                 counts[count] = missing
-                is_are = "is" if missing == 1 else "are"
+                verb = "is" if missing == 1 else "are"
                 self.builder.notes.append(
-                    f"{run.name}: {missing} of {len(known)} {side} {is_are} not in it; {outcome}"
+                    f"{run.name}: {missing} of {len(truth_ids)} {side} {verb} not in it; {outcome}"
                 )
 
     def describe(self, runs: InstanceRuns, filtered: FilteredImages | None) -> dict[str, Any]:
         """The rules of the result."""
-        own = self.own
+        instance_rules = self.rules
         rules: dict[str, Any] = {
             "convention": self.builder.convention.name,
-            "ties": self.builder.ties(own.ties),
+            "ties": self.builder.ties(instance_rules.ties),
         }
-        rules["no_relevant"] = own.no_relevant
+        rules["no_relevant"] = instance_rules.no_relevant
         if runs.compares_vectors:
             rules["metric"] = runs.metric
-        rules["exclude"] = ",".join(own.exclude) or "none"
-        if own.reading.level != "medium":
+        rules["exclude"] = ",".join(instance_rules.exclude) or "none"
+        if instance_rules.reading.level != "medium":
             # `level` is the confidence of intervals in the rules of every result.
-            rules["marks"] = own.reading.level
+            rules["marks"] = instance_rules.reading.level
         if filtered is not None:
             rules |= {
-                "contentless": own.contentless,
-                "absent": own.absent,
+                "contentless": instance_rules.contentless,
+                "absent": instance_rules.absent,
                 "filtered": filtered.counts,
             }
             sizes = {"references": len(self.truth.references), "queries": len(self.truth.queries)}
@@ -383,12 +389,12 @@ class _InstanceEvaluation:
         rules["counts"] = self.builder.counts
         for measure, _ in self.measures:
             # Parameters distinguish a measure from others of its name.
-            given = {"parameters": dict(measure.given)} if measure.given else {}
+            parameters = {"parameters": dict(measure.arguments)} if measure.arguments else {}
             rules.setdefault("measures", {})[str(measure)] = {
                 **self.builder.definition(measure),
-                **given,
+                **parameters,
             }
-        if self.named:
+        if self.has_named:
             rules["measures"][NAMED] = _NAMED_DEFINITION
         rules["measures"] |= self.abstention.definitions
         return rules | ({"risk_coverage": self.abstention.curves} if self.abstention.curves else {})
@@ -411,7 +417,9 @@ def _digest(images: Images) -> str:
         images.groups,
         images.contentless.tolist(),
     )
-    marks = {query: own._asdict() for query, own in sorted((images.marks or {}).items())}
+    marks = {
+        query: query_marks._asdict() for query, query_marks in sorted((images.marks or {}).items())
+    }
     return (
         "sha256:"
         + hashlib.sha256(json.dumps([columns, marks], sort_keys=True).encode()).hexdigest()
@@ -457,8 +465,8 @@ def _query_columns(truth: InstanceTruth, images: Images | None) -> dict[str, lis
     if images is not None:
         queries = images.queries()
         columns |= {
-            name: list(own)
-            for name, own in (("camera", queries.cameras), ("group", queries.groups))
-            if own
+            name: list(labels)
+            for name, labels in (("camera", queries.cameras), ("group", queries.groups))
+            if labels
         }
     return columns | {"right_references": truth.n_relevant.tolist()}

@@ -34,11 +34,11 @@ Paris.
 
 
 class ImageSetRequest(NamedTuple):
-    """A data set to read. queries: a folder beside the place. root: the folder of the ids. pattern:
+    """A data set to read. queries: a folder beside the path. root: the folder of the ids. pattern:
     the form of file names.
     """
 
-    place: Path
+    path: Path
     queries: Path | None = None
     root: Path | None = None
     pattern: str | None = None
@@ -83,15 +83,17 @@ def read_images(
     one that is on both sides, DuplicateItem for an image that is listed twice.
     """
     if isinstance(place, Images):
-        return place if contentless is None else _without_content(place, contentless)
+        return mark_contentless(place, contentless)
     path = Path(place)
     if not path.exists():
         raise BadInput(f"{path}: no such file or folder; name a data set of images.")
-    for each in (queries, root):
-        if each is not None and not Path(each).is_dir():
-            raise BadInput(f"{each}: no such folder.")
-    beside, below = (None if each is None else Path(each) for each in (queries, root))
-    request = ImageSetRequest(path, beside, below, pattern)
+    for folder in (queries, root):
+        if folder is not None and not Path(folder).is_dir():
+            raise BadInput(f"{folder}: no such folder.")
+    queries_folder, root_folder = (
+        None if folder is None else Path(folder) for folder in (queries, root)
+    )
+    request = ImageSetRequest(path, queries_folder, root_folder, pattern)
     content = FORMS[_form(path)](request)
     if not content.entries:
         raise BadInput(
@@ -104,37 +106,39 @@ def read_images(
         )
     except BadInput as error:
         raise type(error)(f"{path}: {error}") from error
-    return images if contentless is None else _without_content(images, contentless)
+    return mark_contentless(images, contentless)
 
 
 def named_place(text: str) -> tuple[str, str]:
     """The name and the place of a data set: `NAME=PLACE`, or a place whose last part, without
     suffixes, is the name.
     """
-    name, place = split_name(text)
+    name, path = split_name(text)
     if name and not Path(text).exists():
-        return name, place
+        return name, path
     return (text if "://" in text else Path(text).resolve().name.partition(".")[0]), text
 
 
-def _without_content(images: Images, glob: str) -> Images:
+def mark_contentless(images: Images, glob: str | None) -> Images:
     """The images with those marked whose id fits a glob. Raises BadUsage where none does."""
+    if glob is None:
+        return images
     bare = np.array([fnmatch.fnmatchcase(name, glob) for name in images.ids], dtype=np.bool_)
     if not bare.any():
-        what = (
+        pattern = (
             f"{flag('--contentless-images', name='contentless')} {glob!r} matches no image, such "
             f"as {images.ids[0]!r}"
         )
-        raise BadUsage(f"{what}; correct the pattern or leave it out.")
+        raise BadUsage(f"{pattern}; correct the pattern or leave it out.")
     return replace(images, contentless=images.contentless | bare)
 
 
 def _split(word: str, where: str) -> Split:
     """The side that a word means. Raises BadInput for an unknown word."""
-    known = word.strip().lower()
-    if known not in SPLITS:
-        raise BadInput(f"{where}: {word!r} is not a split; {suggest(known, SPLITS)}")
-    return SPLITS[known]
+    folded = word.strip().lower()
+    if folded not in SPLITS:
+        raise BadInput(f"{where}: {word!r} is not a split; {suggest(folded, SPLITS)}")
+    return SPLITS[folded]
 
 
 # Folders
@@ -144,32 +148,39 @@ def read_folders(request: ImageSetRequest) -> ImageSet:
     """Folders: one per side and in it one per instance; or files whose names give the instance by a
     pattern.
     """
-    place, queries = request.place, request.queries
+    references, queries = request.path, request.queries
     pattern = None if request.pattern is None else _pattern(request.pattern)
     if queries is None:
-        return ImageSet([_image_file(path, place, pattern, None, "") for path in _files(place)])
-    if place.resolve() == queries.resolve():
+        return ImageSet(
+            [_image_file(path, references, pattern, None, "") for path in _files(references)]
+        )
+    if references.resolve() == queries.resolve():
         raise BadUsage(
-            f"{place} is named for references and for queries; name two folders, or leave the "
+            f"{references} is named for references and for queries; name two folders, or leave the "
             "second out."
         )
     # Files of both sides may have the same name: ids begin with a part that distinguishes the
     # folders.
-    heads = (place.name, queries.name) if place.name != queries.name else ("references", "queries")
+    heads = (
+        (references.name, queries.name)
+        if references.name != queries.name
+        else ("references", "queries")
+    )
     entries, notes = list[ImageEntry](), list[str]()
     sides: tuple[Split, Split] = ("reference", "query")
-    for folder, other, side, head in zip(
-        (place, queries), (queries, place), sides, heads, strict=True
+    for folder, other_folder, side, head in zip(
+        (references, queries), (queries, references), sides, heads, strict=True
     ):
         files = _files(folder)
-        if other.resolve().is_relative_to(folder.resolve()):
-            inner = folder / other.resolve().relative_to(folder.resolve())
-            kept = [path for path in files if not path.is_relative_to(inner)]
-            what = "queries" if side == "reference" else "references"
+        if other_folder.resolve().is_relative_to(folder.resolve()):
+            inner = folder / other_folder.resolve().relative_to(folder.resolve())
+            outer_files = [path for path in files if not path.is_relative_to(inner)]
+            inner_side = "queries" if side == "reference" else "references"
             notes.append(
-                f"{other} lies in {folder}: its {len(files) - len(kept)} images are {what} only"
+                f"{other_folder} lies in {folder}: its {len(files) - len(outer_files)} images are "
+                f"{inner_side} only"
             )
-            files = kept
+            files = outer_files
         entries += [_image_file(path, folder, pattern, side, head) for path in files]
     return ImageSet(entries, notes=tuple(notes))
 
@@ -187,8 +198,10 @@ def _image_file(
     if pattern is not None:
         fitting = pattern.fullmatch(below.name) or pattern.fullmatch(below.stem)
         if fitting is None:
-            what = f"{below.as_posix()}: the name does not match the pattern"
-            raise BadInput(f"{what}; correct the pattern, or move files that are not in the set.")
+            problem = f"{below.as_posix()}: the name does not match the pattern"
+            raise BadInput(
+                f"{problem}; correct the pattern, or move files that are not in the set."
+            )
         fields = fitting.groupdict()
     parts = [part for part in below.parts[:-1] if part.lower() not in _CONTENTLESS]
     if side is None and "split" in fields:
@@ -200,10 +213,10 @@ def _image_file(
             f"{folder}/references/INSTANCE/{path.name} and {folder}/queries/INSTANCE/…, or a "
             "folder of queries"
         )
-        other = flag("--query-images", name="queries")
+        queries_flag = flag("--query-images", name="queries")
         raise BadInput(
             f"{path}: no folder says whether this is a reference or a query; expected "
-            f"{expected} as {other}."
+            f"{expected} as {queries_flag}."
         )
     return ImageEntry(
         id="/".join(filter(None, (head, below.as_posix()))),
@@ -261,12 +274,12 @@ def read_table(request: ImageSetRequest) -> ImageSet:
     """Tables: a row per image with its instance and its side, and perhaps camera, group, and
     whether it shows nothing.
     """
-    place = request.place
-    rows = list(load(place, "images").rows(ImageRow))
+    path = request.path
+    rows = list(load(path, "images").rows(ImageRow))
     if not rows:
-        raise BadInput(f"{place} lists no image; expected a row per image: image,instance,split.")
+        raise BadInput(f"{path} lists no image; expected a row per image: image,instance,split.")
     entries = [_listed_image(record.place, row) for record, row in rows]
-    return ImageSet(_located(place, entries, request.root))
+    return ImageSet(_located(path, entries, request.root))
 
 
 def _listed_image(where: str, row: ImageRow) -> ImageEntry:
@@ -310,7 +323,7 @@ def _located(table: Path, entries: list[ImageEntry], root: Path | None) -> list[
     among others.
     """
     folder = table.parent if root is None else root
-    missing = [each.id for each in entries if not _is_file(folder / each.id)]
+    missing = [entry.id for entry in entries if not _is_file(folder / entry.id)]
     if root is None and len(missing) == len(entries):
         return entries
     if missing:
@@ -320,7 +333,7 @@ def _located(table: Path, entries: list[ImageEntry], root: Path | None) -> list[
             else "add it, or delete its row"
         )
         raise BadInput(f"{table}: the image {missing[0]!r} is not in {folder}; {hint}.")
-    return [each._replace(path=folder / each.id) for each in entries]
+    return [entry._replace(path=folder / entry.id) for entry in entries]
 
 
 # Ground truth in JSON
@@ -330,77 +343,77 @@ def read_revisitop(request: ImageSetRequest) -> ImageSet:
     """Ground truth with easy, hard and junk references per query, as in Revisited Oxford and Paris,
     in JSON.
 
-    `imlist` and `qimlist` name the images, `gnd` has for each query lists of positions in `imlist`,
+    `imlist` and `qimlist` name the images, `gnd` has for name query lists of positions in `imlist`,
     from 0, or of names. A query may have the name of a reference: it is then on both sides, as in
     the first Oxford. `bbx` is ignored: crop queries first.
     """
-    place = request.place
-    content: Any = read_json(Source(place), pairs=unique_keys)
+    path = request.path
+    content: Any = read_json(Source(path), pairs=unique_keys)
     for name in ("imlist", "qimlist", "gnd"):
         if not isinstance(content, dict) or not isinstance(content.get(name), list):
             raise BadInput(
-                f"{place}: $.{name} is not a list; expected imlist, qimlist and gnd. Convert "
+                f"{path}: $.{name} is not a list; expected imlist, qimlist and gnd. Convert "
                 "a pickle to JSON first."
             )
     references, queries, truth = (list[Any](content[name]) for name in ("imlist", "qimlist", "gnd"))
     if len(truth) != len(queries):
         raise BadInput(
-            f"{place}: {len(truth)} entries of gnd for {len(queries)} queries; every query has one."
+            f"{path}: {len(truth)} entries of gnd for {len(queries)} queries; every query has one."
         )
-    for name, listed in (("imlist", references), ("qimlist", queries)):
-        seen = set[str]()
-        for number, each in enumerate(listed):
-            if not isinstance(each, str) or not each:
+    for key, names in (("imlist", references), ("qimlist", queries)):
+        earlier = set[str]()
+        for number, name in enumerate(names):
+            if not isinstance(name, str) or not name:
                 raise BadInput(
-                    f"{place}: $.{name}[{number}] is {shown(each)}; expected the name of an "
+                    f"{path}: $.{key}[{number}] is {shown(name)}; expected the name of an "
                     "image, a string."
                 )
-            if each in seen:
+            if name in earlier:
                 raise BadInput(
-                    f"{place}: $.{name}[{number}] lists {each!r} a second time; list every "
+                    f"{path}: $.{key}[{number}] lists {name!r} a second time; list every "
                     "image once."
                 )
-            seen.add(each)
-    known = set(references)
+            earlier.add(name)
+    reference_names = set(references)
     sides: dict[str, Split] = dict.fromkeys(references, "reference")
-    sides |= {name: "both" if name in known else "query" for name in queries}
+    sides |= {name: "both" if name in reference_names else "query" for name in queries}
     marks = {
-        query: _marks(f"{place}: $.gnd[{number}]", entry, references, known)
+        query: _marks(f"{path}: $.gnd[{number}]", entry, references, reference_names)
         for number, (query, entry) in enumerate(zip(queries, truth, strict=True))
     }
     entries = [
-        ImageEntry(name, None, side, _file(place, name, request.root))
+        ImageEntry(name, None, side, _file(path, name, request.root))
         for name, side in sides.items()
     ]
     return ImageSet(entries, marks, ListedIds(tuple(queries), tuple(references)))
 
 
-def _marks(where: str, entry: Any, references: Sequence[str], known: set[str]) -> Marks:
+def _marks(where: str, entry: Any, references: Sequence[str], reference_names: set[str]) -> Marks:
     if not isinstance(entry, Mapping):
         raise BadInput(f"{where} is {kind_of(entry)}; expected an object with easy, hard and junk.")
-    found: dict[str, list[str]] = {kind: [] for kind in Marks._fields}
+    by_kind: dict[str, list[str]] = {kind: [] for kind in Marks._fields}
     lists: Mapping[Any, Any] = entry
     if not set(lists) & set(_KINDS):
         raise BadInput(
             f"{where} has none of easy, hard and junk; expected at least one list of images."
         )
     for key, kind in _KINDS.items():
-        listed: Any = [] if lists.get(key) is None else lists[key]
-        if not isinstance(listed, (list, tuple)):
-            raise BadInput(f"{where}.{key} is {shown(listed)}; expected a list of images.")
-        for value in listed:
+        values: Any = [] if lists.get(key) is None else lists[key]
+        if not isinstance(values, (list, tuple)):
+            raise BadInput(f"{where}.{key} is {shown(values)}; expected a list of images.")
+        for value in values:
             if (
                 isinstance(value, int)
                 and not isinstance(value, bool)
                 and 0 <= value < len(references)
             ):
-                found[kind].append(references[value])
-            elif isinstance(value, str) and value in known:
-                found[kind].append(value)
+                by_kind[kind].append(references[value])
+            elif isinstance(value, str) and value in reference_names:
+                by_kind[kind].append(value)
             else:
-                what = f"{where}.{key}: {shown(value)} is none of the {len(references)} images"
-                raise BadInput(f"{what}; give a name or a position from 0.")
-    return Marks(*(tuple(names) for names in found.values()))
+                problem = f"{where}.{key}: {shown(value)} is none of the {len(references)} images"
+                raise BadInput(f"{problem}; give a name or a position from 0.")
+    return Marks(*(tuple(names) for names in by_kind.values()))
 
 
 def _file(table: Path, name: str, root: Path | None) -> Path | None:
@@ -415,12 +428,12 @@ def _file(table: Path, name: str, root: Path | None) -> Path | None:
     )
 
 
-def _form(place: Path) -> str:
-    if place.is_dir():
+def _form(path: Path) -> str:
+    if path.is_dir():
         return "folders"
-    if not place.is_file():
-        raise BadInput(f"{place} is not a data set of images; known are {', '.join(FORMS)}.")
-    head = Source(place).head()
+    if not path.is_file():
+        raise BadInput(f"{path} is not a data set of images; known are {', '.join(FORMS)}.")
+    head = Source(path).head()
     is_truth = head.lstrip().startswith(b"{") and any(
         name in head for name in (b'"imlist"', b'"gnd"', b'"qimlist"')
     )

@@ -64,6 +64,7 @@ class ListedIds(NamedTuple):
     references: tuple[str, ...]
 
 
+_ORDER = ("query", "both", "reference")
 _COLUMNS = ("ids", "paths", "instances", "splits", "cameras", "groups")
 
 
@@ -109,19 +110,19 @@ class Images:
             if first == second:
                 raise DuplicateItem(f"the image {first!r} is listed twice; list every image once.")
         for query, marks in (self.marks or {}).items():
-            listed = [*marks.easy, *marks.hard, *marks.junk]
-            if len(set(listed)) < len(listed):
-                double = next(name for name in listed if listed.count(name) > 1)
+            names = [*marks.easy, *marks.hard, *marks.junk]
+            if len(set(names)) < len(names):
+                double = next(name for name in names if names.count(name) > 1)
                 raise DuplicateItem(
                     f"the ground truth of query {query!r} lists {double!r} twice; list it "
                     "once, as one kind."
                 )
-            missing = next((name for name in (query, *listed) if name not in self.index), None)
+            missing = next((name for name in (query, *names) if name not in self.index), None)
             if missing is not None:
-                what = (
+                problem = (
                     f"the ground truth of query {query!r} names {missing!r}, which is not an image"
                 )
-                raise BadInput(f"{what}; list it or correct the name.")
+                raise BadInput(f"{problem}; list it or correct the name.")
 
     @classmethod
     def from_entries(
@@ -139,7 +140,7 @@ class Images:
         """
         unordered = list(entries)
         rows = (
-            [unordered[row] for row in order_ids([each.id for each in unordered]).tolist()]
+            [unordered[row] for row in order_ids([entry.id for entry in unordered]).tolist()]
             if unordered
             else []
         )
@@ -148,7 +149,7 @@ class Images:
         )
         ids, instances, splits, *optional, contentless = columns
         paths, cameras, groups = (
-            column if any(each is not None for each in column) else None for column in optional
+            column if any(cell is not None for cell in column) else None for column in optional
         )
         if paths is not None and None in paths:
             lacking = ids[paths.index(None)]
@@ -181,20 +182,20 @@ class Images:
 
     def references(self) -> "Images":
         """The references, images of both sides included."""
-        return self.take(np.flatnonzero([each != "query" for each in self.splits]))
+        return self.take(np.flatnonzero([split != "query" for split in self.splits]))
 
     def queries(self) -> "Images":
         """The queries, images of both sides included."""
-        return self.take(np.flatnonzero([each != "reference" for each in self.splits]))
+        return self.take(np.flatnonzero([split != "reference" for split in self.splits]))
 
     def take(self, rows: Ints) -> "Images":
         """Some of the images, by ascending rows; without marks."""
         columns: dict[str, Any] = {name: getattr(self, name) for name in _COLUMNS}
-        some = {
-            name: each and tuple(each[row] for row in rows.tolist())
-            for name, each in columns.items()
+        taken = {
+            name: column and tuple(column[row] for row in rows.tolist())
+            for name, column in columns.items()
         }
-        return replace(self, **some, contentless=self.contentless[rows], marks=None, listed=None)
+        return replace(self, **taken, contentless=self.contentless[rows], marks=None, listed=None)
 
 
 def _same_files(entries: Iterable[ImageEntry]) -> list[str]:
@@ -202,40 +203,40 @@ def _same_files(entries: Iterable[ImageEntry]) -> list[str]:
     of another reference.
     """
     sized: dict[int, list[ImageEntry]] = {}
-    for each in entries:
-        if each.path is not None and each.path.is_file() and each.path.stat().st_size:
-            sized.setdefault(each.path.stat().st_size, []).append(each)
+    for entry in entries:
+        if entry.path is not None and entry.path.is_file() and entry.path.stat().st_size:
+            sized.setdefault(entry.path.stat().st_size, []).append(entry)
     alike = [
-        each
-        for own in sized.values()
-        if {each.split for each in own} not in ({"query"}, {"reference"})
-        for each in own
+        entry
+        for same_size in sized.values()
+        if {image.split for image in same_size} not in ({"query"}, {"reference"})
+        for entry in same_size
     ]
     if len(alike) < 2:
         return []
     # Loaded where there may be any: few data sets have two files of one size.
     from rankwell.encoders.runs import digests
 
-    known: dict[str, list[ImageEntry]] = {}
-    for each, digest in zip(
-        alike, digests([each.path for each in alike if each.path]), strict=True
+    by_digest: dict[str, list[ImageEntry]] = {}
+    for entry, digest in zip(
+        alike, digests([entry.path for entry in alike if entry.path]), strict=True
     ):
-        known.setdefault(digest, []).append(each)
+        by_digest.setdefault(digest, []).append(entry)
     doubled = 0
-    for digest, own in known.items():
-        one, *_, other = (
-            sorted(own, key=lambda each: ("query", "both", "reference").index(each.split)) * 2
-        )
-        if digest and one.split != other.split:
-            what = (
-                f"{one.path} and {other.path} have the same content, one as a query and one as a "
+    for digest, same_content in by_digest.items():
+        first, *_, last = sorted(same_content, key=lambda entry: _ORDER.index(entry.split)) * 2
+        if digest and first.split != last.split:
+            problem = (
+                f"{first.path} and {last.path} have the same content, one as a query and one as a "
                 "reference"
             )
             raise BadInput(
-                f"{what}: the query would find itself. Remove one of them, or list the image "
+                f"{problem}: the query would find itself. Remove one of them, or list the image "
                 "once, as both."
             )
-        doubled += len(own) * bool(digest and one.split == "both" and len(own) > 1)
+        doubled += len(same_content) * bool(
+            digest and first.split == "both" and len(same_content) > 1
+        )
     return [f"{doubled} images have the content of another one, and find it"] if doubled else []
 
 
@@ -282,16 +283,20 @@ def filter_images(
     junk = {
         name for name, label in labels.items() if label == junk_label and label is not None
     } - empty
-    shown = {
+    present_labels = {
         label for name, label in labels.items() if name not in empty | junk and label is not None
     }
     missing: dict[str, str | None] = {}
     if absent == "filter" and images.marks is not None:
-        judged = {name for name, own in images.marks.items() if own.easy or own.hard}
+        judged = {
+            name
+            for name, query_marks in images.marks.items()
+            if query_marks.easy or query_marks.hard
+        }
         missing = {name: "" for name in queries.ids if name not in judged}
     elif absent == "filter" and any(label is not None for label in images.instances):
         pairs = zip(queries.ids, queries.instances, strict=True)
-        missing = {name: label for name, label in pairs if label not in shown}
+        missing = {name: label for name, label in pairs if label not in present_labels}
     unlabelled = sum(label is None for label in missing.values())
     counts = {
         "references_without_content": len(empty),
@@ -299,8 +304,8 @@ def filter_images(
         "queries_without_an_instance": unlabelled,
         "junk_references": len(junk),
     }
-    kept = _without(images, empty | junk, missing.keys())
-    return FilteredImages(kept, {name: number for name, number in counts.items() if number})
+    filtered = _without(images, empty | junk, missing.keys())
+    return FilteredImages(filtered, {name: number for name, number in counts.items() if number})
 
 
 def _singular(name: str) -> str:
@@ -324,15 +329,19 @@ def _without(images: Images, references: Set[str], queries: Set[str]) -> Images:
             splits[row] = (
                 "both" if is_query and is_reference else "query" if is_query else "reference"
             )
-    kept = replace(images, splits=tuple(splits), marks=None).take(np.array(rows, dtype=np.int64))
+    filtered = replace(images, splits=tuple(splits), marks=None).take(
+        np.array(rows, dtype=np.int64)
+    )
     if images.marks is None:
-        return kept
+        return filtered
     marks = {
-        query: Marks(*(tuple(name for name in names if name in kept.index) for names in own))
-        for query, own in images.marks.items()
-        if query in kept.index
+        query: Marks(
+            *(tuple(name for name in names if name in filtered.index) for names in query_marks)
+        )
+        for query, query_marks in images.marks.items()
+        if query in filtered.index
     }
-    return replace(kept, marks=marks)
+    return replace(filtered, marks=marks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -390,15 +399,15 @@ def both_sides(images: Images) -> tuple[Images, Images]:
     """Queries and references. Raises NothingToEvaluate without a query or without a reference."""
     queries, references = images.queries(), images.references()
     # Without a reference every query is left out, too.
-    for what, side in (("reference", references), ("query", queries)):
+    for noun, side in (("reference", references), ("query", queries)):
         if not len(side):
-            other = (
+            advice = (
                 "; where they are in another folder, name it with "
                 f"{flag('--query-images', name='queries')}"
             )
-            hint = other if what == "query" else ""
+            hint = advice if noun == "query" else ""
             raise NothingToEvaluate(
-                f"there is no {what} image left; a data set has images of both sides{hint}."
+                f"there is no {noun} image left; a data set has images of both sides{hint}."
             )
     return queries, references
 
@@ -455,16 +464,16 @@ def _judged(
                 "one (a JSON with gnd)."
             )
         return _of_one_label(queries.instances, references.instances), []
-    place, relevant, junk = references.index, Pairs(), Pairs()
+    reference_rows, relevant, junk = references.index, Pairs(), Pairs()
     for query, name in enumerate(queries.ids):
-        own = images.marks.get(name, Marks())
+        query_marks = images.marks.get(name, Marks())
         for names, is_relevant in (
-            (own.easy, level != "hard"),
-            (own.hard, level != "easy"),
-            (own.junk, False),
+            (query_marks.easy, level != "hard"),
+            (query_marks.hard, level != "easy"),
+            (query_marks.junk, False),
         ):
             (relevant if is_relevant else junk).extend(
-                (query, place[item]) for item in names if item in place
+                (query, reference_rows[item]) for item in names if item in reference_rows
             )
     return relevant, junk
 
@@ -473,7 +482,7 @@ def _excluded(rule: Excluded, queries: Images, references: Images) -> Pairs:
     if rule == "camera":
         return _of_one_label(_seen_by(queries), _seen_by(references))
     return _of_one_label(
-        *(each.ids if rule == "self" else each.groups or () for each in (queries, references))
+        *(side.ids if rule == "self" else side.groups or () for side in (queries, references))
     )
 
 

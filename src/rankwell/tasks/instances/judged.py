@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Bools, Floats, Ints, MatrixTies, offsets_of, tie_order
+from rankwell.core.tables import Bools, Floats, Ints, MatrixTies, segment_offsets, tie_order
 from rankwell.core.tables.matrices import Positives
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.judged import JudgedRankings
@@ -29,13 +29,13 @@ _OPEN = ("expected", "optimistic", "pessimistic", "error")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class InstanceRun(JudgedRun):
-    """A run with the rank counts of its relevant references, ties open. place: of each reference
-    among those of equal score.
+    """A run with the rank counts of its relevant references, ties open. tie_places: that of each
+    reference among those of equal score.
     """
 
     truth: InstanceTruth
     aligned: AlignedRun
-    place: Ints | None
+    tie_places: Ints | None
     hits: Hits
 
     @classmethod
@@ -48,7 +48,9 @@ class InstanceRun(JudgedRun):
         progress: Callable[[int, int], None] | None,
     ) -> "InstanceRun":
         """Counts every relevant reference, and every junk one, of every query."""
-        place = tie_order(ties, [truth.references[item] for item in map(int, aligned.references)])
+        tie_places = tie_order(
+            ties, [truth.references[item] for item in map(int, aligned.references)]
+        )
         row_of, column_of = (
             np.full(len(truth.queries), -1, dtype=np.int64),
             np.full(len(truth.references), -1, dtype=np.int64),
@@ -56,14 +58,14 @@ class InstanceRun(JudgedRun):
         row_of[aligned.queries] = np.arange(len(aligned.queries))
         column_of[aligned.references] = np.arange(len(aligned.references))
         rows, columns = row_of[truth.owner], column_of[truth.item]
-        found = np.flatnonzero((rows >= 0) & (columns >= 0))
+        pairs_in_run = np.flatnonzero((rows >= 0) & (columns >= 0))
         # Pairs are counted in the order of the run's own table, and kept by their row in the truth.
-        order = found[np.lexsort((columns[found], rows[found]))]
+        order = pairs_in_run[np.lexsort((columns[pairs_in_run], rows[pairs_in_run]))]
         pairs = Positives.of(
             rows[order], columns[order], len(aligned.queries), len(aligned.references)
         )
         counts = aligned.compared.count(
-            pairs, transposed=False, best=False, order=place, progress=progress
+            pairs, transposed=False, best=False, order=tie_places, progress=progress
         )
         present = row_of >= 0
         retrieved = np.where(present, len(aligned.references), 0).astype(np.int64)
@@ -79,7 +81,7 @@ class InstanceRun(JudgedRun):
             tied_items="tied references keep the order of the table",
             truth=truth,
             aligned=aligned,
-            place=place,
+            tie_places=tie_places,
             hits=hits,
         )
 
@@ -108,7 +110,7 @@ class InstanceRun(JudgedRun):
         """(queries,) the values of a perfect ranker, which returns as many as the run where a share
         is of these.
         """
-        if self.levels is None or dict(measure.given).get("denom") != "retrieved":
+        if self.levels is None or dict(measure.arguments).get("denom") != "retrieved":
             return super().ceiling(measure, counted)
         lengths, retrieved = self.levels.candidates, self.view.retrieved
         return Ceiling(
@@ -127,23 +129,23 @@ class InstanceRun(JudgedRun):
         junk = np.bincount(truth.owner[truth.junk], minlength=len(truth.queries)).max(initial=0)
         n = len(aligned.references)
         columns, scores = aligned.compared.first_items(
-            min(depth + int(junk), n), transposed=False, order=self.place
+            min(depth + int(junk), n), transposed=False, order=self.tie_places
         )
         positions = aligned.references[columns]
         stride = len(truth.references)
         keys = aligned.queries[:, None] * stride + positions
         is_junk = np.isin(keys, truth.owner[truth.junk] * stride + truth.item[truth.junk])
         order = np.argsort(is_junk, axis=1, kind="stable")
-        kept = np.take_along_axis(~is_junk, order, axis=1)[:, :depth]
-        shape = len(truth.queries), kept.shape[1]
-        first, own = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
+        is_counted = np.take_along_axis(~is_junk, order, axis=1)[:, :depth]
+        shape = len(truth.queries), is_counted.shape[1]
+        first, first_scores = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
         first[aligned.queries] = np.where(
-            kept, np.take_along_axis(positions, order, axis=1)[:, :depth], -1
+            is_counted, np.take_along_axis(positions, order, axis=1)[:, :depth], -1
         )
-        own[aligned.queries] = np.where(
-            kept, np.take_along_axis(scores, order, axis=1)[:, :depth], np.nan
+        first_scores[aligned.queries] = np.where(
+            is_counted, np.take_along_axis(scores, order, axis=1)[:, :depth], np.nan
         )
-        return first, own
+        return first, first_scores
 
     def best(self) -> list[list[int]]:
         """The best references of each query, by position: all of the highest score where the rule
@@ -186,14 +188,14 @@ class InstanceRun(JudgedRun):
         """The first references of each query, and every relevant and every junk one at any rank."""
         positions, scores = self.first(DETAIL_DEPTH)
         present, names = positions >= 0, self.truth.references
-        listed = [names[item] for item in map(int, positions[present])]
+        items = [names[item] for item in map(int, positions[present])]
         top = Ranking(
-            tuple(self.truth.queries), offsets_of(present.sum(axis=1)), listed, scores[present]
+            tuple(self.truth.queries), segment_offsets(present.sum(axis=1)), items, scores[present]
         )
         view = self.view
-        places = {name: getattr(view, name) for name in ("above", "tied", "before")}
+        counts = {name: getattr(view, name) for name in ("above", "tied", "before")}
         hits = replace(
-            self.hits, query=view.query_of_row, row=view.items, score=view.scores, **places, top=top
+            self.hits, query=view.query_of_row, row=view.items, score=view.scores, **counts, top=top
         )
         return details_of(self.truth.judgments, hits, self.resolved)
 
@@ -239,12 +241,12 @@ class NamedLabels:
                 }
             )
         self.named: Floats = np.array(
-            [sum(each.values()) for each in self.shares], dtype=np.float64
+            [sum(shares.values()) for shares in self.shares], dtype=np.float64
         )
         self.right: Floats = np.array(
             [
-                0.0 if own is None else each.get(own, 0.0)
-                for own, each in zip(self.own, self.shares, strict=True)
+                0.0 if label is None else shares.get(label, 0.0)
+                for label, shares in zip(self.own, self.shares, strict=True)
             ],
             dtype=np.float64,
         )
@@ -274,25 +276,29 @@ class NamedLabels:
             "queries": Counter(truth.query_instances or ()),
         }
         pairs = list(zip(self.own, self.shares, strict=True))
-        named = _sums((label, share) for _, each in pairs for label, share in each.items())
-        right = _sums((own, each[own]) for own, each in pairs if own is not None and own in each)
+        n_named = _sums((label, share) for _, shares in pairs for label, share in shares.items())
+        right = _sums(
+            (label, shares[label])
+            for label, shares in pairs
+            if label is not None and label in shares
+        )
         rows: list[dict[str, Any]] = []
         for name in sorted(
             label for label in {*sides["references"], *sides["queries"]} if label is not None
         ):
-            one = {
-                what: counts.get(name, 0)
-                for what, counts in {**sides, "named": named, "right": right}.items()
+            counts = {
+                column: counts.get(name, 0)
+                for column, counts in {**sides, "named": n_named, "right": right}.items()
             }
-            share = one["right"] / one["named"] if one["named"] else None
-            rows.append({"run": run, "instance": name, **one, "precision": share})
+            share = counts["right"] / counts["named"] if counts["named"] else None
+            rows.append({"run": run, "instance": name, **counts, "precision": share})
         return rows
 
 
 def _sums(shares: Iterable[tuple[str, float]]) -> dict[str, float | int]:
     """The sum of each label's shares, as an integer where it is one."""
-    found: dict[str, list[float]] = {}
+    shares_by_label: dict[str, list[float]] = {}
     for label, share in shares:
-        found.setdefault(label, []).append(share)
-    sums = {label: math.fsum(each) for label, each in found.items()}
+        shares_by_label.setdefault(label, []).append(share)
+    sums = {label: math.fsum(label_shares) for label, label_shares in shares_by_label.items()}
     return {label: int(value) if value.is_integer() else value for label, value in sums.items()}

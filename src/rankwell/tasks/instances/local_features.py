@@ -58,7 +58,7 @@ class _PictureFeatures(NamedTuple):
     the cache; or the problem.
     """
 
-    own: Features
+    features: Features
     seconds: float
     cached: bool
     problem: str = ""
@@ -127,19 +127,19 @@ class LocalFeatures:
     ] = 1
 
     def __post_init__(self) -> None:
-        for name, value, known in (
+        for name, value, choices in (
             ("descriptor", self.descriptor, Descriptor),
             ("score", self.score, Score),
         ):
-            if value not in get_args(known):
-                raise BadUsage(f"{name} {value!r}; {suggest(value, get_args(known))}")
+            if value not in get_args(choices):
+                raise BadUsage(f"{name} {value!r}; {suggest(value, get_args(choices))}")
         for name in ("longest", "features", "workers", "processes"):
             number = getattr(self, name)
             if number is not None and number < 1:
                 raise BadUsage(f"{name} {number}; expected a positive integer.")
         if self.workers is not None and self.processes > 1:
-            what = f"workers {self.workers} and processes {self.processes}"
-            raise BadUsage(f"{what}; a process has one thread, name one of the two.")
+            settings = f"workers {self.workers} and processes {self.processes}"
+            raise BadUsage(f"{settings}; a process has one thread, name one of the two.")
         if not 0 < self.ratio <= 1 or not self.reprojection > 0:
             raise BadUsage(
                 f"ratio {self.ratio}, reprojection {self.reprojection}; expected a share up "
@@ -157,10 +157,10 @@ class LocalFeatures:
         """(queries, references) the score of every pair, as float64. Raises BadInput for a picture
         that cannot be read.
         """
-        found = self.compare(queries, references, progress=progress)
-        for message in found.problems.values():
+        matches = self.compare(queries, references, progress=progress)
+        for message in matches.problems.values():
             raise BadInput(message)
-        return found.scores(self.score)
+        return matches.scores(self.score)
 
     def compare(
         self,
@@ -173,39 +173,42 @@ class LocalFeatures:
         of each step, by its name.
         """
         paths = list(dict.fromkeys([*queries, *references]))
-        place = {path: number for number, path in enumerate(paths)}
+        number_of = {path: number for number, path in enumerate(paths)}
         with (
             _one_thread_each(),
-            crew(self.processes, threads=self.workers, prepare=_spare_threads) as each,
+            crew(self.processes, threads=self.workers, prepare=_spare_threads) as in_parallel,
         ):
-            known: list[_PictureFeatures] = []
-            for found in each(self._found, paths):
-                known.append(found)
+            pictures: list[_PictureFeatures] = []
+            for picture in in_parallel(self._found, paths):
+                pictures.append(picture)
                 if progress is not None:
-                    progress("local features", len(known), len(paths))
-            own, others = (
-                [known[place[path]].own for path in side] for side in (queries, references)
+                    progress("local features", len(pictures), len(paths))
+            query_features, reference_features = (
+                [pictures[number_of[path]].features for path in side]
+                for side in (queries, references)
             )
-            counts, seconds = self._matched(own, others, each, progress)
-        read = [number for number, found in enumerate(known) if not found.problem]
+            counts, seconds = self._matched(
+                query_features, reference_features, in_parallel, progress
+            )
+        read = [number for number, picture in enumerate(pictures) if not picture.problem]
         return PairMatches(
             matches=counts[0],
             inliers=counts[1],
             problems={
-                path: found.problem
-                for path, found in zip(paths, known, strict=True)
-                if found.problem
+                path: picture.problem
+                for path, picture in zip(paths, pictures, strict=True)
+                if picture.problem
             },
-            feature_seconds={paths[number]: known[number].seconds for number in read},
+            feature_seconds={paths[number]: pictures[number].seconds for number in read},
             matching_seconds=seconds,
-            cached=sum(known[number].cached for number in read),
+            cached=sum(pictures[number].cached for number in read),
         )
 
     def _matched(
         self,
         queries: Sequence[Features],
         references: Sequence[Features],
-        each: Each,
+        in_parallel: Each,
         progress: Progress | None,
     ) -> tuple[Floats, Floats]:
         """(2, queries, references) matches and inliers, and (queries,) the seconds, from SIFT's
@@ -223,8 +226,10 @@ class LocalFeatures:
             (queries[row : row + side], references[column : column + side])
             for row, column in starts
         ]
-        for (row, column), (own, took) in zip(starts, each(self._block, parts), strict=True):
-            counts[:, row : row + side, column : column + side] = own
+        for (row, column), (block_counts, took) in zip(
+            starts, in_parallel(self._block, parts), strict=True
+        ):
+            counts[:, row : row + side, column : column + side] = block_counts
             seconds[row : row + side] += took
             if progress is not None and column + side >= len(references):
                 progress("matching", min(row + side, len(queries)), len(queries))
@@ -234,13 +239,15 @@ class LocalFeatures:
         """`_matched` for some pairs."""
         queries, references = part
         begin = time.perf_counter()
-        others = [self._rooted(own) for own in references]
+        rooted_references = [self._rooted(features) for features in references]
         shared = (time.perf_counter() - begin) / len(queries)
         counts, seconds = np.zeros((2, len(queries), len(references))), np.zeros(len(queries))
-        for row, own in enumerate(queries):
+        for row, query_features in enumerate(queries):
             begin = time.perf_counter()
-            query = self._rooted(own)
-            counts[:, row] = np.array([self.match(query, other) for other in others]).T
+            query = self._rooted(query_features)
+            counts[:, row] = np.array(
+                [self.match(query, reference) for reference in rooted_references]
+            ).T
             seconds[row] = time.perf_counter() - begin + shared
         return counts, seconds
 
@@ -248,20 +255,20 @@ class LocalFeatures:
         """The features of a picture, from the cache where they are in it. Raises BadInput where the
         picture cannot be read.
         """
-        return self._rooted(self._looked_up(path).own)
+        return self._rooted(self._looked_up(path).features)
 
     def _looked_up(self, path: Path) -> _PictureFeatures:
         if self.cache is None:
             return self._detected(path)
         cache, source = Cache(self.cache, self._maker(), {"numpy": np.__version__}), Source(path)
         digest = source.digest()
-        kept = cached_arrays(cache, digest, 3)
-        if kept is not None:
-            return _PictureFeatures(Features(kept[0], kept[1]), float(kept[2]), cached=True)
-        found = self._detected(path)
+        arrays = cached_arrays(cache, digest, 3)
+        if arrays is not None:
+            return _PictureFeatures(Features(arrays[0], arrays[1]), float(arrays[2]), cached=True)
+        picture = self._detected(path)
         source.refuse_changed()
-        keep_arrays(cache, digest, *found.own, np.array(found.seconds))
-        return found
+        keep_arrays(cache, digest, *picture.features, np.array(picture.seconds))
+        return picture
 
     def match(self, query: Features, reference: Features) -> MatchCounts:
         """Number of features that match, and of matches that one homography explains: 0 below four
@@ -280,11 +287,11 @@ class LocalFeatures:
 
     def describe(self) -> dict[str, Any]:
         """The settings that decide the scores, and OpenCV's version."""
-        chosen = {
+        settings = {
             name: getattr(self, name)
             for name in ("descriptor", "score", "ratio", "reprojection", "seed")
         }
-        return {**self._maker(), **chosen, "direction": "query to reference"}
+        return {**self._maker(), **settings, "direction": "query to reference"}
 
     def _maker(self) -> dict[str, Any]:
         from PIL import __version__
@@ -300,17 +307,17 @@ class LocalFeatures:
     def _detected(self, path: Path) -> _PictureFeatures:
         begin = time.perf_counter()
         image = np.asarray(read_picture(path, longest=self.longest, grey=True))
-        found, numbers = _opencv().SIFT_create(self.features).detectAndCompute(image, None)
-        points = np.array([point.pt for point in found], dtype=np.float32).reshape(-1, 2)
-        own = _NOTHING if numbers is None else Features(points, numbers.astype(np.uint8))
-        return _PictureFeatures(own, time.perf_counter() - begin, cached=False)
+        keypoints, numbers = _opencv().SIFT_create(self.features).detectAndCompute(image, None)
+        points = np.array([point.pt for point in keypoints], dtype=np.float32).reshape(-1, 2)
+        features = _NOTHING if numbers is None else Features(points, numbers.astype(np.uint8))
+        return _PictureFeatures(features, time.perf_counter() - begin, cached=False)
 
-    def _rooted(self, own: Features) -> Features:
-        descriptors = own.descriptors.astype(np.float32)
+    def _rooted(self, features: Features) -> Features:
+        descriptors = features.descriptors.astype(np.float32)
         if self.descriptor == "rootsift":
             sums = descriptors.sum(axis=1, keepdims=True)
             descriptors = np.sqrt(descriptors / np.where(sums > 0, sums, 1))
-        return Features(own.points, descriptors)
+        return Features(features.points, descriptors)
 
     def _inliers(self, start: Singles, end: Singles) -> int:
         opencv = _opencv()
@@ -332,13 +339,13 @@ def _two_nearest(queries: Singles, references: Singles) -> list[tuple[Ints, Floa
     # The product says only who is nearest, for |a - b|² = |a|² + |b|² - 2ab; how near is computed
     # from the difference itself.
     closeness = 2 * (queries @ references.T) - np.einsum("ij,ij->i", references, references)
-    found: list[tuple[Ints, Floats]] = []
+    neighbours: list[tuple[Ints, Floats]] = []
     for _ in range(2):
         nearest = closeness.argmax(axis=1)
         gaps = (queries - references[nearest]).astype(np.float64)
-        found.append((nearest, np.einsum("ij,ij->i", gaps, gaps)))
+        neighbours.append((nearest, np.einsum("ij,ij->i", gaps, gaps)))
         closeness[np.arange(len(queries)), nearest] = -np.inf
-    return found
+    return neighbours
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from rankwell.conventions import (
+    Convention,
     LabelledMeasure,
     NoRelevantRule,
     check_views,
@@ -28,6 +29,7 @@ from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, UnknownName, flag
 from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
 from rankwell.tasks.instances.conventions import Excluded, InstanceConvention
+from rankwell.tasks.instances.formats import mark_contentless, read_images
 from rankwell.tasks.instances.images import (
     FilteredImages,
     Images,
@@ -50,7 +52,7 @@ class InstanceOptions(StatisticsOptions, MeasureOptions):
 
     embeddings: Annotated[
         InputData,
-        Option(many=True, kind=list[str]),
+        Option(takes_all=True, kind=list[str]),
         Doc(
             "Vectors of all images by id, in any format of `rankwell search`; name more "
             "to compare systems."
@@ -60,7 +62,7 @@ class InstanceOptions(StatisticsOptions, MeasureOptions):
     references: Annotated[InputData, Doc("Vectors of the references.")] = None
     scores: Annotated[
         InputData,
-        Option(many=True, kind=list[str]),
+        Option(takes_all=True, kind=list[str]),
         Doc(
             "Matrices of scores, a row per query and a column per reference; name more to "
             "compare systems."
@@ -175,7 +177,7 @@ class InstanceOptions(StatisticsOptions, MeasureOptions):
     ] = None
     clusters: Annotated[
         Any,
-        Option(many=True, kind=list[str]),
+        Option(takes_all=True, kind=list[str]),
         Doc(
             "Adds NMI and AMI with the labels: a table with the cluster of each image "
             "(FILE, or FILE:COLUMN) for each run, or kmeans, which clusters the vectors "
@@ -186,7 +188,7 @@ class InstanceOptions(StatisticsOptions, MeasureOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImageSetOptions:
+class ImageFileOptions:
     """The form of a data set of images."""
 
     query_images: Annotated[
@@ -203,6 +205,16 @@ class ImageSetOptions:
     pattern: Annotated[
         str | None, Doc('Form of file names, such as "{instance}_{camera}_*.jpg".')
     ] = None
+
+    def read(self, place: str) -> Images:
+        """The data set of a place."""
+        return read_images(place, queries=self.query_images, root=self.root, pattern=self.pattern)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageSetOptions(ImageFileOptions):
+    """The form of a data set of images, and which of them show nothing."""
+
     contentless_images: Annotated[
         str | None,
         Doc(
@@ -210,6 +222,10 @@ class ImageSetOptions:
             'as "*wall*".'
         ),
     ] = None
+
+    def read(self, place: str) -> Images:
+        """The data set of a place."""
+        return mark_contentless(super().read(place), self.contentless_images)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,39 +295,39 @@ class InstanceRules:
     def __init__(self, options: InstanceOptions, *, by_id: bool) -> None:
         self.convention = find_convention(options.convention, "instances")
         self.reading = self.convention.rules_of("instances", InstanceConvention(exclude=("self",)))
-        own, known = options.exclude, get_args(Excluded)
+        exclude, exclusions = options.exclude, get_args(Excluded)
         words = (
-            own.replace(",", " ").split()
-            if isinstance(own, str)
+            exclude.replace(",", " ").split()
+            if isinstance(exclude, str)
             else None
-            if own is None
-            else list(own)
+            if exclude is None
+            else list(exclude)
         )
         if words is not None and words != ["none"]:
             for word in words:
-                if word not in known:
-                    raise UnknownName(f"exclude {word!r}: {suggest(word, (*known, 'none'))}")
+                if word not in exclusions:
+                    raise UnknownName(f"exclude {word!r}: {suggest(word, (*exclusions, 'none'))}")
             if not by_id:
                 raise BadUsage(
                     f"{flag('--exclude')} {','.join(words)}: nothing says which image is "
                     "which; name the data set of images."
                 )
-        chosen = (
+        excluded = (
             ()
             if words == ["none"] or not by_id
             else self.reading.exclude
             if words is None
             else words
         )
-        self.exclude: tuple[Excluded, ...] = tuple(rule for rule in known if rule in chosen)
+        self.exclude: tuple[Excluded, ...] = tuple(rule for rule in exclusions if rule in excluded)
         self.contentless: Switch = options.contentless
         self.absent: Switch = (
             "keep" if options.positives is not None else options.absent or self.reading.absent
         )
-        named: MatrixTies | None = next((rule for rule in _TIES if rule == options.ties), None)
-        if named is None and options.ties is not None:
+        tie_rule: MatrixTies | None = next((rule for rule in _TIES if rule == options.ties), None)
+        if tie_rule is None and options.ties is not None:
             raise UnknownName(f"unknown tie rule {options.ties!r}; {suggest(options.ties, _TIES)}")
-        self.ties: MatrixTies = named or self.reading.ties
+        self.ties: MatrixTies = tie_rule or self.reading.ties
         self.no_relevant: NoRelevantRule = options.no_relevant or self.convention.no_relevant
 
     def filtered(self, images: Images) -> FilteredImages:
@@ -328,42 +344,45 @@ def taking_part(images: Images, options: InstanceOptions) -> Images:
     """The images that an evaluation with these options uses. Raises NothingToEvaluate where a side
     has none left.
     """
-    kept = InstanceRules(options, by_id=True).filtered(images).images
-    both_sides(kept)
-    return kept
+    images_left = InstanceRules(options, by_id=True).filtered(images).images
+    both_sides(images_left)
+    return images_left
 
 
 def labelled_measures(options: InstanceOptions) -> tuple[tuple[LabelledMeasure, ...], bool]:
     """The measures, and whether TP/PRED is among them."""
-    rules, cut = find_convention(options.convention, "instances"), options.cut
-    reading = rules.rules_of("instances", InstanceConvention())
-    listed, ks = (
-        measure_names(options.measures),
-        CUTOFFS if options.k is None else cutoffs(options.k),
-    )
-    named = reading.labels if listed is None else NAMED in listed
-    texts = list(rules.defaults) if listed is None else [text for text in listed if text != NAMED]
-    spelled = [each for text in texts for each in at_each_cutoff(text, ks, rules.words)]
-    chosen = choose_measures(spelled, rules) if spelled else ()
-    check_views((each.measure for each in chosen), JudgedRankings)
-    depth = cut if cut is not None or listed is not None else reading.cut
+    convention, names, texts = _measure_texts(options)
+    reading = convention.rules_of("instances", InstanceConvention())
+    ks = CUTOFFS if options.k is None else cutoffs(options.k)
+    has_named = reading.labels if names is None else NAMED in names
+    spelled = [name for text in texts for name in at_each_cutoff(text, ks, convention.words)]
+    measures = choose_measures(spelled, convention) if spelled else ()
+    check_views((labelled.measure for labelled in measures), JudgedRankings)
+    depth = reading.cut if options.cut is None and names is None else options.cut
     if depth is not None:
         if depth < 1:
             raise BadUsage(f"cut {depth}; a list has one place or more.")
-        whole = ("P_q", f"P(denom='retrieved')@{depth}"), ("R_q", f"R@{depth}")
-        chosen += tuple(
-            LabelledMeasure(parse_measure(text), label if "P_q" in rules.words else text)
-            for label, text in whole
+        list_measures = ("P_q", f"P(denom='retrieved')@{depth}"), ("R_q", f"R@{depth}")
+        measures += tuple(
+            LabelledMeasure(parse_measure(text), label if "P_q" in convention.words else text)
+            for label, text in list_measures
         )
-    if not chosen:
+    if not measures:
         raise BadUsage(f"name a measure of rankings beside {NAMED}, such as P@1.")
-    return tuple({str(each.measure): each for each in chosen}.values()), named
+    return tuple({str(labelled.measure): labelled for labelled in measures}.values()), has_named
 
 
 def takes_cutoffs(options: InstanceOptions) -> bool:
     """Whether any of the measures, or of the convention's for None, needs a cut-off and names
     none.
     """
-    rules, names = find_convention(options.convention, "instances"), measure_names(options.measures)
-    texts = rules.defaults if names is None else [text for text in names if text != NAMED]
-    return any(at_each_cutoff(text, CUTOFFS, rules.words) != [text] for text in texts)
+    convention, _, texts = _measure_texts(options)
+    return any(at_each_cutoff(text, CUTOFFS, convention.words) != [text] for text in texts)
+
+
+def _measure_texts(options: InstanceOptions) -> tuple[Convention, list[str] | None, list[str]]:
+    """The convention, the measures that are named, None for its own, and those of rankings."""
+    convention = find_convention(options.convention, "instances")
+    names = measure_names(options.measures)
+    texts = convention.defaults if names is None else names
+    return convention, names, [text for text in texts if text != NAMED]

@@ -55,82 +55,83 @@ class InstanceRuns:
             queries is not None or references is not None,
         ]
         if sum(present) != 1 or (queries is None) != (references is None):
-            both = f"embeddings of both sides ({flag('--queries')} with {flag('--references')})"
-            raise BadUsage(f"give scores, embeddings of all images, or {both}: one of three.")
+            sides = f"embeddings of both sides ({flag('--queries')} with {flag('--references')})"
+            raise BadUsage(f"give scores, embeddings of all images, or {sides}: one of three.")
         metric = options.metric or "cosine"
         if present[2]:
             name = options.run or name_places([_place(references)], ["embeddings"])[0]
-            named = {"queries": queries, "references": references}
-            found: dict[str, Scores | Vectors] = {
+            files = {"queries": queries, "references": references}
+            tables: dict[str, Scores | Vectors] = {
                 name: (
                     read_embeddings(queries, ids=options.query_ids),
                     read_embeddings(references, ids=options.reference_ids),
                 )
             }
         else:
-            named = _named(
+            files = _named(
                 scores if present[0] else embeddings,
                 "scores" if present[0] else "embeddings",
                 options.run,
             )
             read = _read_scores if present[0] else _read_vectors
-            found = {name: read(place, options) for name, place in named.items()}
-        return cls(found, metric, sources_of(named))._transformed(options)
+            tables = {name: read(file, options) for name, file in files.items()}
+        return cls(tables, metric, sources_of(files))._transformed(options)
 
     @property
     def compares_vectors(self) -> bool:
         """Whether any run is one of vectors, so that the metric matters."""
-        return any(not isinstance(each, Scores) for each in self.tables.values())
+        return any(not isinstance(table, Scores) for table in self.tables.values())
 
     def names(self) -> Names:
         """The names of queries and references in the first run."""
         return _names(next(iter(self.tables.values())))
 
-    def in_order(self, listed: ListedIds | None) -> "InstanceRuns":
+    def in_order(self, image_order: ListedIds | None) -> "InstanceRuns":
         """The runs with the ids of a data set's own lists, where sides have no names. Raises
         BadInput for other lengths.
         """
-        if listed is None:
+        if image_order is None:
             return self
-        found = dict(self.tables)
+        tables = dict(self.tables)
         for run, table in self.tables.items():
             if not isinstance(table, Scores) and table[0] is table[1]:
                 continue
-            names, own = _names(table), (listed.queries, listed.references)
+            names, image_lists = _names(table), (image_order.queries, image_order.references)
             queries, references = (
-                _listed(run, *side) for side in zip(("query", "reference"), names, own, strict=True)
+                _listed(run, *side)
+                for side in zip(("query", "reference"), names, image_lists, strict=True)
             )
             if isinstance(table, Scores):
-                found[run] = replace(table, query_ids=queries, item_ids=references)
+                tables[run] = replace(table, query_ids=queries, item_ids=references)
             else:
-                found[run] = (
+                tables[run] = (
                     Embeddings(queries, table[0].vectors),
                     Embeddings(references, table[1].vectors),
                 )
-        return replace(self, tables=found)
+        return replace(self, tables=tables)
 
     def aligned(self, run: str, truth: InstanceTruth) -> "AlignedRun":
         """The queries and references of a run that the truth has."""
         table = self.tables[run]
         names = _names(table)
-        for what, side, known in zip(
+        for noun, side, truth_ids in zip(
             ("query", "reference"), names, (truth.queries, truth.references), strict=True
         ):
-            if isinstance(side, Positions) and not isinstance(known, Positions):
+            if isinstance(side, Positions) and not isinstance(truth_ids, Positions):
                 raise BadInput(
-                    f"{run}: its {len(side)} {what} rows have no ids, so that nothing says "
+                    f"{run}: its {len(side)} {noun} rows have no ids, so that nothing says "
                     "which image each is; name a file of "
-                    f"ids ({flag(f'--{what}-ids')}, or {flag('--ids')} for vectors of all images)."
+                    f"ids ({flag(f'--{noun}-ids')}, or {flag('--ids')} for vectors of all images)."
                 )
         queries, rows = _shared(truth.queries, names[0])
         columns, references = _shared(names[1], truth.references)
         if not len(rows) or not len(columns):
-            what = "query" if not len(rows) else "reference"
-            side, known = (
+            noun = "query" if not len(rows) else "reference"
+            side, truth_ids = (
                 (names[0], truth.queries) if not len(rows) else (names[1], truth.references)
             )
-            both = f"it has {side[0]!r}, …, the images have {known[0]!r}, …"
-            raise NothingToEvaluate(f"{run}: no {what} of the images is in it; {both}.")
+            example = f"it has {side[0]!r}, …, the images have {truth_ids[0]!r}, …"
+            raise NothingToEvaluate(f"{run}: no {noun} of the images is in it; {example}.")
         compared, dimensions = self._compared(table, rows, columns, truth)
         return AlignedRun(compared, queries, references, dimensions)
 
@@ -165,8 +166,8 @@ class InstanceRuns:
         )
         matrix = matrix if np.array_equal(rows, np.arange(len(table.matrix))) else matrix[rows]
         names = [table.item_names[column] for column in map(int, columns)]
-        for each in self.transforms:
-            matrix = each(matrix).whole()
+        for transform in self.transforms:
+            matrix = transform(matrix).whole()
         return ComparedScores(
             Scores(matrix, [table.query_names[row] for row in map(int, rows)], names)
         ), None
@@ -176,29 +177,33 @@ class InstanceRuns:
     ) -> tuple[Compared, int | None]:
         if not self.transforms:
             return by_vectors(queries, references, self.metric), references.dimensions
-        place = {name: row for row, name in enumerate(references.names())}
-        own = np.array([place.get(name, -1) for name in queries.names()], dtype=np.int64)
+        row_of = {name: row for row, name in enumerate(references.names())}
+        reference_rows = np.array(
+            [row_of.get(name, -1) for name in queries.names()], dtype=np.int64
+        )
         learn = None if self.learn is None else self.learn.vectors
-        known = dict(zip(truth.references, truth.reference_instances or (), strict=False))
-        labels = [known.get(name) for name in references.names()] if any(known.values()) else None
-        given = Descriptors(
+        label_of = dict(zip(truth.references, truth.reference_instances or (), strict=False))
+        labels = (
+            [label_of.get(name) for name in references.names()] if any(label_of.values()) else None
+        )
+        descriptors = Descriptors(
             queries.vectors,
             references.vectors,
             search,
-            own=own,
+            own_references=reference_rows,
             learn=learn,
             learnt_on=_LEARNT,
             labels=labels,
         )
-        found = chain(self.transforms, given)
-        if isinstance(found, Descriptors):
+        transformed = chain(self.transforms, descriptors)
+        if isinstance(transformed, Descriptors):
             sides = (
-                Embeddings(queries.ids, found.queries),
-                Embeddings(references.ids, found.references),
+                Embeddings(queries.ids, transformed.queries),
+                Embeddings(references.ids, transformed.references),
             )
             return by_vectors(*sides, self.metric), sides[1].dimensions
         return ComparedScores(
-            Scores(found.whole(), list(queries.names()), list(references.names()))
+            Scores(transformed.whole(), list(queries.names()), list(references.names()))
         ), references.dimensions
 
     def _transformed(self, options: InstanceOptions) -> "InstanceRuns":
@@ -206,24 +211,24 @@ class InstanceRuns:
         does not apply.
         """
         texts, learn = options.transforms or (), options.learn
-        chosen = tuple(
+        transforms = tuple(
             parse_transform(text) for text in ([texts] if isinstance(texts, str) else texts)
         )
-        for each in chosen:
-            if each.entry.needs_bank:
+        for transform in transforms:
+            if transform.entry.needs_bank:
                 raise BadUsage(
-                    f"{each} needs a bank of other queries, which images do not have; see "
+                    f"{transform} needs a bank of other queries, which images do not have; see "
                     "rankwell captions."
                 )
-            if each.entry.works_on != "scores" and not self.compares_vectors:
+            if transform.entry.works_on != "scores" and not self.compares_vectors:
                 raise BadUsage(
-                    f"{each} works on vectors, and these are scores; give the embeddings."
+                    f"{transform} works on vectors, and these are scores; give the embeddings."
                 )
-        if chosen and self.compares_vectors and self.metric != "cosine":
+        if transforms and self.compares_vectors and self.metric != "cosine":
             raise BadUsage(
-                f"{chosen[0]} compares by cosine; leave {flag('--metric', self.metric)} out."
+                f"{transforms[0]} compares by cosine; leave {flag('--metric', self.metric)} out."
             )
-        if learn is not None and not any(each.entry.learns for each in chosen):
+        if learn is not None and not any(transform.entry.learns for transform in transforms):
             raise BadUsage(
                 "vectors to learn on require a transform that learns, as whitening; name it "
                 f"with {flag('--transform')}."
@@ -231,7 +236,7 @@ class InstanceRuns:
         sources = self.sources | sources_of({"learn": learn})
         return replace(
             self,
-            transforms=chosen,
+            transforms=transforms,
             learn=None if learn is None else read_embeddings(learn),
             sources=sources,
         )
@@ -240,11 +245,17 @@ class InstanceRuns:
         """The transforms in the rules of a result; empty without any."""
         if not self.transforms:
             return {}
-        definitions = [each.describe() for each in self.transforms]
-        for each, definition in zip(self.transforms, definitions, strict=True):
-            if each.entry.learns and self.learn is not None:
+        definitions = [transform.describe() for transform in self.transforms]
+        for entry, definition in zip(
+            (transform.entry for transform in self.transforms), definitions, strict=True
+        ):
+            if entry.learns and self.learn is not None:
                 definition |= {"transductive": "none", "learnt_on": _LEARNT}
-        looks = [each["transductive"] for each in definitions if each["transductive"] != "none"]
+        looks = [
+            definition["transductive"]
+            for definition in definitions
+            if definition["transductive"] != "none"
+        ]
         plain = {
             "transforms": " ".join(map(str, self.transforms)),
             "transductive": ",".join(dict.fromkeys(looks)) or "none",
@@ -273,71 +284,71 @@ def _names(table: Scores | Vectors) -> Names:
     )
 
 
-def _shared(names: Sequence[str], others: Sequence[str]) -> tuple[Ints, Ints]:
+def _shared(names: Sequence[str], other_names: Sequence[str]) -> tuple[Ints, Ints]:
     """The places of the names that others have too, in the order of the names, among the names and
     among the others.
     """
-    place_of = {name: place for place, name in enumerate(others)}
-    pairs = [(place, place_of[name]) for place, name in enumerate(names) if name in place_of]
+    place_of = {name: row for row, name in enumerate(other_names)}
+    pairs = [(row, place_of[name]) for row, name in enumerate(names) if name in place_of]
     first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T.copy()
     return first, second
 
 
-def _listed(run: str, what: str, names: Sequence[str], ids: Sequence[str]) -> Sequence[str]:
+def _listed(run: str, noun: str, names: Sequence[str], ids: Sequence[str]) -> Sequence[str]:
     """The names of a side; those of the data set's list in place of positions."""
     if isinstance(names, Positions) and len(ids) != len(names):
         raise BadInput(
-            f"{run}: its {len(names)} {what} rows have no ids, and the data set lists "
+            f"{run}: its {len(names)} {noun} rows have no ids, and the data set lists "
             f"{len(ids)} in its order; give all of them, "
-            f"or name a file of ids ({flag(f'--{what}-ids')})."
+            f"or name a file of ids ({flag(f'--{noun}-ids')})."
         )
     return ids if isinstance(names, Positions) else names
 
 
 def refuse_unknown(runs: InstanceRuns, images: Images) -> None:
     """Raises BadInput for a query or a reference of a run that is not an image of the data set."""
-    known = images.index
+    image_rows = images.index
     for run, table in runs.tables.items():
-        for what, side in zip(("query", "reference"), _names(table), strict=True):
+        for noun, side in zip(("query", "reference"), _names(table), strict=True):
             stranger = (
                 None
                 if isinstance(side, Positions)
-                else next((name for name in side if name not in known), None)
+                else next((name for name in side if name not in image_rows), None)
             )
             if stranger is not None:
                 raise BadInput(
-                    f"{run}: the {what} {stranger!r} is none of the {len(images)} images; "
+                    f"{run}: the {noun} {stranger!r} is none of the {len(images)} images; "
                     "list it, or leave it out."
                 )
 
 
-def _named(given: Any, otherwise: str, run: str | None) -> dict[str, Any]:
+def _named(runs: Any, otherwise: str, run: str | None) -> dict[str, Any]:
     """Each run by its name: its key in a mapping, `run` for a single one, else the file's."""
-    first = next(iter(given.values()), None) if isinstance(given, Mapping) else None
+    first = next(iter(runs.values()), None) if isinstance(runs, Mapping) else None
     # A mapping of ids to vectors is a single table.
-    if isinstance(given, Mapping) and not (
+    if isinstance(runs, Mapping) and not (
         isinstance(first, (list, tuple, np.ndarray)) and np.ndim(first) == 1
     ):
-        named: dict[str, Any] = {str(name): each for name, each in given.items()}
+        by_name: dict[str, Any] = {str(name): table for name, table in runs.items()}
     else:
         several = (
-            isinstance(given, (list, tuple)) and bool(given) and isinstance(given[0], (str, Path))
+            isinstance(runs, (list, tuple)) and bool(runs) and isinstance(runs[0], (str, Path))
         )
-        listed: list[Any] = list(given) if several else [given]
-        if run is not None and len(listed) > 1:
+        tables: list[Any] = list(runs) if several else [runs]
+        if run is not None and len(tables) > 1:
             raise BadUsage(
-                f"{len(listed)} runs cannot all be called {run!r}; leave the name out, files "
+                f"{len(tables)} runs cannot all be called {run!r}; leave the name out, files "
                 "have names."
             )
         names = (
             [run]
             if run is not None
-            else name_places([_place(each) for each in listed], [otherwise] * len(listed))
+            else name_places([_place(table) for table in tables], [otherwise] * len(tables))
         )
-        named = dict(zip(names, listed, strict=True))
-    if not named:
+        by_name = dict(zip(names, tables, strict=True))
+    if not by_name:
         raise BadUsage(f"no {otherwise} are given; name at least one run.")
-    return named
+    return by_name
 
 
 def _place(thing: Any) -> Place:
@@ -347,15 +358,15 @@ def _place(thing: Any) -> Place:
     return Place("", Path(path), part)
 
 
-def _read_scores(place: Any, options: InstanceOptions) -> Scores:
-    if isinstance(place, Scores) and place.query_ids is not None:
-        return place  # A run computed here has ids of its own; the named ids are for files.
-    given = (options.query_ids, options.reference_ids)
-    ids = [read_column(each) if isinstance(each, (str, Path)) else each for each in given]
-    return read_scores(place, query_ids=ids[0], item_ids=ids[1])
+def _read_scores(file: Any, options: InstanceOptions) -> Scores:
+    if isinstance(file, Scores) and file.query_ids is not None:
+        return file  # A run computed here has ids of its own; the named ids are for files.
+    id_sources = (options.query_ids, options.reference_ids)
+    ids = [read_column(ids) if isinstance(ids, (str, Path)) else ids for ids in id_sources]
+    return read_scores(file, query_ids=ids[0], item_ids=ids[1])
 
 
-def _read_vectors(place: Any, options: InstanceOptions) -> Vectors:
-    is_whole = isinstance(place, Embeddings) and place.ids is not None
-    whole = place if is_whole else read_embeddings(place, ids=options.ids)
-    return whole, whole
+def _read_vectors(file: Any, options: InstanceOptions) -> Vectors:
+    is_whole = isinstance(file, Embeddings) and file.ids is not None
+    vectors = file if is_whole else read_embeddings(file, ids=options.ids)
+    return vectors, vectors

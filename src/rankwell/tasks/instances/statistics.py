@@ -83,15 +83,18 @@ def statistics_rows(columns: Mapping[str, ImageStatistics]) -> list[dict[str, An
         ("Total query images (#instances)", "total_queries", "total_query_instances"),
     )
 
-    def _cell(numbers: ImageStatistics, field: str, beside: str) -> str:
-        value, second = getattr(numbers, field), getattr(numbers, beside) if beside else None
-        shown = "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
-        return shown if second is None else f"{shown} ({second})"
+    def _cell(numbers: ImageStatistics, field: str, in_brackets: str) -> str:
+        value, second = (
+            getattr(numbers, field),
+            getattr(numbers, in_brackets) if in_brackets else None,
+        )
+        number = "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+        return number if second is None else f"{number} ({second})"
 
     return [
         {"statistic": label}
-        | {heading: _cell(numbers, field, beside) for heading, numbers in columns.items()}
-        for label, field, beside in rows
+        | {heading: _cell(numbers, field, in_brackets) for heading, numbers in columns.items()}
+        for label, field, in_brackets in rows
     ]
 
 

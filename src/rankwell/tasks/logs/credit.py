@@ -25,7 +25,7 @@ class Credit(NamedTuple):
         return cls(first, second, certain)
 
 
-def credit(shown: InterleavedList, clicks: Sequence[int]) -> Credit:
+def credit(interleaved: InterleavedList, clicks: Sequence[int]) -> Credit:
     """The credit of clicks on a list. clicks: places in it, from 0, each once.
 
     balanced: the clicked items among the first j of each ranking, where j is the better of the two
@@ -33,20 +33,22 @@ def credit(shown: InterleavedList, clicks: Sequence[int]) -> Credit:
     expected number of clicks on items of each run, and the probability of having more, over all
     teams that may have made the list. optimised: the sums of credit above and below 0.
     """
-    marks = [shown.marks[place] for place in sorted(clicks)]
+    marks = [interleaved.marks[position] for position in sorted(clicks)]
     if not marks:
         return Credit(0.0, 0.0, 0.5)
-    if shown.method == "balanced":
+    if interleaved.method == "balanced":
         depth = min(rank for rank in marks[-1] if rank is not None)
         first, second = (
-            sum(each[side] is not None and each[side] <= depth for each in marks) for side in (0, 1)
+            sum(ranks[side] is not None and ranks[side] <= depth for ranks in marks)
+            for side in (0, 1)
         )
         return Credit.of(float(first), float(second))
-    if shown.method == "team-draft":
+    if interleaved.method == "team-draft":
         return Credit.of(float(marks.count(0)), float(marks.count(1)))
-    if shown.method == "optimised":
+    if interleaved.method == "optimised":
         return Credit.of(
-            sum(each for each in marks if each > 0), -sum(each for each in marks if each < 0)
+            sum(item_credit for item_credit in marks if item_credit > 0),
+            -sum(item_credit for item_credit in marks if item_credit < 0),
         )
     return _over_teams(marks)
 

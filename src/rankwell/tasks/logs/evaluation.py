@@ -83,9 +83,9 @@ def evaluate_logs(log: Any, *, options: LogOptions) -> Results:
     {'log': 0.5, 'mine': 0.625}
     """
     check_intervals(options.intervals, options.seed)
-    named = policies_of(options.policies)
+    policy_sources = policies_of(options.policies)
     expected = pairs_of(options.expected, flag("--expected"))
-    table = read_log(log, options, named, expected)
+    table = read_log(log, options, policy_sources, expected)
     if options.value_of == "query" and not table.named:
         raise BadUsage(
             f"{flag('--value-of', 'query')}: {table.name} has no column of queries; name one."
@@ -96,11 +96,16 @@ def evaluate_logs(log: Any, *, options: LogOptions) -> Results:
         else _read_model(options.model)
     )
     estimates = _estimates(options, table, model)
-    policies = {name: _policy(name, place, table, model, expected) for name, place in named.items()}
+    policies = {
+        name: _policy(name, source, table, model, expected)
+        for name, source in policy_sources.items()
+    }
     measures = _measures(options, table, policies, has_model=estimates is not None)
     builder = ResultsBuilder(CONVENTIONS["rankwell"])
     builder.notes += table.notes if options.intervals != "none" else ()
-    if estimates is not None and not any(each.measure.name in _MODELLED for each in measures):
+    if estimates is not None and not any(
+        labelled.measure.name in _MODELLED for labelled in measures
+    ):
         builder.notes.append(_unused_model(options, policies))
     positions, slots = slots_of(table)
     if options.by_position and not positions:
@@ -119,12 +124,16 @@ def evaluate_logs(log: Any, *, options: LogOptions) -> Results:
         rows = _rows(
             table, policy, estimates, slots if options.value_of == "query" else np.zeros_like(slots)
         )
-        own = [each for each in measures if name == LOGGING or each.measure.name not in _PLAIN]
+        policy_measures = [
+            labelled
+            for labelled in measures
+            if name == LOGGING or labelled.measure.name not in _PLAIN
+        ]
         view = LoggedRounds(*query_rows(table), rows, rows, options.value_of == "query")
-        _keep(builder, name, own, view, positions if options.by_position else [], slots)
+        _keep(builder, name, policy_measures, view, positions if options.by_position else [], slots)
         builder.notes += [f"{name}: {note}" for note in policy.notes]
         if name != LOGGING:
-            builder.notes += _weight_notes(name, rows.weights, own)
+            builder.notes += _weight_notes(name, rows.weights, policy_measures)
     if options.by_position:
         builder.notes.append(
             "rewards of a position depend on how many users see it: they do not rank what is "
@@ -136,7 +145,8 @@ def evaluate_logs(log: Any, *, options: LogOptions) -> Results:
         measures=measures,
         notes=builder.notes,
         sources=sources_of(
-            {"log": log} | ({} if model is None else {"model": options.model}), _files(named, table)
+            {"log": log} | ({} if model is None else {"model": options.model}),
+            _files(policy_sources, table),
         ),
         intervals=options.intervals,
         seed=options.seed,
@@ -144,13 +154,13 @@ def evaluate_logs(log: Any, *, options: LogOptions) -> Results:
     )
 
 
-def _files(named: Mapping[str, Any], log: Log) -> dict[str, Any]:
+def _files(policies: Mapping[str, Any], log: Log) -> dict[str, Any]:
     """The policies that are files of their own."""
-    return {name: place for name, place in named.items() if log.column(place) is None}
+    return {name: source for name, source in policies.items() if log.column(source) is None}
 
 
-def _read_model(place: Any) -> Entries:
-    return read_entries(place, "estimate", FINITE, flag("--model"))
+def _read_model(source: Any) -> Entries:
+    return read_entries(source, "estimate", FINITE, flag("--model"))
 
 
 def _estimates(options: LogOptions, log: Log, model: Entries | None) -> Floats | None:
@@ -161,17 +171,17 @@ def _estimates(options: LogOptions, log: Log, model: Entries | None) -> Floats |
 
 
 def _policy(
-    name: str, place: Any, log: Log, model: Entries | None, expected: Mapping[str, str]
+    name: str, source: Any, log: Log, model: Entries | None, expected: Mapping[str, str]
 ) -> Policy:
     """A policy from its column or its table."""
-    column = log.column(place)
-    given = log.others[expected[name]] if name in expected else None
+    column = log.column(source)
+    expectations = log.others[expected[name]] if name in expected else None
     if column is not None:
-        return Policy(column, given)
-    found = read_policy(
-        place, log, None if given is not None else model, flag("--policy", name="policies")
+        return Policy(column, expectations)
+    policy = read_policy(
+        source, log, None if expectations is not None else model, flag("--policy", name="policies")
     )
-    return found if given is None else found._replace(expected=given)
+    return policy if expectations is None else policy._replace(expected=expectations)
 
 
 def _rows(log: Log, policy: Policy, estimates: Floats | None, slots: Ints) -> LoggedRows:
@@ -195,14 +205,14 @@ def _measures(
             else "MeanReward"
         ]
         names += ["IPS", "SNIPS"] if policies else []
-        complete = has_model and all(each.expected is not None for each in policies.values())
+        complete = has_model and all(policy.expected is not None for policy in policies.values())
         names += _MODELLED if policies and complete else []
     measures = choose_measures(names, CONVENTIONS["rankwell"])
-    check_views((each.measure for each in measures), LoggedRounds)
-    for each in measures:
-        if each.measure.name not in _PLAIN and not policies:
+    check_views((labelled.measure for labelled in measures), LoggedRounds)
+    for labelled in measures:
+        if labelled.measure.name not in _PLAIN and not policies:
             raise BadUsage(
-                f"{each.label} is of a target policy; name one by "
+                f"{labelled.label} is of a target policy; name one by "
                 f"{flag('--policy', name='policies')}."
             )
     return measures
@@ -210,16 +220,16 @@ def _measures(
 
 def _unused_model(options: LogOptions, policies: Mapping[str, Policy]) -> str:
     """The note on a model that no measure reads."""
-    lacking = [name for name, each in policies.items() if each.expected is None]
+    lacking = [name for name, policy in policies.items() if policy.expected is None]
     if options.measures is not None or not lacking:
         return (
             f"{flag('--model')} is unused: {', '.join(_MODELLED)} read it, of a policy, and none "
             "of them is computed"
         )
-    what = (
+    reason = (
         f"no {', '.join(_MODELLED)}: what the model expects under {', '.join(lacking)} is unknown"
     )
-    return f"{what}; name its column by {flag('--expected')}, or give policy and model as tables"
+    return f"{reason}; name its column by {flag('--expected')}, or give policy and model as tables"
 
 
 def _keep(
@@ -244,39 +254,49 @@ def _keep(
             if name != LOGGING
             else WeightFigures(None, None, None)
         )
-        further = {"position": position} if positions else {}
-        further |= (
+        attributes = {"position": position} if positions else {}
+        attributes |= (
             diagnostics._asdict()
-            if any(each.measure.name not in _PLAIN for each in measures)
+            if any(labelled.measure.name not in _PLAIN for labelled in measures)
             else {}
         )
-        for each in measures:
+        for labelled in measures:
             builder.keep(
-                name, each.measure, each.label, part.queries, each.measure(part), weights=weights
+                name,
+                labelled.measure,
+                labelled.label,
+                part.queries,
+                labelled.measure(part),
+                weights=weights,
             )
-            builder.row_attributes.append(further)
+            builder.row_attributes.append(attributes)
 
 
 def _weight_notes(name: str, weights: Floats, measures: Sequence[LabelledMeasure]) -> list[str]:
     """Notes on weights that make estimates unreliable."""
-    if all(each.measure.name in ("DM", *_PLAIN) for each in measures):
+    if all(labelled.measure.name in ("DM", *_PLAIN) for labelled in measures):
         return []
-    found, n = WeightFigures.of(weights), len(weights)
-    if not found.largest_weight:
+    figures, n = WeightFigures.of(weights), len(weights)
+    if not figures.largest_weight:
         return [
             f"{name}: it never shows what the log shows; no estimate by weights is possible, "
             "and IPS is 0"
         ]
     notes: list[str] = []
     error = exact_sd(weights) / n**0.5 if n > 1 else 0.0
-    if n >= MIN_QUERIES and abs((found.mean_weight or 0) - 1) > 3 * error + 1e-9:
-        what = f"the mean weight is {found.mean_weight:.4g}, more than 3 standard errors from 1"
-        notes.append(
-            f"{name}: {what}: propensities may be wrong, or the policy shows what the log could not"
+    if n >= MIN_QUERIES and abs((figures.mean_weight or 0) - 1) > 3 * error + 1e-9:
+        deviation = (
+            f"the mean weight is {figures.mean_weight:.4g}, more than 3 standard errors from 1"
         )
-    if (found.ess or 0) < max(_FEW * n, MIN_QUERIES):
-        what = f"{n} rows count as {found.ess:.3g} (largest weight {found.largest_weight:.4g})"
-        notes.append(f"{name}: {what}; the interval may be too narrow, and rests on few rows")
+        notes.append(
+            f"{name}: {deviation}: propensities may be wrong, or the policy shows what the log "
+            "could not"
+        )
+    if (figures.ess or 0) < max(_FEW * n, MIN_QUERIES):
+        deviation = (
+            f"{n} rows count as {figures.ess:.3g} (largest weight {figures.largest_weight:.4g})"
+        )
+        notes.append(f"{name}: {deviation}; the interval may be too narrow, and rests on few rows")
     return notes
 
 
@@ -284,11 +304,13 @@ def _rules(
     builder: ResultsBuilder, log: Log, measures: Sequence[LabelledMeasure], options: LogOptions
 ) -> dict[str, Any]:
     return {
-        "columns": ",".join(f"{what}={column}" for what, column in log.columns.items()),
+        "columns": ",".join(f"{content}={column}" for content, column in log.columns.items()),
         "value": f"of a {options.value_of}",
         "intervals": options.intervals,
         "seed": options.seed,
         "sd": "sample",
         "counts": builder.counts,
-        "measures": {str(each.measure): builder.definition(each.measure) for each in measures},
+        "measures": {
+            str(labelled.measure): builder.definition(labelled.measure) for labelled in measures
+        },
     }

@@ -82,32 +82,32 @@ class Entries(NamedTuple):
 
     def contexts(self) -> dict[Context, list[Key]]:
         """The keys of each query and position."""
-        found: dict[Context, list[Key]] = defaultdict(list)
+        contexts: dict[Context, list[Key]] = defaultdict(list)
         for key in self.values:
-            found[key[0], key[2]].append(key)
-        return found
+            contexts[key[0], key[2]].append(key)
+        return contexts
 
 
 def pairs_of(given: Any, option: str) -> dict[str, str]:
     """The mapping that texts NAME=VALUE, or a mapping, stand for. Raises BadUsage."""
     if given is None or isinstance(given, Mapping):
         return {str(name): str(value) for name, value in (given or {}).items()}
-    found: dict[str, str] = {}
+    pairs: dict[str, str] = {}
     for text in _texts(given, option):
         name, equals, value = str(text).partition("=")
         if not equals or not name or not value:
             raise BadUsage(f"{option} {shown(text)}; expected NAME=COLUMN.")
-        if name in found:
+        if name in pairs:
             raise BadUsage(f"{option} {shown(text)}: {name!r} is named twice; keep one of them.")
-        found[name] = value
-    return found
+        pairs[name] = value
+    return pairs
 
 
 def _texts(given: Any, option: str) -> Sequence[Any]:
     """The texts of an option that may be given more than once. Raises BadUsage."""
     if isinstance(given, (str, Path)):
         return [given]
-    if not isinstance(given, Sequence) or not all(isinstance(each, (str, Path)) for each in given):
+    if not isinstance(given, Sequence) or not all(isinstance(word, (str, Path)) for word in given):
         raise BadUsage(
             f"{option}: {shown(given)}; expected a string, a list of them, or a mapping."
         )
@@ -123,22 +123,24 @@ def policies_of(given: Any) -> dict[str, Any]:
                 f"{option}: {LOGGING!r} is the name of the logging policy; name it otherwise."
             )
         return dict(given or {})
-    found: dict[str, Any] = {}
+    policies: dict[str, Any] = {}
     for text in _texts(given, option):
-        name, place = split_name(str(text))
-        if exists(str(text)) or place == str(text):
-            name, place = (Source(text).stem if exists(str(text)) else str(text)), str(text)
-        if not name or not place:
+        name, source = split_name(str(text))
+        if exists(str(text)) or source == str(text):
+            name, source = (Source(text).stem if exists(str(text)) else str(text)), str(text)
+        if not name or not source:
             raise BadUsage(f"{option} {shown(text)}; expected a column or a file, or NAME=COLUMN.")
-        if name in found or name == LOGGING:
-            what = (
+        if name in policies or name == LOGGING:
+            name_problem = (
                 "is the name of the logging policy"
                 if name == LOGGING
                 else "is the name of two policies"
             )
-            raise BadUsage(f"{option}: {name!r} {what}; name it otherwise, as in mine={place}.")
-        found[name] = place
-    return found
+            raise BadUsage(
+                f"{option}: {name!r} {name_problem}; name it otherwise, as in mine={source}."
+            )
+        policies[name] = source
+    return policies
 
 
 def read_log(
@@ -146,11 +148,11 @@ def read_log(
 ) -> Log:
     """The log. Raises BadInput and BadScore for bad rows, and for a column that is missing."""
     option = flag("--column", name="columns")
-    chosen = pairs_of(options.columns, option)
-    known = ("query", "item", "position", "reward", "propensity")
-    if odd := next((name for name in chosen if name not in known), None):
+    column_names = pairs_of(options.columns, option)
+    contents = ("query", "item", "position", "reward", "propensity")
+    if odd := next((name for name in column_names if name not in contents), None):
         raise BadUsage(
-            f"{option} {odd}={chosen[odd]}: expected one of {', '.join(known)} before the "
+            f"{option} {odd}={column_names[odd]}: expected one of {', '.join(contents)} before the "
             "equals sign."
         )
     table = load_columns(place, "the log", WORDS)
@@ -159,50 +161,58 @@ def read_log(
         if option.startswith("--")
         else "pass columns={'reward': COLUMN}"
     )
-    columns = {"reward": table.need("reward", chosen, advice)}
+    columns = {"reward": table.need("reward", column_names, advice)}
     if policies:
         columns["propensity"] = table.need(
-            "propensity", chosen, f"estimates need the logging policy's; {advice}"
+            "propensity", column_names, f"estimates need the logging policy's; {advice}"
         )
-    for what in ("query", "item", "position"):
-        if (found := table.find(what, chosen)) is not None:
-            columns[what] = found
+    for content in ("query", "item", "position"):
+        if (column := table.find(content, column_names)) is not None:
+            columns[content] = column
     rewards = table.numbers(columns["reward"], FINITE)
     propensities = table.numbers(columns["propensity"], PROPENSITY) if policies else None
     texts = {
-        what: table.ids(columns[what]) for what in ("query", "item", "position") if what in columns
+        content: table.ids(columns[content])
+        for content in ("query", "item", "position")
+        if content in columns
     }
-    others = {
+    number_columns = {
         column: table.numbers(column, within)
         for column, within in _further(table, options, policies, expected).items()
     }
     name = table.name
-    named = "query" in texts
+    has_queries = "query" in texts
     queries = texts.get("query") or [str(row) for row in range(1, len(rewards) + 1)]
-    notes = _user_notes(table, queries, "queries" if named else "rows", columns.values(), option)
-    numbers = [rewards, *([] if propensities is None else [propensities]), *others.values()]
-    order = _order(queries if named else None, texts, numbers)
-    listed = order.tolist()
+    notes = _user_notes(
+        table, queries, "queries" if has_queries else "rows", columns.values(), option
+    )
+    numbers = [rewards, *([] if propensities is None else [propensities]), *number_columns.values()]
+    order = _order(queries if has_queries else None, texts, numbers)
+    row_order = order.tolist()
     items, positions = (
-        [texts[what][row] for row in listed] if what in texts else None
-        for what in ("item", "position")
+        [texts[content][row] for row in row_order] if content in texts else None
+        for content in ("item", "position")
     )
     return Log(
         name,
-        [queries[row] for row in listed],
+        [queries[row] for row in row_order],
         items,
         positions,
         rewards[order],
         None if propensities is None else propensities[order],
-        {column: values[order] for column, values in others.items()},
-        named,
+        {column: values[order] for column, values in number_columns.items()},
+        has_queries,
         columns,
         notes,
     )
 
 
 def _user_notes(
-    table: NamedColumns, queries: Sequence[str], kind: str, used: Collection[str], option: str
+    table: NamedColumns,
+    queries: Sequence[str],
+    kind: str,
+    columns_read: Collection[str],
+    option: str,
 ) -> tuple[str, ...]:
     """The note on a column of users of whom the log has several queries: intervals take these for
     independent.
@@ -211,7 +221,7 @@ def _user_notes(
     named.
     """
     column = table.find("user", {})
-    if column is None or column in used:
+    if column is None or column in columns_read:
         return ()
     n_queries, n_users = (
         len(set(queries)),
@@ -238,14 +248,14 @@ def _further(
     expected: Mapping[str, str],
 ) -> dict[str, Range]:
     """The columns of the log that the options name, with the numbers that each may hold."""
-    found = {place: PROBABILITY for place in policies.values() if is_column(place, table.names)}
+    kinds = {source: PROBABILITY for source in policies.values() if is_column(source, table.names)}
     if is_column(options.model, table.names):
-        found[options.model] = FINITE
+        kinds[options.model] = FINITE
     if unknown := next((name for name in expected if name not in policies), None):
         raise BadUsage(
             f"{flag('--expected')} {unknown}={expected[unknown]}: there is no policy {unknown!r}."
         )
-    return found | {table.known(column): FINITE for column in expected.values()}
+    return kinds | {table.existing_column(column): FINITE for column in expected.values()}
 
 
 def is_column(place: Any, names: Collection[str]) -> bool:
@@ -270,7 +280,7 @@ def _order(
     """(rows,) the order by query, then by what a row holds, so that sums do not depend on the order
     of the file.
     """
-    columns = [texts[what] for what in texts if what != "query"] + (
+    columns = [texts[content] for content in texts if content != "query"] + (
         [] if queries is None else [queries]
     )
     return np.lexsort([*numbers[::-1], *map(_places, columns)]).astype(np.int64)
@@ -278,16 +288,16 @@ def _order(
 
 def _places(ids: Sequence[str]) -> Ints:
     """(rows,) the place of each id among the different ones."""
-    place = {name: number for number, name in enumerate(sort_ids(set(ids)))}
-    return np.array([place[each] for each in ids], dtype=np.int64)
+    number_of = {name: number for number, name in enumerate(sort_ids(set(ids)))}
+    return np.array([number_of[query] for query in ids], dtype=np.int64)
 
 
-def read_entries(place: Any, what: str, within: Range, option: str) -> Entries:
+def read_entries(place: Any, noun: str, within: Range, option: str) -> Entries:
     """The numbers of a table by item, and by query and position where it has such columns. Raises
     DuplicateItem.
     """
     table = load_columns(place, option, WORDS)
-    column = table.need(what, {}, "rename it to one of the names")
+    column = table.need(noun, {}, "rename it to one of the names")
     item = table.need("item", {}, "rename it to one of the names")
     keys = [table.find(name, {}) for name in ("query", "position")]
     items = table.ids(item)
@@ -299,7 +309,7 @@ def read_entries(place: Any, what: str, within: Range, option: str) -> Entries:
     ):
         if key in values:
             where = " of ".join(
-                each for each in (f"item {key[1]!r}", f"query {key[0]!r}" if key[0] else "") if each
+                part for part in (f"item {key[1]!r}", f"query {key[0]!r}" if key[0] else "") if part
             )
             raise DuplicateItem(
                 f"{table.name}: row {row + 1}: {where} has a number already; keep one of them."
@@ -345,9 +355,11 @@ def _policy_notes(table: Entries, sums: Mapping[Context, float], logged: set[str
     notes: list[str] = []
     short = sorted((context for context, total in sums.items() if total < 1 - _ROUNDED), key=str)
     if short:
-        what = f"the probabilities of {len(short)} of {len(sums)} contexts add up to less than 1"
+        shortfall = (
+            f"the probabilities of {len(short)} of {len(sums)} contexts add up to less than 1"
+        )
         notes.append(
-            f"{what}, as {sums[short[0]]:.4g}{_of(short[0])}; items that are not listed have "
+            f"{shortfall}, as {sums[short[0]]:.4g}{_of(short[0])}; items that are not listed have "
             "probability 0"
         )
     never = sorted(
@@ -357,11 +369,11 @@ def _policy_notes(table: Entries, sums: Mapping[Context, float], logged: set[str
         lost = math.fsum(
             value for key, value in table.values.items() if key[1] not in logged
         ) / len(sums)
-        what = (
+        shortfall = (
             f"with probability {lost:.4g} it shows items that are nowhere in the log "
             f"({len(never)}, as {never[0]!r})"
         )
-        notes.append(f"{what}; their rewards are unknown, and no estimate by weights has them")
+        notes.append(f"{shortfall}; their rewards are unknown, and no estimate by weights has them")
     return notes
 
 
@@ -374,9 +386,9 @@ def log_keys(log: Log, table: Entries) -> list[Key]:
         "query": table.by_query and not log.named,
         "position": table.by_position and not log.positions,
     }
-    if what := next((what for what, is_missing in lacks.items() if is_missing), None):
+    if content := next((content for content, is_missing in lacks.items() if is_missing), None):
         raise BadInput(
-            f"{table.name} lists numbers by {what}, and {log.name} has no column for it; name "
+            f"{table.name} lists numbers by {content}, and {log.name} has no column for it; name "
             "the log's column."
         )
     rows = zip(log.queries, log.items or (), log.positions or [None] * log.n, strict=True)
@@ -404,7 +416,7 @@ def _expected(
     log: Log,
 ) -> Floats:
     """(rows,) the mean of a model's estimates over what the policy would show."""
-    known: dict[tuple[str | None, str | None, str | None, str | None], float] = {}
+    expectations: dict[tuple[str | None, str | None, str | None, str | None], float] = {}
     positions = log.positions or [None] * log.n
     values = np.empty(log.n)
     for row, (key, query, position) in enumerate(zip(rows, log.queries, positions, strict=True)):
@@ -414,13 +426,17 @@ def _expected(
             query if model.by_query else None,
             position if model.by_position else None,
         )
-        if context not in known:
-            possible = [each for each in sorted(contexts[key[0], key[2]]) if table.values[each]]
-            known[context] = math.fsum(
-                table.values[each] * _estimate(model, (context[2], each[1], context[3]))
-                for each in possible
+        if context not in expectations:
+            possible = [
+                key_of_item
+                for key_of_item in sorted(contexts[key[0], key[2]])
+                if table.values[key_of_item]
+            ]
+            expectations[context] = math.fsum(
+                table.values[item_key] * _estimate(model, (context[2], item_key[1], context[3]))
+                for item_key in possible
             )
-        values[row] = known[context]
+        values[row] = expectations[context]
     return values
 
 
@@ -438,15 +454,15 @@ def slots_of(log: Log) -> tuple[list[str], Ints]:
     """
     if log.positions is None:
         return [], np.zeros(log.n, dtype=np.int64)
-    known = list(set(log.positions))
-    plain = all(each.isdecimal() and each.isascii() for each in known)
+    positions = list(set(log.positions))
+    plain = all(position.isdecimal() and position.isascii() for position in positions)
     names = (
-        sorted(known, key=lambda each: (len(each.lstrip("0")), each.lstrip("0"), each))
+        sorted(positions, key=lambda name: (len(name.lstrip("0")), name.lstrip("0"), name))
         if plain
-        else sort_ids(known)
+        else sort_ids(positions)
     )
-    place = {name: number for number, name in enumerate(names)}
-    return names, np.array([place[each] for each in log.positions], dtype=np.int64)
+    number_of = {name: number for number, name in enumerate(names)}
+    return names, np.array([number_of[position] for position in log.positions], dtype=np.int64)
 
 
 def query_rows(log: Log) -> tuple[tuple[str, ...], Ints]:

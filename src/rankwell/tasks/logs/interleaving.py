@@ -87,9 +87,9 @@ class InterleavingOptions(RunFileOptions):
         if self.k < 1 or self.lists < 1:
             raise BadUsage(f"k is {self.k}, lists {self.lists}; expected positive integers.")
         for name, owner in (("tau", "probabilistic"), ("credit", "optimised")):
-            if (given := getattr(self, name)) is not None and self.method != owner:
-                what = f"{flag(f'--{name}', given)} has no effect on {self.method} interleaving"
-                raise BadUsage(f"{what}; leave it out, or choose {flag('--method', owner)}.")
+            if (value := getattr(self, name)) is not None and self.method != owner:
+                problem = f"{flag(f'--{name}', value)} has no effect on {self.method} interleaving"
+                raise BadUsage(f"{problem}; leave it out, or choose {flag('--method', owner)}.")
         if self.tau is not None and not 0 <= self.tau <= 20:
             raise BadUsage(
                 f"{flag('--tau')} is {self.tau:g}; expected a number from 0 to 20, such as 3."
@@ -126,15 +126,15 @@ class InterleavedList(NamedTuple):
 
 def final_lists(ranking: Ranking) -> dict[str, list[str]]:
     """The items of each query from first to last, tied ones in descending order of their ids."""
-    found: dict[str, list[str]] = {}
+    lists: dict[str, list[str]] = {}
     for query in ranking.queries:
-        own = ranking.rows_of(query)
-        items = list(ranking.items[own])
+        query_rows = ranking.rows_of(query)
+        items = list(ranking.items[query_rows])
         order = arrange(
-            ranking.scores[own], lambda row, items=items: encode_id(items[row]), "id-desc"
+            ranking.scores[query_rows], lambda row, items=items: encode_id(items[row]), "id-desc"
         )
-        found[query] = [items[row] for row in order.tolist()]
-    return found
+        lists[query] = [items[row] for row in order.tolist()]
+    return lists
 
 
 def interleave_rankings(
@@ -146,38 +146,46 @@ def interleave_rankings(
     Raises NothingToEvaluate where they share no query with an item in each.
     """
     options.check()
-    (first, one), (second, other) = (
+    (first, first_lists), (second, second_lists) = (
         (name, final_lists(ranking)) for name, ranking in rankings.items()
     )
-    shared = [query for query in sort_ids(one.keys() & other.keys()) if one[query] and other[query]]
+    shared = [
+        query
+        for query in sort_ids(first_lists.keys() & second_lists.keys())
+        if first_lists[query] and second_lists[query]
+    ]
     if not shared:
         raise NothingToEvaluate(
             f"{first} and {second} have no query in common; are the ids of queries the same?"
         )
     notes = [f"method {options.method}, seed {options.seed}"]
-    lone = len(one.keys() | other.keys()) - len(shared)
+    lone = len(first_lists.keys() | second_lists.keys()) - len(shared)
     if lone:
         notes.append(f"{lone} queries are not in both runs and are not interleaved")
-    short = [query for query in shared if min(len(one[query]), len(other[query])) < options.k]
+    short = [
+        query
+        for query in shared
+        if min(len(first_lists[query]), len(second_lists[query])) < options.k
+    ]
     if short:
         notes.append(
             f"{len(short)} queries have fewer than {options.k} items in a run, as "
             f"{short[0]!r}; their lists are as short"
         )
-    found: list[InterleavedList] = []
+    interleaved: list[InterleavedList] = []
     for query in shared:
-        a, b = one[query], other[query]
+        a, b = first_lists[query], second_lists[query]
         draws = _optimised(query, a, b, options) if options.method == "optimised" else None
         for number in range(1, options.lists + 1):
             random = _random(options, query, number)
             items, marks = _drawn(a, b, options, random) if draws is None else draws.draw(random)
             name = query if options.lists == 1 else f"{query}#{number}"
-            found.append(
+            interleaved.append(
                 InterleavedList(
                     name, query, options.method, (first, second), tuple(items), tuple(marks)
                 )
             )
-    return found, notes
+    return interleaved, notes
 
 
 def _random(options: InterleavingOptions, query: str, number: int) -> np.random.Generator:
@@ -210,14 +218,14 @@ def balanced(
     algorithm 1.
     """
     items: list[str] = []
-    places = [0, 0]
+    next_ranks = [0, 0]
     while len(items) < length:
-        turn = int(places[0] > places[1]) if places[0] != places[1] else first
-        item = (a, b)[turn][places[turn]]
-        places[turn] += 1
+        turn = int(next_ranks[0] > next_ranks[1]) if next_ranks[0] != next_ranks[1] else first
+        item = (a, b)[turn][next_ranks[turn]]
+        next_ranks[turn] += 1
         if item not in items:
             items.append(item)
-    ranks = [{item: rank for rank, item in enumerate(each, 1)} for each in (a, b)]
+    ranks = [{item: rank for rank, item in enumerate(ranking, 1)} for ranking in (a, b)]
     return items, [(ranks[0].get(item), ranks[1].get(item)) for item in items]
 
 
@@ -249,20 +257,20 @@ def probabilistic(
     depend on the other items' teams. Source: Hofmann, Whiteson and de Rijke 2011, A probabilistic
     method for inferring preferences from clicks.
     """
-    left = [{item: rank**-tau for rank, item in enumerate(each, 1)} for each in (a, b)]
+    left = [{item: rank**-tau for rank, item in enumerate(ranking, 1)} for ranking in (a, b)]
     items, shares = list[str](), list[float]()
     while len(items) < length:
         source = left[int(random.integers(2))]
         weights = np.array(list(source.values()))
-        place = int(
+        position = int(
             np.searchsorted(np.cumsum(weights), random.random() * weights.sum(), side="right")
         )
-        item = list(source)[min(place, len(weights) - 1)]
-        chances = [each.get(item, 0.0) / sum(each.values()) for each in left]
+        item = list(source)[min(position, len(weights) - 1)]
+        chances = [weight_of.get(item, 0.0) / sum(weight_of.values()) for weight_of in left]
         items.append(item)
         shares.append(chances[0] / sum(chances))
-        for each in left:
-            each.pop(item, None)
+        for weights_left in left:
+            weights_left.pop(item, None)
     return items, shares
 
 
@@ -277,9 +285,9 @@ class OptimisedLists(NamedTuple):
 
     def draw(self, random: np.random.Generator) -> tuple[list[str], list[float]]:
         """One of the lists and the credits of its items."""
-        place = int(np.searchsorted(np.cumsum(self.probabilities), random.random(), side="right"))
-        place = min(place, int(np.flatnonzero(self.probabilities)[-1]))
-        return list(self.items[place]), self.credits[place].tolist()
+        number = int(np.searchsorted(np.cumsum(self.probabilities), random.random(), side="right"))
+        number = min(number, int(np.flatnonzero(self.probabilities)[-1]))
+        return list(self.items[number]), self.credits[number].tolist()
 
 
 def _optimised(
@@ -287,14 +295,16 @@ def _optimised(
 ) -> OptimisedLists:
     length = min(options.k, len(a), len(b))
     credit = options.credit or "inverse"
-    found = optimised(a[:length], b[:length], credit)
-    if found is None:
-        what = (
+    lists = optimised(a[:length], b[:length], credit)
+    if lists is None:
+        problem = (
             f"query {query!r}: no distribution over lists of {length} items is unbiased with the "
             f"{credit} credit"
         )
-        raise BadUsage(f"{what}; choose another {flag('--credit')}, or another {flag('--method')}.")
-    return found
+        raise BadUsage(
+            f"{problem}; choose another {flag('--credit')}, or another {flag('--method')}."
+        )
+    return lists
 
 
 def optimised(a: Sequence[str], b: Sequence[str], credit: CreditFunction) -> OptimisedLists | None:
@@ -309,14 +319,16 @@ def optimised(a: Sequence[str], b: Sequence[str], credit: CreditFunction) -> Opt
     equations 5 to 15.
     """
     lists = allowed_lists(a, b)
-    ranks = [{item: rank for rank, item in enumerate(each, 1)} for each in (a, b)]
+    ranks = [{item: rank for rank, item in enumerate(ranking, 1)} for ranking in (a, b)]
     beyond = len(a) + 1
     pairs = {item: (ranks[0].get(item, beyond), ranks[1].get(item, beyond)) for item in {*a, *b}}
     worth = {
-        item: 1 / one - 1 / other if credit == "inverse" else float(other - one)
-        for item, (one, other) in pairs.items()
+        item: 1 / first_rank - 1 / second_rank
+        if credit == "inverse"
+        else float(second_rank - first_rank)
+        for item, (first_rank, second_rank) in pairs.items()
     }
-    table = np.array([[worth[item] for item in each] for each in lists])
+    table = np.array([[worth[item] for item in items] for items in lists])
     attention = 1 / np.arange(1, len(a) + 1)
     attention /= attention.sum()
     won, lost = ((table * sign > 0) @ attention for sign in (1, -1))
@@ -335,18 +347,18 @@ def allowed_lists(a: Sequence[str], b: Sequence[str]) -> list[tuple[str, ...]]:
     """The lists that take, at each rank, the first item of either ranking that is not there yet.
     Raises BadUsage for too many.
     """
-    found: list[tuple[str, ...]] = [()]
+    lists: list[tuple[str, ...]] = [()]
     for _ in range(len(a)):
         longer = [
-            (*each, next(item for item in side if item not in each))
-            for each in found
+            (*items, next(item for item in side if item not in items))
+            for items in lists
             for side in (a, b)
         ]
-        found = list(dict.fromkeys(longer))
-        if len(found) > _MOST_LISTS:
-            what = f"optimised interleaving would choose from more than {_MOST_LISTS} lists"
-            raise BadUsage(f"{what}; expected fewer items, as by -k 10.")
-    return found
+        lists = list(dict.fromkeys(longer))
+        if len(lists) > _MOST_LISTS:
+            excess = f"optimised interleaving would choose from more than {_MOST_LISTS} lists"
+            raise BadUsage(f"{excess}; expected fewer items, as by -k 10.")
+    return lists
 
 
 @takes_options(InterleavingOptions)
@@ -373,10 +385,23 @@ def interleave(
     """
     if len(set(names)) < 2:
         raise BadUsage(f"names={names!r}; expected two different names.")
-    read = {
+    return interleave_files(dict(zip(names, (first, second), strict=True)), options)[0]
+
+
+def interleave_files(
+    runs: Mapping[str, Any], options: InterleavingOptions
+) -> tuple[list[InterleavedList], list[str]]:
+    """The lists that mix two runs by name, and notes."""
+    notes: list[str] = []
+    rankings = {
         name: read_ranking(
-            run, format=options.run_format, duplicates=options.duplicates, columns=options.columns
+            run,
+            format=options.run_format,
+            duplicates=options.duplicates,
+            columns=options.columns,
+            notes=notes,
         )
-        for name, run in zip(names, (first, second), strict=True)
+        for name, run in runs.items()
     }
-    return interleave_rankings(read, options)[0]
+    lists, further_notes = interleave_rankings(rankings, options)
+    return lists, [*notes, *further_notes]

@@ -90,64 +90,69 @@ def evaluate_interleaving(
     ... ).differences[0]["n"]
     1
     """
-    known = read_lists(lists)
-    found, notes = read_impressions(clicks, known)
-    credited = [credit(each.shown, each.clicks) for each in found]
-    runs, method = found[0].shown.runs, found[0].shown.method
-    queries = Counter(each.shown.query for each in found)
-    clustered = options.cluster and len(queries) < len(found)
+    lists_by_name = read_lists(lists)
+    impressions, notes = read_impressions(clicks, lists_by_name)
+    credited = [credit(impression.shown, impression.clicks) for impression in impressions]
+    runs, method = impressions[0].shown.runs, impressions[0].shown.method
+    queries = Counter(impression.shown.query for impression in impressions)
+    clustered = options.cluster and len(queries) < len(impressions)
     test: Test = options.test or ("randomisation" if clustered else "sign")
     cluster = (
-        Attribute("query", {each.name: each.shown.query for each in found}) if clustered else None
+        Attribute("query", {impression.name: impression.shown.query for impression in impressions})
+        if clustered
+        else None
     )
-    if len(queries) < len(found) and not clustered:
-        notes.append(f"{len(found)} impressions of {len(queries)} queries count as independent")
-    unclicked = sum(not each.clicks for each in found)
-    tied = sum(each.wins == 0.5 for each in credited)
+    if len(queries) < len(impressions) and not clustered:
+        notes.append(
+            f"{len(impressions)} impressions of {len(queries)} queries count as independent"
+        )
+    unclicked = sum(not impression.clicks for impression in impressions)
+    tied = sum(impression_credit.wins == 0.5 for impression_credit in credited)
     notes.append(
-        f"{tied} of {len(found)} impressions are ties, {unclicked} of them without a click"
+        f"{tied} of {len(impressions)} impressions are ties, {unclicked} of them without a click"
     )
-    named = ("test", "cluster")
+    own_names = ("test", "cluster")
     return compare_values(
-        _values(found, credited, runs),
+        _values(impressions, credited, runs),
         options=ComparisonOptions(
-            test=test, **{name: each for name, each in vars(options).items() if name not in named}
+            test=test,
+            **{name: value for name, value in vars(options).items() if name not in own_names},
         ),
         cluster=cluster,
         origin=Origin(
             rules={
                 "method": method,
                 "counts": {
-                    run: {"impressions": len(found), "queries": len(queries)} for run in runs
+                    run: {"impressions": len(impressions), "queries": len(queries)} for run in runs
                 },
             },
             notes=notes,
             sources=sources_of({"lists": lists, "clicks": clicks}),
-            better={each.name: each.better for each in (WINS, CREDIT)},
+            better={figure.name: figure.better for figure in (WINS, CREDIT)},
             protocol="logs",
         ),
     )
 
 
 def _values(
-    found: Sequence[Impression], credited: Sequence[Credit], runs: tuple[str, str]
+    impressions: Sequence[Impression], credited: Sequence[Credit], runs: tuple[str, str]
 ) -> list[Values]:
     """The wins and the credit of both runs."""
-    names = tuple(each.name for each in found)
-    wins = np.array([each.wins for each in credited])
-    both = {
-        runs[0]: (wins, [each.first for each in credited]),
-        runs[1]: (1 - wins, [each.second for each in credited]),
+    names = tuple(impression.name for impression in impressions)
+    wins = np.array([impression_credit.wins for impression_credit in credited])
+    columns_by_run = {
+        runs[0]: (wins, [impression_credit.first for impression_credit in credited]),
+        runs[1]: (1 - wins, [impression_credit.second for impression_credit in credited]),
     }
     return [
         Values(run, name, name, unit, "mean", names, np.array(column, dtype=np.float64))
-        for run, columns in both.items()
+        for run, columns in columns_by_run.items()
         for name, unit, column in zip(("Wins", "Credit"), ("share", "score"), columns, strict=True)
     ]
 
 
 def read_impressions(
-    clicks: Any, known: Mapping[str, InterleavedList]
+    clicks: Any, lists_by_name: Mapping[str, InterleavedList]
 ) -> tuple[list[Impression], list[str]]:
     """The impressions in the order of their names, and notes. Raises BadInput for rows of unknown
     lists and items.
@@ -163,41 +168,45 @@ def read_impressions(
         if reward is None
         else table.numbers(reward, CLICKED) == 1
     )
-    found: dict[tuple[str, str], set[int]] = {}
-    for row, (listed, each) in enumerate(zip(lists, items, strict=True)):
-        if listed not in known:
+    clicked_places: dict[tuple[str, str], set[int]] = {}
+    for row, (list_name, item_id) in enumerate(zip(lists, items, strict=True)):
+        if list_name not in lists_by_name:
             raise BadInput(
                 table.wrong(
                     name,
                     row,
-                    f"the name of one of the {len(known)} lists, such as {next(iter(known))!r}",
+                    f"the name of one of the {len(lists_by_name)} lists, such as "
+                    f"{next(iter(lists_by_name))!r}",
                 )
             )
-        if each not in known[listed].items:
-            raise BadInput(table.wrong(item, row, f"an item of the list {listed!r}"))
-        places = found.setdefault((listed, "" if shows is None else shows[row]), set())
+        if item_id not in lists_by_name[list_name].items:
+            raise BadInput(table.wrong(item, row, f"an item of the list {list_name!r}"))
+        clicks_of_list = clicked_places.setdefault(
+            (list_name, "" if shows is None else shows[row]), set()
+        )
         if clicked[row]:
-            places.add(known[listed].items.index(each))
-    if not found:
+            clicks_of_list.add(lists_by_name[list_name].items.index(item_id))
+    if not clicked_places:
         raise NothingToEvaluate("none of the lists was shown.")
-    named = {
-        listed if shows is None else f"{listed}/{each}": (listed, places)
-        for (listed, each), places in found.items()
+    by_name = {
+        list_name if shows is None else f"{list_name}/{impression_id}": (list_name, clicks_of_list)
+        for (list_name, impression_id), clicks_of_list in clicked_places.items()
     }
-    if len(named) < len(found):
+    if len(by_name) < len(clicked_places):
         raise DuplicateItem(
             "two impressions have one name, as 'a/b' of list 'a' and 'b' of list 'a/b'; "
             "rename the lists."
         )
-    missing = len(known) - len({listed for listed, _ in found})
+    missing = len(lists_by_name) - len({list_name for list_name, _ in clicked_places})
     notes = (
-        [f"{missing} of {len(known)} lists have no row in the clicks and do not count"]
+        [f"{missing} of {len(lists_by_name)} lists have no row in the clicks and do not count"]
         if missing
         else []
     )
-    order = sort_ids(named)
+    order = sort_ids(by_name)
     return [
-        Impression(each, known[named[each][0]], tuple(sorted(named[each][1]))) for each in order
+        Impression(name, lists_by_name[by_name[name][0]], tuple(sorted(by_name[name][1])))
+        for name in order
     ], notes
 
 
@@ -205,41 +214,43 @@ def read_lists(place: Any) -> dict[str, InterleavedList]:
     """The lists by name, all of the same runs and made by one method. Raises BadInput and
     DuplicateItem.
     """
-    found: dict[str, InterleavedList] = {}
+    lists: dict[str, InterleavedList] = {}
     first: InterleavedList | None = None
-    for where, each in _given(place):
-        first = first or each
-        if (each.runs, each.method) != (first.runs, first.method):
-            what = (
-                f"{each.method} of {' and '.join(each.runs)}, others are {first.method} of "
-                f"{' and '.join(first.runs)}"
+    for where, interleaved in _given(place):
+        first = first or interleaved
+        if (interleaved.runs, interleaved.method) != (first.runs, first.method):
+            difference = (
+                f"{interleaved.method} of {' and '.join(interleaved.runs)}, others are "
+                f"{first.method} of {' and '.join(first.runs)}"
             )
-            raise BadInput(f"{where}: {what}; expected lists of one call.")
-        if each.name in found:
-            raise DuplicateItem(f"{where}: the list {each.name!r} appears twice; keep one of them.")
-        found[each.name] = each
-    if not found:
+            raise BadInput(f"{where}: {difference}; expected lists of one call.")
+        if interleaved.name in lists:
+            raise DuplicateItem(
+                f"{where}: the list {interleaved.name!r} appears twice; keep one of them."
+            )
+        lists[interleaved.name] = interleaved
+    if not lists:
         raise NothingToEvaluate(
             "there is no interleaved list; write some by `rankwell interleave`."
         )
-    return found
+    return lists
 
 
-def _given(place: Any) -> Iterator[tuple[str, InterleavedList]]:
-    if not isinstance(place, (str, Path, Sequence)):
+def _given(lists: Any) -> Iterator[tuple[str, InterleavedList]]:
+    if not isinstance(lists, (str, Path, Sequence)):
         raise BadInput(
-            f"the lists: {kind_of(place)}; expected a file, or what `interleave` returned."
+            f"the lists: {kind_of(lists)}; expected a file, or what `interleave` returned."
         )
-    if not isinstance(place, (str, Path)):
-        for number, each in enumerate(place):
-            if not isinstance(each, InterleavedList):
+    if not isinstance(lists, (str, Path)):
+        for number, interleaved in enumerate(lists):
+            if not isinstance(interleaved, InterleavedList):
                 raise BadInput(
-                    f"the lists: item {number} is {shown(each)}; expected a list that "
+                    f"the lists: item {number} is {shown(interleaved)}; expected a list that "
                     "`interleave` returned."
                 )
-            yield f"the lists: item {number}", each
+            yield f"the lists: item {number}", interleaved
         return
-    source = Source(place)
+    source = Source(lists)
     for number, line in enumerate(source.read().split(b"\n"), 1):
         if line.strip():
             value = parse_json(
@@ -252,27 +263,28 @@ def _list(value: Any, where: str) -> InterleavedList:
     """The list of a line. Raises BadInput."""
 
     def _wrong(key: str, expected: str) -> BadInput:
-        found = f"is {shown(value[key])}" if key in value else "is missing"
+        problem = f"is {shown(value[key])}" if key in value else "is missing"
         return BadInput(
-            f"{where}: {key} {found}; expected {expected}. `rankwell interleave` writes such lists."
+            f"{where}: {key} {problem}; expected {expected}. `rankwell interleave` writes such "
+            "lists."
         )
 
     def _texts(key: str, expected: str) -> tuple[str, ...]:
-        listed = value.get(key)
+        texts = value.get(key)
         if (
-            not isinstance(listed, list)
-            or not all(isinstance(each, str) for each in listed)
-            or len(set(listed)) < len(listed)
+            not isinstance(texts, list)
+            or not all(isinstance(text, str) for text in texts)
+            or len(set(texts)) < len(texts)
         ):
             raise _wrong(key, expected)
-        return tuple(listed)
+        return tuple(texts)
 
     if not isinstance(value, Mapping):
         raise BadInput(f"{where}: {shown(value)}; expected a JSON object.")
     for key in ("list", "query"):
         if not isinstance(value.get(key), str):
             raise _wrong(key, "a string")
-    method: Method | None = next((each for each in METHODS if each == value.get("method")), None)
+    method: Method | None = next((name for name in METHODS if name == value.get("method")), None)
     if method is None:
         raise _wrong("method", f"one of {', '.join(METHODS)}")
     runs, items, key = (
@@ -286,7 +298,7 @@ def _list(value: Any, where: str) -> InterleavedList:
     if (
         not isinstance(marks, list)
         or len(marks) != len(items)
-        or not all(_is_mark(each, method) for each in marks)
+        or not all(_is_mark(mark, method) for mark in marks)
     ):
         raise _wrong(key, f"one of each of the {len(items)} items")
     return InterleavedList(
@@ -303,8 +315,8 @@ def _is_mark(mark: Any, method: Method) -> bool:
     if method == "balanced":
         ranks = mark if isinstance(mark, list) and len(mark) == 2 else []
         fits = [
-            each is None or (isinstance(each, int) and not isinstance(each, bool) and each > 0)
-            for each in ranks
+            rank is None or (isinstance(rank, int) and not isinstance(rank, bool) and rank > 0)
+            for rank in ranks
         ]
         return bool(ranks) and all(fits) and ranks != [None, None]
     if isinstance(mark, bool) or not isinstance(mark, (int, float)) or not math.isfinite(mark):

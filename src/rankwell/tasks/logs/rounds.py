@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of
+from rankwell.core.tables import Bools, Floats, Ints, gather, segment_offsets
 from rankwell.errors import BadUsage, flag
 
 
@@ -28,7 +28,7 @@ class LoggedRows(NamedTuple):
 
     def of(self, rows: Ints | Bools) -> "LoggedRows":
         """Some of the rows, in the order of their numbers."""
-        return LoggedRows(*(None if each is None else each[rows] for each in self))  # pyright: ignore[reportArgumentType]
+        return LoggedRows(*(None if column is None else column[rows] for column in self))  # pyright: ignore[reportArgumentType]
 
     def model(self, measure: str) -> tuple[Floats, Floats]:
         """Estimates and expectations. Raises BadUsage without a model of rewards."""
@@ -38,9 +38,9 @@ class LoggedRows(NamedTuple):
                 f"estimates by {flag('--model')}."
             )
         if self.expected is None:
-            what = "what it expects under the policy, too"
+            expectations = "what it expects under the policy, too"
             raise BadUsage(
-                f"{measure} needs {what}; name a column by {flag('--expected')}, or give "
+                f"{measure} needs {expectations}; name a column by {flag('--expected')}, or give "
                 "policy and model as tables."
             )
         return self.estimates, self.expected
@@ -59,8 +59,8 @@ class SelfNormalised(NamedTuple):
         """Those of rows."""
         size = int(rows.slots.max(initial=0)) + 1
         n, weights, sums = (
-            np.bincount(rows.slots, weights=each, minlength=size).astype(np.float64)
-            for each in (np.ones(len(variable)), rows.weights, rows.weights * variable)
+            np.bincount(rows.slots, weights=weights, minlength=size).astype(np.float64)
+            for weights in (np.ones(len(variable)), rows.weights, rows.weights * variable)
         )
         with np.errstate(invalid="ignore", divide="ignore"):
             return cls(np.where(weights > 0, weights / n, np.nan), sums / weights)
@@ -87,7 +87,7 @@ class LoggedRounds:
         """The view of some queries only, in the order given by their indices."""
         rows, offsets = gather(self.offsets, queries)
         return LoggedRounds(
-            tuple(self.queries[each] for each in queries.tolist()),
+            tuple(self.queries[query] for query in queries.tolist()),
             offsets,
             self.rows.of(rows),
             self.whole,
@@ -98,12 +98,12 @@ class LoggedRounds:
         """The rows of one position alone. slot: (rows,) the position of each. Queries without such
         a row are left out.
         """
-        kept = slot == number
-        owners = np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))[kept]
+        is_here = slot == number
+        owners = np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))[is_here]
         queries, counts = np.unique(owners, return_counts=True)
-        rows = self.rows.of(kept)
-        names = tuple(self.queries[each] for each in queries.tolist())
-        return LoggedRounds(names, offsets_of(counts), rows, rows, self.sums)
+        rows = self.rows.of(is_here)
+        names = tuple(self.queries[query] for query in queries.tolist())
+        return LoggedRounds(names, segment_offsets(counts), rows, rows, self.sums)
 
     @property
     def counts(self) -> Ints:

@@ -44,6 +44,6 @@ WORDS: dict[str, tuple[str, ...]] = {
 FINITE = Range()
 PROPENSITY = Range(above=1e-300, most=1, words="a probability above 0, at most 1")
 CLICKED = Range(
-    least=0, most=1, words="1 for a clicked item or 0 for one that was only shown", whole=True
+    least=0, most=1, words="1 for a clicked item or 0 for one that was only shown", is_integer=True
 )
 PROBABILITY = Range(least=0, most=1, words="a probability from 0 to 1")

@@ -1,8 +1,10 @@
-"""Estimates from logs of interactions."""
+"""Estimates from logs of interactions, and tests by clicks on interleaved lists."""
 
-from rankwell.task import Task, TaskInput
+from rankwell.commands.compare import present_differences
+from rankwell.task import Presented, Task, TaskInput
 from rankwell.tasks.logs.evaluation import evaluate_logs
 from rankwell.tasks.logs.options import LogOptions
+from rankwell.tasks.logs.preference import InterleavingTestOptions, evaluate_interleaving
 
 logs = Task(
     name="logs",
@@ -22,4 +24,30 @@ explains it.""",
     ),
     files="summary.csv, summary.json, per_query.parquet, queries.parquet and charts",
     evaluation=lambda log, *, options, **_: evaluate_logs(log, options=options),
+)
+credit = Task(
+    name="interleave credit",
+    about="""Credit clicks on interleaved lists to the two runs, and test whether users prefer one \
+of them.
+
+Each impression is won, tied or lost by the rule of the method that made its list. docs/logs.md \
+explains them.""",
+    options=InterleavingTestOptions,
+    inputs=(
+        TaskInput(
+            "lists", "File of lists that `rankwell interleave` wrote.", missing="name the lists"
+        ),
+        TaskInput(
+            "clicks",
+            "Table with the list (or query) and the item of each click; a column `click` where it "
+            "has unclicked items, too, and a column `impression` where a list was shown more than "
+            "once.",
+            missing="name the table of clicks",
+        ),
+    ),
+    files="summary.csv, summary.json, per_query.parquet, verdicts.txt, manifest.json and charts",
+    per_query="Also the values of each impression.",
+    evaluation=lambda lists, clicks, *, options, **_: Presented(
+        evaluate_interleaving(lists, clicks, options=options), present_differences
+    ),
 )

@@ -80,10 +80,9 @@ class PairOptions:
     intervals: Annotated[
         Intervals,
         Doc(
-            "95 % intervals: `bootstrap-t` (of errors the studentised bootstrap over "
-            "pairs, at least as wide as Student's t; of correlations percentiles), "
-            "`bootstrap` (percentiles), Student's `t` (for correlations Fisher's z), or "
-            "none."
+            "95 % intervals: `bootstrap-t` (of errors the studentised bootstrap over pairs, at "
+            "least as wide as Student's t; of correlations percentiles), `bootstrap` "
+            "(percentiles), Student's `t` (for correlations Fisher's z), or none."
         ),
     ] = "bootstrap-t"
     seed: Annotated[int, Doc("Seed of the sample and of the bootstrap.")] = 0
@@ -134,36 +133,49 @@ def evaluate_pairs(
     """
     strata, n = options.strata, len(inputs.compared[0].scored)
     labels = None if strata is None or strata.isdigit() else _read_strata(strata, n)
-    whole, rows, notes = list[MeasuredPairs](), list[dict[str, Any]](), list[str]()
-    for place, each in enumerate(inputs.compared):
-        whole.append(measure_pairs(each, options))
-        rows += [{**row, **({} if strata is None else {"group": "all"})} for row in whole[-1].rows]
-        for group, chosen in _strata(each.scored.targets, strata, labels):
-            part = measure_pairs(each._replace(scored=each.scored.of(chosen)), options)
+    measured_models, rows, notes = list[MeasuredPairs](), list[dict[str, Any]](), list[str]()
+    for n_compared, model_pairs in enumerate(inputs.compared):
+        measured_models.append(measure_pairs(model_pairs, options))
+        rows += [
+            {**row, **({} if strata is None else {"group": "all"})}
+            for row in measured_models[-1].rows
+        ]
+        for group, in_stratum in _strata(model_pairs.scored.targets, strata, labels):
+            part = measure_pairs(
+                model_pairs._replace(scored=model_pairs.scored.of(in_stratum)), options
+            )
             rows += [{**row, "group": group} for row in part.rows]
             notes += [
-                f"{note}; stratum {group}" for note in part.notes if note not in whole[-1].notes
+                f"{note}; stratum {group}"
+                for note in part.notes
+                if note not in measured_models[-1].notes
             ]
         if progress is not None:
-            progress("compared", place + 1, len(inputs.compared))
+            progress("compared", n_compared + 1, len(inputs.compared))
     rows += _largest(rows) if options.convention == "st" else []
     if strata is not None and labels is None:
         notes.append(
             "a stratum holds targets of one range, in which correlations are lower than over all"
         )
     if options.convention == PairOptions.convention:
-        usual = [
+        convention_note = [
             "convention rankwell, the default: correlations, errors and calibration over all pairs"
         ]
-        inputs = inputs._replace(notes=usual + inputs.notes)
-    notes = list(dict.fromkeys([*(note for each in whole for note in each.notes), *notes]))
+        inputs = inputs._replace(notes=convention_note + inputs.notes)
+    notes = list(
+        dict.fromkeys([*(note for measured in measured_models for note in measured.notes), *notes])
+    )
     return Results(
-        values=tuple(value for each in whole for value in each.values),
+        values=tuple(value for measured in measured_models for value in measured.values),
         # A correlation has no value per pair, and errors keep their places among the rows.
         summarised=0,
         aggregates=tuple(rows),
         rules=_rules(inputs, options),
-        notes=(*inputs.notes, *notes, *(line for each in whole for line in each.calibrations)),
+        notes=(
+            *inputs.notes,
+            *notes,
+            *(line for measured in measured_models for line in measured.calibrations),
+        ),
         sources=unchanged(inputs.sources),
         details=_detail_columns(inputs.compared) if details else None,
         queries=_query_columns(inputs.compared) if details else None,
@@ -197,27 +209,25 @@ def measure_pairs(compared: ModelPairs, options: PairOptions) -> MeasuredPairs:
     if intervals.startswith("bootstrap") and varied and n >= MIN_QUERIES:
         drawn = bootstrap_pairs(targets, similarities, resamples=resamples_of(n), seed=seed)
     rows: list[dict[str, Any]] = []
-    for name, found, bounds in _correlations(targets, similarities, drawn, intervals):
+    for name, coefficient, bounds in _correlations(targets, similarities, drawn, intervals):
         low, high = bounds if bounds and n >= MIN_QUERIES else (None, None)
-        value, p = found or (None, None)
-        exact, label = (
-            _exact_name(name, compared.similarity),
-            _label(name, compared.similarity, convention),
-        )
+        value, p = coefficient or (None, None)
+        exact = _exact_name(name, compared.similarity)
+        label = _label(name, compared.similarity, convention)
         rows.append(
             SummaryRow.of(compared.run, exact, label, value, None, low, high, n, "score") | {"p": p}
         )
     values = _errors(compared, convention)
-    for each, row in zip(
+    for value_column, row in zip(
         values,
         summarise(values, intervals=intervals, resamples=resamples_of(n), seed=seed),
         strict=True,
     ):
-        shown = row | {"p": None}
-        if "fit=" in each.measure:
+        row_with_p = row | {"p": None}
+        if "fit=" in value_column.measure:
             low, high = drawn.calibrated_mae or (None, None)
-            shown |= {"ci_low": low, "ci_high": high}
-        rows.append(shown)
+            row_with_p |= {"ci_low": low, "ci_high": high}
+        rows.append(row_with_p)
     line = fit_line(targets, similarities)
     calibration = (
         []
@@ -252,27 +262,27 @@ def _binary_rows(compared: ModelPairs, options: PairOptions) -> Iterator[dict[st
     """Average precision, the best F1 with its threshold and its correlation; the threshold is
     chosen anew in each resample.
     """
-    labels, similarities, st = (
-        compared.scored.targets == 1,
-        compared.scored.similarities,
-        options.convention == "st",
-    )
-    n, found = len(labels), classify(labels, similarities)
+    labels = compared.scored.targets == 1
+    similarities = compared.scored.similarities
+    st = options.convention == "st"
+    n, classification = len(labels), classify(labels, similarities)
     # Its evaluator gives distances.
     sign = -1.0 if st and compared.similarity in ("euclidean", "manhattan") else 1.0
     values = {
-        "ap": found.ap,
-        "f1": found.f1,
-        "f1_threshold": sign * found.f1_threshold,
-        "mcc": found.mcc,
+        "ap": classification.ap,
+        "f1": classification.f1,
+        "f1_threshold": sign * classification.f1_threshold,
+        "mcc": classification.mcc,
     }
     bounds: dict[str, tuple[float, float] | None] = {}
     if options.intervals.startswith("bootstrap") and n >= MIN_QUERIES:
 
         def _drawn(counts: Floats) -> Floats:
-            each, positive = classify_resamples(labels, similarities, counts), counts @ labels
+            resamples, positive = classify_resamples(labels, similarities, counts), counts @ labels
             return np.where(
-                (positive > 0) & (positive < n), np.stack([each.ap, each.f1, each.mcc]), np.nan
+                (positive > 0) & (positive < n),
+                np.stack([resamples.ap, resamples.f1, resamples.mcc]),
+                np.nan,
             )
 
         drawn = np.concatenate(
@@ -281,11 +291,13 @@ def _binary_rows(compared: ModelPairs, options: PairOptions) -> Iterator[dict[st
         bounds = dict(
             zip(
                 ("ap", "f1", "mcc"),
-                (percentile_interval(each, 0.95) for each in drawn),
+                (percentile_interval(figures, 0.95) for figures in drawn),
                 strict=True,
             )
         )
-    for name, (word, value) in zip((each.name for each in CLASSES), values.items(), strict=True):
+    for name, (word, value) in zip(
+        (figure.name for figure in CLASSES), values.items(), strict=True
+    ):
         low, high = bounds.get(word) or (None, None)
         exact = _exact_name(name, compared.similarity)
         label = f"{compared.similarity}_{word}" if st and compared.similarity else exact
@@ -309,18 +321,18 @@ def _correlations(
         (correlation.spearman, drawn.spearman),
         (correlation.pearson, drawn.pearson),
     ):
-        found = function(targets, similarities)
-        if found and intervals == "t":
+        coefficient = function(targets, similarities)
+        if coefficient and intervals == "t":
             bounds = correlation.fisher_interval(
-                found.value, n, ranks=function is correlation.spearman
+                coefficient.value, n, ranks=function is correlation.spearman
             )
-        yield function.__name__.title(), found, bounds
+        yield function.__name__.title(), coefficient, bounds
     counts = correlation.concordance(targets, similarities)
-    found = correlation.kendall(targets, similarities, counts=counts)
+    coefficient = correlation.kendall(targets, similarities, counts=counts)
     yield (
         "Kendall",
-        found,
-        correlation.kendall_interval(counts) if found and intervals != "none" else None,
+        coefficient,
+        correlation.kendall_interval(counts) if coefficient and intervals != "none" else None,
     )
 
 
@@ -334,7 +346,7 @@ def _errors(compared: ModelPairs, convention: Words) -> list[Values]:
     calibrated = (
         np.full(len(off), np.nan)
         if line is None
-        else np.abs(line.at(scored.similarities) - scored.targets)
+        else np.abs(line.predict(scored.similarities) - scored.targets)
     )
     names, similarity = tuple(scored.names), compared.similarity
     return [
@@ -361,8 +373,8 @@ def _exact_name(name: str, similarity: str | None) -> str:
     """
     if similarity is None:
         return name
-    bare, _, rest = name.partition("(")
-    return f"{bare}(sim={similarity!r}" + (f",{rest}" if rest else ")")
+    bare, _, parameters = name.partition("(")
+    return f"{bare}(sim={similarity!r}" + (f",{parameters}" if parameters else ")")
 
 
 def _label(name: str, similarity: str | None, convention: Words) -> str:
@@ -374,34 +386,33 @@ def _notes(
     compared: ModelPairs, rows: Sequence[Mapping[str, Any]], intervals: Intervals, *, varied: bool
 ) -> list[str]:
     """Notes on the null values among the rows."""
-    scored, who = compared.scored, str(compared)
+    scored, model = compared.scored, str(compared)
     notes: list[str] = []
     for kind, column in (("targets", scored.targets), ("similarities", scored.similarities)):
         if correlation.is_constant(column):
             notes.append(
-                f"{who}: all {kind} are {column[0]:g}: a constant has no correlation, and no "
+                f"{model}: all {kind} are {column[0]:g}: a constant has no correlation, and no "
                 "line to calibrate by"
             )
     if is_binary(scored.targets) and _is_one_class(scored):
-        what = (
-            "the threshold of the best F1 puts every pair in class 1: a constant prediction has "
-            "no correlation"
+        notes.append(
+            f"{model}: the threshold of the best F1 puts every pair in class 1: a constant "
+            "prediction has no correlation, and its MCC is 0 as in scikit-learn"
         )
-        notes.append(f"{who}: {what}, and its MCC is 0 as in scikit-learn")
     n = len(scored)
     if varied and n < correlation.MIN_PAIRS:
-        notes.append(f"{who}: no correlation below {correlation.MIN_PAIRS} pairs (here {n})")
+        notes.append(f"{model}: no correlation below {correlation.MIN_PAIRS} pairs (here {n})")
     if intervals != "none" and n < MIN_QUERIES:
-        notes.append(f"{who}: no interval below {MIN_QUERIES} pairs (here {n})")
+        notes.append(f"{model}: no interval below {MIN_QUERIES} pairs (here {n})")
     elif (
         intervals.startswith("bootstrap") and varied and any(row["ci_low"] is None for row in rows)
     ):
         notes.append(
-            f"{who}: a resample holds a single value of a column, so that its correlation has "
+            f"{model}: a resample holds a single value of a column, so that its correlation has "
             "no bootstrap interval"
         )
     elif intervals == "t" and varied:
-        notes.append(f"{who}: the error after calibration has a bootstrap interval only")
+        notes.append(f"{model}: the error after calibration has a bootstrap interval only")
     return notes
 
 
@@ -409,51 +420,53 @@ def _largest(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """sentence-transformers' `pearson_max` and `spearman_max` of each run, where there is more than
     one similarity.
     """
-    made: list[dict[str, Any]] = []
+    largest_rows: list[dict[str, Any]] = []
     for run in dict.fromkeys(row["run"] for row in rows):
         for name in ("Pearson", "Spearman"):
-            mine = [
+            rows_of_run = [
                 row
                 for row in rows
                 if row["run"] == run and row["measure"].startswith(f"{name}(sim=")
             ]
-            mine = [
-                row for row in mine if row.get("group", "all") == "all" and row["mean"] is not None
+            rows_of_run = [
+                row
+                for row in rows_of_run
+                if row.get("group", "all") == "all" and row["mean"] is not None
             ]
-            if len(mine) > 1:
+            if len(rows_of_run) > 1:
                 largest = {
-                    "mean": max(row["mean"] for row in mine),
+                    "mean": max(row["mean"] for row in rows_of_run),
                     "ci_low": None,
                     "ci_high": None,
                     "p": None,
                 }
-                made.append(
+                largest_rows.append(
                     {
-                        **mine[0],
+                        **rows_of_run[0],
                         "measure": f"{name}(sim='max')",
                         "label": f"{name.lower()}_max",
                         **largest,
                     }
                 )
-    return made
+    return largest_rows
 
 
-def _read_strata(place: str, n: int) -> list[str]:
-    labels = read_column(place)
+def _read_strata(path: str, n: int) -> list[str]:
+    labels = read_column(path)
     if len(labels) != n:
         raise BadInput(
-            f"{place}: {len(labels)} strata for {n} pairs; every pair has one, in the same order."
+            f"{path}: {len(labels)} strata for {n} pairs; every pair has one, in the same order."
         )
-    known = [label for label in labels if label]
-    if len(known) < n:
+    present_labels = [label for label in labels if label]
+    if len(present_labels) < n:
         row = next(row for row, label in enumerate(labels) if not label)
-        raise BadInput(f"{place}: row {row} (from 0) names no stratum; name one for every pair.")
-    if len(set(known)) > _MOST_STRATA:
+        raise BadInput(f"{path}: row {row} (from 0) names no stratum; name one for every pair.")
+    if len(set(present_labels)) > _MOST_STRATA:
         raise BadInput(
-            f"{place}: {len(set(known))} different strata, {_MOST_STRATA} at most; for "
+            f"{path}: {len(set(present_labels))} different strata, {_MOST_STRATA} at most; for "
             "numbers give --strata 4."
         )
-    return known
+    return present_labels
 
 
 def _strata(
@@ -474,10 +487,10 @@ def _strata(
             "pairs.csv:genre."
         )
     inner = np.quantile(targets, np.arange(1, int(strata)) / int(strata))
-    place = np.searchsorted(inner, targets, side="right")
-    for each in np.unique(place).tolist():
-        inside = targets[place == each]
-        yield f"{inside.min():.4g} to {inside.max():.4g}", place == each
+    stratum_of_pair = np.searchsorted(inner, targets, side="right")
+    for stratum in np.unique(stratum_of_pair).tolist():
+        inside = targets[stratum_of_pair == stratum]
+        yield f"{inside.min():.4g} to {inside.max():.4g}", stratum_of_pair == stratum
 
 
 def known_figures(targets: Floats) -> tuple[CollectionFigure, ...]:
@@ -488,16 +501,18 @@ def known_figures(targets: Floats) -> tuple[CollectionFigure, ...]:
 def _rules(inputs: PairInputs, options: PairOptions) -> dict[str, Any]:
     n = len(inputs.compared[0].scored)
     similarities = list(
-        dict.fromkeys(each.similarity for each in inputs.compared if each.similarity)
+        dict.fromkeys(
+            model_pairs.similarity for model_pairs in inputs.compared if model_pairs.similarity
+        )
     )
     measures = {
-        _exact_name(known.name, each.similarity): {
-            "definition": known.text,
-            "source": known.source,
-            "better": known.better,
+        _exact_name(figure.name, model_pairs.similarity): {
+            "definition": figure.text,
+            "source": figure.source,
+            "better": figure.better,
         }
-        for each in inputs.compared
-        for known in known_figures(each.scored.targets)
+        for model_pairs in inputs.compared
+        for figure in known_figures(model_pairs.scored.targets)
     }
     return {
         "convention": options.convention,
@@ -518,14 +533,15 @@ def _query_columns(compared: Sequence[ModelPairs]) -> dict[str, Sequence[Any]]:
     """The target of each pair and every model's similarity; targets of several similarities have
     their names.
     """
-    alone = len({each.similarity for each in compared}) == 1
+    alone = len({model_pairs.similarity for model_pairs in compared}) == 1
     columns: dict[str, Sequence[Any]] = {"query": compared[0].scored.names}
-    for each in compared:
+    for model in compared:
         columns.setdefault(
-            "target" if alone else f"target {each.similarity}", each.scored.targets.tolist()
+            "target" if alone else f"target {model.similarity}", model.scored.targets.tolist()
         )
     return columns | {
-        f"similarity of {each}": each.scored.similarities.tolist() for each in compared
+        f"similarity of {model_pairs}": model_pairs.scored.similarities.tolist()
+        for model_pairs in compared
     }
 
 

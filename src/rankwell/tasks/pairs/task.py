@@ -23,42 +23,44 @@ SAMPLED = 10_000
 
 
 def _from_numbers(targets: str, similarities: Sequence[str]) -> PairInputs:
-    named = _names(similarities)
+    paths = _names(similarities)
     expected = _numbers(targets)
     rows = Positions(len(expected))
     compared = [
-        ModelPairs(run, None, ScoredPairs(rows, expected, _numbers(place)))
-        for run, place in named.items()
+        ModelPairs(run, None, ScoredPairs(rows, expected, _numbers(path)))
+        for run, path in paths.items()
     ]
-    return PairInputs(compared, {}, [], _sources({"targets": targets, **named}))
+    return PairInputs(compared, {}, [], _sources({"targets": targets, **paths}))
 
 
 def _from_models(options: PairOptions, metrics: Sequence[Similarity]) -> PairInputs:
-    named = _names([options.reference, *(options.candidate or [])])
-    teacher, *others = named
-    truth = read_embeddings(named[teacher])
+    paths = _names([options.reference, *(options.candidate or [])])
+    teacher, *candidates = paths
+    truth = read_embeddings(paths[teacher])
     drawn = sample_pairs(
         truth.n, SAMPLED if options.sample is None else options.sample, seed=options.seed
     )
     total = truth.n * (truth.n - 1) // 2
     ids = truth.names()
     names = [
-        f"{ids[one]} {ids[two]}"
-        for one, two in zip(drawn.left.tolist(), drawn.right.tolist(), strict=True)
+        f"{ids[left]} {ids[right]}"
+        for left, right in zip(drawn.left.tolist(), drawn.right.tolist(), strict=True)
     ]
     targets = {metric: pair_similarities(truth, truth, drawn, metric) for metric in metrics}
     compared, notes = list[ModelPairs](), list[str]()
-    for run in others:
-        table = read_embeddings(named[run])
+    for run in candidates:
+        table = read_embeddings(paths[run])
         rows = matching_rows(truth, table, teacher, run)
         if (truth.ids is None) != (table.ids is None):
             notes.append(f"{run}: only one side has ids, so that rows are matched by position")
-        there = Pairs(rows[drawn.left], rows[drawn.right])
+        rows_of_pairs = Pairs(rows[drawn.left], rows[drawn.right])
         compared += [
             ModelPairs(
                 run,
                 metric,
-                ScoredPairs(names, targets[metric], pair_similarities(table, table, there, metric)),
+                ScoredPairs(
+                    names, targets[metric], pair_similarities(table, table, rows_of_pairs, metric)
+                ),
             )
             for metric in metrics
         ]
@@ -71,60 +73,67 @@ def _from_models(options: PairOptions, metrics: Sequence[Similarity]) -> PairInp
         compared,
         {"reference": teacher, "pairs": f"{len(drawn)} of {total}"},
         notes,
-        _sources(named),
+        _sources(paths),
     )
 
 
 def _from_sides(left: str, right: str, scores: str, metrics: Sequence[Similarity]) -> PairInputs:
-    ((run, place),) = _names([left]).items()
-    one, two, expected = read_embeddings(place), read_embeddings(right), _numbers(scores)
-    if not one.n == two.n == len(expected):
-        what = f"{one.n} vectors on the left, {two.n} on the right, {len(expected)} scores"
+    ((run, path),) = _names([left]).items()
+    left_table = read_embeddings(path)
+    right_table = read_embeddings(right)
+    expected = _numbers(scores)
+    if not left_table.n == right_table.n == len(expected):
         raise BadInput(
-            f"{what}; row by row they belong to the same pair, so there are as many of each."
+            f"{left_table.n} vectors on the left, {right_table.n} on the right, {len(expected)} "
+            "scores; row by row they belong to the same pair, so there are as many of each."
         )
-    rows = Pairs.aligned(one.n)
+    rows = Pairs.aligned(left_table.n)
     compared = [
         ModelPairs(
             run,
             metric,
-            ScoredPairs(Positions(one.n), expected, pair_similarities(one, two, rows, metric)),
+            ScoredPairs(
+                Positions(left_table.n),
+                expected,
+                pair_similarities(left_table, right_table, rows, metric),
+            ),
         )
         for metric in metrics
     ]
-    return PairInputs(compared, {}, [], _sources({"left": place, "right": right, "scores": scores}))
+    return PairInputs(compared, {}, [], _sources({"left": path, "right": right, "scores": scores}))
 
 
-def _numbers(place: str) -> Floats:
-    path, column = split_part(place)
+def _numbers(path_and_column: str) -> Floats:
+    path, column = split_part(path_and_column)
     return read_numbers(path, column=column)
 
 
-def _names(places: Sequence[str]) -> dict[str, str]:
+def _names(texts: Sequence[str]) -> dict[str, str]:
     """Places by name: NAME=PLACE, else the file's stem with the column, with the parent folder
     where two are equal.
     """
-    given = [("", text) if Path(text).exists() else split_name(text) for text in places]
-    found = [(name, *split_part(place)) for name, place in given]
+    named_texts = [("", text) if Path(text).exists() else split_name(text) for text in texts]
+    named_files = [(name, *split_part(path)) for name, path in named_texts]
     stems = [
-        name or ":".join(filter(None, (Source(path).stem, part))) for name, path, part in found
+        name or ":".join(filter(None, (Source(path).stem, part)))
+        for name, path, part in named_files
     ]
     names = [
         f"{Path(path).parent.name}/{stem}" if stems.count(stem) > 1 and not name else stem
-        for stem, (name, path, _) in zip(stems, found, strict=True)
+        for stem, (name, path, _) in zip(stems, named_files, strict=True)
     ]
     double = next((name for name in names if names.count(name) > 1), None)
     if double is not None:
         raise BadUsage(f"two files are called {double!r}; name them as in teacher=a/vectors.npy.")
-    return dict(zip(names, (place for _, place in given), strict=True))
+    return dict(zip(names, (path for _, path in named_texts), strict=True))
 
 
-def _sources(places: Mapping[str, str]) -> dict[str, Source]:
+def _sources(paths: Mapping[str, str]) -> dict[str, Source]:
     """The files by name, with their columns in their names; without standard input."""
-    found = sources_of(places)
-    for name, source in found.items():
-        source.name = places[name]
-    return found
+    sources = sources_of(paths)
+    for name, source in sources.items():
+        source.name = paths[name]
+    return sources
 
 
 def _evaluate(
@@ -148,12 +157,13 @@ def _evaluate(
         "--reference with --candidate": [options.reference, options.candidate],
         "--left with --right and --scores": [options.left, options.right, options.scores],
     }
-    used = [form for form, parts in forms.items() if any(parts)]
-    if len(used) > 1:
-        raise BadUsage(f"{' and '.join(used)} cannot be combined; give one of them.")
-    if not used or not all(forms[used[0]]):
+    forms_given = [form for form, parts in forms.items() if any(parts)]
+    if len(forms_given) > 1:
+        raise BadUsage(f"{' and '.join(forms_given)} cannot be combined; give one of them.")
+    if not forms_given or not all(forms[forms_given[0]]):
         raise BadUsage(
-            f"give {used[0] if used else ', or '.join(forms)}; see rankwell pairs --help."
+            f"give {forms_given[0] if forms_given else ', or '.join(forms)}; see rankwell pairs "
+            "--help."
         )
     if options.sample is not None and not options.reference:
         raise BadUsage(

@@ -26,10 +26,10 @@ class Statement(NamedTuple):
         judged.
         """
         if citations not in self.entailed:
-            named = ", ".join(sorted(citations)) or "nothing"
+            cited_documents = ", ".join(sorted(citations)) or "nothing"
             raise BadInput(
-                f"whether {{{named}}} entails the statement {self.name!r} is not judged; add "
-                "a line for it."
+                f"whether {{{cited_documents}}} entails the statement {self.name!r} is not judged; "
+                "add a line for it."
             )
         return self.entailed[citations]
 
@@ -48,8 +48,8 @@ class Statement(NamedTuple):
         if len(self.cited) == 1:
             return 1
         return sum(
-            self.entails(Citations([each])) or not self.entails(self.cited - {each})
-            for each in self.cited
+            self.entails(Citations([citation])) or not self.entails(self.cited - {citation})
+            for citation in self.cited
         )
 
 
@@ -64,8 +64,7 @@ class CitedStatements:
 
     def take(self, queries: Ints) -> "CitedStatements":
         """The view of some questions only, in the order given by their indices."""
-        places: list[int] = queries.tolist()
+        rows: list[int] = queries.tolist()
         return CitedStatements(
-            tuple(self.queries[each] for each in places),
-            tuple(self.statements[each] for each in places),
+            tuple(self.queries[row] for row in rows), tuple(self.statements[row] for row in rows)
         )

@@ -25,83 +25,87 @@ class QuestionPassages(NamedTuple):
     passages: tuple[DocumentPassage, ...]
 
 
-def _records(place: Any) -> Iterator[Record]:
+def _records(source: Any) -> Iterator[Record]:
     """The objects of a file, of a data frame or of a sequence of mappings."""
-    content = load(place, "questions and passages")
+    content = load(source, "questions and passages")
     if not content.records:
         raise BadInput(f"{content.name} is empty; expected a JSON object per line.")
-    return content.each()
+    return content.checked_records()
 
 
-def read_gold(place: Any, documents: Mapping[str, str]) -> dict[str, QuestionPassages]:
+def read_gold(source: Any, documents: Mapping[str, str]) -> dict[str, QuestionPassages]:
     """The questions with their gold passages by id, `{id, question, passages: []}`, or RAGAS' rows.
 
     Raises BadInput for a question without a passage, and for a passage without a letter.
     """
-    found = _read(place, _GOLD, documents)
-    for name, each in found.items():
-        if not each.passages:
+    questions = _read(source, _GOLD, documents)
+    for name, question in questions.items():
+        if not question.passages:
             raise BadInput(
-                f"{each.line.place}: question {name!r} has no gold passage; leave it out, or "
+                f"{question.line.place}: question {name!r} has no gold passage; leave it out, or "
                 "give one."
             )
         blank = next(
             (
-                at
-                for at, passage in enumerate(each.passages, 1)
+                number
+                for number, passage in enumerate(question.passages, 1)
                 if passage.text is not None and not passage.text.strip()
             ),
             0,
         )
         if blank:
             raise BadInput(
-                f"{each.line.place}: gold passage {blank} of question {name!r} has no text; "
+                f"{question.line.place}: gold passage {blank} of question {name!r} has no text; "
                 "leave it out, or give it."
             )
-    return found
+    return questions
 
 
-def read_chunks(place: Any, documents: Mapping[str, str]) -> dict[str, QuestionPassages]:
+def read_chunks(source: Any, documents: Mapping[str, str]) -> dict[str, QuestionPassages]:
     """The chunks retrieved for each question by its id, best first: `{id, chunks: []}`, or RAGAS'
     rows.
     """
-    return _read(place, _CHUNKS, documents)
+    return _read(source, _CHUNKS, documents)
 
 
-def read_passages(place: Any, documents: Mapping[str, str]) -> tuple[DocumentPassage, ...]:
+def read_passages(source: Any, documents: Mapping[str, str]) -> tuple[DocumentPassage, ...]:
     """All chunks of a collection, one a line: `{document, start, end, text}`."""
-    return tuple(_passage(record, documents) for record in _records(place))
+    return tuple(_passage(record, documents) for record in _records(source))
 
 
 def _read(
-    place: Any, keys: tuple[str, str], documents: Mapping[str, str]
+    source: Any, keys: tuple[str, str], documents: Mapping[str, str]
 ) -> dict[str, QuestionPassages]:
-    usual, ragas = keys
+    default_key, ragas_key = keys
     questions: dict[str, QuestionPassages] = {}
-    for row, record in enumerate(_records(place)):
-        key = ragas if ragas in record.value and usual not in record.value else usual
+    for row, record in enumerate(_records(source)):
+        key = (
+            ragas_key
+            if ragas_key in record.value and default_key not in record.value
+            else default_key
+        )
         # RAGAS' rows have no id; both files list the questions in one order.
-        name = str(row) if key == ragas and "id" not in record.value else record.named()
+        name = str(row) if key == ragas_key and "id" not in record.value else record.required_id()
         if name in questions:
             raise DuplicateItem(
                 f"{record.place}: the id {name!r} is that of {questions[name].line.place}, too; "
                 "keep one of them."
             )
-        text = record.value.get("user_input" if key == ragas else "question")
+        text = record.value.get("user_input" if key == ragas_key else "question")
         text = text if isinstance(text, str) else None
         passages = tuple(
-            _passage(_member(record, key, at, member), documents)
-            for at, member in enumerate(record.members(key))
+            _passage(_member(record, key, index, member), documents)
+            for index, member in enumerate(record.members(key))
         )
         questions[name] = QuestionPassages(record, text, passages)
     return questions
 
 
-def _member(record: Record, key: str, at: int, member: Any) -> Record:
+def _member(record: Record, key: str, index: int, member: Any) -> Record:
     """A passage in the list of a question; a text alone is one."""
     return record.content.record(
         {"text": member} if isinstance(member, str) else member,
-        (*record.where, key, at),
+        (*record.where, key, index),
         "a passage {document, start, end, text}, or a text",
     )
 
@@ -115,8 +119,10 @@ def _passage(record: Record, documents: Mapping[str, str]) -> DocumentPassage:
     if "start" not in value and "end" not in value:
         if text is None:
             raise record.wrong("a string, or a position: document, start and end", "text")
-        return DocumentPassage(record.named("document") if "document" in value else None, text=text)
-    document = record.named("document")
+        return DocumentPassage(
+            record.required_id("document") if "document" in value else None, text=text
+        )
+    document = record.required_id("document")
     start, end = (_position(record, key) for key in ("start", "end"))
     if end <= start:
         raise BadInput(
@@ -124,19 +130,18 @@ def _passage(record: Record, documents: Mapping[str, str]) -> DocumentPassage:
             "exclusive."
         )
     if document in documents:
-        whole = documents[document]
-        if end > len(whole):
+        document_text = documents[document]
+        if end > len(document_text):
             raise BadInput(
-                f"{record.place}: end {end} is beyond the {len(whole)} characters of "
+                f"{record.place}: end {end} is beyond the {len(document_text)} characters of "
                 f"{document!r}; correct the position."
             )
-        if text is not None and text != whole[start:end]:
-            what = (
-                f"{document!r} has {whole[start:end][:40]!r} from {start} to {end}, the passage "
-                f"{text[:40]!r}"
+        if text is not None and text != document_text[start:end]:
+            raise BadInput(
+                f"{record.place}: {document!r} has {document_text[start:end][:40]!r} from {start} "
+                f"to {end}, the passage {text[:40]!r}; positions count characters of the same text."
             )
-            raise BadInput(f"{record.place}: {what}; positions count characters of the same text.")
-        text = whole[start:end]
+        text = document_text[start:end]
     return DocumentPassage(document, start, end, text)
 
 
@@ -147,19 +152,19 @@ def _position(record: Record, key: str) -> int:
     return value
 
 
-def read_supports(place: Any) -> CitedStatements:
+def read_supports(source: Any) -> CitedStatements:
     """The judged supports, one a line: `{id, statement, citations: [], entailed: true}`.
 
     id: the question. What a statement cites is the union of its lines' citations. Raises BadInput
     where a set that decides a measure is not judged, DuplicateItem for a set that is judged twice.
     """
     judged: dict[str, dict[str, dict[Citations, bool]]] = {}
-    places: dict[tuple[str, str], Record] = {}
-    for record in _records(place):
-        query, statement = record.named(), record.named("statement")
+    first_records: dict[tuple[str, str], Record] = {}
+    for record in _records(source):
+        query, statement = record.required_id(), record.required_id("statement")
         cited = record.members("citations")
         citations = Citations(
-            record._replace(value={"citations": name}).named("citations") for name in cited
+            record._replace(value={"citations": name}).required_id("citations") for name in cited
         )
         is_entailed = record.truth("entailed")
         if is_entailed and not citations:
@@ -174,20 +179,21 @@ def read_supports(place: Any) -> CitedStatements:
                 "before; keep one line."
             )
         verdicts[citations] = is_entailed
-        places.setdefault((query, statement), record)
+        first_records.setdefault((query, statement), record)
     queries = tuple(sort_ids(judged))
-    found = tuple(
+    statements = tuple(
         tuple(
             Statement(name, Citations().union(*sets), sets) for name, sets in judged[query].items()
         )
         for query in queries
     )
-    for query, own in zip(queries, found, strict=True):
-        for each in own:
+    for query, statements_of_query in zip(queries, statements, strict=True):
+        for judged_statement in statements_of_query:
             try:
-                _ = each.precise
+                _ = judged_statement.precise
             except BadInput as error:
                 raise BadInput(
-                    f"{places[query, each.name].place}: question {query!r}: {error}"
+                    f"{first_records[query, judged_statement.name].place}: question {query!r}: "
+                    f"{error}"
                 ) from error
-    return CitedStatements(queries, found)
+    return CitedStatements(queries, statements)

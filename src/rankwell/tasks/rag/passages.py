@@ -53,11 +53,11 @@ class RetrievedPassages:
     def take(self, queries: Ints) -> "RetrievedPassages":
         """The view of some questions only, in the order given by their indices."""
         gold, chunks = (
-            [of[place] for place in queries.tolist()] for of in (self.gold, self.chunks)
+            [passages[row] for row in queries.tolist()] for passages in (self.gold, self.chunks)
         )
         return replace(
             self,
-            queries=tuple(self.queries[place] for place in queries),
+            queries=tuple(self.queries[row] for row in queries),
             gold=tuple(gold),
             chunks=tuple(chunks),
         )
@@ -68,18 +68,17 @@ class RetrievedPassages:
         A word of `tokenizer_of` is covered where one of its characters is. Raises BadUsage for a
         passage without a position, and for words of an unknown text.
         """
-        found: dict[str, list[Span]] = {}
-        for each in passages:
-            if each.document is None or each.start < 0:
-                what = f"a passage without a position ({(each.text or '')[:40]!r})"
+        spans_of_document: dict[str, list[Span]] = {}
+        for passage in passages:
+            if passage.document is None or passage.start < 0:
                 raise BadUsage(
-                    f"{what}; give document, start and end, or choose ContextP and ContextR, "
-                    "which compare texts."
+                    f"a passage without a position ({(passage.text or '')[:40]!r}); give document, "
+                    "start and end, or choose ContextP and ContextR, which compare texts."
                 )
-            found.setdefault(each.document, []).append(
-                each.span if unit == "characters" else self._in_words(each, unit)
+            spans_of_document.setdefault(passage.document, []).append(
+                passage.span if unit == "characters" else self._in_words(passage, unit)
             )
-        return {document: merged(spans) for document, spans in found.items()}
+        return {document: merged(spans) for document, spans in spans_of_document.items()}
 
     def _in_words(self, passage: DocumentPassage, unit: Unit) -> Span:
         document = str(passage.document)
@@ -87,9 +86,8 @@ class RetrievedPassages:
             positions = tokenizer_of(unit).positions
             if document not in self.documents:
                 raise BadUsage(
-                    f"unit={unit!r}: the text of the document {document!r} is unknown; name a "
-                    "file with it by "
-                    f"{flag('--documents')}."
+                    f"unit={unit!r}: the text of the document {document!r} is unknown; name a file "
+                    f"with it by {flag('--documents')}."
                 )
             self._words[unit, document] = positions(self.documents[document])
         starts, ends = self._words[unit, document]
@@ -99,13 +97,13 @@ class RetrievedPassages:
 
 def merged(spans: Iterable[Span]) -> list[Span]:
     """The union of spans, as disjoint ones in order."""
-    found: list[Span] = []
+    disjoint: list[Span] = []
     for start, end in sorted(spans):
-        if found and start <= found[-1][1]:
-            found[-1] = found[-1][0], max(found[-1][1], end)
+        if disjoint and start <= disjoint[-1][1]:
+            disjoint[-1] = disjoint[-1][0], max(disjoint[-1][1], end)
         else:
-            found.append((start, end))
-    return found
+            disjoint.append((start, end))
+    return disjoint
 
 
 def size(spans: Iterable[Span]) -> int:
@@ -113,9 +111,13 @@ def size(spans: Iterable[Span]) -> int:
     return sum(end - start for start, end in spans)
 
 
-def shared(one: Sequence[Span], other: Sequence[Span]) -> int:
+def shared(spans: Sequence[Span], other_spans: Sequence[Span]) -> int:
     """The size of the intersection of two unions of spans."""
-    return size(one) + size(other) - size(merged([*one, *other])) if one and other else 0
+    return (
+        size(spans) + size(other_spans) - size(merged([*spans, *other_spans]))
+        if spans and other_spans
+        else 0
+    )
 
 
 @lru_cache(maxsize=1 << 12)
@@ -142,7 +144,7 @@ def _is_inside_word(text: str, start: int, stop: int) -> bool:
     """Whether a letter that has case, or a digit, stands on both sides of an end; other scripts do
     without blanks.
     """
-    ends = (text[max(place - 1, 0) : place + 1] for place in (start, stop))
+    ends = (text[max(position - 1, 0) : position + 1] for position in (start, stop))
     return any(
         len(end) == 2
         and all(letter.isdecimal() or letter.upper() != letter.lower() for letter in end)

@@ -134,8 +134,10 @@ def statement_views(supports: Any, _: CitationOptions) -> Views:
     """The cited statements of each run, over the questions of all."""
     files = _files_by_run(supports)
     runs = {run: read_supports(file) for run, file in files.items()}
-    listed = {run: view.queries for run, view in runs.items()}
-    return Views(runs, sort_ids(set(chain(*listed.values()))), listed, sources_of({}, files))
+    queries_of_run = {run: view.queries for run, view in runs.items()}
+    return Views(
+        runs, sort_ids(set(chain(*queries_of_run.values()))), queries_of_run, sources_of({}, files)
+    )
 
 
 def _files_by_run(files: Any) -> dict[str, Any]:
@@ -226,8 +228,8 @@ def _notes_on_repeats(
     labels = [labelled.label for labelled in measures if labelled.measure.accepts("similarity")]
     repeating = [
         query
-        for query, listed in zip(queries, passages, strict=True)
-        if len(set(listed)) < len(listed)
+        for query, passages_of_query in zip(queries, passages, strict=True)
+        if len(set(passages_of_query)) < len(passages_of_query)
     ]
     if labels and repeating:
         number = count_of(len(repeating), "question lists", "questions list")

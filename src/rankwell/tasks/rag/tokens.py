@@ -57,18 +57,18 @@ def tokenizer_of(unit: Unit) -> TextTokenizer:
 
 def _words(text: str) -> Positions:
     words = list(_WORD.finditer(text))
-    return [each.start() for each in words], [each.end() for each in words]
+    return [match.start() for match in words], [match.end() for match in words]
 
 
 def _hugging_face(unit: str, name: str) -> TextTokenizer:
     from tokenizers import Tokenizer
 
-    place = _place(unit, Path(name), name)
+    path = _place(unit, Path(name), name)
     try:
-        tokenizer = Tokenizer.from_file(str(place))
+        tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # what it raises has no class of its own
         raise BadUsage(
-            f"unit={unit!r}: {place} is not a file of tokenizers ({error}); name a {_FILE}."
+            f"unit={unit!r}: {path} is not a file of tokenizers ({error}); name a {_FILE}."
         ) from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
@@ -78,7 +78,7 @@ def _hugging_face(unit: str, name: str) -> TextTokenizer:
         return [start for start, _ in offsets], [end for _, end in offsets]
 
     return TextTokenizer(
-        _positions, f"tokenizers {version('tokenizers')} sha256:{_digest(place.read_bytes())}"
+        _positions, f"tokenizers {version('tokenizers')} sha256:{_digest(path.read_bytes())}"
     )
 
 
@@ -90,21 +90,21 @@ def _place(unit: str, path: Path, name: str) -> Path:
         return path
     if (path / _FILE).is_file():
         return path / _FILE
-    what = f"unit={unit!r}: there is no {_FILE} of that name here"
+    problem = f"unit={unit!r}: there is no {_FILE} of that name here"
     try:
         from huggingface_hub import try_to_load_from_cache
 
-        found = try_to_load_from_cache(name, _FILE)
+        cached_path = try_to_load_from_cache(name, _FILE)
     except ImportError:
-        raise BadUsage(f"{what}; name a file, or a folder that has one.") from None
+        raise BadUsage(f"{problem}; name a file, or a folder that has one.") from None
     except ValueError:  # not the name of a repository
-        found = None
-    if not isinstance(found, str):
+        cached_path = None
+    if not isinstance(cached_path, str):
         raise BadUsage(
-            f"{what} or in the cache of the Hugging Face Hub; name a file, or download the "
+            f"{problem} or in the cache of the Hugging Face Hub; name a file, or download the "
             "model first."
         )
-    return Path(found)
+    return Path(cached_path)
 
 
 def _tiktoken(unit: str, name: str) -> TextTokenizer:
@@ -113,9 +113,9 @@ def _tiktoken(unit: str, name: str) -> TextTokenizer:
     try:
         encoding = tiktoken.get_encoding(name)
     except ValueError as error:
-        known = ", ".join(tiktoken.list_encoding_names())
+        encodings = ", ".join(tiktoken.list_encoding_names())
         raise BadUsage(
-            f"unit={unit!r}: tiktoken has no encoding {name!r}; known are {known}."
+            f"unit={unit!r}: tiktoken has no encoding {name!r}; known are {encodings}."
         ) from error
     except Exception as error:  # it downloads what its cache lacks
         raise BadUsage(

@@ -43,44 +43,45 @@ def hosts_of(spec: Any, options: Mapping[str, Any]) -> set[str]:
     Variables are expanded first. An address of PostgreSQL may name hosts in its parameters, or
     leave them to the environment.
     """
-    texts = [str(each) for each in (spec if isinstance(spec, str) else "", *options.values())]
+    texts = [str(text) for text in (spec if isinstance(spec, str) else "", *options.values())]
     if isinstance(spec, str) and spec.endswith(".toml"):
         texts += [
             str(value) for value in read_toml(Source(spec))[1].values() if isinstance(value, str)
         ]
-    found: set[str] = set()
+    hosts: set[str] = set()
     for text in texts:
         with suppress(
             BadUsage
         ):  # a variable that is not set ends the call when the engine is opened
             if (match := _ADDRESS.search(Secrets().expand(text))) is not None:
-                found |= _hosts_in(match[0])
-    named = options.get("host")
-    return found | ({str(named)} if named else set())
+                hosts |= _hosts_in(match[0])
+    host = options.get("host")
+    return hosts | ({str(host)} if host else set())
 
 
 def _hosts_in(address: str) -> set[str]:
     try:
         parts = urlsplit(address)
-        listed = [
-            urlsplit(f"//{each}").hostname for each in parts.netloc.rpartition("@")[2].split(",")
+        addressed = [
+            urlsplit(f"//{machine}").hostname
+            for machine in parts.netloc.rpartition("@")[2].split(",")
         ]
     except ValueError:  # the engine refuses it
         return set()
     if not parts.scheme.startswith("postgres"):
-        return {*filter(None, listed)}
+        return {*filter(None, addressed)}
     settings = {name: os.environ.get(variable, "") for name, variable in _LIBPQ.items()}
-    settings |= {"host": ",".join(filter(None, listed))} if any(listed) else {}
-    settings |= {name: each for name, each in parse_qsl(parts.query) if name in _LIBPQ}
+    settings |= {"host": ",".join(filter(None, addressed))} if any(addressed) else {}
+    settings |= {name: value for name, value in parse_qsl(parts.query) if name in _LIBPQ}
     hosts = (settings["hostaddr"] or settings["host"]).split(",")
     # A path is a socket of this machine; a service may name any host.
-    found = {each for each in hosts if each and not each.startswith(("/", "@"))}
-    return found | ({f"service={settings['service']}"} if settings["service"] else set())
+    remote_hosts = {host for host in hosts if host and not host.startswith(("/", "@"))}
+    return remote_hosts | ({f"service={settings['service']}"} if settings["service"] else set())
 
 
 def _is_loopback(host: str) -> bool:
     try:
-        known = {str(each[4][0]) for each in socket.getaddrinfo(host, None)}
+        addresses = {str(information[4][0]) for information in socket.getaddrinfo(host, None)}
     except OSError:
         return False
-    return all(ipaddress.ip_address(each.partition("%")[0]).is_loopback for each in known)
+    return all(ipaddress.ip_address(address.partition("%")[0]).is_loopback for address in addresses)

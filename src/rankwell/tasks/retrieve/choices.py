@@ -28,7 +28,7 @@ class CheapestSetting(NamedTuple):
     `rejected`; a sentence.
     """
 
-    place: int | None
+    setting: int | None
     words: list[str]
     sentence: str
 
@@ -50,46 +50,51 @@ def cheapest(
     failure; of several
     (`grid`) all of them, with Holm's correction.
     """
-    p = [exceeds_p(each[~np.isnan(each)], target, level=1 - ERROR, seed=seed) for each in recalls]
+    p = [
+        exceeds_p(setting_recalls[~np.isnan(setting_recalls)], target, level=1 - ERROR, seed=seed)
+        for setting_recalls in recalls
+    ]
     adjusted = holm(p) if grid else fixed_sequence(p[::-1])[::-1]
-    passed = [each <= ERROR for each in adjusted]
-    words = ["accepted" if each else "rejected" for each in passed]
+    passed = [p_value <= ERROR for p_value in adjusted]
+    words = ["accepted" if is_accepted else "rejected" for is_accepted in passed]
     how = "Holm" if grid else "tested from the last setting down"
 
-    def _bound(place: int, tests: int) -> float:
+    def _bound(setting: int, tests: int) -> float:
         """The lower bound at the level of one of so many tests, which is on the same side of the
         target as that test.
         """
         return lower_bound(
-            recalls[place][~np.isnan(recalls[place])], level=1 - ERROR, tests=tests, seed=seed
+            recalls[setting][~np.isnan(recalls[setting])], level=1 - ERROR, tests=tests, seed=seed
         )
 
     if not any(passed):
         if grid or len(p) == 1:
-            found = (
+            shortfall = (
                 "the best lower bound is "
-                f"{max(_bound(place, len(p)) for place in range(len(p))):.4f}"
+                f"{max(_bound(setting, len(p)) for setting in range(len(p))):.4f}"
             )
         else:
             # The sequence ends with the first failure, so that the settings before it are not
             # tested.
-            found = f"the lower bound of {names[-1]} is {_bound(len(p) - 1, 1):.4f}"
-        sentence = f"No setting reaches a recall of {target:g}, {found} ({how})."
+            shortfall = f"the lower bound of {names[-1]} is {_bound(len(p) - 1, 1):.4f}"
+        sentence = f"No setting reaches a recall of {target:g}, {shortfall} ({how})."
         return CheapestSetting(None, words, sentence)
-    known = [
-        (costs[place], place)
-        for place, each in enumerate(passed)
-        if each and costs[place] is not None
+    known_costs = [
+        (costs[setting], setting)
+        for setting, is_accepted in enumerate(passed)
+        if is_accepted and costs[setting] is not None
     ]
-    if not known:
+    if not known_costs:
         sentence = (
             f"{sum(passed)} of {len(names)} settings reach a recall of {target:g} ({how}), their "
             f"{cost} is not known."
         )
         return CheapestSetting(None, words, sentence)
-    least = (max if cost == "throughput" else min)(known, key=lambda each: each[0] or 0.0)
+    least = (max if cost == "throughput" else min)(
+        known_costs, key=lambda cost_and_setting: cost_and_setting[0] or 0.0
+    )
     cheapest = f"The cheapest setting with a recall of {target:g} by {cost} is {names[least[1]]}"
-    bound = _bound(least[1], sum(each >= p[least[1]] for each in p) if grid else 1)
+    bound = _bound(least[1], sum(p_value >= p[least[1]] for p_value in p) if grid else 1)
     return CheapestSetting(least[1], words, f"{cheapest}, its lower bound is {bound:.4f} ({how}).")
 
 
@@ -120,39 +125,39 @@ def best_settings(
     values: (queries, settings). None for fewer than two settings, or than 20 queries with a value
     at every setting.
     """
-    whole = ~np.isnan(values).any(axis=1)
-    counted = (-1 if lower else 1) * values[whole]
+    is_complete = ~np.isnan(values).any(axis=1)
+    counted = (-1 if lower else 1) * values[is_complete]
     if len(counted) < _LEAST or values.shape[1] < 2:
         return None
     is_best = set_of_best(counted, seed=seed).tolist()
-    kept = [queries[place] for place in np.flatnonzero(whole).tolist()]
-    folds: Mapping[str, int] = draw_folds(kept, _FOLDS, seed)
-    found = selection_gain(
-        counted, np.array([folds[query] for query in kept], dtype=np.int64), baseline
+    complete_queries = [queries[row] for row in np.flatnonzero(is_complete).tolist()]
+    folds: Mapping[str, int] = draw_folds(complete_queries, _FOLDS, seed)
+    selection = selection_gain(
+        counted, np.array([folds[query] for query in complete_queries], dtype=np.int64), baseline
     )
-    (bounds,) = paired_bootstrap([Differences(found.out_of_fold)], studentised=True, seed=seed)
-    mean = exact_mean(found.out_of_fold)
+    (bounds,) = paired_bootstrap([Differences(selection.out_of_fold)], studentised=True, seed=seed)
+    mean = exact_mean(selection.out_of_fold)
     low, high = bounds.interval or (None, None)
     row = {
         "measure": label,
-        "best": names[found.best],
+        "best": names[selection.best],
         "baseline": names[baseline],
-        "apparent": found.apparent,
+        "apparent": selection.apparent,
     }
     row |= {"out_of_fold": mean, "ci_low": low, "ci_high": high, "folds": _FOLDS}
     kept_best, among = (
         sum(is_best),
-        f"indistinguishable from the best by {label}, {names[found.best]}",
+        f"indistinguishable from the best by {label}, {names[selection.best]}",
     )
     head = f"{kept_best} of {len(names)} settings {'is' if kept_best == 1 else 'are'} {among}"
-    if found.best == baseline:
+    if selection.best == baseline:
         return BestSettings(is_best, row, f"{head}, which is the baseline.")
     ends = "" if low is None or high is None else f" [{_signed(low, unit)}, {_signed(high, unit)}]"
     gain = f"it gains {_signed(mean, unit)}{ends} over {names[baseline]} out of fold"
     return BestSettings(
         is_best,
         row,
-        f"{head}: {gain}, {_signed(found.apparent, unit)} on the queries that chose it.",
+        f"{head}: {gain}, {_signed(selection.apparent, unit)} on the queries that chose it.",
     )
 
 

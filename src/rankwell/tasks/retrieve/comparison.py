@@ -43,7 +43,9 @@ class SettingsChosen:
     ) -> None:
         self._measured, self._names, self._quality = measured, names, quality
         self._recalls, self._costs, self._options = recalls, costs, measured.options
-        self._labels = [measured.settings.label(place) or name for place, name in enumerate(names)]
+        self._labels = [
+            measured.settings.label(setting) or name for setting, name in enumerate(names)
+        ]
         self.verdicts: list[str] = []
         self.best: BestSettings | None = None
         self.cheapest: CheapestSetting | None = None
@@ -51,7 +53,12 @@ class SettingsChosen:
             self.cheapest = self._cheapest(self._options.recall)
             self.verdicts.append(self.cheapest.sentence)
         first = next(
-            (each for each in measures if each.measure.entry.better in ("higher", "lower")), None
+            (
+                labelled
+                for labelled in measures
+                if labelled.measure.entry.better in ("higher", "lower")
+            ),
+            None,
         )
         if first is not None and len(names) > 1:
             self.best = self._best(first)
@@ -62,22 +69,27 @@ class SettingsChosen:
     def _cheapest(self, target: float) -> CheapestSetting:
         """The choice by recall."""
         settings, cost = self._measured.settings, self._options.cost
-        known = [each.by_name[cost].value if cost in each.by_name else None for each in self._costs]
+        cost_values = [
+            setting_costs.by_name[cost].value if cost in setting_costs.by_name else None
+            for setting_costs in self._costs
+        ]
         grid = len(settings.varying) > 1
         recalls = self._recalls["distance"]
         return choices.cheapest(
-            recalls, self._labels, known, target, cost, grid=grid, seed=self._options.seed
+            recalls, self._labels, cost_values, target, cost, grid=grid, seed=self._options.seed
         )
 
     def _best(self, first: LabelledMeasure) -> BestSettings | None:
         """The set of the best, and the gain of the best, by the first measure of quality."""
-        own = [each for each in self._quality if each.measure == str(first.measure)]
+        setting_values = [
+            values for values in self._quality if values.measure == str(first.measure)
+        ]
         return choices.best_settings(
-            np.column_stack([each.values for each in own]),
-            own[0].queries,
+            np.column_stack([values.values for values in setting_values]),
+            setting_values[0].queries,
             self._labels,
             first.label,
-            own[0].unit,
+            setting_values[0].unit,
             self._baseline(),
             lower=first.measure.entry.better == "lower",
             seed=self._options.seed,
@@ -85,7 +97,7 @@ class SettingsChosen:
 
     def _range(self) -> list[str]:
         """A sentence on the worst and the best setting where nothing is chosen."""
-        rows, label = self.table(), next((each.label for each in self._quality), None)
+        rows, label = self.table(), next((values.label for values in self._quality), None)
         label = (
             recall_names(self._options.k, "distance")[1]
             if label is None and self._recalls
@@ -96,7 +108,7 @@ class SettingsChosen:
         )
         if not means:
             return []
-        unit = next((each.unit for each in self._quality), "share")
+        unit = next((values.unit for values in self._quality), "share")
         return [
             f"{label} is {figure(min(means), unit)} to {figure(max(means), unit)}, over "
             f"{len(rows)} settings."
@@ -105,10 +117,12 @@ class SettingsChosen:
     def _baseline(self) -> int:
         """The setting with the engine's defaults; the first where none has them."""
         settings = self._measured.settings
-        defaults = {each.name: each.default for each in self._measured.family.parameters}
-        for place in range(len(settings.settings)):
-            if all(defaults.get(name) == value for name, value in settings.values(place).items()):
-                return place
+        defaults = {
+            parameter.name: parameter.default for parameter in self._measured.family.parameters
+        }
+        for setting in range(len(settings.settings)):
+            if all(defaults.get(name) == value for name, value in settings.values(setting).items()):
+                return setting
         return 0
 
     @property
@@ -127,17 +141,19 @@ class SettingsChosen:
         """The rule by which a chart marks settings: the set of the best, the cheapest, and the
         recall that it reaches.
         """
-        found: dict[str, Any] = {}
+        marks: dict[str, Any] = {}
         if self.best is not None:
-            found["best"] = [
-                name for name, each in zip(self._names, self.best.is_best, strict=True) if each
+            marks["best"] = [
+                name
+                for name, is_best in zip(self._names, self.best.is_best, strict=True)
+                if is_best
             ]
         if self.cheapest is not None:
-            found["target"] = self._options.recall
-            found["cheapest"] = (
-                [] if self.cheapest.place is None else [self._names[self.cheapest.place]]
+            marks["target"] = self._options.recall
+            marks["cheapest"] = (
+                [] if self.cheapest.setting is None else [self._names[self.cheapest.setting]]
             )
-        return found
+        return marks
 
     def parameters(self) -> list[dict[str, Any]]:
         """A row for each setting: its parameters, tried ones and those of its session, and the
@@ -148,30 +164,31 @@ class SettingsChosen:
         """
         measured, rows = self._measured, list[dict[str, Any]]()
         baseline = None if self.best is None else self.best.gain["baseline"]
-        for place, name in enumerate(self._names):
-            reports = measured.reports(place, measured.rounds)
+        for setting, name in enumerate(self._names):
+            reports = measured.reports(setting, measured.rounds)
             described = reports[-1].described if reports else {}
-            known = {
+            values = {
                 "engine": measured.traits.name,
                 **described.get("build", {}),
                 **described.get("search", {}),
             }
-            chosen = {
-                "best": self.best is not None and self.best.is_best[place],
-                "accepted": self.cheapest is not None and self.cheapest.words[place] == "accepted",
-                "cheapest": self.cheapest is not None and self.cheapest.place == place,
-                "baseline": self._labels[place] == baseline,
+            choices = {
+                "best": self.best is not None and self.best.is_best[setting],
+                "accepted": self.cheapest is not None
+                and self.cheapest.words[setting] == "accepted",
+                "cheapest": self.cheapest is not None and self.cheapest.setting == setting,
+                "baseline": self._labels[setting] == baseline,
             }
             row = {
                 "run": name,
                 "tried": list(measured.settings.varying),
-                "values": known | measured.settings.values(place),
+                "values": values | measured.settings.values(setting),
             }
             rows.append(
                 row
                 | {
-                    "choices": [word for word, each in chosen.items() if each],
-                    "others": self._costs[place].others,
+                    "choices": [word for word, holds in choices.items() if holds],
+                    "others": self._costs[setting].busy_processors,
                 }
             )
         return rows
@@ -181,46 +198,52 @@ class SettingsChosen:
         whether it was chosen.
         """
         rows: list[dict[str, Any]] = []
-        for place, name in enumerate(self._names):
+        for setting, name in enumerate(self._names):
             row: dict[str, Any] = {"run": name}
-            for each in self._quality:
-                if each.run == name:
-                    row[Heading(each.label)] = (
-                        exact_mean(each.values[each.counted]) if each.counted.any() else None
+            for values in self._quality:
+                if values.run == name:
+                    row[Heading(values.label)] = (
+                        exact_mean(values.values[values.counted]) if values.counted.any() else None
                     )
             if self._recalls:
-                known = self._recalls["distance"][place]
-                known = known[~np.isnan(known)]
+                recalls = self._recalls["distance"][setting]
+                recalls = recalls[~np.isnan(recalls)]
                 label = recall_names(self._options.k, "distance")[1]
-                row[label] = exact_mean(known) if len(known) else None
+                row[label] = exact_mean(recalls) if len(recalls) else None
                 row[f"{label} at least"] = (
-                    interval(known, seed=self._options.seed)[0] if len(known) else None
+                    interval(recalls, seed=self._options.seed)[0] if len(recalls) else None
                 )
-            rows.append(row | self._cost_cells(place) | self._choice_cells(place))
+            rows.append(row | self._cost_cells(setting) | self._choice_cells(setting))
         return rows
 
-    def _cost_cells(self, place: int) -> dict[str, Any]:
+    def _cost_cells(self, setting: int) -> dict[str, Any]:
         """The costs of a setting, those that any setting has; beside percentiles what other
         processes took meanwhile.
         """
         cells: dict[str, Any] = {}
         for cost in COSTS:
-            known = [each.by_name[cost] for each in self._costs if cost in each.by_name]
+            figures = [
+                setting_costs.by_name[cost]
+                for setting_costs in self._costs
+                if cost in setting_costs.by_name
+            ]
             # Settings that share a session have one first request.
-            if len(known) == len(self._costs) and any(each.value is not None for each in known):
-                own = self._costs[place].by_name.get(cost)
-                cells[f"{label_of(cost, self._measured)} ({known[0].unit})"] = (
-                    None if own is None else own.value
+            if len(figures) == len(self._costs) and any(
+                cost_figure.value is not None for cost_figure in figures
+            ):
+                figure_of_setting = self._costs[setting].by_name.get(cost)
+                cells[f"{label_of(cost, self._measured)} ({figures[0].unit})"] = (
+                    None if figure_of_setting is None else figure_of_setting.value
                 )
-        if any(each.others is not None for each in self._costs):
-            share = self._costs[place].others
+        if any(setting_costs.busy_processors is not None for setting_costs in self._costs):
+            share = self._costs[setting].busy_processors
             cells["other processes (%)"] = None if share is None else 100 * share
         return cells
 
-    def _choice_cells(self, place: int) -> dict[str, str]:
+    def _choice_cells(self, setting: int) -> dict[str, str]:
         cells: dict[str, str] = {}
         if self.best is not None:
-            cells["best"] = "best" if self.best.is_best[place] else ""
+            cells["best"] = "best" if self.best.is_best[setting] else ""
         if self.cheapest is not None:
-            cells["recall"] = self.cheapest.words[place]
+            cells["recall"] = self.cheapest.words[setting]
         return cells

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.figures import FIGURES
-from rankwell.core.tables import figure
-from rankwell.stats.percentiles import percentiles
+from rankwell.core.tables import Floats, figure
+from rankwell.stats.percentiles import Percentile, percentiles
 from rankwell.tasks.retrieve.loops import BatchReport, SentRequest
 from rankwell.tasks.retrieve.measuring import Measurement
 
@@ -54,21 +54,21 @@ class CostFigure(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SettingCosts:
-    """The costs of a setting by name, and notes. others: processors that other processes used
+    """The costs of a setting by name, and notes. busy_processors: those that other processes used
     meanwhile; None for few.
     """
 
     by_name: dict[str, CostFigure]
     notes: list[str]
-    others: float | None = None
+    busy_processors: float | None = None
 
 
 def costs_of(measured: Measurement, setting: int, name: str) -> SettingCosts:
     """The costs of a setting. name: for the notes."""
     rounds = measured.rounds[1:]
-    notes, found = list[str](), dict[str, CostFigure]()
+    notes, figures = list[str](), dict[str, CostFigure]()
     over = measured.is_open_loop and any(
-        is_overloaded(measured.batches[setting, each].requests) for each in measured.rounds
+        is_overloaded(measured.batches[setting, number].requests) for number in measured.rounds
     )
     if over:
         rate = measured.options.rate or 0.0
@@ -76,47 +76,51 @@ def costs_of(measured: Measurement, setting: int, name: str) -> SettingCosts:
             f"{name}: overloaded at {rate:g} requests a second; no percentiles above capacity"
         )
     else:
-        found |= dict(_times(measured, setting, rounds))
+        figures |= dict(_times(measured, setting, rounds))
     if measured.options.encoder is not None:
-        (middle,) = percentiles(
-            1000 * measured.encodings(setting, rounds or measured.rounds),
-            [0.5],
-            seed=measured.options.seed,
-        )
-        found["encoding"] = CostFigure(
-            middle.value, *(middle.interval or (None, None)), middle.n, "ms"
-        )
+        times = measured.times(setting, rounds or measured.rounds, encoding=True)
+        figures["encoding"] = _median(times, measured)
     wall, answers = 0.0, 0
-    for each in rounds:
-        requests = [one for one in measured.batches[setting, each].requests if one.status == "ok"]
-        wall += max((one.done for one in requests), default=0.0) - min(
-            (one.sent for one in requests), default=0.0
+    for round_number in rounds:
+        requests = [
+            request
+            for request in measured.batches[setting, round_number].requests
+            if request.status == "ok"
+        ]
+        wall += max((request.done for request in requests), default=0.0) - min(
+            (request.sent for request in requests), default=0.0
         )
         answers += len(requests)
     if not measured.is_open_loop and wall > 0:
-        found["throughput"] = CostFigure(answers / wall, None, None, answers, "queries/s")
+        figures["throughput"] = CostFigure(answers / wall, None, None, answers, "queries/s")
     reports = measured.reports(setting, rounds)
-    used = sum(each.client + (each.server or 0.0) for each in reports)
-    if used >= _LEAST_PROCESSOR and answers and measured.traits.is_server_known:
-        found["processor"] = CostFigure(1000 * used / answers, None, None, answers, "ms")
+    processor_seconds = sum(report.client + (report.server or 0.0) for report in reports)
+    if processor_seconds >= _LEAST_PROCESSOR and answers and measured.traits.is_server_known:
+        figures["processor"] = CostFigure(
+            1000 * processor_seconds / answers, None, None, answers, "ms"
+        )
     build = measured.traits.indexes[measured.settings.settings[setting].build]
     if build is not None:
-        found["build"] = CostFigure(build.seconds, None, None, 1, "s")
+        figures["build"] = CostFigure(build.seconds, None, None, 1, "s")
         size = None if build.bytes is None else build.bytes / 1e6
-        found["size"] = CostFigure(size, None, None, 1, "MB")
-    others = busy_share(measured, reports)
-    return SettingCosts(found, notes, others if others is not None and others > _BUSY else None)
+        figures["size"] = CostFigure(size, None, None, 1, "MB")
+    busy_processors = busy_share(measured, reports)
+    return SettingCosts(
+        figures,
+        notes,
+        busy_processors if busy_processors is not None and busy_processors > _BUSY else None,
+    )
 
 
 def busy_share(measured: Measurement, reports: Sequence[BatchReport]) -> float | None:
     """Processors that other processes used during some batches; None where unknown, and for less
     than half a second.
     """
-    elapsed = sum(each.elapsed for each in reports)
-    known = [each.others for each in reports if each.others is not None]
-    if not measured.traits.is_server_known or len(known) < len(reports) or elapsed < _LEAST_ELAPSED:
+    elapsed = sum(report.elapsed for report in reports)
+    seconds = [report.other_processes for report in reports]
+    if not measured.traits.is_server_known or None in seconds or elapsed < _LEAST_ELAPSED:
         return None
-    return sum(known) / elapsed
+    return sum(filter(None, seconds)) / elapsed
 
 
 def _times(measured: Measurement, setting: int, rounds: range) -> Iterator[tuple[str, CostFigure]]:
@@ -124,23 +128,29 @@ def _times(measured: Measurement, setting: int, rounds: range) -> Iterator[tuple
     queries = int((~np.isnan(times)).any(axis=0).sum()) if len(rounds) else 0
     shares = [share for share, _, _ in _SHARES.values()]
     medians = percentiles(times, shares, seed=measured.options.seed) if len(rounds) else []
-    for (name, (_, least, different)), each in zip(_SHARES.items(), medians, strict=False):
-        if each.n >= least and queries >= different:
-            low, high = each.interval or (None, None)
-            yield name, CostFigure(each.value, low, high, each.n, "ms")
+    for (name, (_, least, different)), percentile in zip(_SHARES.items(), medians, strict=False):
+        if percentile.n >= least and queries >= different:
+            yield name, _figure_of(percentile)
         else:
-            yield name, CostFigure(None, None, None, each.n, "ms")
-    first = 1000 * measured.times(setting, measured.rounds[:1])
-    (middle,) = percentiles(first, [0.5], seed=measured.options.seed)
-    low, high = middle.interval or (None, None)
-    yield "first p50", CostFigure(middle.value, low, high, middle.n, "ms")
+            yield name, CostFigure(None, None, None, percentile.n, "ms")
+    yield "first p50", _median(measured.times(setting, measured.rounds[:1]), measured)
     opened = [
-        1000 * each
+        1000 * seconds
         for report in measured.reports(setting, measured.rounds)
-        for each in report.first
+        for seconds in report.first
     ]
     if opened:
         yield "first request", CostFigure(max(opened), None, None, len(opened), "ms")
+
+
+def _median(times: Floats, measured: Measurement) -> CostFigure:
+    """The median of seconds, in milliseconds."""
+    return _figure_of(*percentiles(1000 * times, [0.5], seed=measured.options.seed))
+
+
+def _figure_of(percentile: Percentile) -> CostFigure:
+    low, high = percentile.interval or (None, None)
+    return CostFigure(percentile.value, low, high, percentile.n, "ms")
 
 
 def is_overloaded(requests: list[SentRequest]) -> bool:
@@ -151,12 +161,13 @@ def is_overloaded(requests: list[SentRequest]) -> bool:
     and a busy machine delays the first requests as much as the last. The n-th answer is paired with
     the n-th arrival, since an engine need not answer in order.
     """
-    sent = [each for each in requests if each.planned is not None]
+    sent = [request for request in requests if request.planned is not None]
     if not sent:
         return False
-    planned = sorted(each.planned for each in sent if each.planned is not None)
+    planned = sorted(request.planned for request in sent if request.planned is not None)
     waits = [
-        done - due for due, done in zip(planned, sorted(each.done for each in sent), strict=True)
+        done - due
+        for due, done in zip(planned, sorted(request.done for request in sent), strict=True)
     ]
     quarter, span = max(1, len(waits) // 4), planned[-1] - planned[0]
     return min(waits[-quarter:]) - median(waits[:quarter]) > max(_LATE, _LATE_SHARE * span)
@@ -169,23 +180,27 @@ def load_notes(measured: Measurement, costs: Sequence[SettingCosts]) -> list[str
     settings = range(len(measured.settings.settings))
     share = busy_share(
         measured,
-        [each for setting in settings for each in measured.reports(setting, measured.rounds)],
+        [report for setting in settings for report in measured.reports(setting, measured.rounds)],
     )
-    used = (
+    load = (
         ""
         if share is None
         else f"other processes used {figure(100 * share, 'percent')} % of one processor"
     )
-    notes = [f"{used} while the engine was asked"] if used else []
-    busy = [each.others for each in costs if each.others is not None]
+    notes = [f"{load} while the engine was asked"] if load else []
+    busy = [
+        setting_costs.busy_processors
+        for setting_costs in costs
+        if setting_costs.busy_processors is not None
+    ]
     if busy:
         at = (
             f"at {len(busy)} of {len(costs)} settings"
             if len(costs) > 1
             else "after the first round"
         )
-        used = f"other processes used up to {figure(100 * max(busy), 'percent')} % of a processor"
-        notes.append(f"{used} {at}, marked beside their percentiles")
+        load = f"other processes used up to {figure(100 * max(busy), 'percent')} % of a processor"
+        notes.append(f"{load} {at}, marked beside their percentiles")
     return notes
 
 
@@ -200,7 +215,10 @@ def few_requests(measured: Measurement, costs: list[SettingCosts]) -> list[str]:
     lacking = [
         name
         for name in _SHARES
-        if any(name in each.by_name and each.by_name[name].value is None for each in costs)
+        if any(
+            name in setting_costs.by_name and setting_costs.by_name[name].value is None
+            for setting_costs in costs
+        )
     ]
     if not lacking:
         return []
@@ -217,8 +235,12 @@ def few_requests(measured: Measurement, costs: list[SettingCosts]) -> list[str]:
 
 def figure_definitions(names: Iterable[str]) -> dict[str, Any]:
     """The definitions of figures for the rules."""
-    known = {name: FIGURES[name] for name in names}
+    figures = {name: FIGURES[name] for name in names}
     return {
-        name: {"definition": each.text, "source": each.source, "better": each.better}
-        for name, each in known.items()
+        name: {
+            "definition": definition.text,
+            "source": definition.source,
+            "better": definition.better,
+        }
+        for name, definition in figures.items()
     }

@@ -24,7 +24,7 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, fla
 from rankwell.evaluation import results
 from rankwell.evaluation.bounds import run_notes
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns, details_of
-from rankwell.evaluation.judged import JudgedRun, RunPlace
+from rankwell.evaluation.judged import JudgedRun, RunInput
 from rankwell.evaluation.notations import Gauge
 from rankwell.evaluation.own_rules import hide_own_items, with_negative_grades
 from rankwell.evaluation.results import DETAIL_DEPTH, ResultsBuilder, counted_queries, summary_of
@@ -127,32 +127,34 @@ class RetrieveEvaluation:
             refuse_unused_columns(self.options.qrels_columns, "judgments", flag("--qrels"))
         else:
             self.measures = choose_measures(names, self.convention)
-            check_views((each.measure for each in self.measures), JudgedRankings)
+            check_views((labelled.measure for labelled in self.measures), JudgedRankings)
             self.judgments = self._read_judgments()
 
     def _read_judgments(self) -> Judgments:
-        place = judgments_file(self.options.qrels)
-        found = find_judgments(place, qrels_columns=self.options.qrels_columns)
-        judgments = found.table.flat
-        beside = [] if place is self.options.qrels else [f"judgments: {place}"]
-        self.notes += [*self.convention.notes, *beside, *found.notes]
-        known = set(self.inputs.queries.ids)
-        kept = [query for query in judgments.queries if query in known]
-        if not kept:
+        file = judgments_file(self.options.qrels)
+        read_result = find_judgments(file, qrels_columns=self.options.qrels_columns)
+        judgments = read_result.table.flat
+        file_notes = [] if file is self.options.qrels else [f"judgments: {file}"]
+        self.notes += [*self.convention.notes, *file_notes, *read_result.notes]
+        asked_queries = set(self.inputs.queries.ids)
+        judged_queries = [query for query in judgments.queries if query in asked_queries]
+        if not judged_queries:
             first = (judgments.queries[:1], self.inputs.queries.ids[:1])
             example = f" (judged: {first[0][0]!r}, asked: {first[1][0]!r})" if all(first) else ""
             raise NothingToEvaluate(
                 f"no query is judged: the ids of queries and judgments differ{example}."
             )
-        if len(kept) < len(judgments.queries):
+        if len(judged_queries) < len(judgments.queries):
             count = count_of(
-                len(judgments.queries) - len(kept), "judged query is", "judged queries are"
+                len(judgments.queries) - len(judged_queries),
+                "judged query is",
+                "judged queries are",
             )
             self.notes.append(f"{count} not among the queries, and not counted")
-        if len(kept) < len(known):
-            count = count_of(len(known) - len(kept), "query is", "queries are")
+        if len(judged_queries) < len(asked_queries):
+            count = count_of(len(asked_queries) - len(judged_queries), "query is", "queries are")
             self.notes.append(f"{count} not judged: asked, but not counted in measures of quality")
-        counted = only_queries(judgments, kept)
+        counted = only_queries(judgments, judged_queries)
         if self.convention.exclude_self:
             judgments, _ = hide_own_items(judgments)
             counted, own_items = hide_own_items(counted)
@@ -163,29 +165,33 @@ class RetrieveEvaluation:
     def results(self, measured: Measurement) -> EngineResults:
         """The results of everything that was asked."""
         truth = read_truth(measured)
-        names = [run_name(measured, place) for place in range(len(measured.settings.settings))]
+        names = [run_name(measured, setting) for setting in range(len(measured.settings.settings))]
         builder, parts = (
             ResultsBuilder(self.convention, keep_uncounted=False),
             list[tuple[str, Details, None]](),
         )
-        raw = [self._lists(measured, place, names[place]) for place in range(len(names))]
+        raw = [self._lists(measured, setting, names[setting]) for setting in range(len(names))]
         about_ids = [] if truth is None else [*truth.notes, *notes_on_ids(truth, raw, measured)]
-        for place, name in enumerate(names):
-            parts += self._judge(builder, measured, place, name, truth)
+        for number, name in enumerate(names):
+            parts += self._judge(builder, measured, number, name, truth)
         quality = len(builder.values)
         recalls = (
             {}
             if truth is None
-            else {by: [truth.recall(each, by=by) for each in raw] for by in ("distance", "ids")}
+            else {by: [truth.recall(lists, by=by) for lists in raw] for by in ("distance", "ids")}
         )
-        costs = [costs_of(measured, place, name) for place, name in enumerate(names)]
+        costs = [costs_of(measured, setting, name) for setting, name in enumerate(names)]
         values = [
             *builder.values,
             *self._recall_values(names, recalls),
             *self._latency_values(measured, names),
         ]
-        chosen = SettingsChosen(self.measures, measured, names, builder.values, recalls, costs)
-        deep = [each.label for each in self.measures if (each.measure.cutoff or 0) > self.options.k]
+        choices = SettingsChosen(self.measures, measured, names, builder.values, recalls, costs)
+        deep = [
+            labelled.label
+            for labelled in self.measures
+            if (labelled.measure.cutoff or 0) > self.options.k
+        ]
         if deep:
             self.notes.append(
                 f"{', '.join(deep)}: -k {self.options.k} gives the engine fewer places than "
@@ -199,7 +205,7 @@ class RetrieveEvaluation:
             *_plan_notes(measured, names),
         ]
         notes += [
-            *(note for each in costs for note in each.notes),
+            *(note for setting_costs in costs for note in setting_costs.notes),
             *few_requests(measured, costs),
             *load_notes(measured, costs),
         ]
@@ -209,17 +215,9 @@ class RetrieveEvaluation:
             measures=self.measures,
             summarised=quality,
             aggregates=(*self._recall_rows(names, recalls), *_cost_rows(measured, names, costs)),
-            rules=self._rules(measured, builder, truth, recalls, chosen),
+            rules=self._rules(measured, builder, truth, recalls, choices),
             notes=tuple(dict.fromkeys(notes)),
-            sources=unchanged(
-                sources_of(
-                    {
-                        name: place
-                        for name in _FILES
-                        if (place := getattr(self.options, name)) is not None
-                    }
-                )
-            ),
+            sources=unchanged(sources_of({name: getattr(self.options, name) for name in _FILES})),
             details=detail_columns(
                 iter(parts), states=None if self.judgments is not None else COMPLETE
             )
@@ -227,63 +225,63 @@ class RetrieveEvaluation:
             else None,
             queries=query_columns(self.inputs),
             items=item_columns(self.inputs),
-            tables=_tables(measured, names, chosen),
+            tables=_tables(measured, names, choices),
             intervals=self.options.intervals,
             seed=self.options.seed,
             task="retrieve",
             population_sd=self.convention.population_sd,
         )
 
-    def _lists(self, measured: Measurement, place: int, name: str) -> dict[int, list[str]]:
+    def _lists(self, measured: Measurement, setting: int, name: str) -> dict[int, list[str]]:
         """The ids of every answer, an item once. Raises BadInput for an item that is returned
         twice, unless that is allowed.
         """
-        found: dict[int, list[str]] = {}
-        for query, each in measured.lists(place).items():
-            found[query] = list(dict.fromkeys(each.ids))
+        lists: dict[int, list[str]] = {}
+        for query, request in measured.lists(setting).items():
+            lists[query] = list(dict.fromkeys(request.ids))
             if (
-                len(found[query]) < len(each.ids)
+                len(lists[query]) < len(request.ids)
                 and self.options.duplicates == "error"
                 and not self.options.collapse
             ):
-                twice = next(item for item in each.ids if list(each.ids).count(item) > 1)
+                twice = next(item for item in request.ids if list(request.ids).count(item) > 1)
                 where = f"{name}: query {self.inputs.queries.ids[query]!r}"
                 raise BadInput(
                     f"{where} returned item {twice!r} twice; {flag('--duplicates', 'first')} "
                     "keeps the first of both."
                 )
-        return found
+        return lists
 
-    def ranking(self, measured: Measurement, place: int) -> Ranking:
+    def ranking(self, measured: Measurement, setting: int) -> Ranking:
         """The lists of a setting in the engine's order; its scores where they never rise, else
         places from the last.
         """
         queries, items, scores = list[str](), list[str](), list[float]()
-        for query, each in sorted(measured.lists(place).items()):
-            kept: dict[str, float] = {}
+        for query, request in sorted(measured.lists(setting).items()):
+            item_scores: dict[str, float] = {}
             numbers = (
-                [nan] * len(each.ids)
-                if each.scores is None
-                else [float(one) for one in each.scores]
+                [nan] * len(request.ids)
+                if request.scores is None
+                else [float(score) for score in request.scores]
             )
-            falls = all(one >= other for one, other in pairwise(numbers)) and all(
-                map(isfinite, numbers)
-            )
-            for rank, (item, score) in enumerate(zip(each.ids, numbers, strict=True)):
-                kept.setdefault(
+            falls = all(
+                score >= following_score for score, following_score in pairwise(numbers)
+            ) and all(map(isfinite, numbers))
+            for rank, (item, score) in enumerate(zip(request.ids, numbers, strict=True)):
+                item_scores.setdefault(
                     self.inputs.collapse.get(item, item),
-                    score if falls else float(len(each.ids) - rank),
+                    score if falls else float(len(request.ids) - rank),
                 )
-            queries += [self.inputs.queries.ids[query]] * len(kept)
-            items += kept
-            scores += kept.values()
+            queries += [self.inputs.queries.ids[query]] * len(item_scores)
+            items += item_scores
+            scores += item_scores.values()
         return Ranking.from_rows(queries, items, scores, all_queries=self.inputs.queries.ids)
 
     def _judge(
         self,
         builder: ResultsBuilder,
         measured: Measurement,
-        place: int,
+        setting: int,
         name: str,
         truth: Truth | None,
     ) -> Iterator[tuple[str, Details, None]]:
@@ -296,9 +294,9 @@ class RetrieveEvaluation:
                 return
             pairs = zip(self.inputs.queries.ids, truth.lists, strict=True)
             judgments = read_judgments(
-                {query: list(each.items) for query, each in pairs if each.items}
+                {query: list(exact.items) for query, exact in pairs if exact.items}
             ).flat
-        ranking = self.ranking(measured, place)
+        ranking = self.ranking(measured, setting)
         hits = hits_of_ranking(ranking, judgments, ties="input", keep=DETAIL_DEPTH)
         view = self._view(judgments, hits)
         yield name, details_of(judgments, hits, view.resolve("input")), None
@@ -309,7 +307,7 @@ class RetrieveEvaluation:
         if not counted.any():
             raise NothingToEvaluate(f"{name}: no query has anything relevant.")
         builder.notes += self._mistakes(
-            RunPlace(name, hits, ranking, "ranking", ranking=ranking), judgments
+            RunInput(name, hits, ranking, "ranking", ranking=ranking), judgments
         )
         builder.add(run, self.measures, counted)
         builder.notes += run_notes(run, self.measures, counted, self.convention)
@@ -322,13 +320,13 @@ class RetrieveEvaluation:
     def _view(self, judgments: Judgments, hits: Hits) -> JudgedRankings:
         return with_negative_grades(JudgedRankings.join(judgments, hits), self.convention)
 
-    def _mistakes(self, run: RunPlace, judgments: Judgments) -> list[str]:
+    def _mistakes(self, run: RunInput, judgments: Judgments) -> list[str]:
         """The notes of `evaluate` on the run; by all judgments where some of their ids may be those
         asked in another notation.
         """
         if run.hits.unknown and self._all_judgments is not None:
             judgments = self._all_judgments
-            run = run._replace(hits=hits_of_ranking(run.place, judgments, ties="input"))
+            run = run._replace(hits=hits_of_ranking(run.origin, judgments, ties="input"))
         gauge = Gauge(self.measures[0].label, partial(self._mean_of, judgments=judgments))
         rel = lowest_relevant(self.measures)
         return mistake_notes(run, judgments, rel=rel, ties="input", queries="both", gauge=gauge)
@@ -391,11 +389,11 @@ class RetrieveEvaluation:
     def _latency_values(self, measured: Measurement, names: Sequence[str]) -> Iterator[Values]:
         """The median time of every query; of a single round its only one."""
         rounds = measured.rounds[1:] or measured.rounds
-        for place, name in enumerate(names):
-            times = 1000 * measured.times(place, rounds)
-            known = ~np.isnan(times).all(axis=0)
+        for setting, name in enumerate(names):
+            times = 1000 * measured.times(setting, rounds)
+            is_answered = ~np.isnan(times).all(axis=0)
             medians = np.full(times.shape[1], np.nan)
-            medians[known] = np.nanmedian(times[:, known], axis=0)
+            medians[is_answered] = np.nanmedian(times[:, is_answered], axis=0)
             yield Values(
                 name,
                 "latency",
@@ -417,16 +415,18 @@ class RetrieveEvaluation:
         failures that count.
         """
         k, n = self.options.k, len(self.inputs.queries.ids)
-        for place, name in enumerate(names):
+        for number, name in enumerate(names):
             expected = [min(k, len(truth.lists[query].items)) if truth else k for query in range(n)]
-            failed = {each.query for setting, _, each in measured.failures if setting == place}
+            failed = {
+                request.query for setting, _, request in measured.failures if setting == number
+            }
             if failed:
-                what = (
+                failures = (
                     f"{count_of(len(failed), 'query', 'queries')} failed; those without any "
                     "answer count as empty"
                 )
-                yield f"{name}: {what} ({flag('--allow-failures')})"
-            lengths = {query: len(items) for query, items in raw[place].items()}
+                yield f"{name}: {failures} ({flag('--allow-failures')})"
+            lengths = {query: len(items) for query, items in raw[number].items()}
             empty = sum(not length and expected[query] > 0 for query, length in lengths.items())
             short = [length for query, length in lengths.items() if 0 < length < expected[query]]
             if empty:
@@ -446,14 +446,14 @@ class RetrieveEvaluation:
                 and len(short) == n > 1
                 and len({*short, measured.traits.described[0].get("items")}) == 2
             ):
-                what = f"{name}: every query got {count_of(short[0], 'result')} for k = {k}"
-                yield f"{what}; if a setting of the engine limits them, raise it"
-            if differing := measured.differing(place):
+                failures = f"{name}: every query got {count_of(short[0], 'result')} for k = {k}"
+                yield f"{failures}; if a setting of the engine limits them, raise it"
+            if differing := measured.differing(number):
                 yield (
                     f"{name}: the lists of {differing} of {n} queries differ between rounds; the "
                     "first of each is judged"
                 )
-            rising = sum(_rises(each.scores) for each in measured.lists(place).values())
+            rising = sum(_rises(request.scores) for request in measured.lists(number).values())
             if rising:
                 yield (
                     f"{name}: scores rise down the list in {rising} of {n} queries; the engine's "
@@ -466,7 +466,7 @@ class RetrieveEvaluation:
         builder: ResultsBuilder,
         truth: Truth | None,
         recalls: Mapping[str, Sequence[Floats]],
-        chosen: SettingsChosen,
+        choices: SettingsChosen,
     ) -> dict[str, Any]:
         options, traits, described = self.options, measured.traits, measured.traits.described[0]
         loop = (
@@ -474,7 +474,7 @@ class RetrieveEvaluation:
             if options.clients in (None, 1)
             else f"closed, {options.clients} clients"
         )
-        found: dict[str, Any] = {
+        rules: dict[str, Any] = {
             "engine": " ".join(filter(None, (traits.name, described.get("version")))),
             "k": options.k,
             "encoder": options.encoder,
@@ -491,28 +491,28 @@ class RetrieveEvaluation:
             "measurement_itself": f"{1e6 * traits.floor:.2g} µs",
         }
         if self.judgments is not None:
-            found |= {"convention": self.convention.name, "ties": "input"}
+            rules |= {"convention": self.convention.name, "ties": "input"}
         elif truth is not None:
-            found["key"] = "the exact results"
+            rules["key"] = "the exact results"
         first = str(self.measures[0].measure) if self.measures else None
         quality = f"Recall@{options.k}" if recalls else first
-        found["frontier"] = {"cost": options.cost, "quality": quality, **chosen.marks()}
+        rules["frontier"] = {"cost": options.cost, "quality": quality, **choices.marks()}
         measures: dict[str, Any] = {
-            str(each.measure): builder.definition(each.measure)
-            | {"summary": summary_of(each.measure, self.convention)}
-            for each in self.measures
+            str(labelled.measure): builder.definition(labelled.measure)
+            | {"summary": summary_of(labelled.measure, self.convention)}
+            for labelled in self.measures
         }
         for by in recalls:
             exact = recall_names(self.options.k, by)[0]
-            (known,) = figure_definitions([exact.replace(f"@{options.k}", "")]).values()
-            measures[exact] = known
+            (definition,) = figure_definitions([exact.replace(f"@{options.k}", "")]).values()
+            measures[exact] = definition
         measures |= figure_definitions(
-            [*(each for each in COSTS if each != "encoding" or options.encoder), "latency"]
+            [*(cost for cost in COSTS if cost != "encoding" or options.encoder), "latency"]
         )
         measures["latency"]["summary"] = "median"
-        given = {name: value for name, value in found.items() if value is not None}
+        stated_rules = {name: value for name, value in rules.items() if value is not None}
         return {
-            **given,
+            **stated_rules,
             "intervals": None,
             "seed": None,
             "counts": builder.counts,
@@ -521,46 +521,46 @@ class RetrieveEvaluation:
 
 
 def _tables(
-    measured: Measurement, names: Sequence[str], chosen: SettingsChosen
+    measured: Measurement, names: Sequence[str], choices: SettingsChosen
 ) -> dict[str, list[dict[str, Any]]]:
     """The tables beside the summary: verdicts, settings, their parameters, the gain of the best,
     and the unanswered queries.
     """
-    pair = dict(zip(("a", "b"), chosen.pair, strict=True)) if chosen.pair else {}
-    found: dict[str, list[dict[str, Any]]] = {
-        "verdicts": [{"text": text} | pair for text in chosen.verdicts],
-        "settings": chosen.table(),
-        "parameters": chosen.parameters(),
-        "gain": [] if chosen.best is None else [chosen.best.gain],
+    pair = dict(zip(("a", "b"), choices.pair, strict=True)) if choices.pair else {}
+    tables: dict[str, list[dict[str, Any]]] = {
+        "verdicts": [{"text": text} | pair for text in choices.verdicts],
+        "settings": choices.table(),
+        "parameters": choices.parameters(),
+        "gain": [] if choices.best is None else [choices.best.gain],
         "unanswered": [
             {
                 "run": names[setting],
-                "query": measured.inputs.queries.ids[each.query],
+                "query": measured.inputs.queries.ids[request.query],
                 "round": number,
-                "status": each.status,
+                "status": request.status,
             }
-            | {"error": each.error}
-            for setting, number, each in measured.failures
+            | {"error": request.error}
+            for setting, number, request in measured.failures
         ],
     }
-    return {name: rows for name, rows in found.items() if rows}
+    return {name: rows for name, rows in tables.items() if rows}
 
 
 _FILES = ("items", "item_vectors", "queries", "query_vectors", "qrels")
 
 
-def run_name(measured: Measurement, place: int) -> str:
+def run_name(measured: Measurement, setting: int) -> str:
     """The name of the run of a setting: the engine, and what is tried."""
-    return " ".join(filter(None, (measured.traits.name, measured.settings.settings[place].name)))
+    return " ".join(filter(None, (measured.traits.name, measured.settings.settings[setting].name)))
 
 
 def _cost_rows(
     measured: Measurement, names: Sequence[str], costs: Sequence[SettingCosts]
 ) -> Iterator[SummaryRow]:
-    for name, each in zip(names, costs, strict=True):
+    for name, setting_costs in zip(names, costs, strict=True):
         for cost in COSTS:
-            if cost in each.by_name:
-                figure = each.by_name[cost]
+            if cost in setting_costs.by_name:
+                figure = setting_costs.by_name[cost]
                 ends = (figure.value, None, figure.low, figure.high)
                 yield SummaryRow.of(
                     name, cost, label_of(cost, measured), *ends, figure.n, figure.unit
@@ -569,9 +569,9 @@ def _cost_rows(
 
 def _plan_notes(measured: Measurement, names: Sequence[str]) -> Iterator[str]:
     """Notes on searches that use no index, and those of the engine on its index."""
-    for place, name in enumerate(names):
-        described = [each.described for each in measured.reports(place, measured.rounds)]
-        if scans := [each for each in described if each.get("uses_index") is False]:
+    for setting, name in enumerate(names):
+        described = [report.described for report in measured.reports(setting, measured.rounds)]
+        if scans := [session for session in described if session.get("uses_index") is False]:
             # A hybrid search may lack one of its two indexes.
             unread = scans[0].get("scanned", ()) if scans[0]["kind"] == "hybrid" else ()
             part = f" of the {unread[0]}" if len(unread) == 1 else ""
@@ -579,9 +579,13 @@ def _plan_notes(measured: Measurement, names: Sequence[str]) -> Iterator[str]:
             yield f"{name}: the plan of the search uses no index{part}, {reads}"
         yield from (
             f"{name}: {note}"
-            for note in dict.fromkeys(note for each in described for note in each.get("notes", ()))
+            for note in dict.fromkeys(
+                note for session in described for note in session.get("notes", ())
+            )
         )
 
 
 def _rises(scores: Sequence[int | float] | None) -> bool:
-    return scores is not None and any(other > one for one, other in pairwise(scores))
+    return scores is not None and any(
+        following_score > score for score, following_score in pairwise(scores)
+    )

@@ -37,20 +37,20 @@ class Truth:
     """The exact results of every query. source: where they are from. scorer: scores of other items;
     None where unknown.
 
-    listed: the ids of all results of a run, those of k and those beyond. notes: of its reader.
+    run_items: the ids of all results of a run, those of k and those beyond. notes: of its reader.
     """
 
     source: str
     lists: Sequence[ExactList]
     scorer: "Scorer | None" = None
-    listed: frozenset[str] = frozenset()
+    run_items: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
 
     def recall(self, lists: Mapping[int, Sequence[str]], *, by: str) -> Floats:
         """(queries,) the share of the exact results that a list has; NaN for a query without any.
         by: `ids` or `distance`.
         """
-        found = np.full(len(self.lists), np.nan)
+        recalls = np.full(len(self.lists), np.nan)
         for query, exact in enumerate(self.lists):
             if exact.items:
                 returned = dict.fromkeys(lists.get(query, ()))
@@ -59,15 +59,15 @@ class Truth:
                     hits += self._tied(
                         query, exact, [item for item in returned if item not in exact.items]
                     )
-                found[query] = min(hits, len(exact.items)) / len(exact.items)
-        return found
+                recalls[query] = min(hits, len(exact.items)) / len(exact.items)
+        return recalls
 
-    def _tied(self, query: int, exact: ExactList, others: Sequence[str]) -> int:
+    def _tied(self, query: int, exact: ExactList, other_items: Sequence[str]) -> int:
         """Number of other items that are as near as the last of the exact results."""
-        known = sum(item in exact.tied for item in others)
-        if self.scorer is None or exact.least is None or not others:
-            return known
-        return int(np.count_nonzero(self.scorer.scores(query, others) >= exact.least))
+        n_tied = sum(item in exact.tied for item in other_items)
+        if self.scorer is None or exact.least is None or not other_items:
+            return n_tied
+        return int(np.count_nonzero(self.scorer.scores(query, other_items) >= exact.least))
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,19 +82,21 @@ class Scorer:
 
     def scores(self, query: int, items: Sequence[str]) -> Floats:
         """(items,) the scores under a query, -inf for items that cannot be a result."""
-        found, allowed = np.full(len(items), -np.inf), self.allowed[query]
-        known = [
-            place
-            for place, item in enumerate(items)
+        scores, allowed = np.full(len(items), -np.inf), self.allowed[query]
+        known_places = [
+            position
+            for position, item in enumerate(items)
             if item in self.rows and (allowed is None or item in allowed)
         ]
-        if known:
-            rows = np.array([self.rows[items[place]] for place in known], dtype=np.int64)
-            one = np.full(len(rows), query, dtype=np.int64)
-            found[known] = score_pairs(
-                _vectors(self.queries), _vectors(self.items), one, rows, self.metric
+        if known_places:
+            rows = np.array(
+                [self.rows[items[position]] for position in known_places], dtype=np.int64
             )
-        return found
+            query_rows = np.full(len(rows), query, dtype=np.int64)
+            scores[known_places] = score_pairs(
+                _vectors(self.queries), _vectors(self.items), query_rows, rows, self.metric
+            )
+        return scores
 
 
 def check_truth(options: RetrieveOptions) -> None:
@@ -160,39 +162,41 @@ def _from_vectors(inputs: RetrieveInputs, k: int, metric: Metric) -> Truth:
         )
     lists: dict[int, ExactList] = {}
     allowed: list[frozenset[str] | None] = [None] * len(queries.ids)
-    for values, mine in groups.items():
+    for values, group_queries in groups.items():
         admitted = np.ones(len(items.ids), dtype=np.bool_)
         for column, value in zip(columns.values(), values, strict=True):
             admitted &= column == value
-        chosen = np.flatnonzero(admitted)
+        admitted_rows = np.flatnonzero(admitted)
         if columns:
-            admissible = frozenset(items.ids[row] for row in map(int, chosen))
-            for query in mine:
+            admissible = frozenset(items.ids[row] for row in map(int, admitted_rows))
+            for query in group_queries:
                 allowed[query] = admissible
-        if not len(chosen):
-            lists |= dict.fromkeys(mine, ExactList(()))
+        if not len(admitted_rows):
+            lists |= dict.fromkeys(group_queries, ExactList(()))
             continue
-        found = search(_vectors(queries)[mine], _vectors(items)[chosen], k=k, metric=metric)
-        for place, query in enumerate(mine):
-            kept = found.positions[place][found.positions[place] >= 0]
-            scores = found.scores[place][: len(kept)]
-            names = [items.ids[row] for row in map(int, chosen[kept])]
+        neighbours = search(
+            _vectors(queries)[group_queries], _vectors(items)[admitted_rows], k=k, metric=metric
+        )
+        for row, query in enumerate(group_queries):
+            positions = neighbours.positions[row][neighbours.positions[row] >= 0]
+            scores = neighbours.scores[row][: len(positions)]
+            names = [items.ids[row] for row in map(int, admitted_rows[positions])]
             lists[query] = ExactList(tuple(names), least=float(scores[-1]))
     ordered = [lists[query] for query in range(len(queries.ids))]
     return Truth(f"exact search, {metric}", ordered, Scorer(queries, items, metric, allowed, rows))
 
 
-def _from_run(place: Any, inputs: RetrieveInputs, options: RetrieveOptions) -> Truth:
+def _from_run(run: Any, inputs: RetrieveInputs, options: RetrieveOptions) -> Truth:
     """The first k of a run, by its scores; items tied with the last of them count as well."""
     notes, k = list[str](), options.k
-    ranking = read_ranking(place, columns=options.columns, notes=notes)
+    ranking = read_ranking(run, columns=options.columns, notes=notes)
     lists, n_cut = list[ExactList](), 0
     for query in inputs.queries.ids:
-        own = ranking.rows_of(query)
-        items, scores = list(ranking.items[own]), ranking.scores[own]
+        query_rows = ranking.rows_of(query)
+        items, scores = list(ranking.items[query_rows]), ranking.scores[query_rows]
         if NOTHING in items:
             raise BadInput(
-                f"{place}: query {query!r} has the item {NOTHING}, which stands for none; "
+                f"{run}: query {query!r} has the item {NOTHING}, which stands for none; "
                 "search for fewer items."
             )
         order = np.argsort(-scores, kind="stable").tolist()
@@ -203,12 +207,13 @@ def _from_run(place: Any, inputs: RetrieveInputs, options: RetrieveOptions) -> T
         n_cut += len(order) == k > 1 and scores[order[-2]] == least
         lists.append(ExactList(tuple(items[row] for row in order[:k]), tied))
     if n_cut:
-        what = f"{place}: {count_of(n_cut, 'list ends', 'lists end')} in a tie at rank {k}"
+        cut_lists = f"{run}: {count_of(n_cut, 'list ends', 'lists end')} in a tie at rank {k}"
         notes.append(
-            f"{what}, and items that tie beyond it would count as wrong; search for more than {k}"
+            f"{cut_lists}, and items that tie beyond it would count as wrong; search for more "
+            f"than {k}"
         )
-    _check_length(lists, inputs, k, str(place))
-    return Truth(str(place), lists, listed=frozenset(ranking.items), notes=tuple(notes))
+    _check_length(lists, inputs, k, str(run))
+    return Truth(str(run), lists, run_items=frozenset(ranking.items), notes=tuple(notes))
 
 
 def notes_on_ids(
@@ -222,14 +227,16 @@ def notes_on_ids(
     items, name = measured.inputs.items, measured.traits.name
     if isinstance(measured.options.truth, str) and measured.options.truth == "engine":
         return
-    known: Collection[str] = truth.listed if items is None else frozenset(items.ids)
-    returned = dict.fromkeys(item for setting in lists for own in setting.values() for item in own)
-    unknown = [item for item in returned if item not in known]
+    exact_items: Collection[str] = truth.run_items if items is None else frozenset(items.ids)
+    returned = dict.fromkeys(
+        item for setting in lists for items_of_query in setting.values() for item in items_of_query
+    )
+    unknown = [item for item in returned if item not in exact_items]
     if returned and len(unknown) == len(returned):
         example = next(
-            (each.items[0] for each in truth.lists if each.items), next(iter(known), None)
+            (exact.items[0] for exact in truth.lists if exact.items), next(iter(exact_items), None)
         )
-        what = (
+        mismatch = (
             f"{name} returned no item of the exact results ({truth.source}): it returned "
             f"{unknown[0]!r}, they have {example!r}"
         )
@@ -239,7 +246,7 @@ def notes_on_ids(
             if names
             else "them with the engine's ids"
         )
-        raise BadInput(f"{what}. Give {rows}, or {flag('--truth', 'none')}.")
+        raise BadInput(f"{mismatch}. Give {rows}, or {flag('--truth', 'none')}.")
     if items is None:
         # A run holds the nearest items alone, so that an item beyond them is only wrong.
         return
@@ -249,7 +256,9 @@ def notes_on_ids(
             "unknown to the exact results, such as "
             f"{unknown[0]!r}; each of them lowers the recall"
         )
-    for number in dict.fromkeys(each.get("items") for each in measured.traits.described):
+    for number in dict.fromkeys(
+        description.get("items") for description in measured.traits.described
+    ):
         if isinstance(number, int) and number != len(items.ids):
             yield (
                 f"{name} has {number:,} items, the exact results are those of {len(items.ids):,}; "
@@ -262,9 +271,11 @@ def _check_length(lists: Sequence[ExactList], inputs: RetrieveInputs, k: int, so
     most = k if inputs.items is None else min(k, len(inputs.items.ids))
     for query, exact in zip(inputs.queries.ids, lists, strict=True):
         if len(exact.items) < most and not inputs.filters:
-            what = f"{source}: query {query!r} has {len(exact.items)} exact results for k = {k}"
+            shortfall = (
+                f"{source}: query {query!r} has {len(exact.items)} exact results for k = {k}"
+            )
             raise BadInput(
-                f"{what}; expected {most}: search for at least as many, over all queries."
+                f"{shortfall}; expected {most}: search for at least as many, over all queries."
             )
 
 

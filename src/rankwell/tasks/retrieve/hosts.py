@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from rankwell.core.kernels.apart import exit_text
 from rankwell.core.kernels.children import begin_child, start_function
@@ -82,24 +82,6 @@ class WorkerLost(Exception):
         self.requests, self.retries = requests, retries
 
 
-class Host(Protocol):
-    """Holds engines and asks them."""
-
-    def open(self) -> EngineTraits:
-        """Opens and indexes; once more after it was ended."""
-        ...
-
-    def ask(self, batch: RequestBatch, emit: Emit) -> BatchReport:
-        """Asks a batch. Raises WorkerLost, after which the host must be opened again, and
-        RankwellError.
-        """
-        ...
-
-    def close(self) -> None:
-        """Ends it, and removes what is scratch."""
-        ...
-
-
 class LocalHost:
     """Engines in this process: those that are Python objects. A request without end cannot be
     ended.
@@ -134,7 +116,7 @@ class LocalHost:
             first.exact_parameters,
             floor_seconds(task.queries, task.terms.k),
             reports,
-            [each.describe() for each in self._engines],
+            [engine.describe() for engine in self._engines],
         )
 
     def _load_encoder(self, engine: Engine) -> None:
@@ -153,24 +135,24 @@ class LocalHost:
 
     def ask(self, batch: RequestBatch, emit: Emit) -> BatchReport:
         """Asks a batch with clients of their own for every index."""
-        engine, known = self._engines[batch.build], self._clients.setdefault(batch.build, [])
+        engine, clients = self._engines[batch.build], self._clients.setdefault(batch.build, [])
         engine.check((self._task.queries[query] for query in batch.queries), self._task.terms.k)
-        while len(known) < batch.clients:
-            known.append(
+        while len(clients) < batch.clients:
+            clients.append(
                 Client(
                     engine,
                     self._task.queries,
                     self._task.terms,
                     self.watch,
-                    len(known),
+                    len(clients),
                     self._encode,
                 )
             )
-        return measure_batch(engine, known, batch, self._task.terms, emit)
+        return measure_batch(engine, clients, batch, self._task.terms, emit)
 
     def close(self) -> None:
         """Closes sessions and engines."""
-        for client in (each for known in self._clients.values() for each in known):
+        for client in (client for clients in self._clients.values() for client in clients):
             client.close()
         for engine in self._engines:
             with suppress(RankwellError):
@@ -198,7 +180,7 @@ class ProcessHost:
         )
         ended = self._context.RawValue("b", 0)
         self._watch = Watch(since, query, ended)
-        self._process, self._here = start_function(_serve, self._watch, daemon=True)
+        self._process, self._pipe = start_function(_serve, self._watch, daemon=True)
 
     def open(self) -> EngineTraits:
         """Sends the task to the process, a new one where the earlier one was ended."""
@@ -216,7 +198,7 @@ class ProcessHost:
             float("inf"),
         )
         try:
-            self._here.send(request)
+            self._pipe.send(request)
         except OSError as error:
             raise self._ended() from error
         while True:
@@ -229,11 +211,11 @@ class ProcessHost:
                     if clock() > patience:
                         self._kill()
                         raise KeyboardInterrupt
-                if not self._here.poll(_POLL):
+                if not self._pipe.poll(_POLL):
                     if emit is not None:
                         self._refuse_hung(limit)
                     continue
-                kind, content = self._here.recv()
+                kind, content = self._pipe.recv()
             except (EOFError, OSError) as error:
                 raise self._ended() from error
             if kind == "rows" and emit is not None:
@@ -278,16 +260,19 @@ class ProcessHost:
     def _kill(self) -> None:
         self._process.kill()
         self._process.join()
-        self._here.close()
+        self._pipe.close()
 
     def close(self) -> None:
         """Lets the process close its engines, and ends it where that takes too long."""
         if self._process.is_alive():
             with suppress(OSError, EOFError):
-                self._here.send(("close", None))
-                self._here.poll(_CLOSING)
+                self._pipe.send(("close", None))
+                self._pipe.poll(_CLOSING)
             self._process.join(2.0)
             self._kill()
+
+
+Host = LocalHost | ProcessHost
 
 
 def _serve(pipe: Any, watch: Watch) -> None:
@@ -324,12 +309,12 @@ def ask_watched(host: Host, batch: RequestBatch, emit: Emit) -> BatchReport:
     """
     outstanding, lost, in_a_row = dict.fromkeys(batch.queries), dict[int, int](), 0
 
-    def _emit(found: list[SentRequest]) -> None:
+    def _emit(requests: list[SentRequest]) -> None:
         nonlocal in_a_row
-        for each in found:
-            outstanding.pop(each.query, None)
-            in_a_row = 0 if each.status == "ok" else in_a_row
-        emit(found)
+        for request in requests:
+            outstanding.pop(request.query, None)
+            in_a_row = 0 if request.status == "ok" else in_a_row
+        emit(requests)
 
     def _leave(why: str) -> None:
         now = clock()
@@ -342,13 +327,14 @@ def ask_watched(host: Host, batch: RequestBatch, emit: Emit) -> BatchReport:
             if is_interrupted():
                 raise KeyboardInterrupt from error
             in_a_row += 1
-            for each in error.requests:
-                lost[each.query] = lost.get(each.query, 0) + 1
-                if each.query in outstanding and lost[each.query] > error.retries:
-                    _emit([each])
+            for lost_request in error.requests:
+                query = lost_request.query
+                lost[query] = lost.get(query, 0) + 1
+                if query in outstanding and lost[query] > error.retries:
+                    _emit([lost_request])
             # Answers that the worker had not handed over are asked again; those of the next one are
             # kept at once.
-            queries = {each.query for each in error.requests}
+            queries = {request.query for request in error.requests}
             batch = batch._replace(
                 warm_up=[query for query in batch.warm_up if query not in queries], prompt=True
             )

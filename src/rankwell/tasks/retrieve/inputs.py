@@ -32,17 +32,19 @@ class Things:
 
     def column(self, name: str, option: str) -> list[str]:
         """The value of a column for each. Raises BadInput where one has none."""
-        found = [self.attributes.get(each, {}).get(name) for each in self.ids]
+        values = [self.attributes.get(name_of_row, {}).get(name) for name_of_row in self.ids]
         lacking = next(
-            (each for each, value in zip(self.ids, found, strict=True) if value is None), None
+            (row_id for row_id, value in zip(self.ids, values, strict=True) if value is None), None
         )
         if lacking is not None:
-            known = sorted({name for each in self.attributes.values() for name in each})
+            columns = sorted(
+                {name for attributes in self.attributes.values() for name in attributes}
+            )
             raise BadInput(
                 f"{option}: {lacking!r} has no column {name!r}; found are "
-                f"{', '.join(known) or 'no further columns'}."
+                f"{', '.join(columns) or 'no further columns'}."
             )
-        return [str(value) for value in found]
+        return [str(value) for value in values]
 
     def digest(self) -> str:
         """The SHA-256 of ids, texts and vectors."""
@@ -97,12 +99,12 @@ def read_inputs(options: RetrieveOptions) -> RetrieveInputs:
     if options.encoder is not None and (
         options.queries is None or options.query_vectors is not None
     ):
-        what = (
+        reason = (
             f"needs the texts of the queries; give {flag('--queries')}"
             if options.queries is None
             else f"replaces {flag('--query-vectors')}"
         )
-        raise BadUsage(f"{flag('--encoder', options.encoder)} {what}.")
+        raise BadUsage(f"{flag('--encoder', options.encoder)} {reason}.")
     queries = _things(options.queries, options.query_vectors, "queries")
     if queries is None:
         raise BadUsage(
@@ -148,7 +150,7 @@ def _encoded(model: str, items: Things | None, queries: Things) -> tuple[Things 
     return items, replace(queries, vectors=encoder.queries(queries.texts or ()))
 
 
-def _things(texts: Any, vectors: Any, what: str) -> Things | None:
+def _things(texts: Any, vectors: Any, noun: str) -> Things | None:
     if texts is None and vectors is None:
         return None
     read = None if texts is None else _read_texts(texts)
@@ -159,19 +161,19 @@ def _things(texts: Any, vectors: Any, what: str) -> Things | None:
     ids = list(read.texts)
     rows = None
     if table is not None:
-        named = Embeddings(ids, np.zeros((len(ids), 1), dtype=np.float32))
+        text_ids = Embeddings(ids, np.zeros((len(ids), 1), dtype=np.float32))
         rows = np.asarray(table.vectors)[
-            matching_rows(named, table, f"the texts of the {what}", f"the vectors of the {what}")
+            matching_rows(text_ids, table, f"the texts of the {noun}", f"the vectors of the {noun}")
         ]
     if not ids:
-        raise BadInput(f"there are no {what}; expected at least one.")
+        raise BadInput(f"there are no {noun}; expected at least one.")
     return Things(ids, list(read.texts.values()), rows, read.attributes)
 
 
-def _read_texts(place: Any) -> Texts:
-    if isinstance(place, Sequence) and not isinstance(place, (str, bytes)):
-        place = {str(row): text for row, text in enumerate(place)}
-    return read_texts(place)
+def _read_texts(texts: Any) -> Texts:
+    if isinstance(texts, Sequence) and not isinstance(texts, (str, bytes)):
+        texts = {str(row): text for row, text in enumerate(texts)}
+    return read_texts(texts)
 
 
 _SNIPPET = 500
@@ -181,15 +183,20 @@ def query_columns(inputs: RetrieveInputs) -> dict[str, list[Any]]:
     """The columns of queries.parquet: every query with its text and the other columns of the
     file.
     """
-    ids, known = list(inputs.queries.ids), inputs.queries
+    ids, queries = list(inputs.queries.ids), inputs.queries
     names = dict.fromkeys(
-        name for own in known.attributes.values() for name in own if name not in ("query", "text")
+        name
+        for attributes in queries.attributes.values()
+        for name in attributes
+        if name not in ("query", "text")
     )
-    further = {name: [known.attributes.get(query, {}).get(name) for query in ids] for name in names}
+    columns = {
+        name: [queries.attributes.get(query, {}).get(name) for query in ids] for name in names
+    }
     return {
         "query": ids,
-        "text": list(known.texts) if known.texts is not None else [None] * len(ids),
-    } | further
+        "text": list(queries.texts) if queries.texts is not None else [None] * len(ids),
+    } | columns
 
 
 def item_columns(inputs: RetrieveInputs) -> dict[str, list[Any]] | None:

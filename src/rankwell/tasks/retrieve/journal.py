@@ -25,8 +25,8 @@ class SentBatch(NamedTuple):
     @property
     def open(self) -> set[int]:
         """The queries without an answer."""
-        answered = {each.query for each in self.requests if each.status == "ok"}
-        return {each.query for each in self.requests} - answered
+        answered = {request.query for request in self.requests if request.status == "ok"}
+        return {request.query for request in self.requests} - answered
 
 
 class Journal:
@@ -34,32 +34,32 @@ class Journal:
     the requests.
     """
 
-    def __init__(self, place: Path | None, key: str) -> None:
-        self._place, self._key = place, key
-        self.batches = {} if place is None else _read(place, key)
+    def __init__(self, file: Path | None, key: str) -> None:
+        self._file, self._key = file, key
+        self.batches = {} if file is None else _read(file, key)
         self.resumed = bool(self.batches)
 
     def add(self, batch: SentBatch) -> None:
         """Keeps a batch with what is known of it: answers replace failures."""
-        known = self.batches.get((batch.setting, batch.round))
-        if known is not None:
-            again = {each.query for each in batch.requests}
-            kept = [each for each in known.requests if each.query not in again]
+        earlier = self.batches.get((batch.setting, batch.round))
+        if earlier is not None:
+            again = {request.query for request in batch.requests}
+            requests = [request for request in earlier.requests if request.query not in again]
             batch = batch._replace(
-                requests=[*kept, *batch.requests], reports=[*known.reports, *batch.reports]
+                requests=[*requests, *batch.requests], reports=[*earlier.reports, *batch.reports]
             )
         self.batches[batch.setting, batch.round] = batch
-        if self._place is not None:
-            new = not self._place.exists() or (not self.resumed and len(self.batches) == 1)
-            with self._place.open("w" if new else "a", encoding="utf-8") as stream:
+        if self._file is not None:
+            new = not self._file.exists() or (not self.resumed and len(self.batches) == 1)
+            with self._file.open("w" if new else "a", encoding="utf-8") as stream:
                 if new:
                     stream.write(json.dumps({"key": self._key}) + "\n")
                 stream.write(json.dumps(batch) + "\n")
 
     def remove(self) -> None:
         """Removes the file: its figures are in the results."""
-        if self._place is not None:
-            self._place.unlink(missing_ok=True)
+        if self._file is not None:
+            self._file.unlink(missing_ok=True)
 
 
 class JoinedJournal(Journal):
@@ -67,52 +67,52 @@ class JoinedJournal(Journal):
     place in that.
     """
 
-    def __init__(self, places: Sequence[tuple[Journal, int]]) -> None:
-        self._places = places
-        self.resumed = any(journal.resumed for journal, _ in places)
+    def __init__(self, journal_settings: Sequence[tuple[Journal, int]]) -> None:
+        self._journal_settings = journal_settings
+        self.resumed = any(journal.resumed for journal, _ in journal_settings)
         self.batches = {
-            (place, number): batch._replace(setting=place)
-            for place, (journal, own) in enumerate(places)
+            (joined_setting, number): batch._replace(setting=joined_setting)
+            for joined_setting, (journal, own_setting) in enumerate(journal_settings)
             for (setting, number), batch in journal.batches.items()
-            if setting == own
+            if setting == own_setting
         }
 
     def add(self, batch: SentBatch) -> None:
         """Keeps a batch in the journal of its setting."""
-        journal, own = self._places[batch.setting]
-        journal.add(batch._replace(setting=own))
-        self.batches[batch.setting, batch.round] = journal.batches[own, batch.round]._replace(
-            setting=batch.setting
-        )
+        journal, own_setting = self._journal_settings[batch.setting]
+        journal.add(batch._replace(setting=own_setting))
+        self.batches[batch.setting, batch.round] = journal.batches[
+            own_setting, batch.round
+        ]._replace(setting=batch.setting)
 
     def remove(self) -> None:
         """Removes the files of all."""
-        for journal, _ in self._places:
+        for journal, _ in self._journal_settings:
             journal.remove()
 
 
-def _read(place: Path, key: str) -> dict[tuple[int, int], SentBatch]:
+def _read(file: Path, key: str) -> dict[tuple[int, int], SentBatch]:
     """The batches of a file with the key; none of any other file. A last line that was not written
     to its end is left out.
     """
     try:
-        head, *lines = place.read_text(encoding="utf-8").splitlines()
+        head, *lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
         return {}
-    found: dict[tuple[int, int], SentBatch] = {}
+    batches: dict[tuple[int, int], SentBatch] = {}
     try:
-        start: Any = parse_json(head, place.name)
+        start: Any = parse_json(head, file.name)
         if not isinstance(start, Mapping) or start.get("key") != key:
             return {}
         for line in lines:
-            setting, number, requests, reports = parse_json(line, place.name)
+            setting, number, requests, reports = parse_json(line, file.name)
             batch = SentBatch(
                 setting,
                 number,
-                [SentRequest(*each) for each in requests],
-                [BatchReport(*each) for each in reports],
+                [SentRequest(*request) for request in requests],
+                [BatchReport(*report) for report in reports],
             )
-            found[setting, number] = batch
+            batches[setting, number] = batch
     except (BadInput, ValueError, TypeError):
-        return found
-    return found
+        return batches
+    return batches

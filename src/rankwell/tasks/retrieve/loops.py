@@ -51,6 +51,12 @@ class SentRequest(NamedTuple):
     scores: Sequence[int | float] | None = None
     encoding: float | None = None
 
+    @property
+    def seconds(self) -> float | None:
+        """The time until the answer, of an open loop from the planned moment; None without one."""
+        start = self.sent if self.planned is None else self.planned
+        return self.done - start if self.status == "ok" else None
+
 
 class RequestBatch(NamedTuple):
     """Queries to ask at one setting. moments: (queries,) seconds after the start; None in closed
@@ -72,14 +78,14 @@ class RequestBatch(NamedTuple):
 
 class BatchReport(NamedTuple):
     """The cost of a batch. first: seconds of the first request of each new session. client, server,
-    others: seconds of processor time of this process, of the server and of all other processes,
+    other_processes: seconds of processor time of this process, of the server and of all others,
     None where unknown. elapsed: the seconds that passed. described: the session's description.
     """
 
     first: Sequence[float]
     client: float
     server: float | None
-    others: float | None
+    other_processes: float | None
     elapsed: float
     described: Mapping[str, Any]
 
@@ -153,12 +159,12 @@ class Client:
         """Asks queries whose times do not count; one that fails does so again, when it is asked in
         its turn.
         """
-        for place, query in enumerate(warm_up):
+        for position, query in enumerate(warm_up):
             self._watch.begin(self._slot, query)
             sent = clock()
             try:
                 session.ask(self._queries[query], self._terms.k)
-                if not place:
+                if not position:
                     self.first.append(clock() - sent)
             except EngineFailure:
                 return
@@ -186,7 +192,7 @@ class Client:
         """The outcome of a query, asked again as often as allowed; the time is that of the last
         attempt.
         """
-        own, k = self._queries[query], self._terms.k
+        engine_query, k = self._queries[query], self._terms.k
         for attempt in range(self._terms.retries + 1):
             self._watch.begin(self._slot, query)
             sent = clock()
@@ -195,12 +201,12 @@ class Client:
                     self._session if self._session is not None and not self._broken else connect()
                 )
                 sent = clock()
-                hits: EngineHits = session.ask(own, k)
+                hits: EngineHits = session.ask(engine_query, k)
                 done = clock()
             except EngineFailure as error:
                 done, self._broken = clock(), True
                 status: Status = "timeout" if error.kind == "timeout" else "failed"
-                found = SentRequest(
+                request = SentRequest(
                     query, planned, sent, done, status, str(error), encoding=encoding
                 )
             else:
@@ -209,22 +215,26 @@ class Client:
                         query, planned, sent, done, "ok", "", hits.ids, hits.scores, encoding
                     )
                 error = f"answered after {done - sent:.3g} s"
-                found = SentRequest(query, planned, sent, done, "timeout", error, encoding=encoding)
+                request = SentRequest(
+                    query, planned, sent, done, "timeout", error, encoding=encoding
+                )
             finally:
                 self._watch.end(self._slot)
             if attempt == self._terms.retries:
-                return found
+                return request
         raise AssertionError("there is at least one attempt")
 
-    def scored(self, found: Sequence[SentRequest]) -> list[SentRequest]:
+    def scored(self, requests: Sequence[SentRequest]) -> list[SentRequest]:
         """The outcomes with scores in place of distances. Between two requests this would slow the
         second one.
         """
         if not self._engine.distances:
-            return list(found)
+            return list(requests)
         return [
-            each._replace(scores=self._engine.scored(EngineHits(each.ids, each.scores)).scores)
-            for each in found
+            request._replace(
+                scores=self._engine.scored(EngineHits(request.ids, request.scores)).scores
+            )
+            for request in requests
         ]
 
     def close(self) -> None:
@@ -244,7 +254,7 @@ def run_batch(clients: Sequence[Client], batch: RequestBatch, emit: Emit) -> Non
     """Asks all queries of a batch, and hands their outcomes over between requests, those that were
     not asked too.
     """
-    lock, places = threading.Lock(), deque(range(len(batch.queries)))
+    lock, positions = threading.Lock(), deque(range(len(batch.queries)))
     errors: list[BaseException] = []
     stop = threading.Event()
     # Requests of an open loop have moments, which encoding would delay.
@@ -260,7 +270,7 @@ def run_batch(clients: Sequence[Client], batch: RequestBatch, emit: Emit) -> Non
             return (
                 None
                 if stop.is_set() or clients[0].is_ended or clock() - start > batch.seconds
-                else places.popleft()
+                else positions.popleft()
             )
         except IndexError:
             return None
@@ -295,12 +305,17 @@ def run_batch(clients: Sequence[Client], batch: RequestBatch, emit: Emit) -> Non
         if stop.is_set()
         else "the time of the call was up"
     )
-    emit([SentRequest(batch.queries[each], None, now, now, "not_asked", why) for each in places])
+    emit(
+        [
+            SentRequest(batch.queries[position], None, now, now, "not_asked", why)
+            for position in positions
+        ]
+    )
 
 
-def _guarded(lock: threading.Lock, emit: Emit, found: list[SentRequest]) -> None:
+def _guarded(lock: threading.Lock, emit: Emit, requests: list[SentRequest]) -> None:
     with lock:
-        emit(found)
+        emit(requests)
 
 
 def _loop(
@@ -313,28 +328,28 @@ def _loop(
     stop: threading.Event,
 ) -> None:
     """One client: the next query, until there is none or too many failed in a row."""
-    found, failures, flushed = list[SentRequest](), 0, clock()
+    requests, failures, flushed = list[SentRequest](), 0, clock()
     connect = partial(client.session, batch.search, batch.warm_up)
     try:
-        while (place := following()) is not None:
-            query, planned = batch.queries[place], None
+        while (position := following()) is not None:
+            query, planned = batch.queries[position], None
             encoding = encoded[query] if query in encoded else client.encode(query)
             if batch.moments is not None:
-                planned = start + batch.moments[place]
+                planned = start + batch.moments[position]
                 if (wait := planned - clock()) > 0:
                     time.sleep(wait)
-            found.append(client.ask(query, planned, connect, encoding))
-            failures = 0 if found[-1].status == "ok" else failures + 1
+            requests.append(client.ask(query, planned, connect, encoding))
+            failures = 0 if requests[-1].status == "ok" else failures + 1
             if failures >= MOST_IN_A_ROW:
                 stop.set()
             # Handing over takes a hundredth of what a slow query does, and the next one may be
             # interrupted.
-            is_slow = found[-1].done - found[-1].sent > _SLOW
-            if batch.prompt or is_slow or found[-1].done - flushed > _FLUSH:
-                emit(client.scored(found))
-                found, flushed = [], clock()
+            is_slow = requests[-1].done - requests[-1].sent > _SLOW
+            if batch.prompt or is_slow or requests[-1].done - flushed > _FLUSH:
+                emit(client.scored(requests))
+                requests, flushed = [], clock()
     finally:
-        emit(client.scored(found))
+        emit(client.scored(requests))
 
 
 def measure_batch(
@@ -353,14 +368,14 @@ def measure_batch(
     started = clock()
     began = time.process_time(), None if pid is None else processor_seconds(pid), _busy_seconds()
     run_batch(slots, batch, emit)
-    own, elapsed = time.process_time() - began[0], clock() - started
+    client_seconds, elapsed = time.process_time() - began[0], clock() - started
     after = None if pid is None else processor_seconds(pid)
     server = None if began[1] is None or after is None else after - began[1]
     busy = _busy_seconds()
-    others = (
+    other_seconds = (
         None
         if began[2] is None or busy is None
-        else max(0.0, busy - began[2] - own - (server or 0.0))
+        else max(0.0, busy - began[2] - client_seconds - (server or 0.0))
     )
     described: Mapping[str, Any] = {}
     try:
@@ -368,7 +383,12 @@ def measure_batch(
     except EngineFailure as error:
         described = {"error": str(error)}
     return BatchReport(
-        [each for client in slots for each in client.first], own, server, others, elapsed, described
+        [seconds for client in slots for seconds in client.first],
+        client_seconds,
+        server,
+        other_seconds,
+        elapsed,
+        described,
     )
 
 
@@ -383,7 +403,7 @@ def _busy_seconds() -> float | None:
     import os
 
     # user, nice, system, irq, softirq and steal; not idle and iowait.
-    return sum(int(fields[place]) for place in (1, 2, 3, 6, 7, 8)) / os.sysconf("SC_CLK_TCK")
+    return sum(int(fields[column]) for column in (1, 2, 3, 6, 7, 8)) / os.sysconf("SC_CLK_TCK")
 
 
 def floor_seconds(queries: Sequence[EngineQuery], k: int) -> float:
@@ -396,8 +416,8 @@ def floor_seconds(queries: Sequence[EngineQuery], k: int) -> float:
         del query, k
         return hits
 
-    for place in range(_FLOOR):
+    for number in range(_FLOOR):
         sent = clock()
-        _nothing(queries[place % len(queries)], k)
+        _nothing(queries[number % len(queries)], k)
         times.append(clock() - sent)
     return sorted(times)[_FLOOR // 2]

@@ -79,61 +79,49 @@ class Measurement:
 
     def of(self, setting: int, rounds: Sequence[int]) -> list[SentRequest]:
         """The requests of a setting in some rounds."""
-        return [each for number in rounds for each in self.batches[setting, number].requests]
+        return [request for number in rounds for request in self.batches[setting, number].requests]
 
     def reports(self, setting: int, rounds: Sequence[int]) -> list[BatchReport]:
         """The reports of a setting in some rounds."""
-        return [each for number in rounds for each in self.batches[setting, number].reports]
+        return [report for number in rounds for report in self.batches[setting, number].reports]
 
-    def times(self, setting: int, rounds: Sequence[int]) -> Floats:
+    def times(self, setting: int, rounds: Sequence[int], *, encoding: bool = False) -> Floats:
         """(rounds, queries) seconds of the answered requests, NaN for none; of an open loop from
-        the planned moment.
+        the planned moment. encoding: those in which the texts of queries were encoded instead.
         """
-        found = np.full((len(rounds), len(self.inputs.queries.ids)), np.nan)
-        for place, number in enumerate(rounds):
-            for each in self.batches[setting, number].requests:
-                if each.status == "ok":
-                    found[place, each.query] = each.done - (
-                        each.sent if each.planned is None else each.planned
-                    )
-        return found
-
-    def encodings(self, setting: int, rounds: Sequence[int]) -> Floats:
-        """(rounds, queries) seconds in which the texts of queries were encoded, NaN where they were
-        not.
-        """
-        found = np.full((len(rounds), len(self.inputs.queries.ids)), np.nan)
-        for place, number in enumerate(rounds):
-            for each in self.batches[setting, number].requests:
-                if each.encoding is not None:
-                    found[place, each.query] = each.encoding
-        return found
+        seconds = np.full((len(rounds), len(self.inputs.queries.ids)), np.nan)
+        for row, number in enumerate(rounds):
+            for request in self.batches[setting, number].requests:
+                time = request.encoding if encoding else request.seconds
+                if time is not None:
+                    seconds[row, request.query] = time
+        return seconds
 
     @cached_property
     def failures(self) -> list[tuple[int, int, SentRequest]]:
         """The requests without an answer: setting, round, request."""
         return [
-            (setting, number, each)
+            (setting, number, request)
             for (setting, number), batch in sorted(self.batches.items())
-            for each in batch.requests
-            if each.status != "ok"
+            for request in batch.requests
+            if request.status != "ok"
         ]
 
     def lists(self, setting: int) -> dict[int, SentRequest]:
         """The first answer of every query at a setting."""
-        found: dict[int, SentRequest] = {}
-        for each in self.of(setting, self.rounds):
-            if each.status == "ok":
-                found.setdefault(each.query, each)
-        return found
+        answers: dict[int, SentRequest] = {}
+        for request in self.of(setting, self.rounds):
+            if request.status == "ok":
+                answers.setdefault(request.query, request)
+        return answers
 
     def differing(self, setting: int) -> int:
         """Number of queries whose lists differ between rounds."""
-        first, found = self.lists(setting), set[int]()
-        for each in self.of(setting, self.rounds):
-            if each.status == "ok" and list(each.ids) != list(first[each.query].ids):
-                found.add(each.query)
-        return len(found)
+        first, differing = self.lists(setting), set[int]()
+        for request in self.of(setting, self.rounds):
+            if request.status == "ok" and list(request.ids) != list(first[request.query].ids):
+                differing.add(request.query)
+        return len(differing)
 
 
 @dataclass(eq=False)
@@ -193,13 +181,15 @@ class EngineWork:
         setting.
         """
         draw = np.random.Generator(np.random.PCG64([self.options.seed, number]))
-        for place in draw.permutation(len(self.settings.settings)).tolist():
-            order, known = (
+        for setting in draw.permutation(len(self.settings.settings)).tolist():
+            order, batch = (
                 draw.permutation(len(self.inputs.queries.ids)).tolist(),
-                self.journal.batches.get((place, number)),
+                self.journal.batches.get((setting, number)),
             )
-            rest = order if known is None else [query for query in order if query in known.open]
-            if rest:
+            open_queries = (
+                order if batch is None else [query for query in order if query in batch.open]
+            )
+            if open_queries:
                 left = self.options.most_seconds - self.seconds
                 if left <= 0:
                     over = f"{flag('--most-seconds')} {self.options.most_seconds:g} are over"
@@ -207,9 +197,9 @@ class EngineWork:
                 started = clock()
                 _ask_one(
                     self.hosts,
-                    self.settings.settings[place],
-                    (place, number),
-                    rest,
+                    self.settings.settings[setting],
+                    (setting, number),
+                    open_queries,
                     self.options,
                     self.journal,
                     left,
@@ -313,19 +303,19 @@ def ask_rounds(
     errors: list[RankwellError | None] = [None] * len(works)
     done, total = 0, sum(work.parts for work in works)
     for number in range(1, max((work.options.rounds for work in works), default=0) + 1):
-        own = [work.round(number) for work in works]
+        rounds = [work.round(number) for work in works]
         turns = np.repeat(
             np.arange(len(works)),
             [len(work.settings.settings) * (number <= work.options.rounds) for work in works],
         )
-        for place in (
+        for work in (
             np.random.Generator(np.random.PCG64([number, len(works)])).permutation(turns).tolist()
         ):
             try:
-                if errors[place] is None:
-                    next(own[place])
+                if errors[work] is None:
+                    next(rounds[work])
             except RankwellError as error:
-                errors[place] = error
+                errors[work] = error
             done += 1
             if progress is not None:
                 progress("ask", done, total)
@@ -336,13 +326,13 @@ def _parameters(engine: Any, inputs: RetrieveInputs, options: RetrieveOptions) -
     """The fixed parameters of --option, --build and --url; a Python object gets the only kind of
     queries that there is.
     """
-    found = given_parameters(options)
+    parameters = given_parameters(options)
     has_texts, has_vectors = inputs.queries.texts is not None, inputs.queries.vectors is not None
     if chosen_family(engine, options).name == "object" and (
         has_texts != has_vectors or options.encoder is not None
     ):
-        found.setdefault("takes", "vector" if has_vectors else "text")
-    return found
+        parameters.setdefault("takes", "vector" if has_vectors else "text")
+    return parameters
 
 
 def check_options(options: RetrieveOptions) -> None:
@@ -391,25 +381,25 @@ def _key(
     """The digest of everything that decides which requests are sent; secrets are in it by their
     names alone.
     """
-    chosen = {
+    settled = {
         name: getattr(options, name)
         for name in ("k", "rounds", "seed", "clients", "rate", "filters", "encoder")
     }
-    known = [
+    digests = [
         None if inputs.items is None or items is None else inputs.items.digest(),
         inputs.queries.digest(),
     ]
     for text in (engine, options.encoder):
         if isinstance(text, str):
             files = [Path(text)] if text.endswith(".toml") else code_files(text)
-            known += [Source(file).digest() for file in files]
+            digests += [Source(file).digest() for file in files]
     content = [
         _label(engine),
         settings.fixed,
-        [each._asdict() for each in settings.settings],
+        [setting._asdict() for setting in settings.settings],
         list(settings.builds),
-        chosen,
-        known,
+        settled,
+        digests,
     ]
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
@@ -424,22 +414,22 @@ def _ask_one(
     seconds: float,
 ) -> None:
     """One round of one setting, by all hosts at once."""
-    found, lock = list[SentRequest](), threading.Lock()
+    answers, lock = list[SentRequest](), threading.Lock()
 
     def _emit(requests: Sequence[SentRequest]) -> None:
         with lock:
-            found.extend(requests)
+            answers.extend(requests)
 
     warm_up = sorted(range(max(queries) + 1), key=lambda query: (query in queries, query))[
         : options.warm_up
     ]
     batches: list[RequestBatch] = []
-    for place, _ in enumerate(hosts):
-        mine = queries[place :: len(hosts)]
+    for host, _ in enumerate(hosts):
+        host_queries = queries[host :: len(hosts)]
         moments = None
         if options.rate is not None:
             gaps = np.random.Generator(np.random.PCG64([options.seed, *where, 1])).exponential(
-                1 / options.rate, len(mine)
+                1 / options.rate, len(host_queries)
             )
             moments = np.cumsum(gaps).tolist()
         clients = (
@@ -448,26 +438,28 @@ def _ask_one(
             else 1
         )
         batches.append(
-            RequestBatch(setting.build, setting.search, mine, warm_up, moments, clients, seconds)
+            RequestBatch(
+                setting.build, setting.search, host_queries, warm_up, moments, clients, seconds
+            )
         )
     # A request without end in this process would hold an interruption, too.
     held, is_kept = nullcontext() if isinstance(hosts[0], LocalHost) else interrupts_held(), False
     try:
         with held:
-            journal.add(SentBatch(*where, found, ask_together(hosts, batches, _emit)))
+            journal.add(SentBatch(*where, answers, ask_together(hosts, batches, _emit)))
             is_kept = True
     except BaseException as error:
         if is_kept:
             raise
         # The answers so far are kept, so that the same call asks the rest alone.
-        answered, now = {each.query for each in found}, clock()
+        answered, now = {request.query for request in answers}, clock()
         why = str(error) or "the call was interrupted"
         left = [
             SentRequest(query, None, now, now, "not_asked", why)
             for query in queries
             if query not in answered
         ]
-        journal.add(SentBatch(*where, [*found, *left], []))
+        journal.add(SentBatch(*where, [*answers, *left], []))
         raise
 
 
@@ -478,32 +470,32 @@ def _refuse_failures(
     time was too short for.
     """
     failed = [
-        (setting, each)
+        (setting, request)
         for (setting, _), batch in sorted(journal.batches.items())
-        for each in batch.requests
-        if each.status in ("failed", "timeout")
+        for request in batch.requests
+        if request.status in ("failed", "timeout")
     ]
     left = [
-        each
+        request
         for batch in journal.batches.values()
-        for each in batch.requests
-        if each.status == "not_asked"
+        for request in batch.requests
+        if request.status == "not_asked"
     ]
     if len(failed) <= options.allow_failures and left:
         count = count_of(len(left), "query was", "queries were")
         raise Unfinished(f"{count} not asked: {left[0].error}; call again for the rest.")
     if len(failed) <= options.allow_failures:
         return
-    ids = list(dict.fromkeys(inputs.queries.ids[each.query] for _, each in failed))
-    named = ", ".join(map(repr, ids[:_NAMED])) + (
+    ids = list(dict.fromkeys(inputs.queries.ids[request.query] for _, request in failed))
+    examples = ", ".join(map(repr, ids[:_NAMED])) + (
         f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
     )
     setting, first = failed[0]
     at = f" at {settings[setting].name}" if settings[setting].name else ""
-    rest = f"; {count_of(len(left), 'was', 'were')} not asked" if left else ""
+    remainder = f"; {count_of(len(left), 'was', 'were')} not asked" if left else ""
     raise EngineFailed(
-        f"{count_of(len(failed), 'query', 'queries')} failed{at}: {named}{rest}. The first: "
-        f"{sentence(first.error)} "
+        f"{count_of(len(failed), 'query', 'queries')} failed{at}: {examples}{remainder}. The "
+        f"first: {sentence(first.error)} "
         f"No figure is given; with -o the same call asks only the rest, {flag('--retries')} "
         "asks again, "
         f"{flag('--allow-failures')} counts them as empty."
@@ -519,13 +511,13 @@ def _exact(
     if not (isinstance(options.truth, str) and options.truth == "engine"):
         return {}
     if traits.exact is None:
-        what = f"{flag('--truth', 'engine')}: {traits.name} has no exact mode"
-        raise BadUsage(f"{what}; give {flag('--item-vectors')}, or a run of `rankwell search`.")
-    found: list[SentRequest] = []
-    host.ask(RequestBatch(0, traits.exact, range(len(inputs.queries.ids)), ()), found.extend)
-    bad = next((each for each in found if each.status != "ok"), None)
+        problem = f"{flag('--truth', 'engine')}: {traits.name} has no exact mode"
+        raise BadUsage(f"{problem}; give {flag('--item-vectors')}, or a run of `rankwell search`.")
+    answers: list[SentRequest] = []
+    host.ask(RequestBatch(0, traits.exact, range(len(inputs.queries.ids)), ()), answers.extend)
+    bad = next((request for request in answers if request.status != "ok"), None)
     if bad is not None:
         raise BadInput(
             f"the exact results of query {inputs.queries.ids[bad.query]!r} are missing: {bad.error}"
         )
-    return {each.query: each.ids for each in found}
+    return {request.query: request.ids for request in answers}

@@ -21,15 +21,12 @@ def write_records(measured: Measurement, draft: Path) -> list[Path]:
     """Writes run.parquet, timings.parquet and engine.json; their paths. Times are seconds after the
     first of all requests.
     """
-    paths = [draft / name for name in (RUN, TIMINGS, ENGINE)]
-    columns, types = _run(measured)
-    write_parquet(paths[0], columns, types)
-    columns, types = _timings(measured)
-    write_parquet(paths[1], columns, types)
-    write_text(
-        paths[2], json.dumps(plain(_description(measured)), indent=2, ensure_ascii=False) + "\n"
-    )
-    return paths
+    tables = {RUN: _run(measured), TIMINGS: _timings(measured)}
+    for name, (columns, types) in tables.items():
+        write_parquet(draft / name, columns, types)
+    description = json.dumps(plain(_description(measured)), indent=2, ensure_ascii=False)
+    write_text(draft / ENGINE, description + "\n")
+    return [draft / name for name in (*tables, ENGINE)]
 
 
 def _run(measured: Measurement) -> tuple[dict[str, list[Any]], dict[str, str]]:
@@ -40,14 +37,14 @@ def _run(measured: Measurement) -> tuple[dict[str, list[Any]], dict[str, str]]:
     """
     columns: dict[str, list[Any]] = {name: [] for name in ("run", "query", "item", "rank", "score")}
     ids = measured.inputs.queries.ids
-    for place in range(len(measured.settings.settings)):
-        for query, each in sorted(measured.lists(place).items()):
-            n = len(each.ids)
-            columns["run"] += [run_name(measured, place)] * n
+    for setting in range(len(measured.settings.settings)):
+        for query, request in sorted(measured.lists(setting).items()):
+            n = len(request.ids)
+            columns["run"] += [run_name(measured, setting)] * n
             columns["query"] += [ids[query]] * n
-            columns["item"] += list(each.ids)
+            columns["item"] += list(request.ids)
             columns["rank"] += range(1, n + 1)
-            columns["score"] += [None] * n if each.scores is None else list(each.scores)
+            columns["score"] += [None] * n if request.scores is None else list(request.scores)
     wide = any(isinstance(score, int) and abs(score) > _EXACT for score in columns["score"])
     types = {"run": "VARCHAR", "query": "VARCHAR", "item": "VARCHAR", "rank": "BIGINT"}
     if not wide:
@@ -59,15 +56,15 @@ def _run(measured: Measurement) -> tuple[dict[str, list[Any]], dict[str, str]]:
 
 
 _TIMES = {
-    **{
-        "setting": "VARCHAR",
-        "round": "BIGINT",
-        "query": "VARCHAR",
-        "planned": "DOUBLE",
-        "sent": "DOUBLE",
-        "done": "DOUBLE",
-    },
-    **{"status": "VARCHAR", "returned": "BIGINT", "error": "VARCHAR"},
+    "setting": "VARCHAR",
+    "round": "BIGINT",
+    "query": "VARCHAR",
+    "planned": "DOUBLE",
+    "sent": "DOUBLE",
+    "done": "DOUBLE",
+    "status": "VARCHAR",
+    "returned": "BIGINT",
+    "error": "VARCHAR",
 }
 _ENCODING = {"encoding": "DOUBLE"}
 
@@ -75,43 +72,47 @@ _ENCODING = {"encoding": "DOUBLE"}
 def _timings(measured: Measurement) -> tuple[dict[str, list[Any]], dict[str, str]]:
     ids: Sequence[str] = measured.inputs.queries.ids
     rows = [
-        (setting, number, each)
+        (setting, number, request)
         for (setting, number), batch in sorted(
             measured.batches.items(), key=lambda pair: (pair[0][1], pair[0][0])
         )
-        for each in sorted(batch.requests, key=lambda one: (one.sent, one.query))
+        for request in sorted(batch.requests, key=lambda request: (request.sent, request.query))
     ]
     start = min(
         (
-            each.sent if each.planned is None else min(each.sent, each.planned)
-            for _, _, each in rows
+            request.sent if request.planned is None else min(request.sent, request.planned)
+            for _, _, request in rows
         ),
         default=0.0,
     )
     columns: dict[str, list[Any]] = {
         "setting": [run_name(measured, setting) for setting, _, _ in rows],
         "round": [number for _, number, _ in rows],
-        "query": [ids[each.query] for _, _, each in rows],
-        "planned": [None if each.planned is None else each.planned - start for _, _, each in rows],
-        "sent": [each.sent - start for _, _, each in rows],
-        "done": [each.done - start for _, _, each in rows],
-        "status": [each.status for _, _, each in rows],
-        "returned": [len(each.ids) if each.status == "ok" else None for _, _, each in rows],
-        "error": [each.error or None for _, _, each in rows],
+        "query": [ids[request.query] for _, _, request in rows],
+        "planned": [
+            None if request.planned is None else request.planned - start for _, _, request in rows
+        ],
+        "sent": [request.sent - start for _, _, request in rows],
+        "done": [request.done - start for _, _, request in rows],
+        "status": [request.status for _, _, request in rows],
+        "returned": [
+            len(request.ids) if request.status == "ok" else None for _, _, request in rows
+        ],
+        "error": [request.error or None for _, _, request in rows],
     }
     if measured.options.encoder is None:
         return columns, _TIMES
-    return columns | {"encoding": [each.encoding for _, _, each in rows]}, _TIMES | _ENCODING
+    return columns | {"encoding": [request.encoding for _, _, request in rows]}, _TIMES | _ENCODING
 
 
 def _description(measured: Measurement) -> dict[str, Any]:
     """The content of engine.json: each index, and each setting as its session described itself."""
     settings = []
-    for place, setting in enumerate(measured.settings.settings):
-        reports = measured.reports(place, measured.rounds)
+    for number, setting in enumerate(measured.settings.settings):
+        reports = measured.reports(number, measured.rounds)
         settings.append(
             {
-                "run": run_name(measured, place),
+                "run": run_name(measured, number),
                 "index": setting.build,
                 "session": reports[-1].described if reports else {},
             }

@@ -34,15 +34,15 @@ class EngineSettings(NamedTuple):
     settings: Sequence[Setting]
     varying: tuple[str, ...]
 
-    def values(self, place: int) -> dict[str, Any]:
+    def values(self, setting_number: int) -> dict[str, Any]:
         """The tried parameters of a setting, by name."""
-        setting = self.settings[place]
+        setting = self.settings[setting_number]
         return {**self.builds[setting.build], **setting.search}
 
-    def label(self, place: int) -> str:
+    def label(self, setting_number: int) -> str:
         """The parameters of a setting that vary, as `k1=1.2 b=0.75`; "" where none do."""
-        own = self.values(place)
-        return " ".join(f"{name}={_written(own[name])}" for name in self.varying)
+        values = self.values(setting_number)
+        return " ".join(f"{name}={_written(values[name])}" for name in self.varying)
 
 
 def read_settings(
@@ -54,10 +54,11 @@ def read_settings(
     tried = {name: _values(value) for name, value in read_pairs(sweep, flag("--sweep")).items()}
     # Places that an environment variable completes are read when the engine is opened.
     family.read({name: value for name, value in fixed.items() if "${" not in str(value)})
-    both = next((name for name in tried if name in fixed), None)
-    if both is not None:
+    repeated = next((name for name in tried if name in fixed), None)
+    if repeated is not None:
         raise BadUsage(
-            f"{both} has a value by {flag('--option')} and several by {flag('--sweep')}; keep one."
+            f"{repeated} has a value by {flag('--option')} and several by {flag('--sweep')}; keep "
+            "one."
         )
     typed = {
         name: [family.read({name: value})[name] for value in values]
@@ -68,7 +69,9 @@ def read_settings(
         raise BadUsage(
             f"{flag('--sweep')} {double} lists a value twice: {', '.join(map(str, typed[double]))}."
         )
-    connect = next((each.name for each in family.connect if each.name in tried), None)
+    connect = next(
+        (parameter.name for parameter in family.connect if parameter.name in tried), None
+    )
     if connect is not None:
         raise BadUsage(
             f"{flag('--sweep')} {connect}: it names the place of an index and cannot be "
@@ -79,18 +82,18 @@ def read_settings(
         number *= len(values)
     if not 0 < number <= MOST_SETTINGS:
         raise BadUsage(f"{number} settings; expected 1 to {MOST_SETTINGS}: try fewer values.")
-    shaping = {each.name for each in family.build}
+    shaping = {parameter.name for parameter in family.build}
     builds: dict[str, Mapping[str, Any]] = {}
     settings: list[Setting] = []
-    for chosen in product(*typed.values()):
-        own = dict(zip(typed, chosen, strict=True))
-        build = {name: value for name, value in own.items() if name in shaping}
+    for combination in product(*typed.values()):
+        parameters = dict(zip(typed, combination, strict=True))
+        build = {name: value for name, value in parameters.items() if name in shaping}
         key = json.dumps(build, sort_keys=True)
         builds.setdefault(key, build)
-        search = {name: value for name, value in own.items() if name not in shaping}
+        search = {name: value for name, value in parameters.items() if name not in shaping}
         settings.append(
             Setting(
-                " ".join(f"{name}={_written(value)}" for name, value in own.items()),
+                " ".join(f"{name}={_written(value)}" for name, value in parameters.items()),
                 [*builds].index(key),
                 search,
             )
@@ -103,56 +106,61 @@ def read_settings(
     )
 
 
-def join_settings(every: Sequence[EngineSettings]) -> EngineSettings:
+def join_settings(all_settings: Sequence[EngineSettings]) -> EngineSettings:
     """The settings of several calls that differ in their sweeps alone, with one index for each
     build.
     """
     builds: dict[str, Mapping[str, Any]] = {}
     settings: list[Setting] = []
-    for each in every:
-        for setting in each.settings:
-            build = each.builds[setting.build]
+    for engine_settings in all_settings:
+        for setting in engine_settings.settings:
+            build = engine_settings.builds[setting.build]
             key = json.dumps(build, sort_keys=True)
             builds.setdefault(key, build)
             settings.append(setting._replace(build=[*builds].index(key)))
-    joined = EngineSettings(every[0].fixed, list(builds.values()), settings, ())
-    values = [joined.values(place) for place in range(len(settings))]
-    names = dict.fromkeys(name for own in values for name in own)
-    return joined._replace(
-        varying=tuple(name for name in names if len({str(own.get(name)) for own in values}) > 1)
+    joint_settings = EngineSettings(all_settings[0].fixed, list(builds.values()), settings, ())
+    values = [joint_settings.values(setting) for setting in range(len(settings))]
+    names = dict.fromkeys(name for parameters in values for name in parameters)
+    return joint_settings._replace(
+        varying=tuple(
+            name for name in names if len({str(parameters.get(name)) for parameters in values}) > 1
+        )
     )
 
 
-def read_pairs(given: Mapping[str, Any] | Sequence[str] | None, option: str) -> dict[str, Any]:
+def read_pairs(
+    pairs_given: Mapping[str, Any] | Sequence[str] | None, option: str
+) -> dict[str, Any]:
     """NAME=VALUE texts as a mapping, each name once."""
-    if isinstance(given, Mapping):
-        return dict(given)
-    found: dict[str, Any] = {}
-    for text in given or ():
+    if isinstance(pairs_given, Mapping):
+        return dict(pairs_given)
+    pairs: dict[str, Any] = {}
+    for text in pairs_given or ():
         name, equals, value = text.partition("=")
         name = name.strip().replace("-", "_")
         if not equals or not name or not value:
             raise BadUsage(
                 f"{option} {name or text!r}: expected NAME=VALUE, as in {option} ef_search=40."
             )
-        if name in found:
+        if name in pairs:
             raise BadUsage(f"{option} {name} is given twice; once is enough.")
-        found[name] = value
-    return found
+        pairs[name] = value
+    return pairs
 
 
 def given_parameters(options: RetrieveOptions) -> dict[str, Any]:
     """The parameters that options name, each once. Raises BadUsage."""
-    found: dict[str, Any] = {}
-    for name, given in (("--option", options.option), ("--build", options.build)):
-        own = read_pairs(given, flag(name))
-        both = next((each for each in own if each in found), None)
-        if both is not None:
+    parameters: dict[str, Any] = {}
+    for name, pairs in (("--option", options.option), ("--build", options.build)):
+        named_values = read_pairs(pairs, flag(name))
+        repeated = next((name for name in named_values if name in parameters), None)
+        if repeated is not None:
             raise BadUsage(
-                f"{both} is given by {flag('--option')} and by {flag('--build')}; once is enough."
+                f"{repeated} is given by {flag('--option')} and by {flag('--build')}; once is "
+                "enough."
             )
-        found |= own
-    return found | ({} if options.url is None else {"url": options.url})
+        parameters |= named_values
+    return parameters | ({} if options.url is None else {"url": options.url})
 
 
 def chosen_family(engine: Any, options: RetrieveOptions) -> EngineFamily:
@@ -161,14 +169,14 @@ def chosen_family(engine: Any, options: RetrieveOptions) -> EngineFamily:
 
 
 def _values(value: Any) -> list[Any]:
-    listed = (
+    values = (
         value.split(",")
         if isinstance(value, str)
         else list(value)
         if isinstance(value, Sequence)
         else [value]
     )
-    return [each.strip() if isinstance(each, str) else each for each in listed]
+    return [value.strip() if isinstance(value, str) else value for value in values]
 
 
 def _written(value: Any) -> str:

@@ -68,8 +68,8 @@ def ask_together(
     """
     planned = _planned(calls)
     groups: dict[tuple[str, str], list[int]] = {}
-    for number, (call, found) in enumerate(zip(calls, planned, strict=True)):
-        if isinstance(found, CallPlan):
+    for number, (call, plan) in enumerate(zip(calls, planned, strict=True)):
+        if isinstance(plan, CallPlan):
             groups.setdefault((call.engine, repr(replace(call.options, sweep=None))), []).append(
                 number
             )
@@ -81,13 +81,13 @@ def ask_together(
             with suppress(RankwellError, OSError):
                 group.work.close()
     owners = {number: group for group in works for number in group.members}
-    for number, found in enumerate(planned):
-        if not isinstance(found, CallPlan):
-            yield found
+    for number, plan in enumerate(planned):
+        if not isinstance(plan, CallPlan):
+            yield plan
         elif (group := owners[number]).measured is None:
             yield group.error or RankwellError("it was not asked.")
         else:
-            yield CallResult(found.evaluation, _part(group, number, planned), found.work)
+            yield CallResult(plan.evaluation, _part(group, number, planned), plan.work)
 
 
 class CallPlan(NamedTuple):
@@ -100,7 +100,7 @@ class CallPlan(NamedTuple):
 def _planned(calls: Sequence[RetrieveCall]) -> list[CallPlan | RankwellError | OSError]:
     """The plan of each call, or why there is none. Inputs that several calls name are read once."""
     read: dict[str, RetrieveInputs] = {}
-    found: list[CallPlan | RankwellError | OSError] = []
+    plans: list[CallPlan | RankwellError | OSError] = []
     for call in calls:
         key = repr([getattr(call.options, name) for name in _READ])
         try:
@@ -108,23 +108,24 @@ def _planned(calls: Sequence[RetrieveCall]) -> list[CallPlan | RankwellError | O
             if key not in read:
                 read[key] = read_inputs(call.options)
             evaluation = RetrieveEvaluation(read[key], call.options, call.engine)
-            found.append(
+            plans.append(
                 CallPlan(evaluation, plan_work(call.engine, read[key], call.options, call.folder))
             )
         except (RankwellError, OSError) as error:
-            found.append(error)
-    return found
+            plans.append(error)
+    return plans
 
 
 def _joined(members: list[int], planned: Sequence[Any]) -> _Group:
     """Calls of one engine as one work."""
     works: list[EngineWork] = [planned[number].work for number in members]
-    places = [
-        (work.journal, place) for work in works for place in range(len(work.settings.settings))
+    journal_settings = [
+        (work.journal, setting) for work in works for setting in range(len(work.settings.settings))
     ]
     settings = join_settings([work.settings for work in works])
     return _Group(
-        members, replace(works[0], settings=settings, journal=JoinedJournal(places), hosts=[])
+        members,
+        replace(works[0], settings=settings, journal=JoinedJournal(journal_settings), hosts=[]),
     )
 
 
@@ -151,20 +152,24 @@ def _measure(groups: Sequence[_Group], progress: Progress | None) -> None:
 
 def _part(group: _Group, number: int, planned: Sequence[Any]) -> Measurement:
     """The requests of one call of a group, as if it were alone."""
-    whole, own = group.measured, planned[number].work
-    assert whole is not None  # noqa: S101 - the caller has looked
+    group_measured, call_work = group.measured, planned[number].work
+    assert group_measured is not None  # noqa: S101 - the caller has looked
     before = group.members[: group.members.index(number)]
-    first = sum(len(planned[each].work.settings.settings) for each in before)
-    builds = [whole.settings.builds.index(build) for build in own.settings.builds]
-    traits = whole.traits._replace(
-        indexes=[whole.traits.indexes[build] for build in builds],
-        described=[whole.traits.described[build] for build in builds],
+    first = sum(len(planned[member].work.settings.settings) for member in before)
+    builds = [group_measured.settings.builds.index(build) for build in call_work.settings.builds]
+    traits = group_measured.traits._replace(
+        indexes=[group_measured.traits.indexes[build] for build in builds],
+        described=[group_measured.traits.described[build] for build in builds],
     )
     batches = {
         (setting - first, round_): batch._replace(setting=setting - first)
-        for (setting, round_), batch in whole.batches.items()
-        if first <= setting < first + len(own.settings.settings)
+        for (setting, round_), batch in group_measured.batches.items()
+        if first <= setting < first + len(call_work.settings.settings)
     }
     return replace(
-        whole, settings=own.settings, traits=traits, options=own.options, batches=batches
+        group_measured,
+        settings=call_work.settings,
+        traits=traits,
+        options=call_work.options,
+        batches=batches,
     )

@@ -32,7 +32,7 @@ from rankwell.evaluation.abstention import (
 from rankwell.evaluation.bounds import UnjudgedItems, run_notes
 from rankwell.evaluation.details import Details, compact, detail_columns, details_of
 from rankwell.evaluation.grade_weights import GradeWeights, notes_on_weights
-from rankwell.evaluation.judged import JudgedRun, RunPlace, name_runs, refuse_one_stream
+from rankwell.evaluation.judged import JudgedRun, RunInput, name_runs, refuse_one_stream
 from rankwell.evaluation.notations import Gauge
 from rankwell.evaluation.own_rules import with_negative_grades
 from rankwell.evaluation.results import (
@@ -123,7 +123,8 @@ def evaluate_runs(
     )
     labelled = choose_measures(measure_names(options.measures), rules.convention, options.min_grade)
     if options.ties is None and any(
-        each.measure.entry.view.__name__ == "PreferenceRankings" for each in labelled
+        labelled_measure.measure.entry.view.__name__ == "PreferenceRankings"
+        for labelled_measure in labelled
     ):
         # trec_eval breaks ties by ascending id for preference measures, and only there.
         rules = rules._replace(ties="id-asc")
@@ -131,19 +132,19 @@ def evaluate_runs(
     confidence_kinds(options.confidence)
     if parts.is_used:
         _refuse_in_parts(judgments, runs, options)
-    named = name_runs(runs)
-    if not named:
+    named_runs = name_runs(runs)
+    if not named_runs:
         raise BadUsage("no run is given; name at least one run after the judgments.")
-    refuse_one_stream([judgments, options.other_judgments, *named.values(), options.texts])
-    place = io.judgments_file(judgments, options.split)
+    refuse_one_stream([judgments, options.other_judgments, *named_runs.values(), options.texts])
+    judgments_file = io.judgments_file(judgments, options.split)
     reading = JudgmentOptions(
         view=view_of(labelled),
         format=options.judgments_format,
         columns=options.qrels_columns,
         exclude_self=bool(rules.exclude_self),
     )
-    other = options.other_judgments
-    truth = with_second(read_run_judgments(place, reading), other, reading)
+    second_judgments = options.other_judgments
+    truth = with_second(read_run_judgments(judgments_file, reading), second_judgments, reading)
     sessions, session_notes = read_sessions(options.sessions, reading.view, truth.flat)
     if sessions is not None and options.confidence:
         raise BadUsage(
@@ -154,32 +155,43 @@ def evaluate_runs(
     evaluation.builder.notes += session_notes
     evaluation.builder.notes += [
         *rules.convention.unnamed(options),
-        *([f"judgments: {place}"] if place is not judgments else []),
+        *([f"judgments: {judgments_file}"] if judgments_file is not judgments else []),
     ]
-    beside = None if place is judgments else queries_beside(judgments, options.split)
-    further = {"other judgments": other, "sessions": options.sessions}
-    places = {"judgments": place} | {
-        name: each for name, each in further.items() if each is not None
+    default_texts = (
+        None if judgments_file is judgments else queries_beside(judgments, options.split)
+    )
+    extra_inputs = {"other judgments": second_judgments, "sessions": options.sessions}
+    paths = {"judgments": judgments_file} | {
+        name: path for name, path in extra_inputs.items() if path is not None
     }
-    inputs = RunInputs(beside, places, named, options)
+    inputs = RunInputs(default_texts, paths, named_runs, options)
     if not parts.is_used:
         return PartOutcome(
             _results(
                 evaluation, inputs, partial(evaluation.find, options=options, progress=progress)
             )
         )
-    from rankwell.parts.execution import carry_out
+    from rankwell.parts.execution import run_in_parts
     from rankwell.tasks.runs.run_plan import part_options
 
-    given = part_options(place, reading, named, options.run_format, evaluation.request(options))
+    plan_options = part_options(
+        judgments_file, reading, named_runs, options.run_format, evaluation.request(options)
+    )
 
-    def _use(found: Any) -> Results:
+    def build_results(found_runs: Any) -> Results:
         return _results(
-            evaluation, inputs, lambda name, _: found.find(name, truth.flat), found.digests
+            evaluation,
+            inputs,
+            lambda name, _: found_runs.find(name, truth.flat),
+            found_runs.digests,
         )
 
-    words = ["rankwell", "evaluate", *(str(each)[:200] for each in (place, *named.values()))][:20]
-    return carry_out("runs", given, parts, shlex.join(words), progress, _use)
+    words = [
+        "rankwell",
+        "evaluate",
+        *(str(path)[:200] for path in (judgments_file, *named_runs.values())),
+    ][:20]
+    return run_in_parts("runs", plan_options, parts, shlex.join(words), progress, build_results)
 
 
 def _refuse_in_parts(judgments: Any, runs: Any, options: RunOptions) -> None:
@@ -188,24 +200,26 @@ def _refuse_in_parts(judgments: Any, runs: Any, options: RunOptions) -> None:
     from rankwell.tasks.runs.run_plan import refuse_unnamed
 
     if options.confidence:
-        what = f"{flag('--confidence')} reads all scores of a run in one process"
-        raise BadUsage(f"{what}; leave {flag('--executor')} and {flag('--work')} out.")
-    listed = (
+        raise BadUsage(
+            f"{flag('--confidence')} reads all scores of a run in one process; leave "
+            f"{flag('--executor')} and {flag('--work')} out."
+        )
+    run_list = (
         runs.values()
         if isinstance(runs, Mapping)
         else runs
         if isinstance(runs, (list, tuple))
         else [runs]
     )
-    refuse_unnamed([judgments, *listed])
+    refuse_unnamed([judgments, *run_list])
 
 
 class RunInputs(NamedTuple):
-    """The inputs of an evaluation. beside: the queries in the folder of the judgments, where one
-    was named. runs: by name.
+    """The inputs of an evaluation. default_texts: the queries in the folder of the judgments, where
+    one was named. runs: by name.
     """
 
-    beside: Path | str | None
+    default_texts: Path | str | None
     judgments: Mapping[str, Any]
     runs: Mapping[str, Any]
     options: RunOptions
@@ -220,47 +234,52 @@ def _results(
     """The results of runs whose hits are found in one process or in parts. digests: of files, by
     their names, where known.
     """
-    options, places = inputs.options, dict[str, Any]()
+    options, paths = inputs.options, dict[str, Any]()
     for name, run in inputs.runs.items():
-        found, files = find(name, run), run_files(run) if isinstance(run, (str, Path)) else []
-        places |= {f"{name}/{Path(file).name}": file for file in files} or {name: run}
-        evaluation.formats[name] = found.format
-        evaluation.builder.notes += found.notes
-        place = RunPlace(
+        found_hits, files = find(name, run), run_files(run) if isinstance(run, (str, Path)) else []
+        paths |= {f"{name}/{Path(file).name}": file for file in files} or {name: run}
+        evaluation.formats[name] = found_hits.format
+        evaluation.builder.notes += found_hits.notes
+        run_input = RunInput(
             name,
-            found.hits,
+            found_hits.hits,
             files[0] if files else run,
-            found.format,
+            found_hits.format,
             options.run_format,
             options.columns,
         )
-        place = place._replace(is_shard=len(files) > 1)
-        evaluation.builder.notes += evaluation.mistakes(place, found.source, options)
-        evaluation.add(place)
+        run_input = run_input._replace(is_shard=len(files) > 1)
+        evaluation.builder.notes += evaluation.mistakes(run_input, found_hits.source, options)
+        evaluation.add(run_input)
         if options.confidence:
             evaluation.add_abstention(run, options)
-    sources = sources_of(inputs.judgments, places)
+    sources = sources_of(inputs.judgments, paths)
     for source in sources.values():
         source.known_digest = digests.get(source.name, "")
-    sizes = [each.size for name, each in sources.items() if name in inputs.runs]
+    sizes = [source.size for name, source in sources.items() if name in inputs.runs]
     if len(set(sizes)) < len(sizes):
         from rankwell.evaluation.mistakes import copies
 
-        evaluation.builder.notes += [each.sentence for each in copies(inputs.runs)]
-    texts = inputs.beside if options.texts is None and evaluation.keep else options.texts
-    known = None if texts is None else io.read_texts(texts)
-    if known is not None and options.texts is not None:
-        named = known, evaluation.truth.flat.queries, options.texts, "judged queries"
-        io.refuse_foreign_texts(*named)
-        evaluation.builder.notes += io.note_lacking_texts(*named)
+        evaluation.builder.notes += [copy.sentence for copy in copies(inputs.runs)]
+    texts = inputs.default_texts if options.texts is None and evaluation.keep else options.texts
+    texts_of_queries = None if texts is None else io.read_texts(texts)
+    if texts_of_queries is not None and options.texts is not None:
+        texts_to_check = (
+            texts_of_queries,
+            evaluation.truth.flat.queries,
+            options.texts,
+            "judged queries",
+        )
+        io.refuse_foreign_texts(*texts_to_check)
+        evaluation.builder.notes += io.note_lacking_texts(*texts_to_check)
     return evaluation.results(
         intervals=options.intervals,
         seed=options.seed,
         sources=sources,
-        details=detail_columns((run, each, None) for run, each in evaluation.details.items())
+        details=detail_columns((run, details, None) for run, details in evaluation.details.items())
         if evaluation.whole
         else None,
-        queries=evaluation.query_columns(known),
+        queries=evaluation.query_columns(texts_of_queries),
         unjudged=evaluation.unjudged_items,
     )
 
@@ -285,21 +304,21 @@ class _RunEvaluation:
         self.abstention = AbstentionRows([], {}, [], [])
         self.grade_weights = GradeWeights(measures, truth.flat.grades)
         self._left_out: dict[str, dict[str, list[str]]] = {}
-        self._lowest = lowest_relevant(measures)
+        self._min_relevant_grade = lowest_relevant(measures)
 
     def request(
         self, options: RunOptions, progress: Callable[[int, int], None] | None = None
     ) -> Request:
         """The options of reading runs."""
         single = self.rules.convention.single_precision
-        chosen = chosen_columns(options.columns, "run")
+        columns = chosen_columns(options.columns, "run")
         ties = tie_rule(self.rules.ties)
         return Request(
             ties,
             single,
             self.keep,
             duplicates=options.duplicates,
-            columns=chosen,
+            columns=columns,
             progress=progress,
         )
 
@@ -322,7 +341,9 @@ class _RunEvaluation:
             progress=request.progress,
         )
 
-    def mistakes(self, place: RunPlace, source: Source | None, options: RunOptions) -> list[str]:
+    def mistakes(
+        self, run_input: RunInput, source: Source | None, options: RunOptions
+    ) -> list[str]:
         """The probable mistakes in the judgments and in one run. source: the run's, where it is a
         file.
         """
@@ -331,28 +352,28 @@ class _RunEvaluation:
         rules = self.rules
         gauge = Gauge(
             self.measures[0].label,
-            partial(self._mean_of, place=place, request=self.request(options)),
+            partial(self._mean_of, run_input=run_input, request=self.request(options)),
         )
         return mistake_notes(
-            place,
+            run_input,
             self.truth.flat,
             source,
-            rel=self._lowest,
+            rel=self._min_relevant_grade,
             ties=rules.ties,
             queries=rules.queries,
             gauge=gauge,
         )
 
-    def _mean_of(self, ranking: Ranking, *, place: RunPlace, request: Request) -> str:
+    def _mean_of(self, ranking: Ranking, *, run_input: RunInput, request: Request) -> str:
         """The mean of the first measure on other rows of a run, under the same rules."""
         alone = _RunEvaluation(self.rules, self.measures[:1], self.truth, False, self.sessions)
-        alone.add(place._replace(hits=request.hits(ranking, self.truth.flat), ranking=ranking))
+        alone.add(run_input._replace(hits=request.hits(ranking, self.truth.flat), ranking=ranking))
         values = alone.builder.values[0]
         return figure(figure_of(values.values, values.summary, values.weights), values.unit)
 
-    def add(self, place: RunPlace) -> None:
+    def add(self, run_input: RunInput) -> None:
         """Measures one run."""
-        name, hits = place.name, place.hits
+        name, hits = run_input.name, run_input.hits
         view = with_negative_grades(
             JudgedRankings.join(self.truth.flat, hits), self.rules.convention
         )
@@ -373,7 +394,7 @@ class _RunEvaluation:
             other_views=lambda kind: self._other_view(kind, hits, view),
             tied_items="tied items keep the order of the input.",
         )
-        counted = self._counted(run, place)
+        counted = self._counted(run, run_input)
         self.builder.add(run, self.measures, counted)
         self.grade_weights.add(run, counted)
         if self.rules.unjudged == "nonrelevant":
@@ -391,18 +412,18 @@ class _RunEvaluation:
         ranking = io.read_ranking(
             run, format=options.run_format, duplicates=options.duplicates, columns=options.columns
         )
-        found = abstention_rows(
+        abstention = abstention_rows(
             partial(confidences, ranking, exclude_self=bool(self.rules.exclude_self)),
             confidence_kinds(options.confidence),
             zip(self.measures, self.builder.values[-len(self.measures) :], strict=True),
             AbstentionRules.of(self.rules.convention, options.intervals, options.seed),
         )
-        self.abstention.extend(found)
+        self.abstention.extend(abstention)
 
-    def _counted(self, run: JudgedRun, place: RunPlace) -> Bools:
-        """(queries,) whether each query of the view counts; those that do not are recorded."""
-        view, hits, rule = run.view, place.hits, self.rules.no_relevant
-        bare = view.n_relevant(self._lowest) == 0
+    def _counted(self, run: JudgedRun, run_input: RunInput) -> Bools:
+        """Whether each query of the view counts; those that do not are recorded."""
+        view, hits, rule = run.view, run_input.hits, self.rules.no_relevant
+        bare = view.n_relevant(self._min_relevant_grade) == 0
         # Queries that the judgments name without an item are in none of them.
         judged = np.diff(view.judged_offsets) > 0
         considered = {"truth": None, "run": view.present, "both": view.present & judged}
@@ -417,13 +438,12 @@ class _RunEvaluation:
             ),
         )
         if not hits.present.any() or not counted.any():
-            both = int(hits.present.sum())
-            if both and bare.all():
-                what = (
-                    f"no query has anything relevant, and {flag('--no-relevant', 'skip')} leaves "
-                    "all of them out"
+            n_common = int(hits.present.sum())
+            if n_common and bare.all():
+                raise NothingToEvaluate(
+                    f"{run.name}: no query has anything relevant, and "
+                    f"{flag('--no-relevant', 'skip')} leaves all of them out."
                 )
-                raise NothingToEvaluate(f"{run.name}: {what}.")
             first = (view.queries[:1], sorted(hits.unknown)[:1])
             example = (
                 f" (judged: {first[0][0]!r}, …; in the run: {first[1][0]!r}, …)"
@@ -431,14 +451,13 @@ class _RunEvaluation:
                 else ""
             )
             reason = ""
-            if not both:
+            if not n_common:
                 from rankwell.evaluation.mistakes import no_common_query
 
-                reason = no_common_query(place, self.truth.flat)
+                reason = no_common_query(run_input, self.truth.flat)
             raise NothingToEvaluate(
-                f"{run.name}: no query to evaluate: the run has {both + len(hits.unknown)} "
-                "queries, the truth "
-                f"{len(hits.present)}, {both} are in both{example}.{reason}"
+                f"{run.name}: no query to evaluate: the run has {n_common + len(hits.unknown)} "
+                f"queries, the truth {len(hits.present)}, {n_common} are in both{example}.{reason}"
             )
         missing = [
             query
@@ -452,7 +471,8 @@ class _RunEvaluation:
             results.QUERIES_UNKNOWN: len(hits.unknown),
             results.QUERIES_WITHOUT_RELEVANT: int((bare & (counted | (rule == "skip"))).sum()),
             results.QUERIES_TIED: {
-                str(each.measure): int(run.tied(each.measure).sum()) for each in self.measures
+                str(labelled_measure.measure): int(run.tied(labelled_measure.measure).sum())
+                for labelled_measure in self.measures
             },
         }
         return counted
@@ -467,12 +487,13 @@ class _RunEvaluation:
         ):
             raise BadUsage(
                 f"measures that need {kind.needs} are computed with "
-                f"{flag('--unjudged', 'nonrelevant')}, "
-                f"{flag('--queries', 'truth')} or both, and a tie rule "
-                "that names an order; ask for them in a call of their own."
+                f"{flag('--unjudged', 'nonrelevant')}, {flag('--queries', 'truth')} or both, and a "
+                "tie rule that names an order; ask for them in a call of their own."
             )
-        own: dict[str, Any] = {"flat": self.truth.flat} if _has_aspects(kind) else {}
-        view = with_negative_grades(kind.join(self.truth.table, hits, **own), self.rules.convention)
+        keywords: dict[str, Any] = {"flat": self.truth.flat} if _has_aspects(kind) else {}
+        view = with_negative_grades(
+            kind.join(self.truth.table, hits, **keywords), self.rules.convention
+        )
         if tuple(view.queries) != tuple(judged.queries):
             raise BadInput(
                 f"the rows of {kind.needs} and the plain judgments do not list the same queries."
@@ -489,16 +510,19 @@ class _RunEvaluation:
                 chain.from_iterable(dict.fromkeys(values.queries for values in self.builder.values))
             )
         )
-        known, attributes = ({}, {}) if texts is None else (texts.texts, texts.attributes)
+        text_of, attributes = ({}, {}) if texts is None else (texts.texts, texts.attributes)
         names = dict.fromkeys(
-            name for own in attributes.values() for name in own if name not in ("query", "text")
+            name
+            for columns in attributes.values()
+            for name in columns
+            if name not in ("query", "text")
         )
-        further = {
+        columns_of_texts = {
             name: [attributes.get(query, {}).get(name) for query in queries] for name in names
         }
-        return {"query": queries, "text": list(map(known.get, queries))} | further
+        return {"query": queries, "text": list(map(text_of.get, queries))} | columns_of_texts
 
-    def results(self, **further: Any) -> Results:
+    def results(self, **keywords: Any) -> Results:
         """The results of all runs."""
         return self.builder.results(
             Results,
@@ -515,13 +539,13 @@ class _RunEvaluation:
             formats=self.formats,
             left_out=self._left_out,
             by_query=True,
-            **further,
+            **keywords,
         )
 
     def _described(self) -> Mapping[str, Any]:
         """The rules for JSON; intervals and seed keep their places in the line."""
         rules, builder, weights = self.rules, self.builder, self.grade_weights.described
-        further = {"grade_weights": weights} if weights else {}
+        extra_rules = {"grade_weights": weights} if weights else {}
         return {
             "convention": rules.convention.name,
             "ties": builder.ties(rules.ties),
@@ -535,13 +559,14 @@ class _RunEvaluation:
             "sd": "population" if rules.convention.population_sd else "sample",
             "counts": builder.counts,
             "measures": {
-                str(each.measure): builder.definition(each.measure)
-                | {"summary": summary_of(each.measure, rules.convention)}
-                for each in self.measures
+                str(labelled_measure.measure): builder.definition(labelled_measure.measure)
+                | {"summary": summary_of(labelled_measure.measure, rules.convention)}
+                for labelled_measure in self.measures
             }
             | self.abstention.definitions,
         } | (
-            further | ({"risk_coverage": self.abstention.curves} if self.abstention.curves else {})
+            extra_rules
+            | ({"risk_coverage": self.abstention.curves} if self.abstention.curves else {})
         )
 
 

@@ -47,17 +47,20 @@ def view_of(measures: Sequence[LabelledMeasure]) -> View:
     """The view of all measures. Raises BadUsage where two need different ones, and for a measure of
     something else.
     """
-    kinds = {each.measure.entry.view.__name__ for each in measures}
+    kinds = {labelled_measure.measure.entry.view.__name__ for labelled_measure in measures}
     special = sorted(kinds - {"JudgedRankings"})
-    for each in measures:
-        if not hasattr(each.measure.entry.view, "join"):
-            raise BadUsage(f"{each.measure} needs {each.measure.entry.needs}.")
+    for labelled in measures:
+        if not hasattr(labelled.measure.entry.view, "join"):
+            raise BadUsage(f"{labelled.measure} needs {labelled.measure.entry.needs}.")
     if len(special) > 1 or (
         special in (["PreferenceRankings"], ["SessionRankings"]) and len(kinds) > 1
     ):
-        first = {each.measure.entry.view: each.measure for each in measures}.values()
-        what = ", ".join(f"{each} needs {each.entry.view.needs}" for each in first)
-        raise BadUsage(f"{what}; one call reads the judgments one way: request them separately.")
+        first = {
+            labelled_measure.measure.entry.view: labelled_measure.measure
+            for labelled_measure in measures
+        }.values()
+        needs = ", ".join(f"{measure} needs {measure.entry.view.needs}" for measure in first)
+        raise BadUsage(f"{needs}; one call reads the judgments one way: request them separately.")
     if special == ["PreferenceRankings"]:
         return "preferences"
     views: dict[str, View] = {
@@ -76,13 +79,10 @@ def read_run_judgments(judgments: Any, options: JudgmentOptions) -> RunJudgments
     """
     if options.view == "preferences":
         if options.exclude_self:
-            what = (
-                f"measures of preferences cannot be combined with {flag('--exclude-self')}, which "
-                "some conventions imply"
-            )
             raise BadUsage(
-                f"{what}; take the items out of the runs, and ask for these measures under "
-                "another convention."
+                f"measures of preferences cannot be combined with {flag('--exclude-self')}, which "
+                "some conventions imply; take the items out of the runs, and ask for these "
+                "measures under another convention."
             )
         preferences = io.read_preferences(
             judgments, format=options.format, qrels_columns=options.columns
@@ -101,7 +101,9 @@ def read_run_judgments(judgments: Any, options: JudgmentOptions) -> RunJudgments
     return RunJudgments(truth.table, flat, truth.format, (*truth.notes, *own_items))
 
 
-def with_second(judgments: RunJudgments, place: Any, options: JudgmentOptions) -> RunJudgments:
+def with_second(
+    judgments: RunJudgments, second_judgments: Any, options: JudgmentOptions
+) -> RunJudgments:
     """The judgments with second ones, which one view reads. Raises BadUsage where they are missing
     or unused.
 
@@ -109,18 +111,22 @@ def with_second(judgments: RunJudgments, place: Any, options: JudgmentOptions) -
     """
     option = flag("--other-judgments")
     if options.view != "second":
-        if place is not None:
+        if second_judgments is not None:
             raise BadUsage(
                 f"{option} has no effect without a measure of two judgments, such as uBpref; "
                 "leave it out."
             )
         return judgments
-    if place is None:
+    if second_judgments is None:
         raise BadUsage(f"uBpref reads two judgments of each item; name the second ones ({option}).")
-    second = io.find_judgments(place, format=options.format, qrels_columns=options.columns)
-    flat, other = judgments.flat, second.table.flat
-    known = set(zip(other.row_queries, other.items, strict=True))
-    lacking = sum(pair not in known for pair in zip(flat.row_queries, flat.items, strict=True))
+    second = io.find_judgments(
+        second_judgments, format=options.format, qrels_columns=options.columns
+    )
+    flat, second_flat = judgments.flat, second.table.flat
+    second_pairs = set(zip(second_flat.row_queries, second_flat.items, strict=True))
+    lacking = sum(
+        pair not in second_pairs for pair in zip(flat.row_queries, flat.items, strict=True)
+    )
     if lacking == len(flat.items):
         raise NothingToEvaluate(
             f"no judged item has a second judgment in {option}; are the ids of queries and "
@@ -132,5 +138,5 @@ def with_second(judgments: RunJudgments, place: Any, options: JudgmentOptions) -
         else []
     )
     return judgments._replace(
-        table=JudgmentPair(flat, other), notes=(*judgments.notes, *second.notes, *notes)
+        table=JudgmentPair(flat, second_flat), notes=(*judgments.notes, *second.notes, *notes)
     )

@@ -87,10 +87,9 @@ class RunOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Measure
     sessions: Annotated[
         InputData,
         Doc(
-            "Table of queries and their sessions, for measures of sessions: the column of "
-            "ids is query or id, the other is named, as in queries.csv:session, and rows "
-            "are in order; or a column of places is named, too: "
-            "queries.csv:session,position."
+            "Table of queries and their sessions, for measures of sessions: the column of ids is "
+            "query or id, the other is named, as in queries.csv:session, and rows are in order; or "
+            "a column of places is named, too: queries.csv:session,position."
         ),
     ] = None
     confidence: Annotated[

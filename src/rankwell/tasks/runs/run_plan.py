@@ -72,12 +72,12 @@ def part_options(
     request: Request,
 ) -> dict[str, Json]:
     """The options of a plan. Raises BadUsage for judgments and runs that are not files."""
-    places = [_file_of_part(judgments), *map(_file_of_part, runs.values())]
+    paths = [_file_of_part(judgments), *map(_file_of_part, runs.values())]
     return {
-        "judgments": {"path": places[0], **asdict(reading)},
+        "judgments": {"path": paths[0], **asdict(reading)},
         "runs": [
             [name, str(run), path]
-            for (name, run), path in zip(runs.items(), places[1:], strict=True)
+            for (name, run), path in zip(runs.items(), paths[1:], strict=True)
         ],
         "run_format": run_format,
         "ties": request.ties,
@@ -88,28 +88,27 @@ def part_options(
     }
 
 
-def refuse_unnamed(places: Iterable[Any]) -> None:
+def refuse_unnamed(inputs: Iterable[Any]) -> None:
     """Raises BadUsage for inputs that are not files, before any is read."""
-    for place in places:
-        if not isinstance(place, (str, Path)):
+    for source in inputs:
+        if not isinstance(source, (str, Path)):
             raise BadUsage(
-                f"parts are computed from files; this is {kind_of(place)}; save it and name "
+                f"parts are computed from files; this is {kind_of(source)}; save it and name "
                 "its file."
             )
-        if str(place) in STDIN:
+        if str(source) in STDIN:
             raise BadUsage("standard input cannot be read by several processes; save it as a file.")
-        if is_data_set_id(place):
-            saving = typed("rankwell", "convert", place, "qrels.txt")
+        if is_data_set_id(source):
+            saving = typed("rankwell", "convert", source, "qrels.txt")
             raise BadUsage(f"parts are computed from files; save the judgments with `{saving}`.")
 
 
-def _file_of_part(place: str | Path) -> str:
-    if split_part(place)[1]:
+def _file_of_part(path: str | Path) -> str:
+    if split_part(path)[1]:
         raise BadUsage(
-            f"{place} is a part of a file, which is not read in parts; save it as a file of "
-            "its own."
+            f"{path} is a part of a file, which is not read in parts; save it as a file of its own."
         )
-    return file_of_part(place)
+    return file_of_part(path)
 
 
 class RunPlan:
@@ -117,22 +116,22 @@ class RunPlan:
 
     def __init__(self, inputs: PartInputs) -> None:
         self.options, boundaries = inputs.options, inputs.boundaries
-        self.files = [RunFile(*each) for each in boundaries["files"]]
-        self.parts = [[Shard(*each) for each in part] for part in boundaries["parts"]]
+        self.files = [RunFile(*cells) for cells in boundaries["files"]]
+        self.parts = [[Shard(*cells) for cells in part] for part in boundaries["parts"]]
         self.notes: list[list[str]] = boundaries["notes"]
 
     @property
     def request(self) -> Request:
         """The options of reading."""
-        given = self.options
-        further: Any = {"duplicates": given["duplicates"], "columns": given["columns"]}
-        return Request(given["ties"], given["single_precision"], given["keep"], **further)
+        options = self.options
+        row_options: Any = {"duplicates": options["duplicates"], "columns": options["columns"]}
+        return Request(options["ties"], options["single_precision"], options["keep"], **row_options)
 
     @property
     def judgments(self) -> RunJudgments:
         """The judgments, which a process reads once for all its parts."""
-        given = self.options["judgments"]
-        return _judgments(json.dumps(given, sort_keys=True), file_states(given["path"]))
+        options = self.options["judgments"]
+        return _judgments(json.dumps(options, sort_keys=True), file_states(options["path"]))
 
     @property
     def inputs(self) -> dict[str, str]:
@@ -143,10 +142,10 @@ class RunPlan:
     def shards(self, run: int) -> list[tuple[int, Shard]]:
         """The shards of a run in order, each with its part."""
         return [
-            (part, each)
-            for part, own in enumerate(self.parts)
-            for each in own
-            if self.files[each.file].run == run
+            (part, shard)
+            for part, shards in enumerate(self.parts)
+            for shard in shards
+            if self.files[shard.file].run == run
         ]
 
     def source(self, shard: Shard) -> Source:
@@ -155,23 +154,23 @@ class RunPlan:
 
     def entry(self, run: int) -> Format:
         """The format of a run."""
-        return next(each for each in self.files if each.run == run).entry
+        return next(file for file in self.files if file.run == run).entry
 
 
 def source_of(file: RunFile, shard: Shard | None = None) -> Source:
     """The source of a file, or of a shard of it."""
     if shard is None or shard.start is None or shard.stop is None:
-        found = Source(file.path)
+        source = Source(file.path)
     else:
-        found = SourceRange(file.path, shard.start, shard.stop, of_rows=file.of_rows)
-    found.name = file.name
-    return found
+        source = SourceRange(file.path, shard.start, shard.stop, of_rows=file.of_rows)
+    source.name = file.name
+    return source
 
 
 @lru_cache(1)
 def _judgments(options: str, _: object) -> RunJudgments:
-    given = json.loads(options)
-    return read_run_judgments(given.pop("path"), JudgmentOptions(**given))
+    keywords = json.loads(options)
+    return read_run_judgments(keywords.pop("path"), JudgmentOptions(**keywords))
 
 
 @lru_cache(1)
@@ -192,17 +191,19 @@ class StoredRun:
 
     def stored(self) -> Iterator[StoredShard]:
         """The content of the parts for each shard."""
-        for file, own in zip(self._files, self._plan.parts, strict=True):
-            mine = [self._plan.files[each.file].run == self._run for each in own]
-            if any(mine):
+        for file, shards in zip(self._files, self._plan.parts, strict=True):
+            is_of_run = [self._plan.files[shard.file].run == self._run for shard in shards]
+            if any(is_of_run):
                 yield from (
-                    each
-                    for each, is_mine in zip(read_shards(file, self._judgments), mine, strict=True)
+                    content
+                    for content, is_mine in zip(
+                        read_shards(file, self._judgments), is_of_run, strict=True
+                    )
                     if is_mine
                 )
 
     def __iter__(self) -> Iterator[Hits]:
-        return (each.hits for each in self.stored())
+        return (content.hits for content in self.stored())
 
 
 def files_of(options: Mapping[str, Json]) -> dict[str, str]:
@@ -231,19 +232,23 @@ def cut_runs(options: Mapping[str, Json], limits: Limits) -> Cut:
     if limits.shards is not None and limits.shards < 1:
         raise BadUsage(f"{flag('--shards', limits.shards)}; expected a positive integer.")
     notes: list[list[str]] = [[] for _ in options["runs"]]
-    files = [each for run, own in enumerate(notes) for each in _files_of_run(options, run, own)]
+    files = [
+        run_file
+        for run, notes_of_run in enumerate(notes)
+        for run_file in _files_of_run(options, run, notes_of_run)
+    ]
     sizes = [size_of(file) for file in files]
     total, begin = sum(sizes), 0
-    usual = max(1, min(2 * limits.workers, total // _LEAST))
-    wanted = limits.shards or max(-(-total * _GROWTH // limits.memory), usual)
-    parts: list[list[list[int | None]]] = [[] for _ in range(wanted)]
+    default_parts = max(1, min(2 * limits.workers, total // _LEAST))
+    n_parts = limits.shards or max(-(-total * _GROWTH // limits.memory), default_parts)
+    parts: list[list[list[int | None]]] = [[] for _ in range(n_parts)]
     for number, size in enumerate(sizes):
         for part, shard in _shards(
-            files[number], number, range(begin, begin + size), total, wanted
+            files[number], number, range(begin, begin + size), total, n_parts
         ):
             parts[part].append(list(shard))
         begin += size
-    parts = [each for each in parts if each]
+    parts = [shards for shards in parts if shards]
     boundaries = {"files": list(map(list, files)), "parts": parts, "notes": notes}
     return Cut(
         len(parts), boundaries, {"parts": len(parts), "files": len(files), "bytes read": total}
@@ -252,19 +257,19 @@ def cut_runs(options: Mapping[str, Json], limits: Limits) -> Cut:
 
 def _files_of_run(options: Mapping[str, Json], run: int, notes: list[str]) -> Iterator[RunFile]:
     """The files of a run, all of one format, on which notes are added."""
-    _, shown, path = options["runs"][run]
-    found = [
-        RunFile(run, file, f"{shown.rstrip('/')}/{Path(file).name}") for file in run_files(path)
+    _, name, path = options["runs"][run]
+    files = [
+        RunFile(run, file, f"{name.rstrip('/')}/{Path(file).name}") for file in run_files(path)
     ]
-    found = found or [RunFile(run, path, shown)]
-    sources = [source_of(each) for each in found]
+    files = files or [RunFile(run, path, name)]
+    sources = [source_of(file) for file in files]
     entry, request = shards_format(
         sources, options["run_format"], Request(columns=options["columns"], notes=notes)
     )
     if request.recognised and entry.confirm is not None:
         for source in sources:
             entry.confirm(source)
-    return (each._replace(format=entry.name, of_rows=entry.name == "parquet") for each in found)
+    return (file._replace(format=entry.name, of_rows=entry.name == "parquet") for file in files)
 
 
 def _shards(
@@ -276,14 +281,18 @@ def _shards(
     first, last = span.start * parts // total, (span.stop - 1) * parts // total
     inside = range(first + 1, last + 1 if len(span) * parts > _UNDIVIDED * total else first + 1)
     source, cut = source_of(file), None if remote_url(file.path) else file.entry.cut
-    places = [total * part // parts - span.start for part in inside]
-    cuts = cut(source, places) if places and cut is not None and source.path is not None else None
+    cut_positions = [total * part // parts - span.start for part in inside]
+    cuts = (
+        cut(source, cut_positions)
+        if cut_positions and cut is not None and source.path is not None
+        else None
+    )
     if cuts is None or not any(0 < start < cuts.end for start in cuts.starts):
         yield (span.start + span.stop) * parts // (2 * total), Shard(number)
         return
     start, part = 0, first
-    for following, place in zip([*inside, last], [*cuts.starts, cuts.end], strict=True):
-        if start < place:
-            yield part, Shard(number, start, place)
-            start = place
+    for following, position in zip([*inside, last], [*cuts.starts, cuts.end], strict=True):
+        if start < position:
+            yield part, Shard(number, start, position)
+            start = position
         part = following

@@ -13,7 +13,7 @@ from rankwell.tasks.runs.judgments import View
 
 
 def read_sessions(
-    place: Any, view: View, judgments: Judgments
+    sessions: Any, view: View, judgments: Judgments
 ) -> tuple[SessionQueries | None, list[str]]:
     """The sessions that have a judged query, with notes; None for measures of single queries.
 
@@ -24,74 +24,81 @@ def read_sessions(
     """
     option = flag("--sessions")
     if view != "sessions":
-        if place is not None:
+        if sessions is not None:
             raise BadUsage(
                 f"{option} has no effect without a measure of sessions, such as SessionDCG; "
                 "leave it out."
             )
         return None, []
-    if place is None:
+    if sessions is None:
         raise BadUsage(
             f"a measure of sessions reads the session of each query; name it ({option}, as in "
             "queries.csv:session)."
         )
-    listed = _listed(place, option)
+    sessions_read = _listed(sessions, option)
     judged = set(judgments.queries)
-    known = {
-        session: queries for session, queries in listed.items() if not judged.isdisjoint(queries)
+    judged_sessions = {
+        session: queries
+        for session, queries in sessions_read.items()
+        if not judged.isdisjoint(queries)
     }
-    table = SessionQueries.from_dict(known)
-    if not known:
+    table = SessionQueries.from_dict(judged_sessions)
+    if not judged_sessions:
         raise NothingToEvaluate(f"no query of {option} is judged; are the ids of queries the same?")
-    if lost := sorted(judged - set(table.items)):
-        more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
+    if without_session := sorted(judged - set(table.items)):
+        more = f" (and {len(without_session) - 1} more)" if len(without_session) > 1 else ""
         raise BadInput(
-            f"query {lost[0]!r}{more} is judged and in no session; add it to {option}, or "
-            "remove its judgments."
+            f"query {without_session[0]!r}{more} is judged and in no session; add it to {option}, "
+            "or remove its judgments."
         )
-    rest, unjudged = len(listed) - len(known), sum(query not in judged for query in table.items)
-    notes = [f"{rest} sessions have no judged query and are left out"] if rest else []
+    n_unjudged_sessions = len(sessions_read) - len(judged_sessions)
+    unjudged = sum(query not in judged for query in table.items)
+    notes = (
+        [f"{n_unjudged_sessions} sessions have no judged query and are left out"]
+        if n_unjudged_sessions
+        else []
+    )
     if unjudged:
         notes.append(
             f"{unjudged} queries of sessions have no judgments: they gain nothing and keep "
             "their places"
         )
-    what = (
-        f"values are of {len(known)} sessions of {len(table.items)} queries, which are counted "
-        "and resampled as one"
+    scope = (
+        f"values are of {len(judged_sessions)} sessions of {len(table.items)} queries, which are "
+        "counted and resampled as one"
     )
-    return table, [what, *notes]
+    return table, [scope, *notes]
 
 
-def _listed(place: Any, option: str) -> dict[str, list[str]]:
+def _listed(source: Any, option: str) -> dict[str, list[str]]:
     """session -> its queries in order."""
-    if isinstance(place, Mapping):
+    if isinstance(source, Mapping):
         return {
-            str(session): [str(query) for query in queries] for session, queries in place.items()
+            str(session): [str(query) for query in queries] for session, queries in source.items()
         }
-    if not isinstance(place, (str, Path)):
+    if not isinstance(source, (str, Path)):
         raise BadInput(
-            f"{option}: {shown(place)}; expected a table, or a mapping session -> queries."
+            f"{option}: {shown(source)}; expected a table, or a mapping session -> queries."
         )
-    path, columns = split_part(place)
+    path, columns = split_part(source)
     session_column, comma, position_column = columns.partition(",")
     if not exists(path):
         raise BadInput(
-            f"{option} {place}: no such file; expected a table and a column of it, as in "
+            f"{option} {source}: no such file; expected a table and a column of it, as in "
             "queries.csv:session."
         )
     if not session_column:
         raise BadInput(
-            f"{option} {place}: no column is named; name the one of the sessions, as in "
-            f"{place}:session."
+            f"{option} {source}: no column is named; name the one of the sessions, as in "
+            f"{source}:session."
         )
     queries, sessions = _queries(path), io.read_column(f"{path}:{session_column}")
     positions = (
         io.read_column(f"{path}:{position_column}")
         if comma
-        else [str(row) for row in range(len(queries))]
+        else list(map(str, range(len(queries))))
     )
-    found: dict[str, list[tuple[int, str]]] = {}
+    rows_of_session: dict[str, list[tuple[int, str]]] = {}
     for row, (query, session, position) in enumerate(
         zip(queries, sessions, positions, strict=True), 1
     ):
@@ -106,14 +113,16 @@ def _listed(place: Any, option: str) -> dict[str, list[str]]:
                 f"{path}: row {row}: {shown(position)} in {position_column}; expected a "
                 "number, the place in the session."
             )
-        own = found.setdefault(session, [])
-        if any(number == other for other, _ in own):
+        rows = rows_of_session.setdefault(session, [])
+        if any(number == earlier for earlier, _ in rows):
             raise BadInput(
                 f"{path}: row {row}: session {session!r} has the {position_column} {position} "
                 "twice; correct one of them."
             )
-        own.append((number, query))
-    return {session: [query for _, query in sorted(own)] for session, own in found.items()}
+        rows.append((number, query))
+    return {
+        session: [query for _, query in sorted(rows)] for session, rows in rows_of_session.items()
+    }
 
 
 def _queries(path: str | Path) -> list[str | None]:

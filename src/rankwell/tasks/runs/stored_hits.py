@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.tables import Ints, Judgments, offsets_of
+from rankwell.core.tables import Ints, Judgments, segment_offsets
 from rankwell.core.tables.arrays import npy_header, read_npy
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.tables.shared_hits import SharedCounts, SharedPrints, SharedQueries
@@ -44,7 +44,8 @@ def _names(names: Sequence[str]) -> tuple[Ints, NDArray[np.uint8]]:
 def _ids(lengths: Ints, text: NDArray[np.uint8]) -> list[str]:
     content = text.tobytes()
     return [
-        decode_id(content[start:stop]) for start, stop in pairwise(offsets_of(lengths).tolist())
+        decode_id(content[start:stop])
+        for start, stop in pairwise(segment_offsets(lengths).tolist())
     ]
 
 
@@ -86,12 +87,10 @@ def read_shards(file: Path, judgments: Judgments | None) -> Iterator[StoredShard
     with file.open("rb") as stream:
         while stream.tell() < size:
             header = json.loads(read_npy(stream).tobytes())
-            at, is_present, rows = (read_npy(stream) for _ in range(3))
-            retrieved, present = (
-                np.zeros(header["queries"], dtype=np.int64),
-                np.zeros(header["queries"], dtype=np.bool_),
-            )
-            retrieved[at], present[at] = rows, is_present
+            query_rows, is_present, rows = (read_npy(stream) for _ in range(3))
+            retrieved = np.zeros(header["queries"], dtype=np.int64)
+            present = np.zeros(header["queries"], dtype=np.bool_)
+            retrieved[query_rows], present[query_rows] = rows, is_present
             query, row, score, above, tied, before = (read_npy(stream) for _ in range(6))
             lengths, names, counts = (read_npy(stream) for _ in range(3))
             unknown = dict(zip(_ids(lengths, names), counts.tolist(), strict=True))
@@ -114,17 +113,17 @@ def _read_top(stream: BinaryIO, judgments: Judgments | None) -> Ranking | None:
 
 def write_shared(shared: Sequence[SharedQueries], stream: BinaryIO) -> None:
     """Writes the shared queries of each run, as `read_shared` reads them."""
-    for each in shared:
-        _write(stream, each)
+    for queries_of_run in shared:
+        _write(stream, queries_of_run)
 
 
 def read_shared(file: Path) -> list[SharedQueries]:
     """The shared queries of each run."""
-    size, found = file.stat().st_size, list[SharedQueries]()
+    size, shared = file.stat().st_size, list[SharedQueries]()
     with file.open("rb") as stream:
         while stream.tell() < size:
-            found.append(SharedQueries(*(read_npy(stream) for _ in SharedQueries._fields)))
-    return found
+            shared.append(SharedQueries(*(read_npy(stream) for _ in SharedQueries._fields)))
+    return shared
 
 
 class StoredArray:
@@ -148,8 +147,15 @@ class StoredArray:
 
 def write_counts(counts: Sequence[tuple[int, int, SharedCounts]], stream: BinaryIO) -> None:
     """Writes the counts of some shards, each with its run and its place among the run's shards."""
-    for run, shard, each in counts:
-        _write(stream, [np.array([run, shard], dtype=np.int64), *each[:-1], *each.prints])
+    for run, shard, counts_of_shard in counts:
+        _write(
+            stream,
+            [
+                np.array([run, shard], dtype=np.int64),
+                *counts_of_shard[:-1],
+                *counts_of_shard.prints,
+            ],
+        )
 
 
 def read_counts(file: Path) -> Iterator[tuple[int, int, SharedCounts]]:

@@ -16,13 +16,13 @@ from rankwell.stats.agreement import COHEN, SHARED, Coefficient, Ratings, agreem
 from rankwell.stats.trend import trend
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.estimation import StudyEstimates
-from rankwell.tasks.study.folder import Study
+from rankwell.tasks.study.folder import Pair, Study
 from rankwell.tasks.study.journal import JournalLine, last_answers
+from rankwell.tasks.study.verdicts import shown_interval
 
 PLACES = 100
 """A drift is the change of the grade over so many places of a session."""
 
-Pair = tuple[str, str]
 KnownGrades = Mapping[str, Mapping[str, float]]
 
 
@@ -66,40 +66,32 @@ class JudgeComparison:
         """
         judge, against = self.rated.raters if len(self.rated.raters) == 2 else ("all", None)
         names = {"judge": judge, "against": against}
-        counts = {"items": self.items, "queries": self.queries}
-        for name, found in self.weighted.items():
-            low, high = found.interval or (None, None)
-            own = {
-                "value": found.value,
-                "low": low,
-                "high": high,
-                "sample": self.sample[name].value,
-            }
+        for name, coefficient in self.weighted.items():
+            low, high = coefficient.interval or (None, None)
             yield {
                 "kind": "coefficient",
                 **names,
                 "name": name,
                 "grade": None,
                 "against_grade": None,
-                **own,
-                **counts,
+                "value": coefficient.value,
+                "low": low,
+                "high": high,
+                "sample": self.sample[name].value,
+                "items": self.items,
+                "queries": self.queries,
             }
-        if len(self.rated.raters) != 2:
-            return
         for (row, column), value in np.ndenumerate(self.confusion):
             n = int(self.sample_confusion[row, column])
-            cell = {
+            yield {
+                "kind": "confusion",
+                **names,
+                "name": "share",
                 "grade": scale[row],
                 "against_grade": scale[column],
                 "value": value,
                 "low": None,
                 "high": None,
-            }
-            yield {
-                "kind": "confusion",
-                **names,
-                "name": "share",
-                **cell,
                 "sample": n / self.items,
                 "items": n,
                 "queries": None,
@@ -109,10 +101,10 @@ class JudgeComparison:
         """The coefficients for people. weighted: whether the judged sample has figures of its
         own.
         """
-        for name, found in self.weighted.items():
-            value = PrintedFigure(figure(found.value, "score"))
+        for name, coefficient in self.weighted.items():
+            value = PrintedFigure(figure(coefficient.value, "score"))
             row = {"judges": self.rated.shown_raters, "coefficient": name, "value": value}
-            row[f"{100 * level:g} % interval"] = shown_interval(found.interval)
+            row[f"{100 * level:g} % interval"] = shown_interval(coefficient.interval, "score")
             if weighted:
                 row["of the judged sample"] = PrintedFigure(
                     figure(self.sample[name].value, "score")
@@ -127,23 +119,14 @@ class JudgeComparison:
         return [
             {f"{first} \\ {second}": f"{grade:g} {grades[grade]}"}
             | {
-                f"{other:g}": (
+                f"{column_grade:g}": (
                     f"{_share(self.confusion[row, column])} "
                     f"({self.sample_confusion[row, column]:.0f})"
                 )
-                for column, other in enumerate(grades)
+                for column, column_grade in enumerate(grades)
             }
             for row, grade in enumerate(grades)
         ]
-
-
-def shown_interval(bounds: tuple[float, float] | None, *, signed: bool = False) -> str:
-    """An interval of coefficients, or of a drift, in a table."""
-    return (
-        "none"
-        if bounds is None
-        else f"[{', '.join(figure(end, 'score', signed=signed) for end in bounds)}]"
-    )
 
 
 class InclusionWeights(NamedTuple):
@@ -157,22 +140,20 @@ class InclusionWeights(NamedTuple):
     @classmethod
     def of(cls, study: Study, lines: Sequence[JournalLine]) -> "InclusionWeights":
         """Those of a study with the judgments so far."""
-        pool, names, answers = study.pool, study.queries, StudyAnswers.of(study, lines)
+        answers = StudyAnswers.of(study, lines)
         rows = np.flatnonzero(answers.answered)
-        pairs = [
-            (names[query], item)
-            for query, item in zip(pool.query[rows].tolist(), pool.item[rows].tolist(), strict=True)
-        ]
-        expected = dict(zip(pairs, (pool.prior[rows] * max(study.grades)).tolist(), strict=True))
+        pairs, prior = study.pairs(rows), study.pool.prior[rows]
+        expected = dict(zip(pairs, (prior * max(study.grades)).tolist(), strict=True))
         if study.design != "items":
             return cls(None, expected)
-        found = StudyEstimates(study, answers, study.parsed_measure)
-        pi = zip(pairs, found.sampled[rows].tolist(), found.inclusion[rows].tolist(), strict=True)
-        return cls({pair: 1 / chance for pair, sampled, chance in pi if sampled}, expected)
+        estimates = StudyEstimates(study, answers, study.parsed_measure)
+        sampled, pi = estimates.sampled[rows].tolist(), estimates.inclusion[rows].tolist()
+        chances = zip(pairs, sampled, pi, strict=True)
+        return cls({pair: 1 / chance for pair, is_drawn, chance in chances if is_drawn}, expected)
 
 
 def rated_items(
-    lines: Sequence[JournalLine], known: KnownGrades | None = None
+    lines: Sequence[JournalLine], known_grades: KnownGrades | None = None
 ) -> Iterator[RatedItems]:
     """Each two judges with items in common, all judges where there are three, each with themselves,
     and with known grades.
@@ -180,18 +161,24 @@ def rated_items(
     answers = last_answers(lines)
     judges = sorted({line.judge for line in lines})
     grades = {
-        pair: {judge: line.grade for judge, line in own.items()} for pair, own in answers.items()
+        pair: {judge: line.grade for judge, line in by_judge.items()}
+        for pair, by_judge in answers.items()
     }
-    for two in combinations(judges, 2):
+    for judge_pair in combinations(judges, 2):
         yield _common(
-            two, {pair: [own.get(judge) for judge in two] for pair, own in grades.items()}
+            judge_pair,
+            {
+                pair: [by_judge.get(judge) for judge in judge_pair]
+                for pair, by_judge in grades.items()
+            },
         )
     if len(judges) > 2:
-        every = {
-            pair: [_number(own.get(judge)) for judge in judges] for pair, own in grades.items()
+        table = {
+            pair: [_number(by_judge.get(judge)) for judge in judges]
+            for pair, by_judge in grades.items()
         }
         yield RatedItems(
-            tuple(judges), {pair: own for pair, own in every.items() if not np.isnan(own).all()}
+            tuple(judges), {pair: row for pair, row in table.items() if not np.isnan(row).all()}
         )
     for judge in judges:
         again = {
@@ -201,20 +188,23 @@ def rated_items(
         }
         yield _common(
             (judge, f"{judge} again"),
-            {pair: [grades.get(pair, {}).get(judge), each] for pair, each in again.items()},
+            {pair: [grades.get(pair, {}).get(judge), grade] for pair, grade in again.items()},
         )
-    for judge in judges if known is not None else ():
-        own = {
+    for judge in judges if known_grades is not None else ():
+        of_judge = {
             line.pair: line.grade
             for line in lines
             if line.judge == judge and (line.is_answer or line.purpose == "gold")
         }
-        both = (
-            {pair: [grade, known.get(pair[0], {}).get(pair[1])] for pair, grade in own.items()}
-            if known
+        twice_graded = (
+            {
+                pair: [grade, known_grades.get(pair[0], {}).get(pair[1])]
+                for pair, grade in of_judge.items()
+            }
+            if known_grades
             else {}
         )
-        yield replace(_common((judge, "known grades"), both), is_sample=False)
+        yield replace(_common((judge, "known grades"), twice_graded), is_sample=False)
 
 
 def _share(share: float) -> str:
@@ -225,7 +215,11 @@ def _common(raters: tuple[str, str], grades: Mapping[Pair, Sequence[float | None
     """The items that both raters graded."""
     return RatedItems(
         raters,
-        {pair: [_number(each) for each in own] for pair, own in grades.items() if None not in own},
+        {
+            pair: [_number(grade) for grade in row]
+            for pair, row in grades.items()
+            if None not in row
+        },
     )
 
 
@@ -252,24 +246,28 @@ def compare_raters(
     sample = Ratings(grades=table, scale=scale, queries=queries)
     weighted = sample
     if weights is not None and rated.is_sample:
-        own = np.array([weights.get(pair, 0.0) for pair in rated.grades])
-        kept = own > 0
+        item_weights = np.array([weights.get(pair, 0.0) for pair in rated.grades])
+        is_weighted = item_weights > 0
         weighted = Ratings(
-            grades=table[kept], scale=scale, weights=own[kept], queries=queries[kept]
+            grades=table[is_weighted],
+            scale=scale,
+            weights=item_weights[is_weighted],
+            queries=queries[is_weighted],
         )
-    names = [*SHARED[:1], *COHEN, *SHARED[2:]] if len(rated.raters) == 2 else list(SHARED)
+    is_pair = len(rated.raters) == 2
+    names = [*SHARED[:1], *COHEN, *SHARED[2:]] if is_pair else SHARED
     of_weighted, of_sample = (
-        agreement(weighted, level=level, seed=seed),
-        agreement(sample, level=level, seed=seed),
+        agreement(ratings, level=level, seed=seed) for ratings in (weighted, sample)
     )
-    two = len(rated.raters) == 2
-    cells = [confusion(each) if two else np.zeros((0, 0)) for each in (weighted, sample)]
+    cells, of_cells = (
+        confusion(ratings) if is_pair else np.zeros((0, 0)) for ratings in (weighted, sample)
+    )
     return JudgeComparison(
         rated,
         {name: of_weighted[name] for name in names},
         {name: of_sample[name] for name in names},
-        cells[0] / cells[0].sum() if cells[0].any() else cells[0],
-        cells[1],
+        cells / cells.sum() if cells.any() else cells,
+        of_cells,
         sample.n_rated,
         len(np.unique(queries[np.count_nonzero(~np.isnan(table), axis=1) > 1])),
     )
@@ -287,27 +285,28 @@ def drift_rows(
     names = {query: number for number, query in enumerate(study.queries)}
     answers = last_answers(lines)
     for judge in sorted({line.judge for line in lines}):
-        own = [
+        judge_lines = [
             line
             for line in lines
-            if line.judge == judge and line.place is not None and line.grade is not None
+            if line.judge == judge
+            and line.place is not None
+            and line.grade is not None
+            and line.pair in expected
+            and answers.get(line.pair, {}).get(judge) is line
         ]
-        own = [
-            line
-            for line in own
-            if line.pair in expected and answers.get(line.pair, {}).get(judge) is line
-        ]
-        if not own:
+        if not judge_lines:
             continue
-        places = np.array([line.place for line in own], dtype=np.float64)
-        off = np.array([line.grade - expected[line.pair] for line in own if line.grade is not None])
-        queries = np.array([names[line.query] for line in own])
-        found = trend(places, off, queries, level=level, seed=study.seed)
-        low, high = (
-            (None, None) if found.interval is None else (PLACES * each for each in found.interval)
+        line_places = np.array([line.place for line in judge_lines], dtype=np.float64)
+        off = np.array(
+            [line.grade - expected[line.pair] for line in judge_lines if line.grade is not None]
         )
-        slope = None if found.slope is None else PLACES * found.slope
-        counts = {"items": len(own), "queries": len(set(queries.tolist()))}
+        queries = np.array([names[line.query] for line in judge_lines])
+        drift = trend(line_places, off, queries, level=level, seed=study.seed)
+        low, high = (
+            (None, None) if drift.interval is None else (PLACES * bound for bound in drift.interval)
+        )
+        slope = None if drift.slope is None else PLACES * drift.slope
+        counts = {"items": len(judge_lines), "queries": len(set(queries.tolist()))}
         yield {
             "kind": "drift",
             "judge": judge,
@@ -316,7 +315,7 @@ def drift_rows(
             "low": low,
             "high": high,
         } | counts
-        for quarter in _quarters(sorted(own, key=lambda line: line.place or 0)):
+        for quarter in _quarters(sorted(judge_lines, key=lambda line: line.place or 0)):
             yield {
                 "kind": "quarter",
                 "judge": judge,
@@ -336,12 +335,12 @@ def _quarter(
     """The mean grade of some lines, its difference from the other judges', and the median time."""
     apart, seconds = list[float](), [line.seconds for line in lines if line.seconds is not None]
     for line in lines:
-        others = [
-            each.grade
-            for judge, each in answers[line.pair].items()
-            if judge != line.judge and each.grade is not None
+        other_grades = [
+            line_of_judge.grade
+            for judge, line_of_judge in answers[line.pair].items()
+            if judge != line.judge and line_of_judge.grade is not None
         ]
-        apart += [(line.grade or 0.0) - statistics.fmean(others)] if others else []
+        apart += [(line.grade or 0.0) - statistics.fmean(other_grades)] if other_grades else []
     return {
         "name": f"places {lines[0].place} to {lines[-1].place}",
         "value": statistics.fmean(line.grade or 0.0 for line in lines),

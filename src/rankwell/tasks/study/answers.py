@@ -30,49 +30,43 @@ class StudyAnswers:
         BadUsage for an unknown judge.
         """
         answers = last_answers(lines)
-        used = [line for own in answers.values() for line in own.values()]
-        judges = tuple(sorted({line.judge for line in used}))
+        used_lines = [line for by_judge in answers.values() for line in by_judge.values()]
+        judges = tuple(sorted({line.judge for line in used_lines}))
         if grade_by not in ("median", "first", *judges):
             raise BadUsage(
                 f"--grade-by {shown(grade_by)}: expected median, first, or a judge: "
                 f"{', '.join(judges) or 'none so far'}."
             )
-        pool, names = study.pool, study.queries
-        grade, answered = np.full(len(pool.item), np.nan), np.zeros(len(pool.item), dtype=np.bool_)
+        n_items = len(study.pool.item)
+        grade, answered = np.full(n_items, np.nan), np.zeros(n_items, dtype=np.bool_)
         judged = {query for query, _ in answers}
-        rows = np.flatnonzero(
-            np.array([name in judged for name in names], dtype=np.bool_)[pool.query]
-        )
-        for row, query, item in zip(
-            rows.tolist(), pool.query[rows].tolist(), pool.item[rows].tolist(), strict=True
-        ):
-            own = answers.pop((names[query], item), None)
-            if own:
-                answered[row], grade[row] = (
-                    True,
-                    _grade({judge: line.grade for judge, line in own.items()}, grade_by),
+        is_judged = np.array([query in judged for query in study.queries], dtype=np.bool_)
+        rows = np.flatnonzero(is_judged[study.pool.query])
+        for row, pair in zip(rows.tolist(), study.pairs(rows), strict=True):
+            if by_judge := answers.pop(pair, None):
+                answered[row] = True
+                grade[row] = _grade(
+                    {judge: line.grade for judge, line in by_judge.items()}, grade_by
                 )
         if answers:
-            query, item = min(answers)
-            raise outside_pool(study, query, item)
-        return cls(grade, answered, judges, tuple(sorted({line.guideline for line in used})))
+            raise outside_pool(study, *min(answers))
+        return cls(grade, answered, judges, tuple(sorted({line.guideline for line in used_lines})))
 
 
 def outside_pool(study: Study, query: str, item: str) -> BadInput:
     """The error for a judged item that was never pooled."""
-    what = (
-        f"item {shown(item)} of query {shown(query)} is judged, but not in the pool; remove the "
-        "line."
+    return BadInput(
+        f"{line_of(study, query, item)}: item {shown(item)} of query {shown(query)} is judged, but "
+        "not in the pool; remove the line."
     )
-    return BadInput(f"{line_of(study, query, item)}: {what}")
 
 
 def _grade(grades: Mapping[str, float | None], grade_by: str) -> float:
     """The grade that counts of several judges' ones; NaN where none has one."""
     if grade_by not in ("median", "first"):
-        found = grades.get(grade_by)
-        return np.nan if found is None else found
-    known = [grade for _, grade in sorted(grades.items()) if grade is not None]
-    if not known:
+        grade = grades.get(grade_by)
+        return np.nan if grade is None else grade
+    by_name = [grade for _, grade in sorted(grades.items()) if grade is not None]
+    if not by_name:
         return np.nan
-    return known[0] if grade_by == "first" else sorted(known)[(len(known) - 1) // 2]
+    return by_name[0] if grade_by == "first" else sorted(by_name)[(len(by_name) - 1) // 2]

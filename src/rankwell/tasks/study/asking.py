@@ -4,6 +4,7 @@ mixed in.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from rankwell.errors import BadInput
@@ -11,14 +12,12 @@ from rankwell.io.files import find_judgments
 from rankwell.stats.priority_sampling import permanent_numbers
 from rankwell.store import encode_id
 from rankwell.tasks.study.batches import Batch, lease_batch
-from rankwell.tasks.study.folder import Study
+from rankwell.tasks.study.folder import Pair, Study
 from rankwell.tasks.study.journal import JournalLine, read_journals
 from rankwell.tasks.study.options import JudgeOptions
 
 GOLD_SHARE = 0.05
 """Share of known items among those that a judge is asked."""
-
-Pair = tuple[str, str]
 
 
 class Ask(NamedTuple):
@@ -50,32 +49,26 @@ class GoldItems(NamedTuple):
         """The known items in a file of judgments. Raises BadInput where the study has the texts of
         none.
         """
-        if (place := options.gold) is None:
+        if (gold_file := options.gold) is None:
             return cls((), ())
-        found = find_judgments(place, qrels_columns=options.qrels_columns)
-        rows = found.table.to_dict()
+        judgments = find_judgments(gold_file, qrels_columns=options.qrels_columns)
         queries = set(study.queries)
-        known = study.texts_of(
-            {item for query, own in rows.items() if query in queries for item in own}
-        )
+        gold_pairs = [
+            (query, item) for query, grades in judgments.table.to_dict().items() for item in grades
+        ]
+        texts = study.texts_of({item for query, item in gold_pairs if query in queries})
         pairs = tuple(
-            (query, item)
-            for query, own in rows.items()
-            if query in queries
-            for item in own
-            if item in known
+            (query, item) for query, item in gold_pairs if query in queries and item in texts
         )
-        lost = sum(map(len, rows.values())) - len(pairs)
+        lost = len(gold_pairs) - len(pairs)
         if not pairs:
             raise BadInput(
-                f"{place}: none of its items is in the pool of {study.place}; --gold takes "
+                f"{gold_file}: none of its items is in the pool of {study.place}; --gold takes "
                 "judgments of pooled items."
             )
         verb = "is" if lost == 1 else "are"
-        outside = (
-            f"{lost} of the items in {place} {verb} not in the pool, and {verb} not shown",
-        ) * bool(lost)
-        return cls(pairs, (*found.notes, *outside))
+        outside = f"{lost} of the items in {gold_file} {verb} not in the pool, and {verb} not shown"
+        return cls(pairs, (*judgments.notes, *(outside,) * bool(lost)))
 
 
 def next_asks(
@@ -90,103 +83,106 @@ def next_asks(
     batch = lease_batch(study, judge)
     lines = read_journals(study).lines
     first = _first_judges(lines)
-    own = [pair for pair in batch.pairs if first.get(pair, judge) == judge] if batch else []
-    mixed = [Ask(*pair) for pair in own]
-    mixed += [Ask(*pair) for pair in _doubles(study, judge, options.double, own, (first, lines))]
-    earlier, again = _repeats(study, judge, options.repeat, own, lines)
-    mixed += [Ask(*pair, "repeat") for pair in earlier]
-    mixed += [Ask(*pair, "gold") for pair in _gold(study, judge, gold, own, lines)] if batch else []
+    pairs = [pair for pair in batch.pairs if first.get(pair, judge) == judge] if batch else []
+    mixture = _Mixture(study, judge, pairs, lines, first)
+    earlier, again = mixture.repeats(options.repeat)
+    gold_pairs = mixture.gold(gold) if batch else []
+    mixed = [
+        *(Ask(*pair) for pair in (*pairs, *mixture.doubles(options.double))),
+        *(Ask(*pair, "repeat") for pair in earlier),
+        *(Ask(*pair, "gold") for pair in gold_pairs),
+    ]
     if not mixed:
         return None
-    number = dict(
-        zip(mixed, _numbers(study, [(ask.query, ask.item) for ask in mixed]), strict=True)
-    )
-    mixed.sort(key=lambda ask: (encode_id(ask.query), number[ask], ask.purpose))
+    numbers = _numbers(study, [(ask.query, ask.item) for ask in mixed])
+    number_of = dict(zip(mixed, numbers, strict=True))
+    mixed.sort(key=lambda ask: (encode_id(ask.query), number_of[ask], ask.purpose))
     asks = (*mixed, *(Ask(*pair, "repeat") for pair in again))
     return SittingItems(batch, asks, tuple(line for line in lines if line.judge == judge))
 
 
 def _first_judges(lines: Iterable[JournalLine]) -> dict[Pair, str]:
     """The judge who answered each item first."""
-    found: dict[Pair, tuple[str, str]] = {}
+    first_answers: dict[Pair, tuple[str, str]] = {}
     for line in lines:
         if line.is_answer:
-            found[line.pair] = min(
-                found.get(line.pair, (line.time, line.judge)), (line.time, line.judge)
+            first_answers[line.pair] = min(
+                first_answers.get(line.pair, (line.time, line.judge)), (line.time, line.judge)
             )
-    return {pair: judge for pair, (_, judge) in found.items()}
+    return {pair: judge for pair, (_, judge) in first_answers.items()}
 
 
 def _numbers(study: Study, pairs: Sequence[Pair], *purpose: str) -> list[float]:
     """The permanent number of each pair, another one for each purpose."""
-    ids = [[encode_id(pair[place]) for pair in pairs] for place in (0, 1)]
+    ids = [[encode_id(pair[part]) for pair in pairs] for part in (0, 1)]
     return permanent_numbers(
-        study.seed, *([each.encode()] * len(pairs) for each in purpose), *ids
+        study.seed, *([word.encode()] * len(pairs) for word in purpose), *ids
     ).tolist()
 
 
-def _drawn(study: Study, pairs: Iterable[Pair], share: float, purpose: str) -> list[Pair]:
-    """The pairs whose number for a purpose is below a share, in the order of these numbers."""
-    found = list(dict.fromkeys(pairs))
-    numbered = sorted(zip(_numbers(study, found, purpose), found, strict=True))
-    return [pair for number, pair in numbered if number < share]
-
-
-def _doubles(
-    study: Study,
-    judge: str,
-    share: float,
-    own: Sequence[Pair],
-    known: tuple[Mapping[Pair, str], Sequence[JournalLine]],
-) -> list[Pair]:
-    """Items that one other judge alone has answered: up to the share of the judge's own ones, all
-    once none is left.
+@dataclass(frozen=True)
+class _Mixture:
+    """What is mixed into the items of a batch. pairs: the judge's own ones. first: who answered
+    each item first.
     """
-    first, lines = known
-    by: dict[Pair, set[str]] = {}
-    for line in lines:
-        if line.is_answer:
-            by.setdefault(line.pair, set()).add(line.judge)
-    candidates = [
-        pair
-        for pair, judges in by.items()
-        if judges <= {judge, first[pair]} and first[pair] != judge
-    ]
-    chosen = _drawn(study, candidates, share, "double")
-    open_ = [pair for pair in chosen if judge not in by[pair]]
-    if not own:
-        return open_
-    mine = {*own, *(pair for pair, who in first.items() if who == judge)}
-    return open_[: max(0, math.ceil(share * len(mine)) - (len(chosen) - len(open_)))]
 
+    study: Study
+    judge: str
+    pairs: Sequence[Pair]
+    lines: Sequence[JournalLine]
+    first: Mapping[Pair, str]
 
-def _repeats(
-    study: Study, judge: str, share: float, own: Sequence[Pair], lines: Sequence[JournalLine]
-) -> tuple[list[Pair], list[Pair]]:
-    """The judge's own items to show again: those of earlier batches, and those of the first half of
-    this one, for its end.
-    """
-    mine = [line for line in lines if line.judge == judge]
-    done = {line.pair for line in mine if line.purpose == "repeat"}
-    judged = [line.pair for line in mine if line.is_answer and line.pair not in done]
-    here, half = set(own), own[: len(own) // 2]
-    earlier = [pair for pair in judged if pair not in here]
-    again = [pair for pair in half if pair not in done]
-    return _drawn(study, earlier, share, "repeat"), _drawn(study, again, share, "repeat")
+    def _drawn(self, pairs: Iterable[Pair], share: float, purpose: str) -> list[Pair]:
+        """The pairs whose number for a purpose is below a share, in the order of these numbers."""
+        distinct = list(dict.fromkeys(pairs))
+        numbered = sorted(zip(_numbers(self.study, distinct, purpose), distinct, strict=True))
+        return [pair for number, pair in numbered if number < share]
 
+    def _done(self, purpose: str) -> list[Pair]:
+        """What the judge has answered for a purpose, in order; "" for judgments that count."""
+        return [
+            line.pair
+            for line in self.lines
+            if line.judge == self.judge and (line.purpose == purpose if purpose else line.is_answer)
+        ]
 
-def _gold(
-    study: Study,
-    judge: str,
-    gold: Sequence[Pair],
-    own: Sequence[Pair],
-    lines: Sequence[JournalLine],
-) -> list[Pair]:
-    """Known items that the judge has not seen: as many as their share of the judge's own ones."""
-    mine = [line for line in lines if line.judge == judge]
-    done = {line.pair for line in mine if line.purpose == "gold"}
-    seen = {line.pair for line in mine if line.is_answer} | set(own)
-    limit = math.ceil(GOLD_SHARE * len(seen)) - len(done)
-    return _drawn(
-        study, (pair for pair in gold if pair not in seen and pair not in done), 1.0, "gold"
-    )[: max(0, limit)]
+    def doubles(self, share: float) -> list[Pair]:
+        """Items that one other judge alone has answered: up to the share of the judge's own ones,
+        all once none is left.
+        """
+        judges_of: dict[Pair, set[str]] = {}
+        for line in self.lines:
+            if line.is_answer:
+                judges_of.setdefault(line.pair, set()).add(line.judge)
+        candidates = [
+            pair
+            for pair, judges in judges_of.items()
+            if judges <= {self.judge, self.first[pair]} and self.first[pair] != self.judge
+        ]
+        drawn = self._drawn(candidates, share, "double")
+        waiting = [pair for pair in drawn if self.judge not in judges_of[pair]]
+        if not self.pairs:
+            return waiting
+        judged = {*self.pairs, *(pair for pair in self.first if self.first[pair] == self.judge)}
+        n_done = len(drawn) - len(waiting)
+        return waiting[: max(0, math.ceil(share * len(judged)) - n_done)]
+
+    def repeats(self, share: float) -> tuple[list[Pair], list[Pair]]:
+        """The judge's own items to show again: those of earlier batches, and those of the first
+        half of this one, for its end.
+        """
+        out = set(self._done("repeat"))
+        left = out.union(self.pairs)
+        earlier = [pair for pair in self._done("") if pair not in left]
+        again = [pair for pair in self.pairs[: len(self.pairs) // 2] if pair not in out]
+        return self._drawn(earlier, share, "repeat"), self._drawn(again, share, "repeat")
+
+    def gold(self, gold: Sequence[Pair]) -> list[Pair]:
+        """Known items that the judge has not seen: as many as their share of the judge's own
+        ones.
+        """
+        done, judged = set(self._done("gold")), {*self._done(""), *self.pairs}
+        seen_pairs = judged | done
+        limit = math.ceil(GOLD_SHARE * len(judged)) - len(done)
+        unseen = [pair for pair in gold if pair not in seen_pairs]
+        return self._drawn(unseen, 1.0, "gold")[: max(0, limit)]

@@ -1,6 +1,5 @@
 """Batches: what is judged next, by whom, and which of them are finished."""
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -8,13 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.core.tables import Bools, Ints
-from rankwell.documents import parse_json
-from rankwell.errors import BadInput, shown
+from rankwell.io.line_files import append_rows, records_in
 from rankwell.locks import locked
 from rankwell.tasks.study.answers import StudyAnswers, outside_pool
-from rankwell.tasks.study.folder import LEASES, Study
+from rankwell.tasks.study.folder import LEASES, Pair, Study
 from rankwell.tasks.study.journal import JournalLine, check_judge, last_answers, now, read_journals
-from rankwell.tasks.study.lines import append_to, lines_in
 from rankwell.tasks.study.pool_rows import batch_pairs, batch_sizes, batches_of
 
 _LASTING = timedelta(hours=24)
@@ -30,7 +27,7 @@ class Lease(NamedTuple):
     judge: str
     round: int
     batch: int
-    pairs: tuple[tuple[str, str], ...] = ()
+    pairs: tuple[Pair, ...] = ()
 
 
 class Batch(NamedTuple):
@@ -40,7 +37,7 @@ class Batch(NamedTuple):
 
     round: int
     number: int
-    pairs: tuple[tuple[str, str], ...]
+    pairs: tuple[Pair, ...]
 
 
 class Progress(NamedTuple):
@@ -67,12 +64,8 @@ def progress(study: Study, lines: Sequence[JournalLine]) -> Progress:
     """The progress of judging. Raises BadInput as `StudyAnswers.of`."""
     if study.design == "reading":
         answers = StudyAnswers.of(study, lines)
-        return Progress(
-            0,
-            0,
-            int(answers.answered.sum()),
-            int((answers.answered | needed_rows(study, answers)).sum()),
-        )
+        judged, next_rows = answers.answered, needed_rows(study, answers)
+        return Progress(0, 0, int(judged.sum()), int((judged | next_rows).sum()))
     sizes, judged = _judged_of_batches(study, lines)
     unfinished = np.flatnonzero(judged < sizes)
     done = int(unfinished[0]) if len(unfinished) else len(sizes)
@@ -84,11 +77,11 @@ def _judged_of_batches(study: Study, lines: Sequence[JournalLine]) -> tuple[Ints
     as a whole.
     """
     sizes, pairs = batch_sizes(study), last_answers(lines)
-    found = batches_of(study, pairs)
-    lost = min(pairs.keys() - found.keys(), default=None)
+    batches = batches_of(study, pairs)
+    lost = min(pairs.keys() - batches.keys(), default=None)
     if lost is not None:
         raise outside_pool(study, *lost)
-    judged = np.fromiter((number for number in found.values() if number >= 0), dtype=np.int64)
+    judged = np.array([number for number in batches.values() if number >= 0], dtype=np.int64)
     return sizes, np.bincount(judged, minlength=len(sizes))
 
 
@@ -104,37 +97,19 @@ def needed_rows(study: Study, answers: StudyAnswers) -> Bools:
     for sure.
     """
     pool, rel = study.pool, study.parsed_measure.parameters["rel"]
-    needed = np.zeros(len(pool.item), dtype=np.bool_)
+    is_needed = np.zeros(len(pool.item), dtype=np.bool_)
     ends = ~answers.answered | (np.nan_to_num(answers.grade, nan=-1.0) >= rel)
     for ranks in pool.ranks.T:
         rows = np.flatnonzero((ranks > 0) & ends)
         rows = rows[np.lexsort((ranks[rows], pool.query[rows]))]
         _, first = np.unique(pool.query[rows], return_index=True)
-        needed[rows[first]] |= ~answers.answered[rows[first]]
-    return needed
+        is_needed[rows[first]] |= ~answers.answered[rows[first]]
+    return is_needed
 
 
-def read_leases(study: Study) -> list[Lease]:
-    """The leases so far. Raises BadInput for a line that is not one."""
-    path, found = study.place / LEASES, list[Lease]()
-    for number, text in enumerate(lines_in(path)[0], 1):
-        content: Any = parse_json(text, str(path), "a lease per line", line=number)
-        try:
-            pairs = tuple((str(query), str(item)) for query, item in content.get("pairs", ()))
-            found.append(
-                Lease(
-                    str(content["time"]),
-                    str(content["judge"]),
-                    int(content["round"]),
-                    int(content["batch"]),
-                    pairs,
-                )
-            )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise BadInput(
-                f"{path}:{number}: {shown(content)} is not a lease; remove the line."
-            ) from error
-    return found
+def _lease_of(row: Any) -> Lease:
+    pairs = tuple((str(query), str(item)) for query, item in row.get("pairs", ()))
+    return Lease(str(row["time"]), str(row["judge"]), int(row["round"]), int(row["batch"]), pairs)
 
 
 def lease_batch(study: Study, judge: str) -> Batch | None:
@@ -143,18 +118,19 @@ def lease_batch(study: Study, judge: str) -> Batch | None:
     """
     check_judge(judge)
     with locked(study.place, wait=10):
-        lines, leases = read_journals(study).lines, read_leases(study)
+        lines = read_journals(study).lines
+        leases = records_in(study.place / LEASES, "a lease", _lease_of, "remove the line")
+        held = _holders(leases, lines, study)
         if study.design == "reading":
-            return _lease_needed(study, judge, lines, leases, StudyAnswers.of(study, lines))
+            return _lease_needed(study, judge, held, leases, StudyAnswers.of(study, lines))
         sizes, judged = _judged_of_batches(study, lines)
         unfinished = np.flatnonzero(judged < sizes).tolist()
-        held = _holders(leases, lines, study)
-        own = [number for number in unfinished if held.get(number) == judge]
+        of_judge = [number for number in unfinished if held.get(number) == judge]
         free = [number for number in unfinished if number not in held]
-        if not own and not free:
+        if not of_judge and not free:
             return None
-        number = (own or free)[0]
-        if not own:
+        number = (of_judge or free)[0]
+        if not of_judge:
             _append(study, Lease(now(), judge, study.rounds, number))
         return Batch(study.rounds, number, batch_pairs(study, number))
 
@@ -162,34 +138,33 @@ def lease_batch(study: Study, judge: str) -> Batch | None:
 def _lease_needed(
     study: Study,
     judge: str,
-    lines: Sequence[JournalLine],
+    held: Mapping[int, str],
     leases: Sequence[Lease],
     answers: StudyAnswers,
 ) -> Batch | None:
     """A batch of the items that reading down asks for next."""
-    names, pool = study.queries, study.pool
-    needed = np.flatnonzero(needed_rows(study, answers)).tolist()
-    pairs = {(names[pool.query[row]], str(pool.item[row])): row for row in needed}
-    held = _holders(leases, lines, study)
+    pool, rows = study.pool, np.flatnonzero(needed_rows(study, answers))
+    row_of = dict(zip(study.pairs(rows), rows.tolist(), strict=True))
     for lease in leases:
-        if held.get(lease.batch) is None or lease.round != study.rounds:
+        if lease.batch not in held or lease.round != study.rounds:
             continue
-        left = [pair for pair in lease.pairs if pair in pairs]
+        left = [pair for pair in lease.pairs if pair in row_of]
         if held[lease.batch] == judge and left:
             return Batch(study.rounds, lease.batch, tuple(left))
         for pair in left:
-            del pairs[pair]
-    free = np.array(sorted(pairs.values()), dtype=np.int64)
+            del row_of[pair]
+    free = np.array(sorted(row_of.values()), dtype=np.int64)
     if not len(free):
         return None
     # One batch of queries after the other: those that end early are the easy ones.
     drawn = pool.query[np.sort(np.unique(pool.query, return_index=True)[1])]
     together = np.argsort(drawn)[pool.query[free]] // queries_read_together(study)
-    chosen = free[together == together[0]][: study.batch]
+    next_rows = free[together == together[0]][: study.batch]
+    order = np.lexsort((pool.u[next_rows], pool.query[next_rows]))
+    pairs = tuple(study.pairs(next_rows[order]))
     number = max((lease.batch for lease in leases), default=-1) + 1
-    found = _arranged(study, chosen)
-    _append(study, Lease(now(), judge, study.rounds, number, found))
-    return Batch(study.rounds, number, found)
+    _append(study, Lease(now(), judge, study.rounds, number, pairs))
+    return Batch(study.rounds, number, pairs)
 
 
 def _holders(
@@ -202,24 +177,13 @@ def _holders(
     for line in lines:
         latest[line.judge] = max(latest.get(line.judge, ""), line.time)
     limit = (datetime.now(UTC) - _LASTING).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    own = [lease for lease in leases if lease.round == study.rounds]
     return {
         lease.batch: lease.judge
-        for lease in own
-        if max(lease.time, latest.get(lease.judge, "")) > limit
+        for lease in leases
+        if lease.round == study.rounds and max(lease.time, latest.get(lease.judge, "")) > limit
     }
 
 
-def _arranged(study: Study, rows: Ints) -> tuple[tuple[str, str], ...]:
-    """The pairs of query and item of some rows, by query, then by u."""
-    pool = study.pool
-    order = rows[np.lexsort((pool.u[rows], pool.query[rows]))]
-    return tuple(
-        (study.queries[query], item)
-        for query, item in zip(pool.query[order].tolist(), pool.item[order].tolist(), strict=True)
-    )
-
-
 def _append(study: Study, lease: Lease) -> None:
-    content = {name: value for name, value in lease._asdict().items() if name != "pairs" or value}
-    append_to(study.place / LEASES, json.dumps(content).encode() + b"\n")
+    row = {name: value for name, value in lease._asdict().items() if name != "pairs" or value}
+    append_rows(study.place / LEASES, [row])

@@ -5,10 +5,11 @@ are unknown.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations, product
-from typing import NamedTuple
+from itertools import combinations, pairwise, product
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankwell.core.registry import Measure
 from rankwell.core.tables import Bools, Floats, Ints, Judgments
@@ -65,20 +66,18 @@ def chosen_measure(study: Study, options: EstimateOptions) -> Measure:
         return study.parsed_measure
     measure = study_measure(options.measure, tuple(study.grades))
     if study.design == "items" and LinearMeasure.of(measure) is None:
-        what = f"{measure} cannot be estimated from sampled items"
         raise BadUsage(
-            f"{what}; pool a study with --by queries N, or choose P, SDCG or RBP with a cut-off."
+            f"{measure} cannot be estimated from sampled items; pool a study with --by queries N, "
+            "or choose P, SDCG or RBP with a cut-off."
         )
+    pooled = study.parsed_measure
     if study.design == "reading" and not (
-        is_reciprocal(measure)
-        and measure.parameters["rel"] == study.parsed_measure.parameters["rel"]
+        is_reciprocal(measure) and measure.parameters["rel"] == pooled.parameters["rel"]
     ):
         raise BadUsage(
             f"{measure}: this study was read down for {study.measure}; pool another one."
         )
-    if (
-        measure.cutoff or study.depth + 1
-    ) > study.depth and measure.cutoff != study.parsed_measure.cutoff:
+    if measure.cutoff != pooled.cutoff and (measure.cutoff or study.depth + 1) > study.depth:
         raise BadUsage(
             f"{measure} looks beyond the first {study.depth} ranks, which were pooled; pool a "
             "study with --depth."
@@ -123,55 +122,44 @@ class StudyEstimates:
         """The differences of all pairs. Raises NothingToEvaluate before the first finished
         batch.
         """
-        return [
-            self._sampled(pair) if self.study.design == "items" else self._whole(pair)
-            for pair in self.pairs
-        ]
+        return [self._estimate(pair) for pair in self.pairs]
 
     def means(self) -> list[StudyEstimate]:
         """The means of all runs. Raises BadUsage where the study was not pooled for them, else as
         `differences`.
         """
-        runs = [self.study.run_names[column] for column in self.columns]
-        return [
-            self._sampled((run, "")) if self.study.design == "items" else self._whole((run, ""))
-            for run in runs
-        ]
+        return [self._estimate((self.study.run_names[column], "")) for column in self.columns]
+
+    def _estimate(self, pair: tuple[str, str]) -> StudyEstimate:
+        return self._sampled(pair) if self.study.design == "items" else self._whole(pair)
+
+    def threshold_after(self, end: int, round_number: int) -> float:
+        """The priority of the first item of a round, from 1, that so many batches leave out."""
+        pool = self.study.pool
+        batches, sizes = pool.batches[:, round_number - 1], pool.sizes[:, round_number - 1]
+        left = priorities(pool.u, sizes)[(batches < 0) | (batches >= end)]
+        return float(left.min(initial=np.inf))
 
     @cached_property
-    def thresholds(self) -> list[tuple[float, int]]:
-        """Of each round the priority of the first item that is not in finished batches, and the
-        number of items before it.
-        """
-        pool, found = self.study.pool, list[tuple[float, int]]()
-        for number in range(1, self.study.rounds + 1):
-            done = finished_batches(self.study, self.answers.answered, number)
-            batches, ranked = (
-                pool.batches[:, number - 1],
-                priorities(pool.u, pool.sizes[:, number - 1]),
-            )
-            rest = ranked[(batches < 0) | (batches >= done)]
-            found.append(
-                (float(rest.min(initial=np.inf)), int(((batches >= 0) & (batches < done)).sum()))
-            )
-        return found
+    def thresholds(self) -> list[float]:
+        """Of each round the priority of the first item that is not in finished batches."""
+        answered = self.answers.answered
+        return [
+            self.threshold_after(finished_batches(self.study, answered, number), number)
+            for number in range(1, self.study.rounds + 1)
+        ]
 
     @cached_property
     def inclusion(self) -> Floats:
         """(items,) the probability that each item was judged: the greatest over the rounds."""
-        rounds = [
-            inclusion(sizes, tau)
-            for sizes, (tau, _) in zip(self.study.pool.sizes.T, self.thresholds, strict=True)
-        ]
-        return np.max(rounds, axis=0)
+        rounds = zip(self.study.pool.sizes.T, self.thresholds, strict=True)
+        return np.max([inclusion(sizes, tau) for sizes, tau in rounds], axis=0)
 
     @cached_property
     def sampled(self) -> Bools:
         """(items,) whether each item was drawn, in any round."""
         rounds = zip(self.study.pool.sizes.T, self.thresholds, strict=True)
-        return np.any(
-            [priorities(self.study.pool.u, sizes) < tau for sizes, (tau, _) in rounds], axis=0
-        )
+        return np.any([priorities(self.study.pool.u, sizes) < tau for sizes, tau in rounds], axis=0)
 
     @cached_property
     def halves(self) -> Bools:
@@ -184,41 +172,41 @@ class StudyEstimates:
         """(items, runs) the weight of each item in the measure of each run."""
         return rank_weights(self.measure, self.study.pool.ranks)
 
+    def weights_of(self, pair: tuple[str, str]) -> Floats:
+        """(items,) the weight of each item in a difference, or in the mean of a run."""
+        run, against = pair
+        names, weights = self.study.run_names, self.weights
+        of_run = weights[:, names.index(run)]
+        return of_run - weights[:, names.index(against)] if against else of_run
+
     def items_of(self, pair: tuple[str, str]) -> SampledItems:
         """The sample for a difference, or for the mean of a run. Raises BadUsage for an item that
         had no chance to be judged.
         """
-        linear, names = LinearMeasure.of(self.measure), self.study.run_names
+        study, linear = self.study, LinearMeasure.of(self.measure)
         if linear is None:
             raise BadUsage(
                 f"{self.measure} is not linear in the gains of items; pool a study with --by "
                 "queries N."
             )
-        weight = self.weights[:, names.index(pair[0])]
-        if pair[1]:
-            weight = weight - self.weights[:, names.index(pair[1])]
-        lost = np.flatnonzero((weight != 0) & (self.study.pool.sizes.max(axis=1) == 0))
+        weight = self.weights_of(pair)
+        lost = np.flatnonzero((weight != 0) & (study.pool.sizes.max(axis=1) == 0))
         if len(lost):
-            item = self.study.pool.item[lost[0]]
-            what = (
-                f"item {shown(item)} decides {'a difference' if pair[1] else 'a mean'} and had no "
-                "chance to be judged"
+            decided, how = (
+                ("a difference", "for this measure") if pair[1] else ("a mean", "with --for means")
             )
             raise BadUsage(
-                f"{what}; pool a study {'for this measure' if pair[1] else 'with --for means'}."
+                f"item {shown(study.pool.item[lost[0]])} decides {decided} and had no chance to be "
+                f"judged; pool a study {how}."
             )
         return SampledItems(
-            n_queries=len(self.study.queries),
-            query=self.study.pool.query,
+            n_queries=len(study.queries),
+            query=study.pool.query,
             weight=weight,
             prediction=self.predictions,
             inclusion=self.inclusion,
             sampled=self.sampled,
-            gain=np.where(
-                np.isnan(self.answers.grade),
-                np.nan,
-                linear.gains(np.nan_to_num(self.answers.grade)),
-            ),
+            gain=_gains(linear, self.answers.grade, np.nan),
         )
 
     @cached_property
@@ -229,9 +217,7 @@ class StudyEstimates:
         linear, guessed = LinearMeasure.of(self.measure), self.study.pool.prior * self.highest_gain
         if self.model is None or linear is None:
             return guessed
-        return np.where(
-            np.isnan(self.model.grade), guessed, linear.gains(np.nan_to_num(self.model.grade))
-        )
+        return _gains(linear, self.model.grade, guessed)
 
     @property
     def highest_gain(self) -> float:
@@ -262,22 +248,20 @@ class StudyEstimates:
         drawing.
         """
         study, pool = self.study, self.study.pool
-        chosen = pool.sizes[:, -1] > 0
-        order = pool.query[chosen][np.sort(np.unique(pool.query[chosen], return_index=True)[1])]
-        if study.design == "reading":
-            open_ = np.unique(pool.query[needed_rows(study, self.answers)])
-        else:
-            open_ = np.unique(pool.query[chosen & ~self.answers.answered])
-        undone = np.flatnonzero(np.isin(order, open_))
-        if not len(undone):
-            return np.sort(order)
-        done = int(undone[0])
-        # Of reading down whole batches of queries: those that end early are the easy ones.
-        return np.sort(
-            order[
-                : done - done % queries_read_together(study) if study.design == "reading" else done
-            ]
+        is_drawn = pool.sizes[:, -1] > 0
+        queries = pool.query[is_drawn]
+        order = queries[np.sort(np.unique(queries, return_index=True)[1])]
+        waiting = (
+            needed_rows(study, self.answers)
+            if study.design == "reading"
+            else is_drawn & ~self.answers.answered
         )
+        undone = np.flatnonzero(np.isin(order, pool.query[waiting]))
+        done = int(undone[0]) if len(undone) else len(order)
+        if len(undone) and study.design == "reading":
+            # Whole batches of queries: those that end early are the easy ones.
+            done -= done % queries_read_together(study)
+        return np.sort(order[:done])
 
     @cached_property
     def values(self) -> list[tuple[Floats, list[Floats]]]:
@@ -293,15 +277,11 @@ class StudyEstimates:
         pool, scale = self.study.pool, list(self.study.grades)
         rows = np.flatnonzero(pool.query == query)
         rows = rows[np.argsort(pool.item[rows])]
-        grades = self.answers.grade[rows]
-        unknown = np.flatnonzero(self.answers.answered[rows] & np.isnan(grades))
-        known = {
-            item: grade
-            for item, grade in zip(pool.item[rows].tolist(), grades.tolist(), strict=True)
-            if not np.isnan(grade)
-        }
-        base = self.values_of(query, rows, known)
-        if not len(unknown):
+        items, grades = pool.item[rows], self.answers.grade[rows]
+        unknown = items[self.answers.answered[rows] & np.isnan(grades)].tolist()
+        known_grades = _graded(items, grades)
+        base = self.values_of(query, rows, known_grades)
+        if not unknown:
             return base, [base]
         if len(scale) ** len(unknown) > _MOST_COMPLETED:
             low, high = self.measure.entry.bounds
@@ -309,11 +289,9 @@ class StudyEstimates:
                 return base, [np.full(len(self.columns), np.nan)]  # it leaves everything open
             corners = product((low, high), repeat=len(self.columns))
             return base, [np.array(corner) for corner in corners]
-        items = pool.item[rows][unknown].tolist()
-        tried = product(scale, repeat=len(unknown))
         return base, [
-            self.values_of(query, rows, known | dict(zip(items, each, strict=True)))
-            for each in tried
+            self.values_of(query, rows, known_grades | dict(zip(unknown, completion, strict=True)))
+            for completion in product(scale, repeat=len(unknown))
         ]
 
     @cached_property
@@ -324,18 +302,14 @@ class StudyEstimates:
         pool, replied = self.study.pool, self.model.replied
         order = np.argsort(pool.query, kind="stable")
         ends = np.searchsorted(pool.query[order], np.arange(len(self.study.queries) + 1))
-        found: dict[int, Floats] = {}
-        for query, (start, end) in enumerate(
-            zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
-        ):
+        values: dict[int, Floats] = {}
+        for query, (start, end) in enumerate(pairwise(ends.tolist())):
             rows = order[start:end]
             if len(rows) and replied[rows].all():
                 rows = rows[np.argsort(pool.item[rows])]
-                grades = zip(pool.item[rows].tolist(), self.model.grade[rows].tolist(), strict=True)
-                found[query] = self.values_of(
-                    query, rows, {item: grade for item, grade in grades if not np.isnan(grade)}
-                )
-        return found
+                grades = _graded(pool.item[rows], self.model.grade[rows])
+                values[query] = self.values_of(query, rows, grades)
+        return values
 
     @cached_property
     def without_model(self) -> str:
@@ -361,19 +335,16 @@ class StudyEstimates:
         """
         name, pool = self.study.queries[query], self.study.pool
         judgments = Judgments.from_dict({name: grades})
-        found = np.zeros(len(self.columns))
-        for place, column in enumerate(self.columns):
-            own = rows[pool.ranks[rows, column] > 0]
+        values = np.zeros(len(self.columns))
+        for position, column in enumerate(self.columns):
+            ranks = pool.ranks[rows, column]
+            item_ranks = zip(pool.item[rows].tolist(), ranks.tolist(), strict=True)
             ranking = Ranking.from_dict(
-                {
-                    name: {
-                        str(pool.item[row]): -float(pool.ranks[row, column]) for row in own.tolist()
-                    }
-                }
+                {name: {str(item): -float(rank) for item, rank in item_ranks if rank > 0}}
             )
             view = JudgedRankings.join(judgments, hits_of_ranking(ranking, judgments, ties="input"))
-            found[place] = float(self.measure(view)[0])
-        return found
+            values[position] = float(self.measure(view)[0])
+        return values
 
     @cached_property
     def folds(self) -> Ints:
@@ -389,36 +360,31 @@ class StudyEstimates:
 
     def _whole(self, pair: tuple[str, str]) -> StudyEstimate:
         if len(self.drawn) < 2:
-            some = "fewer than two queries are judged completely"
+            reason = "fewer than two queries are judged completely"
             if self.study.design == "reading":
-                first = min(queries_read_together(self.study), len(self.study.queries))
-                some = f"the first {first} queries are not read down to their ends"
-            raise NothingToEvaluate(f"{self.study.place}: {some}; judge more of them.")
+                n_first = min(queries_read_together(self.study), len(self.study.queries))
+                reason = f"the first {n_first} queries are not read down to their ends"
+            raise NothingToEvaluate(f"{self.study.place}: {reason}; judge more of them.")
         names = [self.study.run_names[column] for column in self.columns]
 
         def _of(values: Floats) -> float:
-            return float(
-                values[names.index(pair[0])] - (values[names.index(pair[1])] if pair[1] else 0.0)
-            )
+            run, against = (values[names.index(name)] if name else 0.0 for name in pair)
+            return float(run - against)
 
         def _sample(
             choose: Callable[[tuple[Floats, list[Floats]]], float],
         ) -> WholeQueries | PredictedQueries:
-            values = np.array([choose(each) for each in self.values])
+            values = np.array(list(map(choose, self.values)))
             if self.without_model:
                 return WholeQueries(values, len(self.study.queries))
+            drawn = self.drawn.tolist()
+            predicted = {query: _of(of_runs) for query, of_runs in self.model_values.items()}
             return PredictedQueries(
                 values=values,
-                predictions=np.array(
-                    [_of(self.model_values[query]) for query in self.drawn.tolist()]
-                ),
+                predictions=np.array([predicted[query] for query in drawn]),
                 folds=self.folds,
-                others=np.array(
-                    [
-                        _of(own)
-                        for query, own in self.model_values.items()
-                        if query not in self.drawn
-                    ]
+                other_predictions=np.array(
+                    [value for query, value in predicted.items() if query not in drawn]
                 ),
                 population=len(self.study.queries),
             )
@@ -426,9 +392,9 @@ class StudyEstimates:
         judged = np.isin(self.study.pool.query, self.drawn) & self.answers.answered
         return StudyEstimate(
             *pair,
-            middle=_sample(lambda each: _of(each[0])),
-            least=_sample(lambda each: min(map(_of, each[1]))),
-            most=_sample(lambda each: max(map(_of, each[1]))),
+            middle=_sample(lambda values: _of(values[0])),
+            least=_sample(lambda values: min(map(_of, values[1]))),
+            most=_sample(lambda values: max(map(_of, values[1]))),
             judged=int(judged.sum()),
             unknown=int((judged & np.isnan(self.answers.grade)).sum()),
             queries=len(self.drawn),
@@ -447,16 +413,21 @@ class StudyEstimates:
                 self.model.prompt,
                 [str(grade) for grade in self.model.grade.tolist()],
             ]
-        rows = np.flatnonzero(
-            self.sampled
-            if self.study.design == "items"
-            else np.isin(self.study.pool.query, self.drawn)
-        )
-        used = rows[self.answers.answered[rows]]
-        pairs = zip(
-            self.study.pool.query[used].tolist(),
-            self.study.pool.item[used].tolist(),
-            self.answers.grade[used].tolist(),
-            strict=True,
-        )
-        yield sorted((query, item, str(grade)) for query, item, grade in pairs)
+        pool = self.study.pool
+        is_used = (
+            self.sampled if self.study.design == "items" else np.isin(pool.query, self.drawn)
+        ) & self.answers.answered
+        columns = (pool.query, pool.item, self.answers.grade)
+        rows = zip(*(column[is_used].tolist() for column in columns), strict=True)
+        yield sorted((query, item, str(grade)) for query, item, grade in rows)
+
+
+def _gains(linear: LinearMeasure, grades: Floats, unknown: Floats | float) -> Floats:
+    """The gains of grades, and others where a grade is unknown."""
+    return np.where(np.isnan(grades), unknown, linear.gains(np.nan_to_num(grades)))
+
+
+def _graded(items: NDArray[Any], grades: Floats) -> dict[str, float]:
+    """item -> its grade, without unknown ones."""
+    pairs = zip(items.tolist(), grades.tolist(), strict=True)
+    return {item: grade for item, grade in pairs if not np.isnan(grade)}

@@ -4,8 +4,9 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -32,6 +33,8 @@ STUDY, GUIDELINE, QUERIES, DOCUMENTS = (
 )
 JUDGMENTS, LEASES, LOOKS = "judgments", "leases.jsonl", "looks.jsonl"
 SCHEMA = 1
+Pair = tuple[str, str]
+"""A query and an item."""
 
 
 class PooledRun(NamedTuple):
@@ -115,6 +118,11 @@ class Study:
         """The names of the runs, in order."""
         return tuple(run.name for run in self.runs)
 
+    @property
+    def n_pairs(self) -> int:
+        """The number of pairs of runs."""
+        return len(self.runs) * (len(self.runs) - 1) // 2
+
     @cached_property
     def queries(self) -> tuple[str, ...]:
         """The ids of all queries, in the order of their bytes."""
@@ -125,48 +133,57 @@ class Study:
         """The pool with its sizes in all rounds. Raises BadInput where the file does not fit the
         study.
         """
-        path, rounds, runs = (
-            self.place / pool_name(self.rounds),
-            range(1, self.rounds + 1),
-            range(1, len(self.runs) + 1),
-        )
-        names = ["query", "item", "u", "prior"]
-        found = _columns(
-            path,
+        names = {
+            "sizes": [f"size_{number + 1}" for number in range(self.rounds)],
+            "batches": [f"batch_{number + 1}" for number in range(self.rounds)],
+            "ranks": [f"rank_{number + 1}" for number in range(len(self.runs))],
+        }
+        columns = _columns(
+            self.pool_file,
             [
-                *names,
-                *(f"{word}_{n}" for word in ("size", "batch") for n in rounds),
-                *(f"rank_{n}" for n in runs),
+                "query",
+                "item",
+                "u",
+                "prior",
+                *(name for columns_of in names.values() for name in columns_of),
             ],
         )
-        index = {query: place for place, query in enumerate(self.queries)}
-        unknown = next((query for query in found["query"].tolist() if query not in index), None)
+        index = {query: position for position, query in enumerate(self.queries)}
+        queries = columns["query"].tolist()
+        unknown = next((query for query in queries if query not in index), None)
         if unknown is not None:
             raise BadInput(
-                f"{path}: query {shown(unknown)} is not in {QUERIES}; restore the folder from "
-                "a copy."
+                f"{self.pool_file}: query {shown(unknown)} is not in {QUERIES}; restore the folder "
+                "from a copy."
             )
 
-        def _stacked(word: str, numbers: Iterable[int], missing: int) -> Any:
-            cells = [
-                np.ma.filled(np.ma.asarray(found[f"{word}_{number}"]).astype(np.float64), missing)
-                for number in numbers
-            ]
-            return np.column_stack(cells)
+        def _stacked(field: str, missing: int) -> Any:
+            return np.column_stack(
+                [
+                    np.ma.filled(np.ma.asarray(columns[name]).astype(np.float64), missing)
+                    for name in names[field]
+                ]
+            )
 
         return StudyPool(
-            query=np.fromiter(
-                (index[each] for each in found["query"].tolist()),
-                dtype=np.int64,
-                count=len(found["query"]),
-            ),
-            item=found["item"],
-            u=np.asarray(found["u"], dtype=np.float64),
-            prior=np.asarray(found["prior"], dtype=np.float64),
-            sizes=_stacked("size", rounds, 0),
-            batches=_stacked("batch", rounds, -1).astype(np.int64),
-            ranks=_stacked("rank", runs, 0).astype(np.int64),
+            query=np.array([index[query] for query in queries], dtype=np.int64),
+            item=columns["item"],
+            u=np.asarray(columns["u"], dtype=np.float64),
+            prior=np.asarray(columns["prior"], dtype=np.float64),
+            sizes=_stacked("sizes", 0),
+            batches=_stacked("batches", -1).astype(np.int64),
+            ranks=_stacked("ranks", 0).astype(np.int64),
         )
+
+    @property
+    def pool_file(self) -> Path:
+        """The file of the last round."""
+        return self.place / f"rounds/{self.rounds}.parquet"
+
+    def pairs(self, rows: Ints) -> list[Pair]:
+        """The query and the item of some rows of the pool."""
+        queries, items = self.pool.query[rows].tolist(), self.pool.item[rows].tolist()
+        return [(self.queries[query], item) for query, item in zip(queries, items, strict=True)]
 
     @cached_property
     def guideline_digest(self) -> str:
@@ -178,20 +195,12 @@ class Study:
         """A digest of what decides which items are judged; the same after runs are added, and in a
         copy of the folder.
         """
-        first = [(run.name, run.digest) for run in self.runs if run.round == 1]
-        texts = [each.digest for name, each in self.sources.items() if name != "guideline"]
-        design = (
-            self.seed,
-            self.design,
-            self.purpose,
-            self.measure,
-            self.depth,
-            self.batch,
-            self.drawn,
-        )
-        return sha256(
-            json.dumps([design, list(self.grades.items()), first, sorted(texts)]).encode("ascii")
-        ).hexdigest()[:32]
+        runs = [(run.name, run.digest) for run in self.runs if run.round == 1]
+        texts = [file.digest for name, file in self.sources.items() if name != "guideline"]
+        names = ("seed", "design", "purpose", "measure", "depth", "batch", "drawn")
+        design = [getattr(self, name) for name in names]
+        content = [design, list(self.grades.items()), runs, sorted(texts)]
+        return sha256(json.dumps(content).encode("ascii")).hexdigest()[:32]
 
     def query_texts(self, queries: Iterable[str]) -> dict[str, dict[str, Any]]:
         """The rows of some queries by id: `text` and further columns."""
@@ -207,27 +216,19 @@ class Study:
         """
         notes = list[str]()
         files = {f"run {run.name}": StudyFile(run.file, run.digest) for run in self.runs}
-        files |= {
-            name.replace("_", " "): each
-            for name, each in self.sources.items()
-            if name != "guideline"
-        }
-        for name, each in files.items():
-            path = self.place / each.file
+        for name, source in self.sources.items():
+            if name != "guideline":
+                files[name.replace("_", " ")] = source
+        for name, file in files.items():
+            path = self.place / file.file
             if not path.is_file():
                 notes.append(f"{name}: {path} is gone; the study goes on with what was pooled")
-            elif digest_of(path) != each.digest:
-                what = f"{name}: {path} has changed since it was pooled"
+            elif digest_of(path) != file.digest:
                 raise BadInput(
-                    f"{what}; restore the file, or pool it under another name with `rankwell "
-                    "study pool STUDY --add`."
+                    f"{name}: {path} has changed since it was pooled; restore the file, or pool it "
+                    "under another name with `rankwell study pool STUDY --add`."
                 )
         return notes
-
-
-def pool_name(rounds: int) -> str:
-    """The name of the file of the last round."""
-    return f"rounds/{rounds}.parquet"
 
 
 def place_of(file: str | Path, study: Path) -> str:
@@ -240,44 +241,37 @@ def place_of(file: str | Path, study: Path) -> str:
 
 def write_study(study: Study) -> None:
     """Writes study.json, whole or not at all."""
-    head = {
-        name: each
-        for name, each in vars(study).items()
-        if name in Study.__dataclass_fields__ and name != "place"
+    content: dict[str, Any] = {"study": SCHEMA} | {
+        name: getattr(study, name) for name in Study.__dataclass_fields__ if name != "place"
     }
-    grades = [{"grade": grade, "name": name} for grade, name in study.grades.items()]
-    files = {name: each._asdict() for name, each in study.sources.items()}
-    runs = [run._asdict() for run in study.runs]
-    head |= {"grades": grades, "plan": asdict(study.plan), "sources": files, "runs": runs}
-    content = {"study": SCHEMA, **head}
-    write_text(
-        study.place / STUDY,
-        json.dumps({**content, "digest": _digest(content)}, indent=1, ensure_ascii=False) + "\n",
-    )
+    content |= {
+        "grades": [{"grade": grade, "name": name} for grade, name in study.grades.items()],
+        "plan": asdict(study.plan),
+        "sources": {name: file._asdict() for name, file in study.sources.items()},
+        "runs": [run._asdict() for run in study.runs],
+    }
+    content["digest"] = _digest(content)
+    write_text(study.place / STUDY, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
 def _digest(content: Mapping[str, Any]) -> str:
     """The SHA-256 of all that study.json says but the digest itself."""
-    text = json.dumps(
-        {name: each for name, each in content.items() if name != "digest"}, sort_keys=True
-    )
-    return sha256(text.encode("ascii")).hexdigest()
+    described = {name: value for name, value in content.items() if name != "digest"}
+    return sha256(json.dumps(described, sort_keys=True).encode("ascii")).hexdigest()
 
 
-def is_study(place: str | Path) -> bool:
+def is_study(folder: str | Path) -> bool:
     """Whether a place is the folder of a study."""
-    return (Path(place) / STUDY).is_file()
+    return (Path(folder) / STUDY).is_file()
 
 
-def read_study(place: str | Path) -> Study:
+def read_study(name: str | Path) -> Study:
     """The study in a folder. Raises BadInput for another folder, and for a study.json that is not
     one.
     """
-    folder = Path(place)
+    folder = Path(name)
     if not is_study(folder):
-        raise BadInput(
-            f"{place} is not a study; name a folder that `rankwell study pool -o` wrote."
-        )
+        raise BadInput(f"{name} is not a study; name a folder that `rankwell study pool -o` wrote.")
     path = folder / STUDY
     content = read_json(Source(path), "a study")
     if not isinstance(content, dict):
@@ -292,10 +286,10 @@ def read_study(place: str | Path) -> Study:
             )
         study = Study(
             place=folder,
-            grades={float(each["grade"]): str(each["name"]) for each in content["grades"]},
+            grades={float(grade["grade"]): str(grade["name"]) for grade in content["grades"]},
             plan=StudyPlan(**content["plan"]),
-            sources={name: StudyFile(**each) for name, each in content["sources"].items()},
-            runs=tuple(PooledRun(**each) for each in content["runs"]),
+            sources={name: StudyFile(**file) for name, file in content["sources"].items()},
+            runs=tuple(PooledRun(**run) for run in content["runs"]),
             **{name: content[name] for name in _PLAIN},
         )
         if (
@@ -332,14 +326,10 @@ _PLAIN = (
 )
 
 
-def with_pairs(study: Study, pairs: int) -> Study:
-    """The study with the number of planned pairs."""
-    return replace(study, plan=replace(study.plan, pairs=pairs))
-
-
-def _columns(path: Path, names: Sequence[str]) -> dict[str, Any]:
-    """Columns of a Parquet file of the study. Raises BadInput where it is missing or damaged, or
-    lacks a column.
+@contextmanager
+def table_session(path: Path) -> Generator[Any]:
+    """A session that queries a Parquet file of the study. Raises BadInput where it is missing or
+    damaged, or lacks a column.
     """
     import duckdb
 
@@ -347,20 +337,24 @@ def _columns(path: Path, names: Sequence[str]) -> dict[str, Any]:
         raise BadInput(f"{path} is missing; restore the folder of the study from a copy.")
     with undamaged(f"{path}: ", "restore it from a copy"), connected() as session:
         try:
-            return session.execute(f"SELECT {', '.join(names)} FROM {parquet(path)}").fetchnumpy()  # noqa: S608
+            yield session
         except duckdb.BinderException as error:
             raise BadInput(
                 f"{path} does not have the columns of a study; restore it from a copy."
             ) from error
 
 
+def _columns(path: Path, names: Sequence[str]) -> dict[str, Any]:
+    with table_session(path) as session:
+        return session.execute(f"SELECT {', '.join(names)} FROM {parquet(path)}").fetchnumpy()  # noqa: S608
+
+
 def _rows_of(path: Path, key: str, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
-    with undamaged(f"{path}: ", "restore it from a copy"), connected() as session:
-        chosen = np.array(list(dict.fromkeys(ids)), dtype=object)
-        session.register("chosen", {"id": chosen})
-        found = session.execute(
+    with table_session(path) as session:
+        session.register("chosen", {"id": np.array(list(dict.fromkeys(ids)), dtype=object)})
+        table = session.execute(
             f"SELECT * FROM {parquet(path)} WHERE {key} IN (SELECT id FROM chosen)"  # noqa: S608
         )
-        names = [each[0] for each in found.description]
-        rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        names = [column[0] for column in table.description]
+        rows = [dict(zip(names, row, strict=True)) for row in table.fetchall()]
     return {row.pop(key): row for row in rows}

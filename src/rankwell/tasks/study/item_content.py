@@ -31,13 +31,13 @@ class ItemContents:
         """The pictures of the items; none where the study has no pictures, or their folder is
         gone.
         """
-        place = self._study.thumbnails
-        if place is not None:
+        pattern = self._study.thumbnails
+        if pattern is not None:
             with suppress(RankwellError):
-                return ItemPictures(str(self._study.place / place), longest=LONGEST_SIDE).of(
+                return ItemPictures(str(self._study.place / pattern), longest=LONGEST_SIDE).of(
                     self._ids
                 )
-        return None if place is None else Thumbnails({})
+        return None if pattern is None else Thumbnails({})
 
     def content(self, ask: Ask) -> dict[str, Any]:
         """The content of an item: `query` and `item`, each with its texts by name and `fields`,

@@ -2,7 +2,6 @@
 line checked.
 """
 
-import json
 import re
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -10,12 +9,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell.documents import parse_json, unique_keys
+from rankwell.documents import unique_keys
 from rankwell.errors import BadInput, BadUsage, shown
+from rankwell.io.line_files import append_rows, rows_in
 from rankwell.locks import locked
 from rankwell.store import is_draft
-from rankwell.tasks.study.folder import JUDGMENTS, Study
-from rankwell.tasks.study.lines import append_to, lines_in
+from rankwell.tasks.study.folder import JUDGMENTS, Pair, Study
 
 ANSWERS = ("unknown", "open")
 """Actions that answer an item without a grade: the judge cannot tell, or left it open when the
@@ -24,6 +23,7 @@ batch ended.
 ACTIONS = (*ANSWERS, "postpone", "note")
 PURPOSES = ("repeat", "gold")
 """Purposes of lines that estimates do not use."""
+_TEXTS = ("time", "judge", "query", "item")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
@@ -45,7 +45,7 @@ class JournalLine(NamedTuple):
     purpose: str = ""
 
     @property
-    def pair(self) -> tuple[str, str]:
+    def pair(self) -> Pair:
         """Query and item."""
         return self.query, self.item
 
@@ -115,10 +115,7 @@ def append_lines(study: Study, lines: Sequence[JournalLine]) -> None:
         return
     path = journal_of(study, lines[0].judge)
     path.parent.mkdir(exist_ok=True)
-    text = "".join(json.dumps(_written(line), ensure_ascii=False) + "\n" for line in lines).encode(
-        "utf-8", "surrogateescape"
-    )
-    append_to(path, text)
+    append_rows(path, map(_written, lines))
 
 
 def _written(line: JournalLine) -> dict[str, Any]:
@@ -141,8 +138,8 @@ def read_journals(study: Study) -> Journals:
     """
     lines, notes = list[JournalLine](), list[str]()
     for path in _files(study):
-        own, torn = read_journal(path, study.grades)
-        lines += own
+        of_judge, torn = read_journal(path, study.grades)
+        lines += of_judge
         notes += [torn] if torn else []
     return Journals(lines, tuple(notes))
 
@@ -151,21 +148,9 @@ def read_journal(path: Path, grades: Iterable[float]) -> tuple[list[JournalLine]
     """The lines of one journal, and a note where the last one is torn, "" elsewhere. Raises
     BadInput, naming file and line.
     """
-    (texts, is_torn), known = lines_in(path), set(grades)
-    lines = [
-        journal_line(
-            parse_json(text, str(path), "an object per line", line=number, pairs=unique_keys),
-            f"{path}:{number}",
-            path.stem,
-            known,
-        )
-        for number, text in enumerate(texts, 1)
-        if text.strip()
-    ]
-    return (
-        lines,
-        f"{path}: the last line was not written to its end, and is dropped" if is_torn else "",
-    )
+    (rows, is_torn), scale = rows_in(path, pairs=unique_keys), set(grades)
+    torn = f"{path}: the last line was not written to its end, and is dropped" * is_torn
+    return [journal_line(row, where, path.stem, scale) for where, row in rows], torn
 
 
 def journal_line(content: Any, where: str, judge: str, grades: set[float]) -> JournalLine:
@@ -174,19 +159,19 @@ def journal_line(content: Any, where: str, judge: str, grades: set[float]) -> Jo
     """
     if not isinstance(content, Mapping):
         raise BadInput(f"{where}: {shown(content)}; expected an object with query, item and grade.")
-    for name in ("time", "judge", "query", "item"):
-        if not isinstance(content.get(name), str) or not content[name]:
-            raise BadInput(f"{where}: {name} is {shown(content.get(name))}; expected a string.")
+    wrong = next(
+        (name for name in _TEXTS if not isinstance(content.get(name), str) or not content[name]),
+        None,
+    )
+    if wrong is not None:
+        raise BadInput(f"{where}: {wrong} is {shown(content.get(wrong))}; expected a string.")
     if content["judge"] != judge:
         raise BadInput(
             f"{where}: judge {shown(content['judge'])} in the journal of {judge!r}; move the "
             "line to its own journal."
         )
-    grade, action, purpose = (
-        content.get("grade"),
-        content.get("action", ""),
-        content.get("purpose", ""),
-    )
+    grade = content.get("grade")
+    action, purpose = content.get("action", ""), content.get("purpose", "")
     if grade is None and action not in ACTIONS:
         raise BadInput(
             f"{where}: no grade, and the action {shown(action)}; expected one of "
@@ -195,15 +180,15 @@ def journal_line(content: Any, where: str, judge: str, grades: set[float]) -> Jo
     if grade is not None and (
         isinstance(grade, bool) or not isinstance(grade, (int, float)) or float(grade) not in grades
     ):
-        listed = ", ".join(f"{each:g}" for each in sorted(grades))
+        scale = ", ".join(f"{number:g}" for number in sorted(grades))
         raise BadInput(
-            f"{where}: grade {shown(grade)}; the scale of the study is {listed}. Correct the line."
+            f"{where}: grade {shown(grade)}; the scale of the study is {scale}. Correct the line."
         )
     if purpose not in ("", *PURPOSES):
         raise BadInput(
             f"{where}: purpose {shown(purpose)}; expected one of {', '.join(PURPOSES)}, or none."
         )
-    seconds, place = content.get("seconds"), content.get("place")
+    seconds, position = content.get("seconds"), content.get("place")
     return JournalLine(
         content["time"],
         judge,
@@ -213,7 +198,7 @@ def journal_line(content: Any, where: str, judge: str, grades: set[float]) -> Jo
         action if grade is None else "",
         str(content.get("note") or ""),
         float(seconds) if isinstance(seconds, (int, float)) else None,
-        place if isinstance(place, int) else None,
+        position if isinstance(position, int) else None,
         str(content.get("guideline") or ""),
         purpose,
     )
@@ -221,22 +206,21 @@ def journal_line(content: Any, where: str, judge: str, grades: set[float]) -> Jo
 
 def line_of(study: Study, query: str, item: str) -> str:
     """The file and line of the first judgment of an item."""
-    for path in _files(study):
-        for number, text in enumerate(lines_in(path)[0], 1):
-            content: Any = (
-                parse_json(text, str(path), "an object per line", line=number)
-                if text.strip()
-                else {}
-            )
-            if (content.get("query"), content.get("item")) == (query, item):
-                return f"{path}:{number}"
-    return str(study.place / JUDGMENTS)
+    return next(
+        (
+            where
+            for path in _files(study)
+            for where, row in rows_in(path)[0]
+            if (row.get("query"), row.get("item")) == (query, item)
+        ),
+        str(study.place / JUDGMENTS),
+    )
 
 
-def last_answers(lines: Iterable[JournalLine]) -> dict[tuple[str, str], dict[str, JournalLine]]:
+def last_answers(lines: Iterable[JournalLine]) -> dict[Pair, dict[str, JournalLine]]:
     """The last answer of each judge to each query and item."""
-    found: dict[tuple[str, str], dict[str, JournalLine]] = {}
+    answers: dict[Pair, dict[str, JournalLine]] = {}
     for line in lines:
         if line.is_answer:
-            found.setdefault(line.pair, {})[line.judge] = line
-    return found
+            answers.setdefault(line.pair, {})[line.judge] = line
+    return answers

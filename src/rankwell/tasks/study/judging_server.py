@@ -87,11 +87,11 @@ class JudgingServer(ThreadingHTTPServer):
     def is_known(self, cookie: str) -> bool:
         """Whether a request has the cookie of this session."""
         try:
-            found = SimpleCookie(cookie).get(self.cookie_name)
+            morsel = SimpleCookie(cookie).get(self.cookie_name)
         except CookieError:
             return False
-        return found is not None and secrets.compare_digest(
-            found.value.encode(), self._cookie.encode()
+        return morsel is not None and secrets.compare_digest(
+            morsel.value.encode(), self._cookie.encode()
         )
 
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -163,8 +163,8 @@ class _Handler(BaseHTTPRequestHandler):
             )
         elif self.path == "/state":
             self._send_json(self.server.session.state())
-        elif found := re.fullmatch(r"/items/([0-9]{1,18})/([0-9]{1,18})", self.path):
-            self._send_json(self.server.session.item(int(found[1]), int(found[2])))
+        elif match := re.fullmatch(r"/items/([0-9]{1,18})/([0-9]{1,18})", self.path):
+            self._send_json(self.server.session.item(int(match[1]), int(match[2])))
         else:
             raise _Refused(HTTPStatus.NOT_FOUND, "There is nothing at this address.")
 
@@ -203,11 +203,11 @@ class _Handler(BaseHTTPRequestHandler):
         if origin != self.server.origin if origin is not None else needs_origin:
             raise _Refused(HTTPStatus.FORBIDDEN, "Another site has sent this request.")
         if not self.server.is_known(self.headers.get("Cookie", "")):
-            what = (
+            advice = (
                 "Open the session with the file that `rankwell study judge` names; its link works "
                 "once."
             )
-            raise _Refused(HTTPStatus.FORBIDDEN, what)
+            raise _Refused(HTTPStatus.FORBIDDEN, advice)
 
     def _body(self) -> bytes:
         """The content of the request. Raises _Refused for one that is too long, or of unknown

@@ -61,13 +61,13 @@ class JudgingAct(NamedTuple):
         """The act in a request. Raises BadUsage for anything else."""
         if not isinstance(content, Mapping):
             raise BadUsage(f"{shown(content)}; expected an object.")
-        turn, ask, seconds = (content.get(name) for name in ("turn", "ask", "seconds"))
-        grade, action, note = (
-            content.get("grade"),
-            content.get("action", ""),
-            content.get("note", ""),
+        turn, ask, seen_answer, grade, seconds = (
+            content.get(name) for name in ("turn", "ask", "seen", "grade", "seconds")
         )
-        if not all(isinstance(each, int) and not isinstance(each, bool) for each in (turn, ask)):
+        action, note = content.get("action", ""), content.get("note", "")
+        if not all(
+            isinstance(number, int) and not isinstance(number, bool) for number in (turn, ask)
+        ):
             raise BadUsage("turn and ask: expected integers.")
         if (
             not isinstance(seconds, (int, float))
@@ -87,18 +87,18 @@ class JudgingAct(NamedTuple):
                 f"grade {shown(grade)}, action {shown(action)}; expected a grade of the "
                 "study, or an action."
             )
-        seen = content.get("seen")
-        if not (seen is None or isinstance(seen, (int, float, str))):
-            raise BadUsage(f"seen {shown(seen)}; expected the answer that the page displays.")
-        number = round(float(seconds), 1)
+        if not (seen_answer is None or isinstance(seen_answer, (int, float, str))):
+            raise BadUsage(
+                f"seen {shown(seen_answer)}; expected the answer that the page displays."
+            )
         return cls(
             int(turn),  # pyright: ignore[reportArgumentType]
             int(ask),  # pyright: ignore[reportArgumentType]
-            seen,
+            seen_answer,
             float(grade) if is_grade else None,  # pyright: ignore[reportArgumentType]
             "" if is_grade else action,
             note,
-            number,
+            round(float(seconds), 1),
         )
 
 
@@ -148,8 +148,8 @@ class JudgingSession:
         """The content of an item. Raises OutdatedAct for one of another turn."""
         with self._lock:
             self._refuse_outdated(turn, ask)
-            contents, chosen = self._contents, self._asks[ask]
-        return contents.content(chosen)
+            contents, item = self._contents, self._asks[ask]
+        return contents.content(item)
 
     def act(self, act: JudgingAct) -> dict[str, Any]:
         """Writes a line, and returns what has become of the item. Raises OutdatedAct, and OSError

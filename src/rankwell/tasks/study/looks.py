@@ -7,11 +7,10 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from rankwell.documents import parse_json
-from rankwell.errors import BadInput, count_of, shown
+from rankwell.errors import count_of
+from rankwell.io.line_files import append_rows, records_in
 from rankwell.tasks.study.folder import LOOKS, Study
 from rankwell.tasks.study.journal import now
-from rankwell.tasks.study.lines import append_to, lines_in
 
 
 class Look(NamedTuple):
@@ -43,35 +42,27 @@ class Looks(NamedTuple):
         """The number of a look in the plan, the level of its intervals, and what they are corrected
         for.
         """
-        level, plan = (
-            100 * self.level,
-            f"{count_of(self.planned, 'look')} and {count_of(self.pairs or pairs, 'pair')}",
-        )
-        intervals = f"{100 * self.corrected_level(pairs):.4g} % intervals"
+        planned = count_of(self.planned, "look")
+        plan = f"{planned} and {count_of(self.pairs or pairs, 'pair')}"
+        level, intervals = 100 * self.level, f"{100 * self.corrected_level(pairs):.4g} % intervals"
         if look <= self.planned:
             return f"look {look} of {self.planned}: {intervals}, {level:g} % corrected for {plan}"
-        beyond = (
+        return (
             f"look {look}, beyond the {self.planned} planned: {intervals}, corrected for {plan} "
-            "alone"
+            f"alone, so that {level:g} % for all looks together is not guaranteed"
         )
-        return f"{beyond}, so that {level:g} % for all looks together is not guaranteed"
 
 
 def read_looks(study: Study) -> Looks:
     """The looks of a study. Raises BadInput for a line that is not one."""
-    path, found = study.place / LOOKS, list[Look]()
-    for number, text in enumerate(lines_in(path)[0], 1):
-        line: Any = parse_json(text, str(path), "a look per line", line=number)
-        try:
-            found.append(
-                Look(str(line["time"]), int(line["look"]), str(line["digest"]), int(line["pairs"]))
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise BadInput(
-                f"{path}:{number}: {shown(line)} is not a look; restore the file from a copy."
-            ) from error
-    pairs = study.plan.pairs or (found[0].pairs if found else None)
-    return Looks(tuple(found), study.plan.looks, pairs, study.plan.level)
+    looks = records_in(
+        study.place / LOOKS,
+        "a look",
+        lambda row: Look(str(row["time"]), int(row["look"]), str(row["digest"]), int(row["pairs"])),
+        "restore the file from a copy",
+    )
+    pairs = study.plan.pairs or (looks[0].pairs if looks else None)
+    return Looks(tuple(looks), study.plan.looks, pairs, study.plan.level)
 
 
 def take_look(
@@ -83,8 +74,8 @@ def take_look(
     shown_data: all that decides the estimate, as JSON can hold it.
     """
     digest = "sha256:" + hashlib.sha256(json.dumps(shown_data, sort_keys=True).encode()).hexdigest()
-    known = next((look for look in looks.looks if look.digest == digest), None)
-    if known is None:
-        known = Look(now(), len(looks.looks) + 1, digest, looks.pairs or pairs)
-        append_to(study.place / LOOKS, json.dumps(known._asdict()).encode() + b"\n")
-    return known, known.look <= looks.planned
+    look = next((look for look in looks.looks if look.digest == digest), None)
+    if look is None:
+        look = Look(now(), len(looks.looks) + 1, digest, looks.pairs or pairs)
+        append_rows(study.place / LOOKS, [look._asdict()])
+    return look, look.look <= looks.planned

@@ -19,10 +19,10 @@ from rankwell.engines import EngineFailure
 from rankwell.engines.http_client import HttpClient, HttpFailure
 from rankwell.errors import BadInput, BadUsage, sentence, shown
 from rankwell.report.options import Progress
-from rankwell.tasks.study.folder import Study
+from rankwell.tasks.study.folder import Pair, Study
 from rankwell.tasks.study.journal import now
 from rankwell.tasks.study.model_prompts import ModelPrompt, grade_of, orders_a_grade
-from rankwell.tasks.study.model_replies import ModelReply, append_reply, known_pairs, read_replies
+from rankwell.tasks.study.model_replies import ModelReply, append_reply, read_replies, settings_of
 from rankwell.tasks.study.options import ModelOptions
 
 _PASSING = (408, 425, 429)
@@ -167,12 +167,13 @@ class HttpJudge:
                 text = self.secrets.redact(str(failure))
                 status = getattr(failure, "status", None)
                 if status is not None and status not in _PASSING and status < 500:
-                    named = next(
+                    parameter = next(
                         (name for name in self.options.sent_parameters if name in text), None
                     )
                     advice = (
-                        f" --parameter {named}= leaves {named} out, and NAME=VALUE sends another."
-                        if named
+                        f" --parameter {parameter}= leaves {parameter} out, and NAME=VALUE sends "
+                        "another."
+                        if parameter
                         else ""
                     )
                     raise BadInput(
@@ -189,7 +190,7 @@ class HttpJudge:
         """One answer. Raises EngineFailure."""
         client = self.client
         try:
-            found = client.json("POST", "/chat/completions", body, self.authorization)
+            reply = client.json("POST", "/chat/completions", body, self.authorization)
         except OSError as error:
             raise EngineFailure(
                 "disconnected", f"{type(error).__name__}: {error.strerror or error}"
@@ -197,18 +198,22 @@ class HttpJudge:
         finally:
             client.close()
         try:
-            text = found["choices"][0]["message"]["content"]
+            text = reply["choices"][0]["message"]["content"]
         except (KeyError, IndexError, TypeError) as error:
             raise EngineFailure(
-                "malformed", f"the answer has no choices[0].message.content: {shown(found, 100)}"
+                "malformed", f"the answer has no choices[0].message.content: {shown(reply, 100)}"
             ) from error
         return self.secrets.redact(str(text or ""))
 
 
 def _pause(failure: EngineFailure, wait: float) -> float:
     """Seconds to wait: those that the server names, else a doubled wait."""
-    named = failure.retry_after if isinstance(failure, HttpFailure) else None
-    return min(float(named), _LONGEST_PAUSE) if named is not None and named.isdecimal() else wait
+    retry_after = failure.retry_after if isinstance(failure, HttpFailure) else None
+    return (
+        min(float(retry_after), _LONGEST_PAUSE)
+        if retry_after is not None and retry_after.isdecimal()
+        else wait
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,20 +243,20 @@ class FunctionJudge:
         a string.
         """
         try:
-            found = self.function(question.query_text, question.document)
+            value = self.function(question.query_text, question.document)
         except (Exception, SystemExit) as error:
-            what = (
+            problem = (
                 f"{self.options.callable} fails on item {shown(question.item)}: "
                 f"{type(error).__name__}: {error}"
             )
-            raise BadInput(f"{what}; correct the function.") from error
-        if isinstance(found, (bool, np.bool_)) or not isinstance(
-            found, (int, float, str, np.integer, np.floating)
+            raise BadInput(f"{problem}; correct the function.") from error
+        if isinstance(value, (bool, np.bool_)) or not isinstance(
+            value, (int, float, str, np.integer, np.floating)
         ):
             raise BadInput(
-                f"{self.options.callable} returned {shown(found)}; expected a grade or a string."
+                f"{self.options.callable} returned {shown(value)}; expected a grade or a string."
             )
-        return found if isinstance(found, str) else float(found)
+        return value if isinstance(value, str) else float(value)
 
 
 def judge_of(study: Study, options: ModelOptions) -> ModelJudge:
@@ -289,35 +294,34 @@ def ask(
     Raises BadInput for a request that is refused, and KeyboardInterrupt; the replies to those
     before it, and on their way, are kept.
     """
-    settings = ModelReply(
-        "", "", judge.prompt, judge.parameters, "", "", "", None, False, 0.0, ""
-    ).settings
-    known = known_pairs(read_replies(study, judge.model), settings)
-    every = _pairs(study)
-    missing = [pair for pair in every if pair not in known]
-    chosen = missing if at_most is None else missing[:at_most]
+    settings = settings_of(judge.prompt, judge.parameters)
+    replied = {
+        reply.pair for reply in read_replies(study, judge.model) if reply.settings == settings
+    }
+    pairs = _pairs(study)
+    missing = [pair for pair in pairs if pair not in replied]
+    asked_pairs = missing if at_most is None else missing[:at_most]
     new, failed, in_a_row, failure, refusal = 0, 0, 0, "", None
-    questions = _questions(study, chosen, longest)
+    questions = _questions(study, asked_pairs, longest)
     with interrupts_held(
         "waiting for the replies that are on their way; a second Ctrl-C loses them"
     ):
         for answer in _answers(judge, questions, jobs):
-            if isinstance(answer.found, EngineFailure):
-                failed, in_a_row, failure = failed + 1, in_a_row + 1, str(answer.found)
-            elif isinstance(answer.found, Exception):
-                refusal = refusal or answer.found
+            reply = answer.found
+            if isinstance(reply, EngineFailure):
+                failed, in_a_row, failure = failed + 1, in_a_row + 1, str(reply)
+            elif isinstance(reply, Exception):
+                refusal = refusal or reply
             else:
-                append_reply(
-                    study, _kept(study, judge, answer.question, answer.found, answer.seconds)
-                )
+                append_reply(study, _kept(study, judge, answer.question, reply, answer.seconds))
                 new, in_a_row = new + 1, 0
                 if progress is not None:
-                    progress("ask", new, len(chosen))
+                    progress("ask", new, len(asked_pairs))
             if in_a_row == _MOST_FAILED or refusal is not None or is_interrupted():
                 questions.close()  # no more are asked; answers on their way still arrive
     if refusal is not None:
         raise refusal
-    return AskingOutcome(new, len(every) - len(missing), failed, len(missing) - new, failure)
+    return AskingOutcome(new, len(pairs) - len(missing), failed, len(missing) - new, failure)
 
 
 def _answers(
@@ -357,24 +361,19 @@ def _answers(
 
 def _answer(judge: ModelJudge, question: ItemToGrade) -> ModelAnswer:
     started = time.monotonic()
-    found: str | float | Exception
+    reply: str | float | Exception
     try:
-        found = judge.answer(question)
+        reply = judge.answer(question)
     except Exception as error:
-        found = error
-    return ModelAnswer(question, found, time.monotonic() - started)
+        reply = error
+    return ModelAnswer(question, reply, time.monotonic() - started)
 
 
 def _kept(
-    study: Study, judge: ModelJudge, question: ItemToGrade, found: str | float, seconds: float
+    study: Study, judge: ModelJudge, question: ItemToGrade, reply: str | float, seconds: float
 ) -> ModelReply:
-    grade = (
-        grade_of(found, study.grades)
-        if isinstance(found, str)
-        else found
-        if found in study.grades
-        else None
-    )
+    is_text = isinstance(reply, str)
+    grade = grade_of(reply, study.grades) if is_text else reply if reply in study.grades else None
     return ModelReply(
         time=now(),
         model=judge.model,
@@ -386,28 +385,21 @@ def _kept(
         grade=grade,
         flagged=question.flagged,
         seconds=round(seconds, 3),
-        text=found if isinstance(found, str) else f"{found:g}",
+        text=reply if is_text else f"{reply:g}",
     )
 
 
-def _pairs(study: Study) -> list[tuple[str, str]]:
+def _pairs(study: Study) -> list[Pair]:
     """The items to ask for: of sampled items those that decide, else all; in the order of the
     pool.
     """
-    pool = study.pool
-    rows = (
-        np.flatnonzero(pool.sizes.max(axis=1) > 0)
-        if study.design == "items"
-        else np.arange(len(pool.item))
-    )
-    return [
-        (study.queries[query], item)
-        for query, item in zip(pool.query[rows].tolist(), pool.item[rows].tolist(), strict=True)
-    ]
+    sizes = study.pool.sizes
+    is_asked = sizes.max(axis=1) > 0 if study.design == "items" else np.ones(len(sizes), np.bool_)
+    return study.pairs(np.flatnonzero(is_asked))
 
 
 def _questions(
-    study: Study, pairs: list[tuple[str, str]], longest: int, piece: int = 200
+    study: Study, pairs: list[Pair], longest: int, piece: int = 200
 ) -> Generator[ItemToGrade]:
     """The questions with their texts, read in pieces; an item without a text is asked by its id."""
     for start in range(0, len(pairs), piece):
@@ -417,7 +409,7 @@ def _questions(
         for query, item in part:
             document = documents.get(item, {}).get("text")
             title = documents.get(item, {}).get("title")
-            whole = item if document is None else f"{title}\n{document}" if title else str(document)
+            text = item if document is None else f"{title}\n{document}" if title else str(document)
             yield ItemToGrade(
-                query, item, str(queries.get(query, {}).get("text") or query), whole[:longest]
+                query, item, str(queries.get(query, {}).get("text") or query), text[:longest]
             )

@@ -54,15 +54,15 @@ class ModelPrompt:
             raise BadInput(
                 f"{name}: {error.strerror}; name a text file with the prompt."
             ) from error
-        places = _PLACE.findall(text)
-        missing = next((each for each in _NEEDED if each not in places), None)
+        fields = _PLACE.findall(text)
+        missing = next((field for field in _NEEDED if field not in fields), None)
         if missing is not None:
             raise BadInput(f"{name} has no {{{missing}}}; write it where the {missing} belongs.")
-        unknown = next((each for each in places if each not in _KNOWN), None)
+        unknown = next((field for field in fields if field not in _KNOWN), None)
         if unknown is not None:
             raise BadInput(
                 f"{name}: unknown place {{{unknown}}}; expected "
-                f"{', '.join(f'{{{each}}}' for each in _KNOWN)}."
+                f"{', '.join(f'{{{field}}}' for field in _KNOWN)}."
             )
         return cls(text)
 
@@ -104,10 +104,10 @@ def grade_of(reply: str, scale: Mapping[float, str]) -> float | None:
     """
     text = _THOUGHT.sub("", reply)
     bare = _BARE.fullmatch(text)
-    found = [bare[1]] if bare else _GRADE.findall(text)
-    if len(found) != 1:
+    grades = [bare[1]] if bare else _GRADE.findall(text)
+    if len(grades) != 1:
         return None
-    grade = float(found[0])
+    grade = float(grades[0])
     return grade if grade in scale else None
 
 

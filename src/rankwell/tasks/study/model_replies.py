@@ -5,18 +5,17 @@ disk; read back checked.
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwell.core.tables import Bools, Floats, Judgments
-from rankwell.documents import parse_json
 from rankwell.errors import BadInput, BadUsage, shown
-from rankwell.store import Source, is_draft
-from rankwell.tasks.study.folder import Study
-from rankwell.tasks.study.lines import append_to, lines_in
+from rankwell.io.line_files import append_rows, records_in, rows_in
+from rankwell.store import is_draft
+from rankwell.tasks.study.folder import Pair, Study
 
 MODELS = "models"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -42,14 +41,19 @@ class ModelReply(NamedTuple):
     text: str
 
     @property
-    def pair(self) -> tuple[str, str]:
+    def pair(self) -> Pair:
         """Query and item."""
         return self.query, self.item
 
     @property
     def settings(self) -> str:
         """All that decides a reply, as a text."""
-        return json.dumps([self.prompt, self.parameters], sort_keys=True)
+        return settings_of(self.prompt, self.parameters)
+
+
+def settings_of(prompt: str, parameters: Mapping[str, Any]) -> str:
+    """All that decides a reply, as a text."""
+    return json.dumps([prompt, parameters], sort_keys=True)
 
 
 class ModelGrades(NamedTuple):
@@ -83,15 +87,10 @@ def read_replies(study: Study, model: str) -> list[ModelReply]:
     """The replies of a model so far; a torn last line is left out. Raises BadInput, naming file and
     line, for any other line.
     """
-    path, found = replies_of(study, model), list[ModelReply]()
-    for number, text in enumerate(lines_in(path)[0], 1):
-        content: Any = parse_json(text, str(path), "a reply per line", line=number)
-        try:
-            reply = ModelReply(**content)
-        except TypeError as error:
-            raise BadInput(
-                f"{path}:{number}: {shown(content)} is not a reply; restore the file from a copy."
-            ) from error
+    path = replies_of(study, model)
+    advice = "restore the file from a copy"
+    replies = records_in(path, "a reply", lambda row: ModelReply(**row), advice)
+    for number, reply in enumerate(replies, 1):
         is_grade = reply.grade is None or reply.grade in study.grades
         if (
             reply.model != model
@@ -102,8 +101,7 @@ def read_replies(study: Study, model: str) -> list[ModelReply]:
                 f"{path}:{number}: {shown(reply.grade)} is not a reply of {model} on the "
                 "scale; remove the line."
             )
-        found.append(reply)
-    return found
+    return replies
 
 
 def known_models(study: Study) -> list[str]:
@@ -123,57 +121,49 @@ def append_reply(study: Study, reply: ModelReply) -> None:
     """
     path = replies_of(study, reply.model)
     path.parent.mkdir(exist_ok=True)
-    append_to(
-        path,
-        json.dumps(reply._asdict(), ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n",
-    )
+    append_rows(path, [reply._asdict()])
 
 
 def model_grades(study: Study, model: str) -> ModelGrades:
     """The grades of a model for the pool. Raises BadUsage where it has no reply."""
     replies = read_replies(study, model)
     if not replies:
-        known = known_models(study)
-        have = f"; there are replies of {', '.join(known)}" if known else ""
+        models = known_models(study)
+        have = f"; there are replies of {', '.join(models)}" if models else ""
         raise BadUsage(
             f"--model {shown(model)}: it has no replies{have}. Ask it with `rankwell study "
             "model-judge`."
         )
-    own = {reply.pair: reply for reply in replies if reply.settings == replies[-1].settings}
-    pool, names = study.pool, study.queries
-    grade, replied = np.full(len(pool.item), np.nan), np.zeros(len(pool.item), dtype=np.bool_)
-    for row, (query, item) in enumerate(zip(pool.query.tolist(), pool.item.tolist(), strict=True)):
-        reply = own.get((names[query], item))
+    current = {reply.pair: reply for reply in replies if reply.settings == replies[-1].settings}
+    n_items = len(study.pool.item)
+    grade, replied = np.full(n_items, np.nan), np.zeros(n_items, dtype=np.bool_)
+    for row, pair in enumerate(study.pairs(np.arange(n_items))):
+        reply = current.get(pair)
         if reply is not None:
             replied[row] = True
             grade[row] = np.nan if reply.grade is None else reply.grade
-    counts = (
-        sum(each.grade is None for each in own.values()),
-        sum(each.flagged for each in own.values()),
+    return ModelGrades(
+        model,
+        replies[-1].prompt,
+        grade,
+        replied,
+        invalid=sum(reply.grade is None for reply in current.values()),
+        flagged=sum(reply.flagged for reply in current.values()),
+        others=len(replies) - len(current),
     )
-    return ModelGrades(model, replies[-1].prompt, grade, replied, *counts, len(replies) - len(own))
 
 
 def model_judgments(study: Study, model: str) -> Judgments:
     """The valid grades of a model as judgments, for exports that say that they are a model's.
     Raises as `model_grades`.
     """
-    found, pool, names = model_grades(study, model), study.pool, study.queries
-    rows = np.flatnonzero(~np.isnan(found.grade)).tolist()
-    grades: dict[str, dict[str, float]] = {}
-    for row in rows:
-        grades.setdefault(names[pool.query[row]], {})[str(pool.item[row])] = float(found.grade[row])
-    return Judgments.from_dict(grades)
-
-
-def known_pairs(replies: Iterable[ModelReply], settings: str) -> set[tuple[str, str]]:
-    """The items that have a reply under these settings."""
-    return {reply.pair for reply in replies if reply.settings == settings}
+    grade = model_grades(study, model).grade
+    rows = np.flatnonzero(~np.isnan(grade))
+    queries, items = zip(*study.pairs(rows), strict=True) if len(rows) else ((), ())
+    return Judgments.from_rows(queries, items, grade[rows])
 
 
 def _name_in(path: Path) -> str:
     """The name of the model in a file of replies."""
-    content: Any = parse_json(
-        Source(path).read().partition(b"\n")[0], str(path), "a reply per line", line=1
-    )
-    return str(content.get("model")) if isinstance(content, Mapping) else path.stem
+    rows, _ = rows_in(path)
+    return str(rows[0][1].get("model")) if rows else path.stem

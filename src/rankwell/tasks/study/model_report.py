@@ -12,22 +12,34 @@ import numpy as np
 
 from rankwell.core.exact import exact_mean
 from rankwell.core.tables import Floats, Ints, figure
-from rankwell.errors import NothingToEvaluate
+from rankwell.errors import NothingToEvaluate, count_of
 from rankwell.evaluation.linear import LinearMeasure
-from rankwell.report import PrintedFigure, Row
+from rankwell.locks import locked
+from rankwell.report import Aside, Format, Output, PrintedFigure, Row
+from rankwell.report.options import Progress
 from rankwell.stats.query_sample import WholeQueries
+from rankwell.store import writing_to
+from rankwell.task import printed_rows
 from rankwell.tasks.study.agreement import (
     InclusionWeights,
     JudgeComparison,
-    Pair,
     RatedItems,
     compare_raters,
 )
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.estimation import StudyEstimates
-from rankwell.tasks.study.folder import Study
-from rankwell.tasks.study.journal import JournalLine
-from rankwell.tasks.study.model_replies import ModelGrades
+from rankwell.tasks.study.folder import Pair, Study, read_study
+from rankwell.tasks.study.journal import JournalLine, read_journals
+from rankwell.tasks.study.model_asking import AskingOutcome, ask, judge_of
+from rankwell.tasks.study.model_replies import (
+    MODELS,
+    ModelGrades,
+    model_grades,
+    read_replies,
+    replies_of,
+)
+from rankwell.tasks.study.options import ModelOptions
+from rankwell.tasks.study.verdicts import shown_interval
 
 LEVEL = 0.95
 PEOPLE = "people"
@@ -72,14 +84,9 @@ class ModelReport:
         """The agreement of people and the model; None without an item that both graded."""
         if not len(self.both):
             return None
-        pool, names, grade = self.study.pool, self.study.queries, self.estimates.answers.grade
-        grades: dict[Pair, Sequence[float]] = {
-            (names[pool.query[row]], str(pool.item[row])): (
-                float(grade[row]),
-                float(self.model.grade[row]),
-            )
-            for row in self.both.tolist()
-        }
+        rows, people = self.both, self.estimates.answers.grade
+        pairs = zip(people[rows].tolist(), self.model.grade[rows].tolist(), strict=True)
+        grades = dict(zip(self.study.pairs(rows), pairs, strict=True))
         weights = InclusionWeights.of(self.study, self.lines).weights
         rated = RatedItems((PEOPLE, self.model.model), grades)
         return compare_raters(
@@ -91,49 +98,38 @@ class ModelReport:
         """The bias for each run, then for each pair; none without an item, or a query, that both
         judged.
         """
-        names = self.study.run_names
-        chosen = [(run, "") for run in names] + self.estimates.pairs
-        if self.study.design == "items":
-            found = (
-                [(*pair, self._sampled_bias(pair)) for pair in chosen]
-                if self.estimates.sampled.any()
-                else []
-            )
-        else:
-            found = [(*pair, self._whole_bias(pair)) for pair in chosen]
+        is_sampled = self.study.design == "items"
+        if is_sampled and not self.estimates.sampled.any():
+            return []
+        bias_of = self._sampled_bias if is_sampled else self._whole_bias
+        pairs = [(run, "") for run in self.study.run_names] + self.estimates.pairs
+        biases = [(pair, bias_of(pair)) for pair in pairs]
         return [
-            Bias(run, against, WholeQueries(values, 2**53))
-            for run, against, values in found
-            if len(values) > 1
+            Bias(*pair, WholeQueries(values, 2**53)) for pair, values in biases if len(values) > 1
         ]
 
     def _sampled_bias(self, pair: Pair) -> Floats:
         """(queries,) Σ c(model - human)/π over the sampled items of each query that both graded."""
-        found, linear = self.estimates, LinearMeasure.of(self.study.parsed_measure)
+        estimates, linear = self.estimates, LinearMeasure.of(self.study.parsed_measure)
         if linear is None:
             return np.zeros(0)
-        rows = self.both[found.sampled[self.both]]
-        weight = found.weights[rows, self.study.run_names.index(pair[0])]
-        if pair[1]:
-            weight = weight - found.weights[rows, self.study.run_names.index(pair[1])]
-        off = linear.gains(self.model.grade[rows]) - linear.gains(found.answers.grade[rows])
-        terms, n = weight * off / found.inclusion[rows], len(self.study.queries)
-        return np.bincount(self.study.pool.query[rows], weights=terms, minlength=n).astype(
-            np.float64
-        )
+        rows = self.both[estimates.sampled[self.both]]
+        off = linear.gains(self.model.grade[rows]) - linear.gains(estimates.answers.grade[rows])
+        terms = estimates.weights_of(pair)[rows] * off / estimates.inclusion[rows]
+        queries, n = self.study.pool.query[rows], len(self.study.queries)
+        return np.bincount(queries, weights=terms, minlength=n).astype(np.float64)
 
     def _whole_bias(self, pair: Pair) -> Floats:
         """(queries,) the difference of the values by both, over queries that both judged
         completely.
         """
-        found, names = self.estimates, self.study.run_names
-        rows = [
-            (own[0], found.model_values.get(query))
-            for query, own in zip(found.drawn.tolist(), found.values, strict=True)
+        estimates, names = self.estimates, self.study.run_names
+        differences = [
+            estimates.model_values[query] - people
+            for query, (people, _) in zip(estimates.drawn.tolist(), estimates.values, strict=True)
+            if query in estimates.model_values
         ]
-        off = np.array([model - people for people, model in rows if model is not None]).reshape(
-            -1, len(names)
-        )
+        off = np.array(differences).reshape(-1, len(names))
         return off[:, names.index(pair[0])] - (off[:, names.index(pair[1])] if pair[1] else 0.0)
 
     def differences(self) -> Iterator[Row]:
@@ -142,7 +138,8 @@ class ModelReport:
         """
         try:
             corrected = {
-                (each.run, each.against): each.middle.mean for each in self.estimates.differences()
+                (estimate.run, estimate.against): estimate.middle.mean
+                for estimate in self.estimates.differences()
             }
         except NothingToEvaluate:
             corrected = {}
@@ -156,16 +153,15 @@ class ModelReport:
 
     def _alone(self, pair: Pair) -> float | None:
         """The difference by the model's grades alone, over what it answered."""
-        found, names = self.estimates, self.study.run_names
-        columns = [names.index(run) for run in pair]
+        estimates, names = self.estimates, self.study.run_names
         linear = LinearMeasure.of(self.study.parsed_measure)
         if self.study.design != "items" or linear is None:
-            own = np.array(list(found.model_values.values())).reshape(-1, len(names))
-            return exact_mean(own[:, columns[0]] - own[:, columns[1]]) if len(own) else None
+            values = np.array(list(estimates.model_values.values())).reshape(-1, len(names))
+            run, against = (values[:, names.index(name)] for name in pair)
+            return exact_mean(run - against) if len(values) else None
         rows = ~np.isnan(self.model.grade)
-        gains = linear.gains(self.model.grade[rows])
         return float(
-            ((found.weights[rows, columns[0]] - found.weights[rows, columns[1]]) * gains).sum()
+            (estimates.weights_of(pair)[rows] * linear.gains(self.model.grade[rows])).sum()
         )
 
     def notes(self) -> list[str]:
@@ -176,32 +172,24 @@ class ModelReport:
                 "`rankwell study judge`"
             ]
         lacking = int((self.estimates.answers.answered & ~self.model.replied).sum())
-        found = (
+        notes = (
             [f"{lacking} judged items are not asked yet; agreement and bias leave them out"]
             if lacking
             else []
         )
-        for each in self.biases:
-            if (
-                each.against
-                and each.interval is not None
-                and not each.interval[0] <= 0 <= each.interval[1]
-            ):
-                better, worse = (
-                    (each.run, each.against) if each.sample.mean > 0 else (each.against, each.run)
-                )
-                low, high = (figure(end, "share", signed=True) for end in each.interval)
-                what = (
+        for bias in self.biases:
+            if bias.against and bias.interval and not bias.interval[0] <= 0 <= bias.interval[1]:
+                runs = (bias.run, bias.against)
+                better, worse = runs if bias.sample.mean > 0 else reversed(runs)
+                notes.append(
                     f"warning: {self.model.model} favours {better} over {worse}: its bias differs "
-                    "by"
+                    f"by {figure(bias.sample.mean, 'share', signed=True)} "
+                    f"{shown_interval(bias.interval, 'share', signed=True)}"
                 )
-                found.append(
-                    f"{what} {figure(each.sample.mean, 'share', signed=True)} [{low}, {high}]"
-                )
-        return found
+        return notes
 
     def tables(self) -> list[list[Row]]:
-        """The tables for people, those without rows left out."""
+        """The tables for people."""
         comparison = self.comparison
         coefficients = (
             []
@@ -211,51 +199,46 @@ class ModelReport:
         confusion = [] if comparison is None else comparison.shown_confusion(self.study.grades)
         biases: list[Row] = [
             {
-                "run": each.run,
-                "bias of the model": PrintedFigure(figure(each.sample.mean, "share", signed=True)),
-                f"{100 * LEVEL:g} % interval": _interval(each.interval),
+                "run": bias.run,
+                "bias of the model": PrintedFigure(figure(bias.sample.mean, "share", signed=True)),
+                f"{100 * LEVEL:g} % interval": shown_interval(bias.interval, "share", signed=True),
             }
-            for each in self.biases
-            if not each.against
+            for bias in self.biases
+            if not bias.against
         ]
-        return [
-            table for table in (coefficients, confusion, biases, list(self.differences())) if table
-        ]
+        return [coefficients, confusion, biases, list(self.differences())]
 
     def rows(self) -> list[Row]:
         """The rows for programs."""
-        found = (
-            [] if self.comparison is None else list(self.comparison.rows(list(self.study.grades)))
-        )
-        for each in self.biases:
-            low, high = each.interval or (None, None)
-            names = {
-                "kind": "bias",
-                "judge": self.model.model,
-                "against": PEOPLE,
-                "run": each.run,
-                "other_run": each.against or None,
-            }
-            found.append(
+        comparison, grades = self.comparison, list(self.study.grades)
+        rows = [] if comparison is None else list(comparison.rows(grades))
+        for bias in self.biases:
+            low, high = bias.interval or (None, None)
+            rows.append(
                 {
-                    **names,
-                    "value": each.sample.mean,
+                    "kind": "bias",
+                    "judge": self.model.model,
+                    "against": PEOPLE,
+                    "run": bias.run,
+                    "other_run": bias.against or None,
+                    "value": bias.sample.mean,
                     "low": low,
                     "high": high,
-                    "queries": len(each.sample.values),
+                    "queries": len(bias.sample.values),
                 }
             )
         for row in self.differences():
-            names = {
-                "kind": "sign",
-                "judge": self.model.model,
-                "run": row["run"],
-                "other_run": row["against"],
-            }
-            found.append(
-                {**names, "model_alone": row["model alone"], "corrected": row["corrected"]}
+            rows.append(
+                {
+                    "kind": "sign",
+                    "judge": self.model.model,
+                    "run": row["run"],
+                    "other_run": row["against"],
+                    "model_alone": row["model alone"],
+                    "corrected": row["corrected"],
+                }
             )
-        return found
+        return rows
 
 
 def _sign(value: float | None) -> str:
@@ -264,10 +247,67 @@ def _sign(value: float | None) -> str:
     return "0" if value == 0 else "+" if value > 0 else "−"
 
 
-def _interval(bounds: tuple[float, float] | None) -> str:
-    return (
-        "none"
-        if bounds is None
-        else f"[{figure(bounds[0], 'share', signed=True)}, "
-        f"{figure(bounds[1], 'share', signed=True)}]"
-    )
+def print_model_report(
+    folder: str, *, options: ModelOptions, format: Format = "table", progress: Progress = None
+) -> Output:
+    """Asks a model for what it has not answered, and compares its grades with those of people."""
+    study = read_study(folder)
+    study.refuse_changed_files()
+    judge = judge_of(study, options)
+    with writing_to(study.place):
+        (study.place / MODELS).mkdir(exist_ok=True)
+        with locked(replies_of(study, judge.model)):
+            done = ask(
+                study,
+                judge,
+                at_most=options.at_most,
+                longest=options.longest,
+                jobs=options.jobs,
+                progress=progress,
+            )
+    exit_code = 5 if done.failed else 0
+    if not read_replies(study, judge.model):
+        return Output(notes=tuple(_outcome_notes(study, done, None)), exit_code=exit_code)
+    grades, journals = model_grades(study, judge.model), read_journals(study)
+    report = ModelReport(study, journals.lines, grades)
+    notes = (*journals.notes, *_outcome_notes(study, done, grades), *report.notes())
+    text = printed_rows(report.rows(), format, tables=report.tables(), notes=notes)
+    return Output(text, notes, exit_code)
+
+
+def _outcome_notes(study: Study, done: AskingOutcome, grades: ModelGrades | None) -> list[str]:
+    """Notes on the run and on the replies."""
+    notes: list[str] = [
+        Aside(
+            f"{count_of(done.new, 'new reply', 'new replies')}, {done.known} known, "
+            f"{count_of(done.left, 'item')} left"
+        )
+    ]
+    if done.failed:
+        notes.append(
+            f"{count_of(done.failed, 'item has', 'items have')} no answer ({done.failure}); "
+            "run the same command again"
+        )
+    if grades is not None:
+        n_replies = int(grades.replied.sum())
+        if grades.invalid:
+            notes.append(
+                f"{grades.invalid} of {n_replies} replies have not exactly one grade of the "
+                "scale; they count as no grade"
+            )
+        if grades.flagged:
+            flagged = count_of(
+                grades.flagged, "document looks as if it", "documents look as if they"
+            )
+            notes.append(
+                f"{flagged} ordered a grade (flagged in {replies_of(study, grades.model).name})"
+            )
+        if grades.others:
+            notes.append(
+                count_of(
+                    grades.others,
+                    "reply was made under another prompt or other parameters, and is not used",
+                    "replies were made under other prompts or parameters, and are not used",
+                )
+            )
+    return notes

@@ -76,18 +76,20 @@ def _embedded(study: Study, judge: str, items: SittingItems) -> str:
     """The JSON of a page: what it displays, and the ids for the lines that it writes."""
     contents = ItemContents(study, items.asks)
     queries = list(dict.fromkeys(ask.query for ask in items.asks))
-    places, texts = {query: place for place, query in enumerate(queries)}, dict[str, Any]()
+    query_numbers, texts = {query: number for number, query in enumerate(queries)}, dict[str, Any]()
     asks = list[dict[str, Any]]()
     for ask in items.asks:
         content = contents.content(ask)
         texts[ask.query] = content["query"]
-        asks.append({"query": places[ask.query], "content": content["item"], "ids": list(ask)})
+        asks.append(
+            {"query": query_numbers[ask.query], "content": content["item"], "ids": list(ask)}
+        )
     number = "rest" if items.batch is None else f"{items.batch.round}-{items.batch.number + 1}"
-    known = embedded_json(
+    identified = embedded_json(
         {"ids": [list(ask) for ask in items.asks], "study": [study.identity, judge, number]}
     )
     identity = hashlib.sha256(
-        f"{study.guideline_digest} {known}".encode("utf-8", "surrogateescape")
+        f"{study.guideline_digest} {identified}".encode("utf-8", "surrogateescape")
     ).hexdigest()[:32]
     head = page_head(study, judge) | batch_counts(study, items.batch)
     return embedded_json(
@@ -103,7 +105,7 @@ def _embedded(study: Study, judge: str, items: SittingItems) -> str:
     )
 
 
-def collect_judgments(study: Study, place: str) -> CollectedLines:
+def collect_judgments(study: Study, file: str) -> CollectedLines:
     """Appends the lines of a downloaded file that its judge's journal lacks, in order of time; the
     same file again adds none.
 
@@ -112,16 +114,16 @@ def collect_judgments(study: Study, place: str) -> CollectedLines:
     Raises BadInput, naming file and line, for a line that is not one of this study, even where both
     studies pool its item; then nothing is read.
     """
-    source = Source(place)
+    source = Source(file)
     lines, torn = _lines(source, study)
     judge = lines[0].judge
     journal = journal_of(study, judge)
     with held_journal(study, judge):
         before = read_journal(journal, study.grades)[0] if journal.exists() else []
-        known = {_identity(line) for line in before}
+        known_lines = {_identity(line) for line in before}
         latest = {(line.pair, line.purpose): line.time for line in before if line.is_final}
         unknown = sorted(
-            (line for line in dict.fromkeys(lines) if _identity(line) not in known),
+            (line for line in dict.fromkeys(lines) if _identity(line) not in known_lines),
             key=lambda line: line.time,
         )
         new = [
@@ -136,22 +138,21 @@ def collect_judgments(study: Study, place: str) -> CollectedLines:
     )
 
 
-def _refuse_other_study(named: Any, study: Study, where: str) -> None:
+def _refuse_other_study(other_study: Any, study: Study, where: str) -> None:
     """Raises BadInput where a line was written for another study, or names none."""
-    if not isinstance(named, dict) or not all(
-        isinstance(named.get(key), str) for key in ("name", "identity")
+    if not isinstance(other_study, dict) or not all(
+        isinstance(other_study.get(key), str) for key in ("name", "identity")
     ):
         raise BadInput(
-            f"{where}: study is {shown(named)}; expected its name and identity, as pages of "
+            f"{where}: study is {shown(other_study)}; expected its name and identity, as pages of "
             "`--page` write them."
         )
-    if named["identity"] != study.identity:
-        other, own = (identity[:8] for identity in (named["identity"], study.identity))
-        what = (
-            f"judged for the study {shown(named['name'])} (identity {shown(other)}), not for "
-            f"{study.place} ({own!r})"
+    if other_study["identity"] != study.identity:
+        other_identity = shown(other_study["identity"][:8])
+        raise BadInput(
+            f"{where}: judged for the study {shown(other_study['name'])} (identity "
+            f"{other_identity}), not for {study.place} ({study.identity[:8]!r}); collect it there."
         )
-        raise BadInput(f"{where}: {what}; collect it there.")
 
 
 def _identity(line: JournalLine) -> tuple[Any, ...]:
@@ -164,7 +165,7 @@ def _lines(source: Source, study: Study) -> tuple[list[JournalLine], str]:
     a whole line.
     """
     texts = list(enumerate(source.read().split(b"\n"), 1))
-    found, judge, grades, torn = dict[int, JournalLine](), "", set(study.grades), ""
+    lines, judge, grades, torn = dict[int, JournalLine](), "", set(study.grades), ""
     for number, text in texts:
         if not text.strip():
             continue
@@ -174,7 +175,7 @@ def _lines(source: Source, study: Study) -> tuple[list[JournalLine], str]:
                 text, source.name, "a judgment per line", line=number, pairs=unique_keys
             )
         except BadLine:
-            if number < len(texts) or not found:
+            if number < len(texts) or not lines:
                 raise
             torn = f"{where}: the last line was not written to its end, and is dropped"
             break
@@ -185,16 +186,18 @@ def _lines(source: Source, study: Study) -> tuple[list[JournalLine], str]:
                     f"{where}: {shown(judge)} is not the name of a judge; collect files of "
                     "pages of this study."
                 )
-        found[number] = journal_line(content, where, judge, grades)
+        lines[number] = journal_line(content, where, judge, grades)
         _refuse_other_study(content.get("study"), study, where)
-    if not found:
+    if not lines:
         raise BadInput(f"{source.name} has no judgments; download them again from the page.")
-    pool = batches_of(study, {line.pair for line in found.values()})
-    for number, line in found.items():
+    pool = batches_of(study, {line.pair for line in lines.values()})
+    for number, line in lines.items():
         if line.pair not in pool and line.purpose != "gold":
-            what = (
+            problem = (
                 f"item {shown(line.item)} of query {shown(line.query)} is not in the pool of "
                 f"{study.place}"
             )
-            raise BadInput(f"{source.name}:{number}: {what}; collect files of pages of this study.")
-    return list(found.values()), torn
+            raise BadInput(
+                f"{source.name}:{number}: {problem}; collect files of pages of this study."
+            )
+    return list(lines.values()), torn

@@ -7,11 +7,19 @@ from typing import Annotated, Any, Literal
 
 from rankwell.core.options import Doc, Input, JudgmentColumns, Option, RunColumns
 from rankwell.errors import BadUsage, shown
+from rankwell.report.options import InputOption
 from rankwell.stats import check_level
 
 Purpose = Literal["differences", "means"]
 Design = Literal["items", "queries", "reading"]
 DEFAULT_GRADES = "0=not relevant,1=related,2=relevant,3=perfectly relevant"
+
+
+def _refuse_below_one(options: Any, *names: str) -> None:
+    for name in names:
+        value = getattr(options, name)
+        if value is not None and value < 1:
+            raise BadUsage(f"--{name.replace('_', '-')} is {value}; expected a positive integer.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +41,7 @@ class PoolOptions:
     ] = "differences"
     by: Annotated[
         list[str] | None,
-        Option(many=True),
+        Option(takes_all=True),
         Doc("`queries N`: whole queries are drawn, N of them, and judged completely."),
     ] = None
     depth: Annotated[
@@ -76,15 +84,18 @@ class PoolOptions:
     level: Annotated[float, Doc("Level of the intervals before correction.")] = 0.95
     seed: Annotated[int, Doc("Seed of the permanent random numbers.")] = 0
     columns: RunColumns = None
+    add: Annotated[
+        list[str] | None,
+        Input(),
+        Doc(
+            "A run to add to a study that exists; repeat it for more. Its items are judged in a "
+            "round of their own."
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         check_level(self.level)
-        for name in ("depth", "batch", "looks", "pairs_planned"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise BadUsage(
-                    f"--{name.replace('_', '-')} is {value}; expected a positive integer."
-                )
+        _refuse_below_one(self, "depth", "batch", "looks", "pairs_planned")
         if self.looks > 1000:
             raise BadUsage(f"--looks is {self.looks}; expected 1000 at most.")
         if self.seed < 0:
@@ -144,6 +155,27 @@ class EstimateOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PlanOptions:
+    """The choices of a plan."""
+
+    difference: Annotated[float, Doc("Size of the difference to find with 80 % power.")] = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreementOptions:
+    """The choices of a comparison of judges."""
+
+    gold: Annotated[
+        InputOption, Doc("Judgments with known grades; each judge is compared with them.")
+    ] = None
+    qrels_columns: JudgmentColumns = None
+    level: Annotated[float, Doc("Level of the intervals.")] = 0.95
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+
+
+@dataclass(frozen=True, kw_only=True)
 class JudgeOptions:
     """The choices of a judge's session. Raises BadUsage for shares out of range."""
 
@@ -175,22 +207,22 @@ def known_grades(text: str) -> dict[float, str]:
     """The names of grades by their numbers, in ascending order. Raises BadUsage for a scale that is
     not one.
     """
-    found: dict[float, str] = {}
+    names: dict[float, str] = {}
     for part in text.split(","):
         number, equals, name = part.strip().partition("=")
         try:
             grade = float(number)
         except ValueError:
             grade = -1.0
-        if not equals or not name.strip() or not 0 <= grade < 1000 or grade in found:
+        if not equals or not name.strip() or not 0 <= grade < 1000 or grade in names:
             raise BadUsage(
                 f"--grades {text!r}: {part.strip()!r} is not a new grade with its name; write "
                 "0=not relevant,1=relevant."
             )
-        found[grade] = name.strip()
-    if len(found) < 2 or min(found) != 0:
+        names[grade] = name.strip()
+    if len(names) < 2 or min(names) != 0:
         raise BadUsage(f"--grades {text!r}: expected at least two grades, the lowest of them 0.")
-    return dict(sorted(found.items()))
+    return dict(sorted(names.items()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,15 +278,15 @@ class ModelOptions:
             "several threads."
         ),
     ] = 1
+    at_most: Annotated[
+        int | None, Doc("Ask for at most this number of items; 0 only compares.")
+    ] = None
 
     def __post_init__(self) -> None:
         self.sent_parameters  # noqa: B018 - raises BadUsage
-        for name in ("longest", "attempts", "jobs"):
-            if getattr(self, name) < 1:
-                raise BadUsage(
-                    f"--{name.replace('_', '-')} is {getattr(self, name)}; expected a "
-                    "positive integer."
-                )
+        if self.at_most is not None and self.at_most < 0:
+            raise BadUsage(f"--at-most is {self.at_most}; expected an integer from 0.")
+        _refuse_below_one(self, "longest", "attempts", "jobs")
         if self.jobs > 256:
             raise BadUsage(f"--jobs is {self.jobs}; expected 256 at most.")
         if not self.timeout > 0:
@@ -265,27 +297,32 @@ class ModelOptions:
         """The parameters of a request: values are JSON where they can be, else texts. Raises
         BadUsage.
         """
-        named: dict[str, Any] = {}
+        parameters: dict[str, Any] = {}
         for text in self.parameter or ():
             name, equals, value = text.partition("=")
-            if not equals or not name or name in named or name in ("model", "messages", "longest"):
+            if (
+                not equals
+                or not name
+                or name in parameters
+                or name in ("model", "messages", "longest")
+            ):
                 raise BadUsage(
                     f"--parameter {shown(text)}: expected NAME=VALUE, a NAME once, and none "
                     "of model, messages, longest."
                 )
             try:
-                named[name] = json.loads(value) if value else None
-                json.dumps(named[name], allow_nan=False)
+                parameters[name] = json.loads(value) if value else None
+                json.dumps(parameters[name], allow_nan=False)
             except json.JSONDecodeError:
-                named[name] = value
+                parameters[name] = value
             except ValueError as error:
                 raise BadUsage(
                     f"--parameter {shown(text)}: {value} is not a number in JSON; give a "
                     "finite number."
                 ) from error
-        known = {} if named.get("max_completion_tokens") else {"max_tokens": 512}
+        defaults = {} if parameters.get("max_completion_tokens") else {"max_tokens": 512}
         return {
             name: value
-            for name, value in ({"temperature": 0.0} | known | named).items()
+            for name, value in ({"temperature": 0.0} | defaults | parameters).items()
             if value is not None
         }

@@ -45,17 +45,20 @@ class PlannedStep(NamedTuple):
 
         t = student_quantile(level, max(self.queries - 1, 1))
         z = 0.0 if exact else NormalDist().inv_cdf((1 + level) / 2)
-        these, like = (
-            tuple(factor * each for each in errors)
-            for factor, errors in ((z, self.forecast.these), (t, self.forecast.like))
+        same, like = (
+            tuple(factor * error for error in errors)
+            for factor, errors in (
+                (z, self.forecast.these_queries),
+                (t, self.forecast.queries_like_these),
+            )
         )
-        return (these[0], these[1], these[2]), (like[0], like[1], like[2])
+        return (same[0], same[1], same[2]), (like[0], like[1], like[2])
 
-    def finds(self, difference: float, level: float, place: int = 0) -> bool:
+    def finds(self, difference: float, level: float, bound: int = 0) -> bool:
         """Whether a difference of this size is found with 80 % power. place: 0 for the forecast, 1
         and 2 for its range.
         """
-        sd = self.forecast.like[place] * math.sqrt(self.queries)
+        sd = self.forecast.queries_like_these[bound] * math.sqrt(self.queries)
         least = minimal_detectable_difference(sd, self.queries, alpha=1 - level, power=POWER)
         return least is not None and least <= difference
 
@@ -86,18 +89,18 @@ class StudyForecasts:
         """
         return self.estimates.study.design != "items" and bool(np.ptp(self._values) == 0)
 
-    def step(self, place: int) -> PlannedStep:
+    def step(self, end_number: int) -> PlannedStep:
         """The forecast at a batch end, by its place; made when it is needed, as each goes through
         all items.
         """
-        if place not in self._steps:
-            end, more = self._ends[place]
-            self._steps[place] = (
+        if end_number not in self._steps:
+            end, more = self._ends[end_number]
+            self._steps[end_number] = (
                 self._sampled(end)
                 if self.estimates.study.design == "items"
                 else self._whole(end, more)
             )
-        return self._steps[place]
+        return self._steps[end_number]
 
     @cached_property
     def _steps(self) -> dict[int, PlannedStep]:
@@ -111,17 +114,14 @@ class StudyForecasts:
     def _values(self) -> Floats:
         study = self.estimates.study
         if len(self.estimates.drawn) < 2:
-            first = "two queries are judged completely"
+            condition = "two queries are judged completely"
             if study.design == "reading":
-                first = (
-                    f"the first {min(queries_read_together(study), len(study.queries))} queries "
-                    "are read down to their ends"
-                )
-            what = (
-                f"{study.place}: no forecast before {first}, because the spread of their "
-                "differences is not known"
+                n_first = min(queries_read_together(study), len(study.queries))
+                condition = f"the first {n_first} queries are read down to their ends"
+            raise NothingToEvaluate(
+                f"{study.place}: no forecast before {condition}, because the spread of their "
+                "differences is not known; judge them with `rankwell study judge`."
             )
-            raise NothingToEvaluate(f"{what}; judge them with `rankwell study judge`.")
         return self.estimates.whole_values(self.pair)
 
     @cached_property
@@ -132,10 +132,10 @@ class StudyForecasts:
         study = self.estimates.study
         if study.design == "items":
             batches = study.pool.batches[:, -1]
-            tau, _ = self.estimates.thresholds[-1]
+            tau = self.estimates.thresholds[-1]
             left = (priorities(study.pool.u, study.pool.sizes[:, -1]) >= tau) & (batches >= 0)
             more = np.cumsum(np.bincount(batches[left & ~self.estimates.sampled]))
-            return [(each + 1, int(more[each])) for each in np.unique(batches[left]).tolist()]
+            return [(batch + 1, int(more[batch])) for batch in np.unique(batches[left]).tolist()]
         n_all, done = study.drawn or len(study.queries), len(self._values)
         apart = queries_read_together(study) if study.design == "reading" else _FEWEST
         numbers = dict.fromkeys([*range(done + apart, n_all, apart), n_all])
@@ -144,34 +144,29 @@ class StudyForecasts:
     @cached_property
     def _per_query(self) -> float:
         """The number of judgments that a whole query takes."""
-        found, study = self.estimates, self.estimates.study
+        estimates, study = self.estimates, self.estimates.study
         if study.design == "reading":
-            read = found.answers.answered & np.isin(study.pool.query, found.drawn)
+            read = estimates.answers.answered & np.isin(study.pool.query, estimates.drawn)
             return float(read.sum()) / max(len(self._values), 1)
         return float((study.pool.sizes[:, -1] > 0).sum()) / (study.drawn or len(study.queries))
 
     def _sampled(self, end: int) -> PlannedStep:
-        found, study, items = self.estimates, self.estimates.study, self._items
-        prior = study.pool.prior * (1 - study.pool.prior) * found.highest_gain**2
+        estimates, study, items = self.estimates, self.estimates.study, self._items
+        prior = study.pool.prior * (1 - study.pool.prior) * estimates.highest_gain**2
         sampled, pi = self._drawn(end)
         judged = int(sampled.sum())
-        base = ForecastItems.of(items, expected_shares(items, found.halves, pi), prior)
-        more = judged - int(items.sampled.sum())
-        return PlannedStep(
-            more, judged, forecast(base, pi, sampled, seed=study.seed), items.n_queries
-        )
+        base = ForecastItems.of(items, expected_shares(items, estimates.halves, pi), prior)
+        expected = forecast(base, pi, sampled, seed=study.seed)
+        return PlannedStep(judged - int(items.sampled.sum()), judged, expected, items.n_queries)
 
     def _drawn(self, end: int) -> tuple[Bools, Floats]:
         """(items,) which are judged after so many batches of the last round, and the probability of
         each.
         """
-        found, pool = self.estimates, self.estimates.study.pool
-        batches, ranked = pool.batches[:, -1], priorities(pool.u, pool.sizes[:, -1])
-        rest = ranked[(batches < 0) | (batches >= end)]
-        pi = np.maximum(
-            found.inclusion, inclusion(pool.sizes[:, -1], float(rest.min(initial=np.inf)))
-        )
-        return found.sampled | ((batches >= 0) & (batches < end)), pi
+        estimates, pool = self.estimates, self.estimates.study.pool
+        batches, tau = pool.batches[:, -1], estimates.threshold_after(end, estimates.study.rounds)
+        pi = np.maximum(estimates.inclusion, inclusion(pool.sizes[:, -1], tau))
+        return estimates.sampled | ((batches >= 0) & (batches < end)), pi
 
     def _whole(self, n: int, more: int) -> PlannedStep:
         study = self.estimates.study
@@ -181,13 +176,13 @@ class StudyForecasts:
 
 def listed_steps(forecasts: StudyForecasts) -> list[PlannedStep]:
     """The batch ends at or after 50, 100, 200, … more judgments, and the last."""
-    places, target = list[int](), FIRST
-    for place, more in enumerate(forecasts.more[:-1]):
+    positions, target = list[int](), FIRST
+    for position, more in enumerate(forecasts.more[:-1]):
         if more >= target:
-            places.append(place)
+            positions.append(position)
             while target <= more:
                 target *= 2
-    return [forecasts.step(place) for place in (*places, len(forecasts.more) - 1)]
+    return [forecasts.step(position) for position in (*positions, len(forecasts.more) - 1)]
 
 
 def judgments_needed(
@@ -199,9 +194,11 @@ def judgments_needed(
 
     def _needed(bound: int) -> int | None:
         n = len(forecasts.more)
-        place = bisect_left(
-            range(n), True, key=lambda each: forecasts.step(each).finds(difference, level, bound)
+        end_number = bisect_left(
+            range(n),
+            True,
+            key=lambda end_number: forecasts.step(end_number).finds(difference, level, bound),
         )
-        return forecasts.more[place] if place < n else None
+        return forecasts.more[end_number] if end_number < n else None
 
     return tuple(map(_needed, (0, 1, 2)))

@@ -4,7 +4,7 @@ judging, batches.
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -26,6 +26,7 @@ from rankwell.stats.priority_sampling import (
     sampling_sizes,
 )
 from rankwell.store import encode_id
+from rankwell.tasks.study.batches import finished_batches
 from rankwell.tasks.study.folder import Study, StudyPool
 from rankwell.tasks.study.options import Design
 
@@ -78,18 +79,18 @@ def pool_depth(measure: Measure, depth: int | None, design: Design) -> int:
     measure.
     """
     cutoff = measure.cutoff
-    chosen = depth or cutoff
-    if chosen is None:
+    n_ranks = depth or cutoff
+    if n_ranks is None:
         raise BadUsage(
             f"{measure} looks at whole rankings; say with --depth how many ranks are pooled."
         )
-    if cutoff is not None and chosen < cutoff:
+    if cutoff is not None and n_ranks < cutoff:
         raise BadUsage(
-            f"--depth {chosen}: {measure} looks at {cutoff} ranks; pool at least so many."
+            f"--depth {n_ranks}: {measure} looks at {cutoff} ranks; pool at least so many."
         )
     if design == "queries":
-        refuse_shallow(measure, chosen)
-    return chosen
+        refuse_shallow(measure, n_ranks)
+    return n_ranks
 
 
 def refuse_shallow(measure: Measure, depth: int) -> None:
@@ -123,7 +124,7 @@ class PooledRanks:
 
 def pooled_ranks(
     runs: Sequence[str],
-    known: Sequence[str],
+    known_queries: Sequence[str],
     depth: int,
     *,
     columns: ColumnChoice | None = None,
@@ -138,7 +139,7 @@ def pooled_ranks(
     Raises BadInput for a query of a run that is not known, and for ids that are not UTF-8;
     NothingToEvaluate for empty runs.
     """
-    queries = sort_ids(known)
+    queries = sort_ids(known_queries)
     judgments = Judgments(
         tuple(queries), np.zeros(len(queries) + 1, dtype=np.int64), [], np.zeros(0)
     )
@@ -162,9 +163,9 @@ def pooled_ranks(
     if not numbers:
         raise NothingToEvaluate("the runs have no items; there is nothing to pool.")
     order, names = order_ids(list(numbers)), list(numbers)
-    place = np.empty(len(names), dtype=np.int64)
-    place[order] = np.arange(len(names))
-    keys = [part.query * len(names) + place[part.item] for part in parts]
+    new_number = np.empty(len(names), dtype=np.int64)
+    new_number[order] = np.arange(len(names))
+    keys = [part.query * len(names) + new_number[part.item] for part in parts]
     pool = np.sort(np.concatenate(keys), kind="stable")  # fast, as every part is nearly sorted
     pool = pool[np.diff(pool, prepend=-1) > 0]
     ranks, column = np.zeros((len(pool), sum(part.n_runs for part in parts)), dtype=np.int64), 0
@@ -176,13 +177,19 @@ def pooled_ranks(
         before[np.searchsorted(pool, keys[0])] = np.arange(len(keys[0]))
     owner, item = np.divmod(pool, len(names))
     is_first = np.diff(owner, prepend=-1) > 0
-    kept, ids = (
+    pooled_queries, ids = (
         tuple(queries[query] for query in owner[is_first].tolist()),
-        [names[each] for each in order.tolist()],
+        [names[item] for item in order.tolist()],
     )
-    _refuse_bytes(kept, ids)
+    _refuse_bytes(pooled_queries, ids)
     return PooledRanks(
-        kept, ids, np.cumsum(is_first) - 1, item, ranks, before, tuple(dict.fromkeys(notes))
+        pooled_queries,
+        ids,
+        np.cumsum(is_first) - 1,
+        item,
+        ranks,
+        before,
+        tuple(dict.fromkeys(notes)),
     )
 
 
@@ -231,12 +238,12 @@ def _first_items(run: str, hits: Hits, *, is_new: bool) -> Ranking:
 
 def _refuse_bytes(queries: Sequence[str], items: Sequence[str]) -> None:
     """Raises BadInput for an id with bytes that are not UTF-8, which no table of a study holds."""
-    for each in (*queries, *items):
+    for name in (*queries, *items):
         try:
-            each.encode("utf-8")
+            name.encode("utf-8")
         except UnicodeEncodeError as error:
             raise BadInput(
-                f"the id {shown(each)} is not UTF-8, and a study cannot hold it; rename it in "
+                f"the id {shown(name)} is not UTF-8, and a study cannot hold it; rename it in "
                 "every file."
             ) from error
 
@@ -262,70 +269,92 @@ def default_batch(queries: int) -> int:
     return min(_MOST_BATCH, max(_LEAST_BATCH, 3 * queries))
 
 
+@dataclass(frozen=True, eq=False)
+class EarlierRounds:
+    """The earlier rounds of the items of a pool: (items,) those that need no judgment any more, and
+    (items, rounds) sizes and batches.
+    """
+
+    answered: Bools
+    sizes: Floats
+    batches: Ints
+
+    @classmethod
+    def of(cls, study: Study, answered: Bools, rows: Ints) -> "EarlierRounds":
+        """Those of a study. answered: of its pool. rows: (items,) the row of each item in that
+        pool, -1 for a new one.
+
+        Batches that are not finished end with their round. Later rounds judge some of their items,
+        too; a batch that they happened to finish would make every chance of an item too high.
+        """
+        pool, is_old = study.pool, rows >= 0
+        batches = pool.batches.copy()
+        for number, column in enumerate(batches.T, 1):
+            column[column >= finished_batches(study, answered, number)] = -1
+        return cls(
+            is_old & answered[rows],
+            np.where(is_old[:, None], pool.sizes[rows], 0.0),
+            np.where(is_old[:, None], batches[rows], -1),
+        )
+
+
 def order_pool(
-    found: PooledRanks, study: Study, answered: Bools, earlier: tuple[Floats, Ints] | None = None
+    ranked: PooledRanks, study: Study, earlier: EarlierRounds | None = None
 ) -> StudyPool:
     """The pool in the order of asking, with the sizes and batches of the new round behind those of
     earlier ones.
-
-    answered: (items,) those that need no judgment any more. earlier: sizes and batches of earlier
-    rounds, (items, rounds).
     """
-    names, n_items = [encode_id(query) for query in found.queries], len(found.item)
+    names, n_items = [encode_id(query) for query in ranked.queries], len(ranked.item)
+    if earlier is None:
+        earlier = EarlierRounds(
+            np.zeros(n_items, dtype=np.bool_),
+            np.zeros((n_items, 0)),
+            np.zeros((n_items, 0), dtype=np.int64),
+        )
     u = permanent_numbers(
-        study.seed, names, list(map(encode_id, found.names)), rows=[found.query, found.item]
+        study.seed, names, list(map(encode_id, ranked.names)), rows=[ranked.query, ranked.item]
     )
-    some = found.ranks > 0
-    best = np.where(some, found.ranks, np.iinfo(np.int64).max).min(axis=1)
-    prior = prior_relevance(best, (found.ranks.min(axis=1) > 0))
-    weights = rank_weights(study.parsed_measure, found.ranks)
+    best = np.where(ranked.ranks > 0, ranked.ranks, np.iinfo(np.int64).max).min(axis=1)
+    prior = prior_relevance(best, (ranked.ranks.min(axis=1) > 0))
     if study.design == "items":
+        weights = rank_weights(study.parsed_measure, ranked.ranks)
         sizes = sampling_sizes(weights, prior, for_means=study.purpose == "means")
         keys = (priorities(u, sizes),)
     else:
         # Whole queries are drawn by a permanent number of their own; within one the order of items
         # is that of their numbers.
-        number = permanent_numbers(study.seed, names)
-        place = np.empty(len(names), dtype=np.int64)
-        place[np.argsort(number, kind="stable")] = np.arange(len(names))
-        sizes = (place[found.query] < (len(names) if study.drawn is None else study.drawn)).astype(
-            np.float64
-        )
-        keys = (u, place[found.query].astype(np.float64), -sizes)
+        draw_order = np.argsort(np.argsort(permanent_numbers(study.seed, names), kind="stable"))
+        drawn = len(names) if study.drawn is None else study.drawn
+        sizes = (draw_order[ranked.query] < drawn).astype(np.float64)
+        keys = (u, draw_order[ranked.query].astype(np.float64), -sizes)
     # Rows are in the order of their ids already, which breaks ties.
     order = np.lexsort(keys)
-    batches = _batches(order, sizes, answered, found.query, study)
-    before = (
-        (np.zeros((n_items, 0)), np.zeros((n_items, 0), dtype=np.int64))
-        if earlier is None
-        else earlier
+    batches = _batches(order, sizes, earlier.answered, ranked.query, study)
+    return StudyPool(
+        query=ranked.query[order],
+        item=np.array(ranked.names, dtype=object)[ranked.item][order],
+        u=u[order],
+        prior=prior[order],
+        sizes=np.column_stack([earlier.sizes, sizes])[order],
+        batches=np.column_stack([earlier.batches, batches])[order],
+        ranks=ranked.ranks[order],
     )
-    pool = StudyPool(
-        query=found.query,
-        item=np.array(found.names, dtype=object)[found.item],
-        u=u,
-        prior=prior,
-        sizes=np.column_stack([before[0], sizes]),
-        batches=np.column_stack([before[1], batches]),
-        ranks=found.ranks,
-    )
-    return replace(pool, **{name: column[order] for name, column in vars(pool).items()})
 
 
 def _batches(order: Ints, sizes: Floats, answered: Bools, query: Ints, study: Study) -> Ints:
     """(items,) the number of each item's batch, of so many items to ask; whole queries stay
     together; -1 where never asked.
     """
-    chosen = order[sizes[order] > 0]
+    drawn_rows = order[sizes[order] > 0]
     batches = np.full(len(order), -1, dtype=np.int64)
     if study.design == "reading":
         return batches
-    before = np.cumsum(~answered[chosen]) - ~answered[chosen]
-    if study.design == "queries" and len(chosen):
-        first = np.flatnonzero(np.diff(query[chosen], prepend=-1))
-        before = np.repeat(before[first], np.diff([*first.tolist(), len(chosen)]))
+    before = np.cumsum(~answered[drawn_rows]) - ~answered[drawn_rows]
+    if study.design == "queries" and len(drawn_rows):
+        first = np.flatnonzero(np.diff(query[drawn_rows], prepend=-1))
+        before = np.repeat(before[first], np.diff([*first.tolist(), len(drawn_rows)]))
     number = before // study.batch
-    batches[chosen] = np.unique(number, return_inverse=True)[1]
+    batches[drawn_rows] = np.unique(number, return_inverse=True)[1]
     return batches
 
 

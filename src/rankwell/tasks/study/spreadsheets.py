@@ -12,7 +12,7 @@ from rankwell.errors import BadInput, count_of, shown
 from rankwell.io.records import load
 from rankwell.store import Source, packing
 from rankwell.tasks.study.batches import Batch, lease_batch
-from rankwell.tasks.study.folder import Study
+from rankwell.tasks.study.folder import Pair, Study
 from rankwell.tasks.study.journal import (
     JournalLine,
     append_lines,
@@ -85,7 +85,7 @@ def _unguarded(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and cell[1:].startswith((*_FORMULAS, "'")) else cell
 
 
-def import_batch(study: Study, judge: str, place: str, *, replace: bool = False) -> SheetOutcome:
+def import_batch(study: Study, judge: str, sheet: str, *, replace: bool = False) -> SheetOutcome:
     """Appends the grades of a spreadsheet to the judge's journal; rows that are there already
     change nothing.
 
@@ -96,53 +96,39 @@ def import_batch(study: Study, judge: str, place: str, *, replace: bool = False)
     twice, and without `replace` for rows that differ from the journal; then nothing is read.
     """
     check_judge(judge)
-    source = Source(place)
-    rows = read_sheet(place)
-    own = [line for line in read_journals(study).lines if line.judge == judge and line.is_answer]
-    known, decided = (
-        {line.pair: line for line in own},
-        {line.pair for line in own if line.action != "open"},
-    )
+    source = Source(sheet)
+    rows = read_sheet(sheet)
+    answers = [
+        line for line in read_journals(study).lines if line.judge == judge and line.is_answer
+    ]
+    earlier = {line.pair: line for line in answers}
+    decided = {line.pair for line in answers if line.action != "open"}
     differing = list[tuple[JournalLine, JournalLine, str]]()
     pool = batches_of(study, {(row.query, row.item) for _, row in rows})
     lines, old, blank = list[JournalLine](), 0, 0
-    first = dict[tuple[str, str], str]()
+    first = dict[Pair, str]()
     for position, (where, row) in enumerate(rows, 1):
-        query, item, text = row.query, row.item, row.grade
-        if (query, item) not in pool:
-            raise BadInput(
-                f"{where}: item {shown(item)} of query {shown(query)} is not in the pool; "
-                "take the row out."
-            )
-        if not text.strip():
+        pair, item = (row.query, row.item), f"item {shown(row.item)} of query {shown(row.query)}"
+        if pair not in pool:
+            raise BadInput(f"{where}: {item} is not in the pool; take the row out.")
+        if not row.grade.strip():
             blank += 1
             continue
-        grade, action = _grade(text.strip(), study, where)
-        if (query, item) in first:
-            what = (
-                f"item {shown(item)} of query {shown(query)} is at {first[query, item]}, "
-                "too; keep one of the rows."
-            )
-            raise BadInput(f"{where}: {what}")
-        first[query, item], note = where, row.note
+        grade, action = _grade(row.grade.strip(), study, where)
+        if pair in first:
+            raise BadInput(f"{where}: {item} is at {first[pair]}, too; keep one of the rows.")
+        first[pair] = where
         line = JournalLine(
-            now(), judge, query, item, grade, action, note, None, position, study.guideline_digest
+            now(), judge, *pair, grade, action, row.note, None, position, study.guideline_digest
         )
-        before = known.get((query, item))
-        if before is not None and (before.grade, before.action, before.note) == (
-            grade,
-            action,
-            note or before.note,
-        ):
+        before = earlier.get(pair)
+        answer = None if before is None else (before.grade, before.action, before.note)
+        if before and answer == (grade, action, row.note or before.note):
             old += 1
             continue
         lines.append(line)
         # A note where there was none takes nothing back.
-        if (
-            before is not None
-            and before.pair in decided
-            and (before.grade, before.action, before.note) != (grade, action, "")
-        ):
+        if before and pair in decided and answer != (grade, action, ""):
             differing.append((line, before, where))
     if differing and not replace:
         raise _older(differing, source.name)
@@ -153,16 +139,17 @@ def import_batch(study: Study, judge: str, place: str, *, replace: bool = False)
 def _older(differing: Sequence[tuple[JournalLine, JournalLine, str]], name: str) -> BadInput:
     """The error for rows that differ from the journal: their number, and the first of them."""
     line, before, where = differing[0]
-    row, kept = (_shown_answer(each) for each in (line, before))
-    if row == kept:
-        row, kept = (
-            f"{answer} with the note {shown(each.note)}"
-            for answer, each in ((row, line), (kept, before))
+    row, earlier = (_shown_answer(answer) for answer in (line, before))
+    if row == earlier:
+        row, earlier = (
+            f"{answer} with the note {shown(line_of_answer.note)}"
+            for answer, line_of_answer in ((row, line), (earlier, before))
         )
     n = count_of(len(differing), "row differs from the journal", "rows differ from the journal")
-    what = f"{where}: {row}; the journal has {kept} of {before.time} ({n})"
+    problem = f"{where}: {row}; the journal has {earlier} of {before.time} ({n})"
     return BadInput(
-        f"{what}. If {name} is newer, take its judgments with --replace; else take these rows out."
+        f"{problem}. If {name} is newer, take its judgments with --replace; else take these rows "
+        "out."
     )
 
 
@@ -170,10 +157,10 @@ def _shown_answer(line: JournalLine) -> str:
     return line.action if line.grade is None else f"grade {line.grade:g}"
 
 
-def read_sheet(place: str | Path) -> list[tuple[str, SheetRow]]:
+def read_sheet(sheet: str | Path) -> list[tuple[str, SheetRow]]:
     """The rows with their places. Raises BadInput for another encoding, and for missing columns."""
     rows = list[tuple[str, SheetRow]]()
-    for record, row in load(place, "a sheet", zeros=True, utf8=True).rows(SheetRow):
+    for record, row in load(sheet, "a sheet", zeros=True, utf8=True).rows(SheetRow):
         cells = {name: _unguarded(cell) for name, cell in vars(row).items() if name != "note"}
         rows.append((record.place, replace(row, **cells)))
     return rows
@@ -188,9 +175,9 @@ def _grade(text: str, study: Study, where: str) -> tuple[float | None, str]:
     except ValueError:
         grade = -1.0
     if grade not in study.grades:
-        listed = ", ".join(f"{each:g}" for each in study.grades)
+        scale = ", ".join(f"{number:g}" for number in study.grades)
         raise BadInput(
-            f"{where}: grade {shown(text)}; expected {listed}, u (cannot tell), s (left "
+            f"{where}: grade {shown(text)}; expected {scale}, u (cannot tell), s (left "
             "open), or nothing."
         )
     return grade, ""

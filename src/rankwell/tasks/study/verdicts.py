@@ -3,7 +3,6 @@ open.
 """
 
 import math
-from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rankwell.core.tables import Unit, figure
@@ -31,28 +30,26 @@ class StudyVerdict(NamedTuple):
     reason: str = ""
 
     @classmethod
-    def of(cls, found: StudyEstimate, level: float, refusal: str = "") -> "StudyVerdict":
+    def of(cls, estimate: StudyEstimate, level: float, refusal: str = "") -> "StudyVerdict":
         """The verdict, that of queries like these. refusal: the reason why there must be none."""
-        open_ = f"it depends on {count_of(found.unknown, 'judged item')} without a grade"
-        if not math.isfinite(found.most.mean - found.least.mean):
-            return cls(found, None, None, level, None, refusal or open_)
-        these, like = (
-            _hull(found, name, level) for name in ("these_queries", "queries_like_these")
+        least, most, unknown = estimate.least, estimate.most, estimate.unknown
+        depends = f"it depends on {count_of(unknown, 'judged item')} without a grade"
+        if not math.isfinite(most.mean - least.mean):
+            return cls(estimate, None, None, level, None, refusal or depends)
+        these_bounds, like = (
+            _hull(estimate, name, level) for name in ("these_queries", "queries_like_these")
         )
-        ends = [_sign(each.queries_like_these(level)) for each in (found.least, found.most)]
-        if refusal:
-            return cls(found, these, like, level, None, refusal)
-        if like is None:
-            few, same = (
-                f"fewer than {FEWEST_QUERIES} queries",
-                "every query has the same value, which shows nothing of others",
+        low, high = (_sign(end.queries_like_these(level)) for end in (least, most))
+        reason = refusal
+        if not reason and like is None:
+            reason = (
+                f"fewer than {FEWEST_QUERIES} queries"
+                if estimate.queries < FEWEST_QUERIES
+                else "every query has the same value, which shows nothing of others"
             )
-            return cls(
-                found, these, like, level, None, few if found.queries < FEWEST_QUERIES else same
-            )
-        if ends[0] != ends[1]:
-            return cls(found, these, like, level, None, open_)
-        return cls(found, these, like, level, ends[0])
+        elif not reason and low != high:
+            reason = depends
+        return cls(estimate, these_bounds, like, level, None if reason else low, reason)
 
     @property
     def is_exact(self) -> bool:
@@ -61,62 +58,62 @@ class StudyVerdict(NamedTuple):
 
     def row(self, measure: str) -> Row:
         """The row for programs."""
-        found = self.estimate
+        estimate = self.estimate
         names = ("these_low", "these_high", "like_low", "like_high")
         ends = [*(self.these or (None, None)), *(self.like or (None, None))]
         return {
-            "run": found.run,
-            "against": found.against or None,
+            "run": estimate.run,
+            "against": estimate.against or None,
             "measure": measure,
-            "mean": found.middle.mean,
+            "mean": estimate.middle.mean,
             **dict(zip(names, ends, strict=True)),
             "level": self.level,
-            "queries": found.queries,
-            "judged": found.judged,
-            "unknown": found.unknown,
+            "queries": estimate.queries,
+            "judged": estimate.judged,
+            "unknown": estimate.unknown,
             "better": None
-            if not found.against or self.sign is None
-            else {1: found.run, -1: found.against, 0: "neither"}[self.sign],
+            if not estimate.against or self.sign is None
+            else {1: estimate.run, -1: estimate.against, 0: "neither"}[self.sign],
         }
 
     def shown(self, unit: Unit) -> Row:
         """The row for people."""
-        found = self.estimate
-        signed = bool(found.against)
+        estimate = self.estimate
+        signed = bool(estimate.against)
         return {
-            "run": found.run,
-            **({"against": found.against} if signed else {}),
-            "difference" if signed else "mean": figure(found.middle.mean, unit, signed=signed),
+            "run": estimate.run,
+            **({"against": estimate.against} if signed else {}),
+            "difference" if signed else "mean": figure(estimate.middle.mean, unit, signed=signed),
             "these queries": "exact"
             if self.is_exact
-            else _interval(self.these, unit, signed=signed),
-            "queries like these": _interval(self.like, unit, signed=signed),
-            "judged": found.judged,
+            else shown_interval(self.these, unit, signed=signed),
+            "queries like these": shown_interval(self.like, unit, signed=signed),
+            "judged": estimate.judged,
         }
 
     def sentence(self, measure: str) -> str:
         """The verdict in a sentence."""
-        found, unit = self.estimate, "share"
+        estimate, unit = self.estimate, "share"
         if self.sign is None:
-            return f"No verdict on {found.run} and {found.against} by {measure}: {self.reason}."
-        like, mean = self.like, found.middle.mean
+            return (
+                f"No verdict on {estimate.run} and {estimate.against} by {measure}: {self.reason}."
+            )
+        like, mean = self.like, estimate.middle.mean
+        better, worse = estimate.run, estimate.against
         if self.sign < 0:  # the better run comes first
+            better, worse = worse, better
             like, mean = None if like is None else (-like[1], -like[0]), -mean
         size = (
-            f"{figure(mean, unit, signed=True)}, {100 * self.level:.4g} % interval "
-            f"{_interval(like, unit, signed=True)}"
+            f"({figure(mean, unit, signed=True)}, {100 * self.level:.4g} % interval "
+            f"{shown_interval(like, unit, signed=True)})."
         )
         if self.sign == 0:
-            return (
-                f"No significant difference between {found.run} and {found.against} by {measure} "
-                f"({size})."
-            )
-        better, worse = (found.run, found.against) if self.sign > 0 else (found.against, found.run)
-        return f"{better} is better than {worse} by {measure} ({size})."
+            return f"No significant difference between {better} and {worse} by {measure} {size}"
+        return f"{better} is better than {worse} by {measure} {size}"
 
 
-def _hull(found: StudyEstimate, name: str, level: float) -> Bounds:
-    ends = [getattr(each, name)(level) for each in (found.least, found.most)]
+def _hull(estimate: StudyEstimate, name: str, level: float) -> Bounds:
+    ends = [getattr(end, name)(level) for end in (estimate.least, estimate.most)]
     return None if None in ends else (ends[0][0], ends[1][1])
 
 
@@ -126,14 +123,8 @@ def _sign(interval: Bounds) -> int:
     return 1 if interval[0] > 0 else -1 if interval[1] < 0 else 0
 
 
-def _interval(bounds: Bounds, unit: Unit, *, signed: bool) -> str:
-    return (
-        "none"
-        if bounds is None
-        else f"[{figure(bounds[0], unit, signed=signed)}, {figure(bounds[1], unit, signed=signed)}]"
-    )
-
-
-def sentences(verdicts: Sequence[StudyVerdict], measure: str) -> Iterator[str]:
-    """The verdicts in words."""
-    return (each.sentence(measure) for each in verdicts)
+def shown_interval(bounds: Bounds, unit: Unit, *, signed: bool = False) -> str:
+    """An interval in a table or sentence."""
+    if bounds is None:
+        return "none"
+    return f"[{', '.join(figure(end, unit, signed=signed) for end in bounds)}]"

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, get_a
 import numpy as np
 
 from rankwell.core.registry import Catalogue, suggest
-from rankwell.core.tables import Bools, Floats, Ints, QueryRows, offsets_by, offsets_of, sort_ids
+from rankwell.core.tables import (
+    Bools,
+    Floats,
+    Ints,
+    QueryRows,
+    offsets_from_rows,
+    segment_offsets,
+    sort_ids,
+)
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadScore, BadUsage, DuplicateItem, UnknownName
 from rankwell.transforms import DocumentedFunction, NamedFunction, parse_named
@@ -53,27 +61,33 @@ class RunLists(QueryRows):
         each list are taken.
         """
         items, offsets = list[str](), [0]
-        places: list[list[Ints]] = [[] for _ in rankings]
+        rows_of_lists: list[list[Ints]] = [[] for _ in rankings]
         values: list[list[Floats]] = [[] for _ in rankings]
         for query in queries:
-            listed = [ranking.rows_of(query) for ranking in rankings]
-            found = [ranking.items[rows] for ranking, rows in zip(rankings, listed, strict=True)]
-            names = sort_ids(set[str]().union(*found))[::-1]
-            place = dict(zip(names, range(len(items), len(items) + len(names)), strict=True))
+            rows_of_runs = [ranking.rows_of(query) for ranking in rankings]
+            items_of_runs = [
+                ranking.items[rows] for ranking, rows in zip(rankings, rows_of_runs, strict=True)
+            ]
+            names = sort_ids(set[str]().union(*items_of_runs))[::-1]
+            row_of_item = dict(zip(names, range(len(items), len(items) + len(names)), strict=True))
             items += names
             offsets.append(len(items))
-            for run, own in enumerate(found):
-                places[run].append(
-                    np.fromiter(map(place.__getitem__, own), dtype=np.int64, count=len(own))
+            for run, run_items in enumerate(items_of_runs):
+                rows_of_lists[run].append(
+                    np.fromiter(
+                        map(row_of_item.__getitem__, run_items),
+                        dtype=np.int64,
+                        count=len(run_items),
+                    )
                 )
-                values[run].append(rankings[run].scores[listed[run]])
+                values[run].append(rankings[run].scores[rows_of_runs[run]])
         ranks = np.zeros((len(rankings), len(items)), dtype=np.int64)
         scores = np.full(ranks.shape, np.nan)
-        for run, (own, given) in enumerate(zip(places, values, strict=True)):
-            for rows, numbers in zip(own, given, strict=True):
+        for run, (run_rows, run_scores) in enumerate(zip(rows_of_lists, values, strict=True)):
+            for rows, numbers in zip(run_rows, run_scores, strict=True):
                 scores[run, rows] = numbers
                 ranks[run, _best_first(numbers, rows)] = np.arange(1, len(rows) + 1)
-            if np.count_nonzero(ranks[run]) < sum(map(len, own)):
+            if np.count_nonzero(ranks[run]) < sum(map(len, run_rows)):
                 raise DuplicateItem(
                     f"run {run + 1} has an item of a query twice; keep one of them before "
                     "runs are fused."
@@ -81,39 +95,40 @@ class RunLists(QueryRows):
         if depth is not None:
             scores[ranks > depth] = np.nan
             ranks[ranks > depth] = 0
-        whole = cls(tuple(queries), np.array(offsets, dtype=np.int64), items, ranks, scores)
-        return whole if depth is None else whole.only(range(len(rankings)))
+        lists = cls(tuple(queries), np.array(offsets, dtype=np.int64), items, ranks, scores)
+        return lists if depth is None else lists.only(range(len(rankings)))
 
     @cached_property
     def found(self) -> Bools:
-        """(runs, rows) whether the run has the item."""
+        """Whether each run has each item, (runs, rows)."""
         return self.ranks > 0
 
     @cached_property
     def counts(self) -> Ints:
-        """(rows,) how many runs have the item."""
+        """The number of runs that have each item."""
         return self.found.sum(axis=0)
 
     @cached_property
     def lengths(self) -> Ints:
-        """(runs, queries) how many items each list has."""
+        """The number of items in each list, (runs, queries)."""
         n = len(self.queries)
         return np.array(
-            [np.bincount(self.query_of_row[own], minlength=n) for own in self.found], np.int64
+            [np.bincount(self.query_of_row[has_item], minlength=n) for has_item in self.found],
+            np.int64,
         ).reshape(-1, n)
 
     def only(self, runs: Sequence[int]) -> "RunLists":
         """The lists of some runs, in the order given, without the items that none of them has."""
-        chosen = np.array(runs, dtype=np.int64)
-        ranks = self.ranks[chosen]
-        kept = np.flatnonzero((ranks > 0).any(axis=0))
-        offsets = offsets_by(self.query_of_row[kept], len(self.queries))
+        run_rows = np.array(runs, dtype=np.int64)
+        ranks = self.ranks[run_rows]
+        kept_rows = np.flatnonzero((ranks > 0).any(axis=0))
+        offsets = offsets_from_rows(self.query_of_row[kept_rows], len(self.queries))
         return RunLists(
             self.queries,
             offsets,
-            self._items_of(kept),
-            ranks[:, kept],
-            self.scores[chosen][:, kept],
+            self._items_of(kept_rows),
+            ranks[:, kept_rows],
+            self.scores[run_rows][:, kept_rows],
         )
 
     def ordered(self, scores: Floats) -> list[Ints]:
@@ -126,26 +141,26 @@ class RunLists(QueryRows):
         ]
 
     def places(self, scores: Floats) -> Ints:
-        """(rows,) how many rows of its query come before each. scores: (rows,)."""
-        found = np.empty(len(scores), dtype=np.int64)
+        """The number of rows of its query before each row, by the scores of the rows."""
+        positions = np.empty(len(scores), dtype=np.int64)
         for rows in self.ordered(scores):
-            found[rows] = np.arange(len(rows))
-        return found
+            positions[rows] = np.arange(len(rows))
+        return positions
 
     def ranking(self, scores: Floats, *, top: int | None = None) -> Ranking:
         """The items of each query from first to last. top: how many of each. scores: (rows,)."""
-        chosen = [rows[:top] for rows in self.ordered(scores)]
-        rows = np.concatenate([*chosen, np.zeros(0, dtype=np.int64)])
-        lengths = np.array([len(each) for each in chosen], dtype=np.int64)
-        return Ranking(self.queries, offsets_of(lengths), self._items_of(rows), scores[rows])
+        rows_of_queries = [rows[:top] for rows in self.ordered(scores)]
+        rows = np.concatenate([*rows_of_queries, np.zeros(0, dtype=np.int64)])
+        lengths = np.array([len(query_rows) for query_rows in rows_of_queries], dtype=np.int64)
+        return Ranking(self.queries, segment_offsets(lengths), self._items_of(rows), scores[rows])
 
     def _items_of(self, rows: Ints) -> list[str]:
         """The ids of some rows, in the order given; an array of objects picks them twice as fast as
         a list.
         """
-        found = np.empty(len(self.items), dtype=np.object_)
-        found[:] = self.items
-        return found[rows].tolist()
+        items = np.empty(len(self.items), dtype=np.object_)
+        items[:] = self.items
+        return items[rows].tolist()
 
 
 def _best_first(scores: Floats, rows: Ints) -> Ints:
@@ -155,14 +170,14 @@ def _best_first(scores: Floats, rows: Ints) -> Ints:
     if (scores[1:] < scores[:-1]).all():
         return rows
     order = np.argsort(-scores, kind="stable")
-    ordered, found = scores[order], rows[order]
+    ordered, ordered_rows = scores[order], rows[order]
     falls = ordered[1:] != ordered[:-1]
     if falls.all():
-        return found
+        return ordered_rows
     # Integers with the tie in the high digits and the row in the low ones sort faster than two
     # columns.
-    width = int(found.max()) + 1
-    keys = np.concatenate([[0], np.cumsum(falls)]) * width + found
+    width = int(ordered_rows.max()) + 1
+    keys = np.concatenate([[0], np.cumsum(falls)]) * width + ordered_rows
     keys.sort()
     return keys % width
 
@@ -184,15 +199,15 @@ class Segments(NamedTuple):
     candidates: Ints
 
     def lowest(self, values: Floats) -> Floats:
-        """(items,) the lowest value of each item's query."""
+        """The lowest value of each item's query."""
         return np.minimum.reduceat(values, self.starts)[self.owner]
 
     def highest(self, values: Floats) -> Floats:
-        """(items,) the highest value of each item's query."""
+        """The highest value of each item's query."""
         return np.maximum.reduceat(values, self.starts)[self.owner]
 
     def total(self, values: Floats) -> Floats:
-        """(items,) the sum of the values of each item's query."""
+        """The sum of the values of each item's query."""
         return np.bincount(self.owner, weights=values).astype(np.float64, copy=False)[self.owner]
 
 
@@ -245,13 +260,16 @@ class Votes:
         entry = NORMALISATIONS[normalise]
         values = np.full(lists.scores.shape, np.nan)
         filled = np.zeros(lists.scores.shape)
-        for run, own in enumerate(lists.found):
-            rows = np.flatnonzero(own)
+        for run, has_item in enumerate(lists.found):
+            rows = np.flatnonzero(has_item)
             if not rows.size:
                 continue
             present = np.flatnonzero(lists.lengths[run])
             lengths = lists.lengths[run, present]
-            starts, owner = offsets_of(lengths)[:-1], np.repeat(np.arange(len(present)), lengths)
+            starts, owner = (
+                segment_offsets(lengths)[:-1],
+                np.repeat(np.arange(len(present)), lengths),
+            )
             candidates = np.diff(lists.offsets)[present]
             segments = Segments(
                 lists.scores[run, rows], lists.ranks[run, rows], owner, starts, lengths, candidates
@@ -270,7 +288,7 @@ class Votes:
         return cls(lists, values, filled, weights)
 
     def sum(self, parts: Floats) -> Floats:
-        """(rows,) the weighted sum over runs, the same in whatever order they come. parts: (runs,
+        """The weighted sum over runs, per row; the same in whatever order they come. parts: (runs,
         rows).
         """
         weighted = parts * self.weights[:, None]
@@ -334,7 +352,7 @@ class Fusion:
     """
 
     entry: MethodEntry
-    given: Mapping[str, Any]
+    arguments: Mapping[str, Any]
     normalise: str | None
     absent: Absent | None
     weights: tuple[float, ...] | None = None
@@ -343,7 +361,7 @@ class Fusion:
     @property
     def method(self) -> str:
         """The method with its parameters, `rrf(k=10)`."""
-        return self.entry.spelled(self.given)
+        return self.entry.spelled(self.arguments)
 
     @property
     def runs(self) -> list[int] | None:
@@ -351,7 +369,7 @@ class Fusion:
         return (
             None
             if self.weights is None
-            else [place for place, weight in enumerate(self.weights) if weight > 0]
+            else [run for run, weight in enumerate(self.weights) if weight > 0]
         )
 
     def with_weights(self, weights: Sequence[float] | None, runs: int) -> "Fusion":
@@ -361,17 +379,21 @@ class Fusion:
         if weights is None:
             return replace(self, weights=None)
         if not self.entry.weighted:
-            why = "learns from judgments" if self.entry.learns else "takes one score and adds none"
-            raise BadUsage(
-                f"{self.entry.name} {why}, so runs have no weights in it; leave them out."
+            reason = (
+                "learns from judgments" if self.entry.learns else "takes one score and adds none"
             )
-        numbers = tuple(float(each) for each in weights)
-        if len(numbers) != runs:
-            what = f"{len(numbers)} weight{'s' * (len(numbers) != 1)} for {runs} runs"
-            raise BadUsage(f"{what}; give one for each run, in their order.")
-        if not all(isfinite(each) and each >= 0 for each in numbers) or not any(numbers):
             raise BadUsage(
-                f"weights {', '.join(f'{each:g}' for each in numbers)}: expected finite "
+                f"{self.entry.name} {reason}, so runs have no weights in it; leave them out."
+            )
+        numbers = tuple(float(weight) for weight in weights)
+        if len(numbers) != runs:
+            raise BadUsage(
+                f"{len(numbers)} weight{'s' * (len(numbers) != 1)} for {runs} runs; give one for "
+                "each run, in their order."
+            )
+        if not all(isfinite(number) and number >= 0 for number in numbers) or not any(numbers):
+            raise BadUsage(
+                f"weights {', '.join(f'{number:g}' for number in numbers)}: expected finite "
                 "numbers from 0, not all 0."
             )
         return replace(self, weights=numbers)
@@ -381,7 +403,7 @@ class Fusion:
         without a relevant item.
         """
         return (
-            replace(self, learned=self.entry.function(training, **self.given))
+            replace(self, learned=self.entry.function(training, **self.arguments))
             if self.entry.learns
             else self
         )
@@ -391,32 +413,37 @@ class Fusion:
         return Votes.of(lists, self.normalise, self.absent)
 
     def scores(self, votes: Votes) -> Floats:
-        """(rows,) the fused scores; votes are of the runs that take part. Raises BadScore for one
-        that is not finite.
+        """The fused score of each row; votes are of the runs that take part. Raises BadScore for
+        one that is not finite.
         """
         if self.weights is not None:
-            votes = replace(votes, weights=np.array([each for each in self.weights if each > 0]))
+            votes = replace(
+                votes, weights=np.array([weight for weight in self.weights if weight > 0])
+            )
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             # 0.0 and -0.0 are one score, and are written as one.
-            found = (
-                self.learned(votes) if self.learned else self.entry.function(votes, **self.given)
+            fused = (
+                self.learned(votes)
+                if self.learned
+                else self.entry.function(votes, **self.arguments)
             ) + 0.0
-        _refuse_not_finite(votes.lists, found, np.arange(len(found)), f"{self.method} makes")
-        return found
+        _refuse_not_finite(votes.lists, fused, np.arange(len(fused)), f"{self.method} makes")
+        return fused
 
     def describe(self) -> dict[str, Any]:
         """Its description in the rules of a result."""
-        named = None if self.normalise is None else NORMALISATIONS[self.normalise]
+        normalisation = None if self.normalise is None else NORMALISATIONS[self.normalise]
         return {
             "fusion": self.method,
-            **({} if named is None else {"normalise": named.name}),
+            **({} if normalisation is None else {"normalise": normalisation.name}),
             **({"absent": self.absent} if self.absent else {}),
             **(
                 {}
                 if self.weights is None
-                else {"weights": ",".join(f"{each:g}" for each in self.weights)}
+                else {"weights": ",".join(f"{weight:g}" for weight in self.weights)}
             ),
-            "definition": self.entry.says + ("" if named is None else f" Scores: {named.says}"),
+            "definition": self.entry.says
+            + ("" if normalisation is None else f" Scores: {normalisation.says}"),
             "source": self.entry.source,
         }
 
@@ -427,7 +454,7 @@ def parse_fusion(
     """The way to fuse that texts name: `rrf(k=10)`; scores are normalised by `min-max` by default.
     Raises UnknownName.
     """
-    entry, given = parse_named(method, METHODS, "fusion method", "rrf(k=60)")
+    entry, arguments = parse_named(method, METHODS, "fusion method", "rrf(k=60)")
     if entry.reads == "ranks":
         if normalise is not None:
             raise BadUsage(
@@ -436,26 +463,31 @@ def parse_fusion(
             )
         if absent is not None:
             raise BadUsage(f"{entry.name} has its own rule for absent items; leave {absent!r} out.")
-        return Fusion(entry, given, None, None)
-    named = NORMALISATIONS["min-max" if normalise is None else normalise]
+        return Fusion(entry, arguments, None, None)
+    normalisation = NORMALISATIONS["min-max" if normalise is None else normalise]
     if absent is not None and not entry.adds:
         raise BadUsage(f"{entry.name} looks only at runs that have the item; leave {absent!r} out.")
-    known: tuple[Absent, ...] = tuple(
-        each for each in get_args(Absent) if each != "rest" or named.absent == "rest"
+    rules: tuple[Absent, ...] = tuple(
+        rule for rule in get_args(Absent) if rule != "rest" or normalisation.absent == "rest"
     )
-    chosen: Absent | None = next((each for each in known if each == absent), None)
-    if absent is not None and chosen is None:
-        raise UnknownName(f"absent items count {absent!r}? {suggest(absent, known)}")
-    return Fusion(entry, given, named.name, chosen or (named.absent if entry.adds else None))
+    absent_rule: Absent | None = next((rule for rule in rules if rule == absent), None)
+    if absent is not None and absent_rule is None:
+        raise UnknownName(f"absent items count {absent!r}? {suggest(absent, rules)}")
+    return Fusion(
+        entry,
+        arguments,
+        normalisation.name,
+        absent_rule or (normalisation.absent if entry.adds else None),
+    )
 
 
-def _refuse_not_finite(lists: RunLists, values: Floats, rows: Ints, what: str) -> None:
+def _refuse_not_finite(lists: RunLists, values: Floats, rows: Ints, cause: str) -> None:
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
         row = int(rows[bad[0]])
         query = lists.queries[int(lists.query_of_row[row])]
         raise BadScore(
-            f"query {query!r}, item {lists.items[row]!r}: {what} {values[bad[0]]} of its "
+            f"query {query!r}, item {lists.items[row]!r}: {cause} {values[bad[0]]} of its "
             "scores, which are too large, or not "
             "above 0 where they have to be; choose another normalisation, or rrf."
         )

@@ -58,8 +58,8 @@ def borda(votes: Votes) -> Floats:
     """
     lists = votes.lists
     candidates = np.diff(lists.offsets)[lists.query_of_row]
-    rest = (candidates - lists.lengths[:, lists.query_of_row] + 1) / 2
-    return votes.sum(np.where(lists.found, candidates - lists.ranks + 1.0, rest))
+    shared_points = (candidates - lists.lengths[:, lists.query_of_row] + 1) / 2
+    return votes.sum(np.where(lists.found, candidates - lists.ranks + 1.0, shared_points))
 
 
 @fusion_method(
@@ -108,13 +108,13 @@ def condorcet(votes: Votes) -> Floats:
     ranks = np.where(lists.found, lists.ranks, np.iinfo(np.int64).max).T.tolist()
     weights: list[float] = votes.weights.tolist()
 
-    def beaten(row: int, other: int) -> int:
+    def beaten(row: int, other_row: int) -> int:
         """-1, 0 or 1: the sign of the majority of weights that rank the first item below the
         second.
         """
         margin = fsum(
             weight * ((a > b) - (a < b))
-            for weight, a, b in zip(weights, ranks[row], ranks[other], strict=True)
+            for weight, a, b in zip(weights, ranks[row], ranks[other_row], strict=True)
         )
         return (margin > 0) - (margin < 0)
 
@@ -161,10 +161,10 @@ def wmnz(votes: Votes) -> Floats:
     """Weighted CombMNZ: the sum of the scores times the sum of the weights, each over the runs that
     have the item.
     """
-    found = votes.lists.found
+    has_item = votes.lists.found
     return replace(votes, weights=np.ones(len(votes.weights))).sum(
-        np.where(found, votes.values, 0.0)
-    ) * votes.sum(found.astype(np.float64))
+        np.where(has_item, votes.values, 0.0)
+    ) * votes.sum(has_item.astype(np.float64))
 
 
 @fusion_method("mixed", reads="scores", source=_WU)
@@ -200,8 +200,8 @@ def combmed(votes: Votes) -> Floats:
     """
     # Sorting puts what is absent, NaN, last.
     ordered, n = np.sort(votes.values, axis=0), votes.lists.counts
-    every = np.arange(len(n))
-    return (ordered[(n - 1) // 2, every] + ordered[n // 2, every]) / 2
+    columns = np.arange(len(n))
+    return (ordered[(n - 1) // 2, columns] + ordered[n // 2, columns]) / 2
 
 
 @normalisation("none")
@@ -262,9 +262,9 @@ def z_score(items: Segments) -> Floats:
     low, high = items.lowest(items.scores), items.highest(items.scores)
     unit = np.where(np.isfinite(high - low), np.where(low < high, min_max(items), 0.0), np.nan)
     size = items.lengths[items.owner]
-    away = unit - items.total(unit) / size
-    sd = np.sqrt(items.total(away * away) / size)
-    return np.where(sd == 0, 0.0, away / np.where(sd == 0, 1.0, sd))
+    deviations = unit - items.total(unit) / size
+    sd = np.sqrt(items.total(deviations * deviations) / size)
+    return np.where(sd == 0, 0.0, deviations / np.where(sd == 0, 1.0, sd))
 
 
 @normalisation("rank")

@@ -41,11 +41,9 @@ def bayesfuse(training: Training, *, rel: float = 1) -> Scoring:
     1000, counts as 0.001, and 1 minus one of 1 likewise.
     """
     share = _share_of_segments(training.relevant(rel), _LEVELS)
-    yes, no = (
-        np.where(share == 0, _RARE, share),
-        np.where(share == 1, _RARE, 1 - np.where(share == 0, _RARE, share)),
-    )
-    odds = np.repeat(np.log(yes / no), np.diff(_LEVELS), axis=1)
+    hit_share = np.where(share == 0, _RARE, share)
+    miss_share = np.where(share == 1, _RARE, 1 - np.where(share == 0, _RARE, share))
+    odds = np.repeat(np.log(hit_share / miss_share), np.diff(_LEVELS), axis=1)
     return lambda votes: votes.sum(
         _at(odds, votes.lists.ranks, elsewhere=float(np.log(_RARE / (1 - _RARE))))
     )
@@ -100,8 +98,8 @@ def slidefuse(training: Training, *, window: float = 5, rel: float = 1) -> Scori
         lists = votes.lists
         last, total = lists.lengths[:, lists.query_of_row], np.zeros(lists.ranks.shape)
         for offset in range(-width, width + 1):
-            places = lists.ranks + offset
-            total += _at(share, np.where((places >= 1) & (places <= last), places, 0))
+            ranks = lists.ranks + offset
+            total += _at(share, np.where((ranks >= 1) & (ranks <= last), ranks, 0))
         size = np.minimum(lists.ranks + width, last) - np.maximum(lists.ranks - width, 1) + 1
         return votes.sum(np.where(lists.found, total / np.maximum(size, 1), 0.0))
 
@@ -139,8 +137,10 @@ def probfuse(
 
     def _score(votes: Votes) -> Floats:
         lists = votes.lists
-        own = _sizes(lists.lengths, cuts)[:, lists.query_of_row]
-        return votes.sum(_at(share, np.where(lists.found, (lists.ranks - 1) // own + 1, 0)))
+        segment_sizes = _sizes(lists.lengths, cuts)[:, lists.query_of_row]
+        return votes.sum(
+            _at(share, np.where(lists.found, (lists.ranks - 1) // segment_sizes + 1, 0))
+        )
 
     return _score
 
@@ -164,27 +164,27 @@ def segfuse(training: Training, *, ends: bool = False, rel: float = 1) -> Scorin
     )
 
 
-def _at(values: Floats, places: Ints, *, elsewhere: float = 0.0) -> Floats:
-    """(runs, rows) the value of each run at places from 1; `elsewhere` at place 0 and beyond the
-    last.
+def _at(values: Floats, positions: Ints, *, elsewhere: float = 0.0) -> Floats:
+    """The value of each run at positions from 1, (runs, rows); `elsewhere` at position 0 and beyond
+    the last.
     """
     padded = np.pad(values, ((0, 0), (1, 1)), constant_values=elsewhere)
-    return np.take_along_axis(padded, np.minimum(places, padded.shape[1] - 1), axis=1)
+    return np.take_along_axis(padded, np.minimum(positions, padded.shape[1] - 1), axis=1)
 
 
 def _share_of_ranks(training: Training, rel: float) -> Floats:
-    """(runs, ranks) the share of lists with a relevant item at each rank, of those that reach
-    it.
-    """
+    """The share of lists that reach a rank with a relevant item there, (runs, ranks)."""
     deepest = int(training.lengths.max(initial=0))
     hits = training.relevant(rel)
-    of_length = np.array([np.bincount(own, minlength=deepest + 1) for own in training.lengths])
+    of_length = np.array(
+        [np.bincount(lengths_of_run, minlength=deepest + 1) for lengths_of_run in training.lengths]
+    )
     reached = of_length[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
     return hits.count(hits.rank - 1, deepest) / np.maximum(reached, 1)
 
 
 def _share_of_segments(hits: Training, bounds: Sequence[int]) -> Floats:
-    """(runs, segments) the mean precision between consecutive bounds of ranks, over all queries."""
+    """The mean precision between consecutive bounds of ranks, (runs, segments)."""
     segment = np.searchsorted(bounds, hits.rank) - 1
     counts = hits.count(segment, len(bounds))[:, : len(bounds) - 1]
     return counts / (np.diff(bounds) * hits.lengths.shape[1])

@@ -49,20 +49,20 @@ class Training:
             for query, (first, last) in zip(queries, pairwise(lists.offsets.tolist()), strict=True):
                 judged = truth.rows_of(query)
                 graded = dict(zip(truth.items[judged], truth.grades[judged].tolist(), strict=True))
-                found = [row for row in range(first, last) if lists.items[row] in graded]
-                rows += found
-                grades += [graded[lists.items[row]] for row in found]
-            places, values = np.array(rows, dtype=np.int64), np.array(grades, dtype=np.float64)
-            run, hit = np.nonzero(lists.ranks[:, places])
+                judged_rows = [row for row in range(first, last) if lists.items[row] in graded]
+                rows += judged_rows
+                grades += [graded[lists.items[row]] for row in judged_rows]
+            row_array, values = np.array(rows, dtype=np.int64), np.array(grades, dtype=np.float64)
+            run, hit = np.nonzero(lists.ranks[:, row_array])
             columns.append(
                 (
                     run,
-                    start + lists.query_of_row[places[hit]],
-                    lists.ranks[run, places[hit]],
+                    start + lists.query_of_row[row_array[hit]],
+                    lists.ranks[run, row_array[hit]],
                     values[hit],
                 )
             )
-        run, query, rank, grade = (np.concatenate(each) for each in zip(*columns, strict=True))
+        run, query, rank, grade = (np.concatenate(parts) for parts in zip(*columns, strict=True))
         order = np.lexsort((rank, query, run))
         return cls(
             np.concatenate(lengths, axis=1),
@@ -74,13 +74,13 @@ class Training:
             truth.grades,
         )
 
-    def only(self, kept: Bools) -> "Training":
+    def only(self, is_kept: Bools) -> "Training":
         """The same for some of the queries. kept: (queries,)."""
-        number = np.cumsum(kept) - 1
-        rows, judged = kept[self.query], kept[self.judged_query]
+        number = np.cumsum(is_kept) - 1
+        rows, judged = is_kept[self.query], is_kept[self.judged_query]
         return replace(
             self,
-            lengths=self.lengths[:, kept],
+            lengths=self.lengths[:, is_kept],
             run=self.run[rows],
             query=number[self.query[rows]],
             rank=self.rank[rows],
@@ -97,11 +97,11 @@ class Training:
             raise BadUsage(f"rel={rel!r}: expected a grade above 0, from which items are relevant.")
         rows = self.grade >= rel
         if not rows.any():
-            what = (
+            raise NothingToEvaluate(
                 f"no run has a relevant item (grade {rel:g} or more) for any of the "
-                f"{self.lengths.shape[1]} training queries"
+                f"{self.lengths.shape[1]} training queries; train on other queries, or on more of "
+                "them."
             )
-            raise NothingToEvaluate(f"{what}; train on other queries, or on more of them.")
         return replace(
             self,
             run=self.run[rows],
@@ -111,8 +111,8 @@ class Training:
         )
 
     def count(self, cell: Ints, cells: int, weights: Floats | None = None) -> Floats:
-        """(runs, cells) the number of hits of each run in each cell, or the sum of their weights.
-        cell: (hits,) from 0.
+        """The number of hits of each run in each cell, or the sum of their weights. cell: of each
+        hit, from 0. Returns (runs, cells).
         """
         runs = len(self.lengths)
         return (

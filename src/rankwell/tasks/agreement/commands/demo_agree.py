@@ -13,14 +13,13 @@ from rankwell.errors import typed
 from rankwell.experiments.pages import write_report
 from rankwell.io.matrices import write_ids
 from rankwell.media import python_docs
-from rankwell.parts.options import PartOptions
 from rankwell.report import prose
 from rankwell.report.drafts import holding, keeping
 from rankwell.report.options import FolderPath, Output, Progress
 from rankwell.report.page import NAME
 from rankwell.store import replacing
-from rankwell.tasks.agreement.commands.agree import agree as compare
-from rankwell.tasks.agreement.options import AgreementOptions
+from rankwell.tasks.agreement.task import AgreementCommandOptions
+from rankwell.tasks.agreement.task import agree as comparison
 
 REFERENCE, SMALL = 256, (32, 64)
 _TITLE = "How much of a neighbourhood survives fewer axes"
@@ -53,13 +52,11 @@ def agree(
         if progress is not None:
             progress("making the models", 1, 1)
         results = output / "results"
-        done = compare(
-            *map(str, small),
-            reference=str(reference),
-            options=AgreementOptions(samples=samples, seed=seed, convention="scholar-stream"),
-            parts=PartOptions(),
-            output=results,
-            progress=progress,
+        options = AgreementCommandOptions(
+            reference=str(reference), samples=samples, seed=seed, convention="scholar-stream"
+        )
+        compared = comparison.command()(
+            *map(str, small), options=options, output=results, progress=progress
         )
         write_report([results], results / NAME, title=_TITLE, seed=seed)
     begin = (
@@ -73,7 +70,8 @@ def agree(
         f"  rankwell agree {typed('--reference', reference, *small)} --convention scholar-stream\n"
     )
     return Output(
-        text="\n".join([prose(begin), done.text, prose(end), page_lines(results)]), notes=done.notes
+        text="\n".join([prose(begin), compared.text, prose(end), page_lines(results)]),
+        notes=compared.notes,
     )
 
 

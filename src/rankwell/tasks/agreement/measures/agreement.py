@@ -19,7 +19,7 @@ _LONGER = {"unjudged tail": "a longer list has more places to agree or to differ
 
 
 def _both_lengths(pairs: RankingPairs, k: int | None) -> tuple[Ints, Ints]:
-    return pairs.reference.n_shown(k), pairs.candidate.n_shown(k)
+    return pairs.reference.list_length(k), pairs.candidate.list_length(k)
 
 
 def _where_any(values: Floats, lengths: Ints) -> Floats:
@@ -88,8 +88,8 @@ def _shared_by_chance(pairs: RankingPairs, prefixes: Prefixes, k: int | None) ->
     random order.
     """
     first, second = (length[prefixes.query] for length in _both_lengths(pairs, k))
-    here = np.minimum(prefixes.depth, first) * np.minimum(prefixes.depth, second)
-    return here / np.maximum(pairs.n_candidates[prefixes.query], 1)
+    pairs_of_places = np.minimum(prefixes.depth, first) * np.minimum(prefixes.depth, second)
+    return pairs_of_places / np.maximum(pairs.n_candidates[prefixes.query], 1)
 
 
 def _average(prefixes: Prefixes, shared: Floats | Ints) -> Floats:
@@ -197,8 +197,8 @@ def _overlap(
     shorter, longer = lengths.min(axis=0), lengths.max(axis=0)
     if kind == "res":
         most, least = (
-            _mean_agreement(prefixes, shared, p, longer, shorter, each(len(longer)))[0]
-            for each in (np.ones, np.zeros)
+            _mean_agreement(prefixes, shared, p, longer, shorter, shares)[0]
+            for shares in (np.ones(len(longer)), np.zeros(len(longer)))
         )
         tails = _greatest_tail(prefixes, shared, p, longer, shorter) - _least_tail(
             prefixes, shared, p, longer
@@ -246,23 +246,23 @@ def _mean_agreement(
 
 def _at_end(prefixes: Prefixes, values: Floats, longer: Ints) -> Floats:
     """(queries,) the value at the end of the longer list, 0 where both are empty."""
-    found = np.zeros(len(longer))
-    found[longer > 0] = values[prefixes.offsets[1:][longer > 0] - 1]
-    return found
+    last = np.zeros(len(longer))
+    last[longer > 0] = values[prefixes.offsets[1:][longer > 0] - 1]
+    return last
 
 
 def _harmonic(p: float, depth: int) -> Floats:
     """(depth + 1,) the sum of p^d / d over d from 1 to each number."""
-    place = np.arange(1, depth + 1)
-    return np.concatenate([[0.0], np.cumsum(p**place / place)])
+    depths = np.arange(1, depth + 1)
+    return np.concatenate([[0.0], np.cumsum(p**depths / depths)])
 
 
 def _least_tail(prefixes: Prefixes, shared: Floats, p: float, longer: Ints) -> Floats:
     """(queries,) what the depths beyond both lists add when nothing more is common (Webber and
     others 2010, equation 11).
     """
-    rest = -math.log1p(-p) - _harmonic(p, int(longer.max(initial=0)))[longer]
-    return _at_end(prefixes, shared, longer) * rest * (1 - p) / p
+    tail = -math.log1p(-p) - _harmonic(p, int(longer.max(initial=0)))[longer]
+    return _at_end(prefixes, shared, longer) * tail * (1 - p) / p
 
 
 def _greatest_tail(

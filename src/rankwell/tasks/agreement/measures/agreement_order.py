@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from rankwell.core.registry import RANK, Scale, measure
-from rankwell.core.tables import Floats, Ints, offsets_of, position_in_segment
+from rankwell.core.tables import Floats, Ints, position_in_segment, segment_offsets
 from rankwell.core.views.ranking_pairs import RankingPairs
 from rankwell.errors import BadUsage
 
@@ -21,7 +21,8 @@ def _rank_within(owner: Ints, values: Ints, queries: int) -> Ints:
     order = np.lexsort((values, owner))
     ranks = np.empty_like(values)
     ranks[order] = (
-        position_in_segment(offsets_of(np.bincount(owner, minlength=queries).astype(np.int64))) + 1
+        position_in_segment(segment_offsets(np.bincount(owner, minlength=queries).astype(np.int64)))
+        + 1
     )
     return ranks
 
@@ -67,14 +68,13 @@ def _union_worth(shared: Ints, first: int, second: int) -> Floats:
     ranks it after its own.
     """
     union = first + second - shared
-    middle, rest = (
-        (np.array([first, second]) + 1) / 2,
-        [(length + 1 + union) / 2 for length in (first, second)],
-    )
+    # The mean rank in each list of its own items, and of those that it lacks.
+    present, second_present = (first + 1) / 2, (second + 1) / 2
+    lacking, second_lacking = (first + 1 + union) / 2, (second + 1 + union) / 2
     products = (
-        shared * middle[0] * middle[1]
-        + (first - shared) * middle[0] * rest[1]
-        + (second - shared) * rest[0] * middle[1]
+        shared * present * second_present
+        + (first - shared) * present * second_lacking
+        + (second - shared) * lacking * second_present
     )
     m = np.where(union >= 2, union, np.nan)
     return (products - m * ((m + 1) / 2) ** 2) / ((m**3 - m) / 12)
@@ -103,15 +103,15 @@ def spearman_union(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     [-1.0]
     """
     first, second = pairs.reference, pairs.candidate
-    mine = first.within(k)
+    rows = first.within(k)
     # What stands in the reference's first places too is there already.
-    last = first.n_shown(k)[second.query_of_row]
-    other = second.within(k) & ~((second.other_ranks > 0) & (second.other_ranks <= last))
-    owner = np.concatenate([first.query_of_row[mine], second.query_of_row[other]])
-    ranks = np.concatenate([first.ranks[mine], second.other_ranks[other]])
-    others = np.concatenate([first.other_ranks[mine], second.ranks[other]])
-    values = _correlation(owner, ranks, others, len(pairs.queries))
-    values[owner[(ranks == 0) | (others == 0)]] = np.nan
+    last = first.list_length(k)[second.query_of_row]
+    second_rows = second.within(k) & ~((second.other_ranks > 0) & (second.other_ranks <= last))
+    owner = np.concatenate([first.query_of_row[rows], second.query_of_row[second_rows]])
+    ranks = np.concatenate([first.ranks[rows], second.other_ranks[second_rows]])
+    second_ranks = np.concatenate([first.other_ranks[rows], second.ranks[second_rows]])
+    values = _correlation(owner, ranks, second_ranks, len(pairs.queries))
+    values[owner[(ranks == 0) | (second_ranks == 0)]] = np.nan
     return values
 
 
@@ -119,25 +119,23 @@ def _earlier_and_smaller(values: Ints, offsets: Ints) -> Ints:
     """(rows,) how many rows before each one in its segment have a smaller value; all blocks are
     merged at once.
     """
-    place, segment = (
-        position_in_segment(offsets),
-        np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)),
-    )
-    found = np.zeros(len(values), dtype=np.int64)
+    position = position_in_segment(offsets)
+    segment = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    counts = np.zeros(len(values), dtype=np.int64)
     width, longest = 1, int(np.diff(offsets).max(initial=0))
     while width < longest:
-        block = place // (2 * width)
+        block = position // (2 * width)
         order = np.lexsort((values, block, segment))
-        left = (place // width % 2 == 0)[order]
+        left = (position // width % 2 == 0)[order]
         new = np.flatnonzero(
             (np.diff(segment[order], prepend=-1) != 0) | (np.diff(block[order], prepend=-1) != 0)
         )
         so_far = np.cumsum(left)
         before = np.concatenate([[0], so_far])[new]
         so_far -= np.repeat(before, np.diff(new, append=len(order)))
-        found[order[~left]] += so_far[~left]
+        counts[order[~left]] += so_far[~left]
         width *= 2
-    return found
+    return counts
 
 
 @measure(
@@ -166,9 +164,9 @@ def tau_ap(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     owner = side.query_of_row[rows]
     order = np.lexsort((side.other_ranks[rows], owner))
     counts = np.bincount(owner, minlength=len(pairs.queries)).astype(np.int64)
-    offsets = offsets_of(counts)
-    place = position_in_segment(offsets)
-    right = _earlier_and_smaller(side.ranks[rows][order], offsets) / np.maximum(place, 1)
+    offsets = segment_offsets(counts)
+    earlier = np.maximum(position_in_segment(offsets), 1)
+    right = _earlier_and_smaller(side.ranks[rows][order], offsets) / earlier
     sums = np.bincount(owner[order], weights=right, minlength=len(counts)).astype(
         np.float64, copy=False
     )
@@ -177,11 +175,10 @@ def tau_ap(pairs: RankingPairs, *, k: int | None = None) -> Floats:
 
 def _first_rank(pairs: RankingPairs, missing: Literal["last", "skip"]) -> Floats:
     side, ranks = pairs.reference, np.full(len(pairs.queries), np.nan)
-    there = np.flatnonzero(side.lengths > 0)
-    found = side.other_ranks[side.offsets[there]]
-    ranks[there] = np.where(
-        found > 0, found, pairs.n_candidates[there] + 1.0 if missing == "last" else np.nan
-    )
+    queries = np.flatnonzero(side.lengths > 0)
+    first = side.other_ranks[side.offsets[queries]]
+    last = pairs.n_candidates[queries] + 1.0 if missing == "last" else np.nan
+    ranks[queries] = np.where(first > 0, first, last)
     return ranks
 
 

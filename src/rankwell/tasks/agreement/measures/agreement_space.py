@@ -23,14 +23,14 @@ def _chance_eps_recall(pairs: RankingPairs, *, k: int, eps: float = 0.0) -> Floa
     """
     _check_tolerance(eps)
     side = pairs.reference
-    depth = side.n_shown(k)
+    depth = side.list_length(k)
     lowest = side.score_at(depth) - eps
     inside = np.maximum(side.sum_rows(side.scores >= lowest[side.query_of_row]), depth)
-    whole = (inside < side.lengths) | (side.lengths == pairs.n_candidates)
-    shown = np.minimum(pairs.candidate.lengths, depth)
+    is_known = (inside < side.lengths) | (side.lengths == pairs.n_candidates)
+    n_first = np.minimum(pairs.candidate.lengths, depth)
     return np.where(
-        whole & ~np.isnan(lowest),
-        ratio(inside * shown / np.maximum(pairs.n_candidates, 1), depth),
+        is_known & ~np.isnan(lowest),
+        ratio(inside * n_first / np.maximum(pairs.n_candidates, 1), depth),
         np.nan,
     )
 
@@ -62,15 +62,14 @@ def eps_recall(pairs: RankingPairs, *, k: int, eps: float = 0.0) -> Floats:
     """
     _check_tolerance(eps)
     side = pairs.candidate
-    depth = pairs.reference.n_shown(k)
+    depth = pairs.reference.list_length(k)
     lowest = pairs.reference.score_at(depth) - eps
-    shown = side.within(depth)
-    own = (side.other_ranks > 0) & (side.other_ranks <= depth[side.query_of_row])
-    found = ratio(
-        side.sum_rows(shown & (own | (side.other_scores >= lowest[side.query_of_row]))), depth
-    )
-    unknown = side.sum_rows(shown & ~own & np.isnan(side.other_scores)) > 0
-    return np.where(unknown | np.isnan(lowest), np.nan, found)
+    first = side.within(depth)
+    common = (side.other_ranks > 0) & (side.other_ranks <= depth[side.query_of_row])
+    near = common | (side.other_scores >= lowest[side.query_of_row])
+    unknown = side.sum_rows(first & ~common & np.isnan(side.other_scores)) > 0
+    share = ratio(side.sum_rows(first & near), depth)
+    return np.where(unknown | np.isnan(lowest), np.nan, share)
 
 
 @measure(
@@ -118,17 +117,17 @@ def _largest(pairs: RankingPairs, k: int) -> Ints:
     return np.where(_usable(pairs, k), k * (2 * points - 3 * k - 1) // 2, 1)
 
 
-def _kept(pairs: RankingPairs, side: ListSide, k: int) -> Floats:
+def _nearness(pairs: RankingPairs, side: ListSide, k: int) -> Floats:
     """1 less the excess ranks, under the other model, of one side's first `k` items, over the
     greatest sum of them.
     """
-    shown = side.within(k)
-    excess = side.sum_rows(np.where(shown, np.maximum(side.other_ranks - k, 0), 0))
-    unknown = side.sum_rows(shown & (side.other_ranks == 0)) > 0
+    first = side.within(k)
+    excess = side.sum_rows(np.where(first, np.maximum(side.other_ranks - k, 0), 0))
+    unknown = side.sum_rows(first & (side.other_ranks == 0)) > 0
     return np.where(_usable(pairs, k) & ~unknown, 1.0 - excess / _largest(pairs, k), np.nan)
 
 
-def _chance_kept(pairs: RankingPairs, *, k: int) -> Floats:
+def _chance_nearness(pairs: RankingPairs, *, k: int) -> Floats:
     """Each of the k items has any of n ranks, whose excess is (n - k)(n - k + 1) / 2n in the
     mean.
     """
@@ -143,7 +142,7 @@ def _chance_kept(pairs: RankingPairs, *, k: int) -> Floats:
     source=_VENNA,
     scale=Scale(empty=float("nan")),
     aliases="trust",
-    chance=_chance_kept,
+    chance=_chance_nearness,
 )
 def trustworthiness(pairs: RankingPairs, *, k: int) -> Floats:
     """The nearness of the candidate's first `k` items to the reference's first `k`: 1 if they are
@@ -158,7 +157,7 @@ def trustworthiness(pairs: RankingPairs, *, k: int) -> Floats:
     >>> trustworthiness(view, k=2).tolist(), trustworthiness(view, k=1).tolist()
     ([0.8], [0.5])
     """
-    return _kept(pairs, pairs.candidate, k)
+    return _nearness(pairs, pairs.candidate, k)
 
 
 @measure(
@@ -166,7 +165,7 @@ def trustworthiness(pairs: RankingPairs, *, k: int) -> Floats:
     source=_VENNA,
     scale=Scale(empty=float("nan")),
     aliases="continuity_at",
-    chance=_chance_kept,
+    chance=_chance_nearness,
 )
 def continuity(pairs: RankingPairs, *, k: int) -> Floats:
     """The nearness of the reference's first `k` items to the candidate's first `k`: 1 if they are
@@ -180,4 +179,4 @@ def continuity(pairs: RankingPairs, *, k: int) -> Floats:
     >>> continuity(view, k=2).tolist(), continuity(view, k=1).tolist()
     ([0.8], [0.75])
     """
-    return _kept(pairs, pairs.reference, k)
+    return _nearness(pairs, pairs.reference, k)

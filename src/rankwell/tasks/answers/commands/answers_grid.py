@@ -11,15 +11,14 @@ from typing import Any
 from rankwell import __version__, report
 from rankwell.core.registry import suggest
 from rankwell.errors import BadInput
-from rankwell.experiments.files import Experiment, read_experiment
-from rankwell.experiments.files import written as shown
+from rankwell.experiments.files import Experiment, read_experiment, written
 from rankwell.report.charts import write_charts
 from rankwell.report.drafts import drafting, holding, publish, refuse_foreign, refuse_unclaimed
 from rankwell.report.line_charts import parameter_chart
 from rankwell.report.options import FolderOption, FormatOption, JobsOption, Output, Progress
 from rankwell.store import Source, refuse_blocked, write_text
 from rankwell.tasks.answers.evaluation import evaluate_answers
-from rankwell.tasks.answers.grid import PointResult, figures_of, run_grid, wide
+from rankwell.tasks.answers.grid import PointResult, run_grid, wide
 
 _SHOWN = 6
 _RESULTS = "results.csv"
@@ -63,154 +62,151 @@ def grid(
         Processes that run and evaluate systems at the same time; the processors are divided among
         them.
     """
-    plan = read_experiment(file)
-    folder = Path(f"{plan.stem}-results") if output is None else output
+    experiment = read_experiment(file)
+    folder = Path(f"{experiment.stem}-results") if output is None else output
     refuse_blocked(folder, folder=True)
-    done: list[PointResult] = []
-    place = folder.absolute()
-    with holding(place):
-        refuse_unclaimed(place, (_RESULTS,))
-        if not (place / "kept").is_dir():
-            refuse_foreign(place, (_RESULTS, "summary.csv"))
-        with chdir(plan.folder):
-            for each in run_grid(
-                plan, place / "kept", evaluate_answers, fresh=fresh, jobs=jobs, progress=progress
+    results: list[PointResult] = []
+    absolute = folder.absolute()
+    with holding(absolute):
+        refuse_unclaimed(absolute, (_RESULTS,))
+        if not (absolute / "kept").is_dir():
+            refuse_foreign(absolute, (_RESULTS, "summary.csv"))
+        with chdir(experiment.folder):
+            for result in run_grid(
+                experiment,
+                absolute / "kept",
+                evaluate_answers,
+                fresh=fresh,
+                jobs=jobs,
+                progress=progress,
             ):
-                done.append(each)
-                write_text(place / _RESULTS, report.render_rows(wide(done), "csv"))
-        return _output(done, plan, file, folder, format)
+                results.append(result)
+                write_text(absolute / _RESULTS, report.render_rows(wide(results), "csv"))
+        return _output(results, experiment, file, folder, format)
 
 
 def _output(
-    done: Sequence[PointResult], plan: Experiment, file: Path, folder: Path, format: report.Format
+    results: Sequence[PointResult],
+    experiment: Experiment,
+    file: Path,
+    folder: Path,
+    format: report.Format,
 ) -> Output:
     """Writes the tables and charts of the runs; what is printed of them."""
-    exact = _exact_names(done)
-    unknown = next((name for name in plan.chart if name not in exact), None)
-    if unknown is not None:
-        raise BadInput(
-            f"{plan.file}: chart.measures: unknown measure {unknown!r}; {suggest(unknown, exact)}"
-        )
-    labels, drawn = list(plan.chart or exact), plan.chart or main_figures(done)
-    notes = _notes(done)
-    rows, hidden = wide(done), 0
+    names = _exact_names(results)
+    for name in experiment.chart:
+        if name not in names:
+            raise BadInput(
+                f"{experiment.file}: chart.measures: unknown measure {name!r}; "
+                f"{suggest(name, names)}"
+            )
+    labels, drawn = list(experiment.chart or names), experiment.chart or main_figures(results)
+    notes, table = _notes(results), wide(results)
+    rows, hidden = table, 0
     if format == "table":
-        moving = [name for name in labels if len({row.get(name) for row in rows}) > 1] or labels
-        chosen = moving if plan.chart else moving[:_SHOWN]
-        hidden = len(labels) - len(chosen)
-        rows = [{"run": row["run"], **{name: row.get(name) for name in chosen}} for row in rows]
-    reused = sum(each.reused for each in done)
-    gold = plan.folder / str(plan.cells[0].options["gold"].value)
+        varying = [name for name in labels if len({row.get(name) for row in table}) > 1] or labels
+        columns = varying if experiment.chart else varying[:_SHOWN]
+        hidden = len(labels) - len(columns)
+        rows = [{"run": row["run"], **{name: row.get(name) for name in columns}} for row in table]
+    gold = experiment.folder / str(experiment.cells[0].options["gold"].value)
     inputs = {"grid": Source(file), "gold": Source(gold)}
     with drafting(folder, inputs.values(), growing=(_RESULTS,)) as draft:
-        tables = [draft / _RESULTS, draft / "summary.csv"]
-        for path, each in zip(tables, (wide(done), long(done)), strict=True):
-            write_text(path, report.render_rows(each, "csv"))
-        pictures = _draw(draft, done, drawn)
+        tables = {draft / _RESULTS: table, draft / "summary.csv": _long(results)}
+        for path, content in tables.items():
+            write_text(path, report.render_rows(content, "csv"))
+        pictures = _draw(draft, results, drawn)
         if pictures and len(drawn) < len(labels):
-            what = "those of all questions; [chart] measures names others"
-            notes.append(f"charts show {len(drawn)} of {len(labels)} figures, {what}")
-        notes += [f"{reused} of {len(done)} runs were done before"] if reused else []
-        notes += (
-            [f"{hidden} more measure{'s are' if hidden > 1 else ' is'} in results.csv"]
-            if hidden
-            else []
-        )
-        read = {name: {"file": each.name, "digest": each.digest()} for name, each in inputs.items()}
-        content = {
+            notes.append(
+                f"charts show {len(drawn)} of {len(labels)} figures, those of all questions; "
+                "[chart] measures names others"
+            )
+        reused = sum(result.reused for result in results)
+        if reused:
+            notes.append(f"{reused} of {len(results)} runs were done before")
+        if hidden:
+            notes.append(f"{hidden} more measure{'s are' if hidden > 1 else ' is'} in results.csv")
+        manifest = {
             "schema_version": 1,
-            "runs": len(plan.cells),
-            "inputs": read,
+            "runs": len(experiment.cells),
+            "inputs": {
+                name: {"file": source.name, "digest": source.digest()}
+                for name, source in inputs.items()
+            },
             "notes": notes,
             "files": {},
+            "version": __version__,
         }
-        publish(folder, {**content, "version": __version__}, [*tables, *pictures])
+        publish(folder, manifest, [*tables, *pictures])
     text = report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout))
     if format == "table":
-        text += "\n".join(
-            [
-                "exact names:",
-                *(f"  {name} = {exact[name]}" for name in rows[0] if name in exact),
-                "",
-            ]
-        )
+        lines = [f"  {name} = {names[name]}" for name in rows[0] if name in names]
+        text += "\n".join(["exact names:", *lines, ""])
     return Output(text=text, notes=(*notes, report.Aside(f"wrote {folder}/")))
 
 
-def _notes(done: Sequence[PointResult]) -> list[str]:
+def _notes(results: Sequence[PointResult]) -> list[str]:
     """The notes on runs, each once, with the number of runs that have it."""
-    notes = dict.fromkeys(note for each in done for note in each.notes)
-    runs = {note: [each.point.run for each in done if note in each.notes] for note in notes}
+    runs: dict[str, list[str]] = {}
+    for result in results:
+        for note in dict.fromkeys(result.notes):
+            runs.setdefault(note, []).append(result.point.run)
     return [
-        f"{own[0] if len(own) == 1 else f'{len(own)} of {len(done)} runs'}: {note}"
-        for note, own in runs.items()
+        f"{names[0] if len(names) == 1 else f'{len(names)} of {len(results)} runs'}: {note}"
+        for note, names in runs.items()
     ]
 
 
-def main_figures(done: Sequence[PointResult]) -> list[str]:
+def main_figures(results: Sequence[PointResult]) -> list[str]:
     """The labels of measures over all questions: no thresholds, and no parts of the questions."""
-    exact = _exact_names(done)
-    main = [
-        name
-        for name, measure in exact.items()
+    names = _exact_names(results)
+    return [
+        label
+        for label, measure in names.items()
         if not measure.startswith(_SEARCHED) and "population=" not in measure
-    ]
-    return main or list(exact)
+    ] or list(names)
 
 
-def _exact_names(done: Sequence[PointResult]) -> dict[str, str]:
+def _exact_names(results: Sequence[PointResult]) -> dict[str, str]:
     """The exact names of the measures by the labels of figures."""
     return {
-        name: str(row["measure"]) for each in done for name, row in figures_of(each.rows).items()
+        label: str(row["measure"]) for result in results for label, row in result.figures.items()
     }
 
 
-def long(done: Sequence[PointResult]) -> list[dict[str, Any]]:
+def _long(results: Sequence[PointResult]) -> list[dict[str, Any]]:
     """The summary rows of all runs, under the names of their points, with the parameters that no
     column has yet.
     """
     rows: list[dict[str, Any]] = []
-    for each in done:
-        given = {
-            "system": each.point.cell.entry,
-            **each.point.values,
-            "experiment_id": each.experiment_id,
-        }
-        rows += [
-            {
-                **row,
-                "run": each.point.run,
-                **{name: given[name] for name in given if name not in row},
-            }
-            for row in each.rows
-        ]
+    for result in results:
+        point = result.point
+        about = {"system": point.cell.entry, **point.values, "experiment_id": result.experiment_id}
+        for row in result.rows:
+            more = {name: value for name, value in about.items() if name not in row}
+            rows.append({**row, "run": point.run, **more})
     return rows
 
 
-def _draw(folder: Path, done: Sequence[PointResult], labels: Sequence[str]) -> list[Path]:
+def _draw(folder: Path, results: Sequence[PointResult], labels: Sequence[str]) -> list[Path]:
     """The paths of a chart for each parameter that varies, PNG and SVG."""
     specs = dict[str, dict[str, Any]]()
-    for name in dict.fromkeys(name for each in done for name in each.point.cell.varying):
-        tried = [each for each in done if name in each.point.cell.varying]
-        alone = len({each.point.cell.entry for each in tried}) == 1
-        rows = [row for each in tried for row in _against(each, name, labels, alone=alone)]
+    for name in dict.fromkeys(name for result in results for name in result.point.cell.varying):
+        moving = [result for result in results if name in result.point.cell.varying]
+        is_alone = len({result.point.cell.entry for result in moving}) == 1
+        rows = [row for result in moving for row in _against(result, name, labels, is_alone)]
         if any(row["mean"] is not None for row in rows):
             specs[name] = parameter_chart(rows, name)
     return write_charts(folder, specs)
 
 
 def _against(
-    each: PointResult, parameter: str, labels: Sequence[str], *, alone: bool
+    result: PointResult, parameter: str, labels: Sequence[str], is_alone: bool
 ) -> list[dict[str, Any]]:
     """The figures of one run for the chart of one parameter; a system alone is not named."""
-    every = each.point.values
-    others = [
-        f"{name}={shown(every[name])}" for name in each.point.cell.varying if name != parameter
-    ]
-    series = " ".join(others if alone and others else [each.point.cell.entry, *others])
-    about = {"system": each.point.cell.entry, "series": series, "value": every[parameter]}
+    cell, values = result.point.cell, result.point.values
+    words = [f"{name}={written(values[name])}" for name in cell.varying if name != parameter]
+    series = " ".join(words if is_alone and words else [cell.entry, *words])
+    about = {"system": cell.entry, "series": series, "value": values[parameter]}
     return [
-        {**row, "label": name, **about}
-        for name, row in figures_of(each.rows).items()
-        if name in labels
+        {**row, "label": label, **about} for label, row in result.figures.items() if label in labels
     ]

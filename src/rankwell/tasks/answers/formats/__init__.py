@@ -23,8 +23,7 @@ from rankwell.tasks.answers.formats.rows import AnswerRows, EntryRows, QuestionR
 AnswerHolds = Literal["questions", "predictions", "na-probs", "retrieved"]
 Read = TypeVar("Read", bound=Callable[..., Any])
 Table = TypeVar("Table")
-AnyRows = TypeVar("AnyRows", bound=EntryRows)
-_MEANT = {
+_WORDS = {
     "questions": "questions with right answers",
     "predictions": "predictions",
     "na-probs": "no-answer probabilities",
@@ -54,12 +53,12 @@ class AnswerFormat:
 ANSWER_FORMATS: Catalogue[AnswerFormat] = Catalogue("tasks.answers.formats", "format")
 
 
-def answer_format(name: str, holds: AnswerHolds, **further: Any) -> Callable[[Read], Read]:
+def answer_format(name: str, holds: AnswerHolds, **fields: Any) -> Callable[[Read], Read]:
     """Registers the function that reads a format and returns it unchanged; see `AnswerFormat` for
-    the further parts.
+    the other fields.
     """
     return ANSWER_FORMATS.register(
-        f"{name} {holds}", lambda read: AnswerFormat(name, holds, read, **further)
+        f"{name} {holds}", lambda read: AnswerFormat(name, holds, read, **fields)
     )
 
 
@@ -89,9 +88,8 @@ def answer_formats(holds: AnswerHolds) -> list[AnswerFormat]:
     """Every format of questions, predictions, no-answer probabilities or retrieved documents, by
     name.
     """
-    return [
-        entry for entry in map(ANSWER_FORMATS.__getitem__, ANSWER_FORMATS) if entry.holds == holds
-    ]
+    forms = (ANSWER_FORMATS[name] for name in ANSWER_FORMATS)
+    return [form for form in forms if form.holds == holds]
 
 
 @own_arithmetic
@@ -111,16 +109,18 @@ def read_questions(
         return place
     if isinstance(place, Questions):
         return FoundTable(place, "table")
-    rows, entry = _read(QuestionRows, place, "questions", format, keep_empty=empty == "keep")
-    table, notes = rows.table(), rows.notes()
+    content, form, part = _identified(place, "questions", format)
+    rows = QuestionRows(content, part, keep_empty=empty == "keep")
+    form.read(content, rows)
+    table = rows.table()
+    rows.note_oddities()
     if not table.ids:
-        left_out = (
-            f" beside {rows.counts['empty']} with an empty text" if rows.counts["empty"] else ""
-        )
+        left_out = rows.counts["empty"]
+        clause = f" beside {left_out} with an empty text" if left_out else ""
         raise NothingToEvaluate(
-            f"{rows.content.name}: there is no question in it{left_out}; expected at least one."
+            f"{content.name}: there is no question in it{clause}; expected at least one."
         )
-    return FoundTable(table, entry, tuple(notes), dict(rows.counts))
+    return FoundTable(table, form.name, tuple(rows.notes), dict(rows.counts))
 
 
 @own_arithmetic
@@ -137,45 +137,33 @@ def read_predictions(
         return place
     if isinstance(place, Predictions):
         return FoundTable(place, "table")
-    rows, entry = _read(AnswerRows, place, "predictions", format)
+    content, form, part = _identified(place, "predictions", format)
+    rows = AnswerRows(content, part)
+    form.read(content, rows)
     table = rows.table(questions)
     if not table.ids:
         raise NothingToEvaluate(
-            f"{rows.content.name}: there is no prediction in it; expected at least one."
+            f"{content.name}: there is no prediction in it; expected at least one."
         )
-    return FoundTable(table, entry, tuple(rows.said))
-
-
-def _read(
-    kind: Callable[..., AnyRows], place: Any, holds: AnswerHolds, name: str | None, **own: Any
-) -> tuple[AnyRows, str]:
-    """The rows of a document, and its format's name."""
-    content, entry, part = _identified(place, holds, name)
-    rows = kind(content, part, **own)
-    entry.read(content, rows)
-    return rows, entry.name
+    return FoundTable(table, form.name, tuple(rows.notes))
 
 
 def read_na_probs(place: Any, *, format: str | None = None) -> FoundTable[Mapping[str, float]]:
     """Probabilities of there being no answer, or scores of it (null odds), by question id. Raises
     BadInput for other values.
     """
-    content, entry, _ = _identified(place, "na-probs", format)
+    content, form, _ = _identified(place, "na-probs", format)
     rows = EntryRows(content)
-    table: dict[str, float] = entry.read(content, rows)
-    beyond, notes = sum(not 0 <= value <= 1 for value in table.values()), rows.said
-    if beyond:
-        notes.append(
-            f"{content.name}: {beyond} of {len(table)} values are not between 0 and 1: "
-            "scores, not probabilities"
+    table: dict[str, float] = form.read(content, rows)
+    scores = sum(not 0 <= value <= 1 for value in table.values())
+    if scores:
+        rows.note(
+            f"{scores} of {len(table)} values are not between 0 and 1: scores, not probabilities"
         )
     if len(table) > 1 and len(set(table.values())) == 1:
         value = next(iter(table.values()))
-        notes.append(
-            f"{content.name}: all {len(table)} values are {value:g}, so that they distinguish "
-            "nothing"
-        )
-    return FoundTable(table, entry.name, tuple(notes))
+        rows.note(f"all {len(table)} values are {value:g}, so that they distinguish nothing")
+    return FoundTable(table, form.name, tuple(rows.notes))
 
 
 def read_retrieved(
@@ -191,34 +179,31 @@ def read_retrieved(
     """
     if isinstance(place, Ranking):
         return FoundTable(place, "table")
-    found = _retrieved(place, format)
-    if found is None:
+    identified = _retrieved(place, format)
+    if identified is None:
         reading: dict[str, Any] = {"format": format, "columns": columns}
         checked = io.check_ranking(
             place, repeats="keep" if duplicates == "keep" else "first", **reading
         )
-        if checked.duplicated and duplicates == "error":
+        table, notes = checked.table, list(checked.notes)
+        if duplicates == "best":
+            table = io.read_ranking(place, duplicates="best", **reading)
+        elif checked.duplicated and duplicates == "error":
             io.read_ranking(place, **reading)
-        table = (
-            checked.table
-            if duplicates != "best"
-            else io.read_ranking(place, duplicates="best", **reading)
-        )
-        odd = (
-            f"{place}: {len(checked.contradicting)} questions have ranks that do not follow their "
-            "scores, which decide"
-        )
-        return FoundTable(
-            table, checked.format, (*checked.notes, *([odd] if checked.contradicting else []))
-        )
-    content, entry, part = found
+        if checked.contradicting:
+            notes.append(
+                f"{place}: {len(checked.contradicting)} questions have ranks that do not follow "
+                "their scores, which decide"
+            )
+        return FoundTable(table, checked.format, tuple(notes))
+    content, form, part = identified
     rows = RetrievedRows(content, part)
-    entry.read(content, rows)
+    form.read(content, rows)
     table = rows.table(questions, duplicates)
     return FoundTable(
         table,
-        entry.name,
-        tuple(rows.said),
+        form.name,
+        tuple(rows.notes),
         contexts=rows.contexts,
         ordered=True,
         claims=rows.claims,
@@ -232,20 +217,19 @@ def write_predictions(
     decides (`.gz` compresses).
     """
     target = Path(path)
-    plain = target.name.removesuffix(".gz").removesuffix(".zst").lower()
-    able = [entry for entry in answer_formats("predictions") if entry.write is not None]
-    for entry in able:
-        if entry.write is not None and (
-            plain.endswith(entry.suffixes) if format is None else entry.name == format
-        ):
+    suffixed = target.name.removesuffix(".gz").removesuffix(".zst").lower()
+    writers = [form for form in answer_formats("predictions") if form.write is not None]
+    for form in writers:
+        is_chosen = suffixed.endswith(form.suffixes) if format is None else form.name == format
+        if form.write is not None and is_chosen:
             with packing(target) as draft:
-                entry.write(predictions, draft)
-            return entry.name
-    known = "; ".join(f"{entry.name} ({', '.join(entry.suffixes)})" for entry in able)
+                form.write(predictions, draft)
+            return form.name
+    names = "; ".join(f"{form.name} ({', '.join(form.suffixes)})" for form in writers)
     refuse_blocked(target)
     raise UnknownName(
         f"{target.name if format is None else format!r} names no format that can be written; "
-        f"known are {known}."
+        f"known are {names}."
     )
 
 
@@ -253,9 +237,9 @@ def _retrieved(place: Any, name: str | None) -> tuple[Content, AnswerFormat, str
     """The document and format of retrieval results; None where the place is a run, which its own
     readers know.
     """
-    named = {entry.name for entry in answer_formats("retrieved")}
     if name is not None:
-        return _identified(place, "retrieved", name) if name.partition(":")[0] in named else None
+        names = {form.name for form in answer_formats("retrieved")}
+        return _identified(place, "retrieved", name) if name.partition(":")[0] in names else None
     if isinstance(place, (str, Path, Source)):
         head = Head.of(place if isinstance(place, Source) else Source(place))
         head.refuse_foreign()
@@ -266,14 +250,14 @@ def _retrieved(place: Any, name: str | None) -> tuple[Content, AnswerFormat, str
         ):
             return None
     content = load(place, "questions and answers")
-    chosen = _surest(content, "retrieved")
-    return None if chosen is None else (content, chosen, "")
+    form = _surest(content, "retrieved")
+    return None if form is None else (content, form, "")
 
 
 def _surest(content: Content, holds: AnswerHolds) -> AnswerFormat | None:
-    scored = [(entry.fits(content), entry) for entry in answer_formats(holds)]
-    sure, chosen = max(scored, key=lambda each: (each[0], each[1].name))
-    return chosen if sure >= 0.5 else None
+    forms = [(form.fits(content), form.name, form) for form in answer_formats(holds)]
+    confidence, _, form = max(forms, key=lambda scored: scored[:2])
+    return form if confidence >= 0.5 else None
 
 
 def _identified(
@@ -283,62 +267,51 @@ def _identified(
     `haystack:isolated`.
     """
     bare, _, part = (name or "").partition(":")
-    known = {entry.name: entry for entry in answer_formats(holds)}
-    if name is not None and bare not in known:
-        raise UnknownName(f"there is no format {bare!r} of {_MEANT[holds]}; {suggest(bare, known)}")
+    forms = {form.name: form for form in answer_formats(holds)}
+    if name is not None and bare not in forms:
+        raise UnknownName(f"there is no format {bare!r} of {_WORDS[holds]}; {suggest(bare, forms)}")
     content = load(place, "questions and answers")
-    entry = known[bare] if name is not None else _surest(content, holds)
-    if entry is None:
+    form = forms[bare] if name is not None else _surest(content, holds)
+    if form is None:
         raise _unknown(place, content, holds)
-    if part and part not in entry.parts:
-        advice = (
-            f"its parts are {', '.join(entry.parts)}"
-            if entry.parts
-            else f"it has no parts; write {bare!r}"
-        )
+    if part and part not in form.parts:
+        parts = ", ".join(form.parts)
+        advice = f"its parts are {parts}" if parts else f"it has no parts; write {bare!r}"
         raise UnknownName(f"the format {bare!r} has no part {part!r}; {advice}.")
     if content.problem is not None:
         raise content.problem
-    return content, entry, part
+    return content, form, part
 
 
 def _unknown(place: Any, content: Content, holds: AnswerHolds) -> BadInput:
     """The error that says what a document of no known form looks like instead."""
-    for other in get_args(AnswerHolds):
-        found = None if other == holds else _surest(content, other)
-        if found is not None:
-            what = (
-                f"{content.name}: this looks like {_MEANT[other]} ({found.name}); expected "
-                f"{_MEANT[holds]}"
+    begin = f"{content.name}: this looks like"
+    for role in get_args(AnswerHolds):
+        form = None if role == holds else _surest(content, role)
+        if form is not None:
+            return BadInput(
+                f"{begin} {_WORDS[role]} ({form.name}); expected {_WORDS[holds]}; exchange the two "
+                "files, or name the format of this one."
             )
-            return BadInput(f"{what}; exchange the two files, or name the format of this one.")
     if isinstance(place, (str, Path)):
         head = Head.of(Source(place))
-        likely = [
-            (entry.confidence(head), entry)
-            for entry in map(FORMATS.__getitem__, FORMATS)
-            if entry.holds in _RANKINGS
-        ]
-        most = max(confidence for confidence, _ in likely)
+        entries = [FORMATS[name] for name in FORMATS]
+        entries = [entry for entry in entries if entry.holds in _RANKINGS]
+        most = max(entry.confidence(head) for entry in entries)
         if most >= 0.5:
-            best = [entry for confidence, entry in likely if confidence == most]
+            surest = [entry for entry in entries if entry.confidence(head) == most]
             # Both may have the same form, as in JSON.
-            kinds = " or ".join(
-                words
-                for kind, words in _RANKINGS.items()
-                if any(entry.holds == kind for entry in best)
-            )
-            return BadInput(
-                f"{content.name}: this looks like {kinds} ({best[0].name}); expected "
-                f"{_MEANT[holds]}."
-            )
-    names = ", ".join(entry.name for entry in answer_formats(holds))
+            held = {entry.holds for entry in surest}
+            kinds = " or ".join(words for kind, words in _RANKINGS.items() if kind in held)
+            return BadInput(f"{begin} {kinds} ({surest[0].name}); expected {_WORDS[holds]}.")
+    names = ", ".join(form.name for form in answer_formats(holds))
     keys = ", ".join(map(repr, content.header or sorted(content.keys)))[:80]
-    seen = (
-        f"the columns are {keys}" if content.form == "table" else f"the first objects have {keys}"
-    )
-    seen = seen if keys else f"the document {shown(content.value)}"
+    content_text = f"the document {shown(content.value)}"
+    if keys and content.form == "table":
+        content_text = f"the columns are {keys}"
+    elif keys:
+        content_text = f"the first objects have {keys}"
     return BadInput(
-        f"{content.name}: {seen}; known forms of {_MEANT[holds]} are {names}; convert it, or "
-        "name the format."
+        f"{content.name}: {content_text}; known forms of {_WORDS[holds]} are {names}; convert it, "
+        "or name the format."
     )

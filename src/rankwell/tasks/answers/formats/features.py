@@ -13,7 +13,7 @@ def has(*patterns: str, sure: float = 0.95) -> Callable[[Content], float]:
     of an object), `a|b` (either), `!a` (absent), `form=table`, `[]` and `{}` (a list, an object),
     `no-header`.
     """
-    every = [[word.split("|") for word in pattern.split()] for pattern in patterns]
+    alternatives = [[word.split("|") for word in pattern.split()] for pattern in patterns]
 
     def _fits(content: Content) -> float:
         features = content.features
@@ -22,7 +22,7 @@ def has(*patterns: str, sure: float = 0.95) -> Callable[[Content], float]:
                 any((word[0] == "!") != (word.lstrip("!") in features) for word in words)
                 for words in pattern
             )
-            for pattern in every
+            for pattern in alternatives
         ]
         return sure if any(met) else 0.0
 

@@ -19,31 +19,32 @@ _SPAN = re.compile(r"start\W+(\d{1,18})\W+end\W+(\d{1,18})\b")
 def _by_question(rows: EntryRows, kind: str | None) -> Iterator[tuple[str, str, list[Record]]]:
     """The id and text of every question with its rows of a kind in one evaluation mode, by rank."""
     mode = rows.part or "integrated"
-    found: dict[str, list[tuple[int, Record]]] = {}
-    others = 0
-    for record in rows.content.each():
+    ranked: dict[str, list[tuple[int, Record]]] = {}
+    left_out = 0
+    for record in rows.content.checked_records():
         row = record.value
         if kind is not None and row.get("type") not in (None, "", kind):
             continue
-        if row.get("eval_mode") not in (None, "", mode):
-            others += 1
-            continue
-        key = str(row.get("multilabel_id") or row.get("query") or "")
-        found.setdefault(key, []).append((record.whole("rank"), record))
-    if others:
-        other = next(each for each in _MODES if each != mode)
-        what = f"{rows.content.name}: {others} rows of eval_mode {other} are left out"
-        rows.said.append(f"{what}; they are format 'haystack:{other}'")
-    for name, ranked in found.items():
-        listed = [record for _, record in sorted(ranked, key=lambda each: each[0])]
-        yield name, str(listed[0].value.get("query") or ""), listed
+        if row.get("eval_mode") in (None, "", mode):
+            key = str(row.get("multilabel_id") or row.get("query") or "")
+            ranked.setdefault(key, []).append((record.integer("rank"), record))
+        else:
+            left_out += 1
+    if left_out:
+        name = next(name for name in _MODES if name != mode)
+        rows.note(
+            f"{left_out} rows of eval_mode {name} are left out; they are format 'haystack:{name}'"
+        )
+    for name, answers in ranked.items():
+        records = [record for _, record in sorted(answers, key=lambda answer: answer[0])]
+        yield name, str(records[0].value.get("query") or ""), records
 
 
 def _list(record: Record, key: str) -> list[str]:
     value = literal(str(record.value.get(key) or ""))
-    return (
-        list(map(str, value)) if isinstance(value, (list, tuple)) else [str(value)] if value else []
-    )
+    if isinstance(value, (list, tuple)):
+        return list(map(str, value))
+    return [str(value)] if value else []
 
 
 def _document(record: Record) -> str | None:
@@ -58,14 +59,13 @@ def read_haystack(content: Content, rows: AnswerRows) -> None:  # noqa: ARG001 -
     """The answers of a reader, by rank; `haystack:isolated` are those to the gold documents. An
     empty answer is none.
     """
-    for name, query, listed in _by_question(rows, "answer"):
-        rows.begin(listed[0].where, name, query)
-        for record in listed:
+    for name, query, records in _by_question(rows, "answer"):
+        rows.begin(records[0].where, name, query)
+        for record in records:
             span = _SPAN.search(str(record.value.get("offsets_in_document") or ""))
             start, end = map(int, span.groups()) if span else (-1, -1)
-            answer = record.value.get("answer") or None
             rows.answer(
-                answer,
+                record.value.get("answer") or None,
                 document=_document(record),
                 start=start,
                 end=end,
@@ -78,16 +78,13 @@ def read_haystack(content: Content, rows: AnswerRows) -> None:  # noqa: ARG001 -
 )
 def read_documents(content: Content, rows: RetrievedRows) -> None:  # noqa: ARG001
     """The documents of a retriever or ranker, by rank, with their texts."""
-    for name, query, listed in _by_question(rows, "document"):
-        rows.begin(listed[0].where, name, query)
-        for record in listed:
+    for name, query, records in _by_question(rows, "document"):
+        rows.begin(records[0].where, name, query)
+        for record in records:
             document, row = _document(record), record.value
             if document is not None:
-                rows.item(
-                    document,
-                    record.number("score"),
-                    row.get("context") or row.get("content") or None,
-                )
+                text = row.get("context") or row.get("content") or None
+                rows.item(document, record.number("score"), text)
 
 
 @answer_format(
@@ -97,26 +94,21 @@ def read_haystack_gold(content: Content, rows: QuestionRows) -> None:  # noqa: A
     """The questions that the rows were judged by: their answers, documents and positions, as far as
     the table has them.
     """
-    for name, query, listed in _by_question(rows, None):
-        record = listed[0]
+    for name, query, (record, *_) in _by_question(rows, None):
         if "gold_answers" not in record.value:
             raise record.wrong("a column of right answers", "gold_answers")
         rights = [text for text in _list(record, "gold_answers") if text.strip()]
         documents = _list(record, "gold_document_ids")
-        starts = [
-            int(start)
-            for start, _ in _SPAN.findall(str(record.value.get("gold_offsets_in_documents") or ""))
-        ]
-        key = record.key("gold_contexts") or "gold_document_contents"
-        if not rows.add(
-            record.where, name, query, document=None if rights or not documents else documents[0]
-        ):
+        spans = _SPAN.findall(str(record.value.get("gold_offsets_in_documents") or ""))
+        document = None if rights else next(iter(documents), None)
+        if not rows.add(record.where, name, query, document=document):
             continue
+        key = record.key("gold_contexts") or "gold_document_contents"
         for document, text in zip(documents, _list(record, key), strict=False):
             rows.context(document, text, (*record.where, key))
-        for place, text in enumerate(rights):
-            document = documents[place] if len(documents) == len(rights) else None
-            start = starts[place] if len(starts) == len(rights) else -1
+        for row, text in enumerate(rights):
+            document = documents[row] if len(documents) == len(rights) else None
+            start = int(spans[row][0]) if len(spans) == len(rights) else -1
             rows.answer(text, (*record.where, "gold_answers"), document, start)
         for document in documents:
             rows.add_evidence((document,))
@@ -135,27 +127,22 @@ def read_labels(content: Content, rows: QuestionRows) -> None:
     """
     # Text (blank where it says that there is no answer), document and start of each label, and its
     # place.
-    found: dict[tuple[str, str], list[tuple[str, str | None, int, Where]]] = {}
-    for record in content.each():
-        query, document = (
-            record.text(record.key("query") or "question"),
-            _label_document(rows, record),
-        )
-        row = record.value
+    groups: dict[tuple[str, str], list[tuple[str, str | None, int, Where]]] = {}
+    for record in content.checked_records():
+        query = record.text(record.key("query") or "question")
+        document, row = _label_document(rows, record), record.value
         if not row.get("is_correct_document", True) or not (
             row.get("is_correct_answer", True) or row.get("answer") is None
         ):
             rows.odd("negative", record.where)
             continue
-        text, start = _label(record)
         # The id that Haystack 1.x gives all labels of one query under the same filters together.
-        own = (query + json.dumps(row.get("filters"), sort_keys=True)).encode(
-            "utf-8", "surrogateescape"
-        )
-        labels = found.setdefault((hashlib.md5(own).hexdigest(), query), [])
-        labels.append((text, document, start, record.where))
+        key = query + json.dumps(row.get("filters"), sort_keys=True)
+        name = hashlib.md5(key.encode("utf-8", "surrogateescape")).hexdigest()
+        text, start = _label(record)
+        groups.setdefault((name, query), []).append((text, document, start, record.where))
     several = 0
-    for (name, query), labels in found.items():
+    for (name, query), labels in groups.items():
         answered = list({label[:3]: label for label in labels if label[0].strip()}.values())
         if rows.add(labels[0][3], name, query, document=None if answered else labels[0][1]):
             for text, document, start, where in answered:
@@ -163,9 +150,9 @@ def read_labels(content: Content, rows: QuestionRows) -> None:
             rows.end(not answered)
         several += len({document for _, document, _, _ in labels}) > 1
     if several:
-        what = f"{content.name}: {several} questions have labels in several documents"
-        rows.said.append(
-            f"{what}; where these are different questions with one text, give them ids of their own"
+        rows.note(
+            f"{several} questions have labels in several documents; where these are different "
+            "questions with one text, give them ids of their own"
         )
 
 
@@ -184,15 +171,12 @@ def _label(record: Record) -> tuple[str, int]:
     """The text and the start of a label."""
     if not isinstance(record.value.get("answer"), Mapping):
         text = "" if record.value.get("no_answer") else record.text("answer", "")
-        return text, record.whole("offset_start_in_doc")
+        return text, record.integer("offset_start_in_doc")
     answer = Record(record.content, record.value["answer"], (*record.where, "answer"))
-    text, span = (
-        answer.text("answer", ""),
-        next(answer.objects("offsets_in_document", "an object with start and end"), None),
-    )
+    span = next(answer.objects("offsets_in_document", "an object with start and end"), None)
     if span is not None and "start" not in span.value:
         raise span.wrong("an integer", "start")
-    return text, -1 if span is None else span.whole("start")
+    return answer.text("answer", ""), -1 if span is None else span.integer("start")
 
 
 _QUESTION = ("user_input", "question")
@@ -220,21 +204,21 @@ def _texts(record: Record, key: str) -> list[str]:
     value = record.value.get(key)
     if record.content.form == "table" and isinstance(value, str):
         value = literal(value)
-    listed = record._replace(value={key: value}).items(key)
-    for index, each in enumerate(listed):
-        if not isinstance(each, str) and type(each) is not int:
-            raise record.content.wrong((*record.where, key, index), each, "a string")
-    return [str(each) for each in listed]
+    texts = record._replace(value={key: value}).items(key)
+    for index, text in enumerate(texts):
+        if not isinstance(text, str) and type(text) is not int:
+            raise record.content.wrong((*record.where, key, index), text, "a string")
+    return list(map(str, texts))
 
 
 def _passages(record: Record, texts: str, ids: str) -> list[tuple[str, str | None]]:
     """The id and the text of each passage; without ids a passage goes by its text, which is the
     same for the same passage.
     """
-    listed, names = _texts(record, texts), _texts(record, ids)
-    if listed and names and len(listed) != len(names):
-        raise record.wrong(f"a list of {len(listed)}, as many as {texts} has", ids)
-    return list(zip(names or listed, listed or [None] * len(names), strict=True))
+    contents, names = _texts(record, texts), _texts(record, ids)
+    if contents and names and len(contents) != len(names):
+        raise record.wrong(f"a list of {len(contents)}, as many as {texts} has", ids)
+    return list(zip(names or contents, contents or [None] * len(names), strict=True))
 
 
 @answer_format("ragas", "questions", fits=_RAGAS)
@@ -242,7 +226,7 @@ def read_ragas(content: Content, rows: QuestionRows) -> None:
     """The questions with their references; `evidence` holds each reference context. Source: Es et
     al. 2024, RAGAS.
     """
-    for record in content.each():
+    for record in content.checked_records():
         if rows.add(*_begin(record)):
             key = _key(record, _REFERENCE)
             add_answers(rows, record.value.get(key), (*record.where, key))
@@ -256,7 +240,7 @@ def read_ragas(content: Content, rows: QuestionRows) -> None:
 @answer_format("ragas", "predictions", fits=_RAGAS)
 def read_responses(content: Content, rows: AnswerRows) -> None:
     """The response of each row; an empty one, or none, says that there is no answer."""
-    for record in content.each():
+    for record in content.checked_records():
         rows.begin(*_begin(record))
         rows.answer(record.text(_key(record, _RESPONSE), ""))
 
@@ -268,7 +252,7 @@ def read_ragas_contexts(content: Content, rows: RetrievedRows) -> None:
     """The retrieved contexts of each row, best first; a context goes by its id, else by its
     text.
     """
-    for record in content.each():
+    for record in content.checked_records():
         rows.begin(*_begin(record))
         for name, text in _passages(record, _key(record, _RETRIEVED), "retrieved_context_ids"):
             rows.item(name, text=text)

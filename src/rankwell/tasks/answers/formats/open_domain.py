@@ -18,7 +18,7 @@ def read_dpr(content: Content, rows: QuestionRows) -> None:
 
     Source: Karpukhin et al. 2020.
     """
-    for record in content.each():
+    for record in content.checked_records():
         if not rows.add(record.where, record.id(), record.text("question")):
             continue
         add_answers(rows, record.value.get("answers"), (*record.where, "answers"))
@@ -35,7 +35,7 @@ def read_retrieved(content: Content, rows: RetrievedRows) -> None:
     """The passages of each question, best first, without their titles; scores are numbers or texts
     of numbers.
     """
-    for record in content.each():
+    for record in content.checked_records():
         rows.begin(record.where, record.id(), record.text("question", ""))
         _add_passages(rows, record, "ctxs")
 
@@ -111,7 +111,7 @@ def read_kilt(content: Content, rows: QuestionRows) -> None:
     An answer stands in the page of its output where there is a single one; positions inside
     paragraphs are not read.
     """
-    for record in content.each():
+    for record in content.checked_records():
         text = record.text("input") if record.value.get("input") is not None else None
         if rows.add(record.where, record.id(), text):
             for output, pages in _outputs(record, single=False):
@@ -129,7 +129,7 @@ def read_guesses(content: Content, rows: AnswerRows) -> None:
     """The answer of each guess. Raises BadInput for a guess with several outputs, as KILT's own
     script does.
     """
-    for record in content.each():
+    for record in content.checked_records():
         rows.begin(record.where, record.id(), record.value.get("input"))
         for output, pages in _outputs(record):
             if output.value.get("answer") is not None:
@@ -141,7 +141,7 @@ def read_pages(content: Content, rows: RetrievedRows) -> None:
     """The pages of each guess in order; a page that comes again, as for another of its paragraphs,
     counts once.
     """
-    for record in content.each():
+    for record in content.checked_records():
         rows.begin(record.where, record.id(), record.value.get("input"))
         for _, pages in _outputs(record):
             for page in pages:
@@ -157,9 +157,12 @@ def read_triviaqa(content: Content, rows: QuestionRows) -> None:
     verified set only verified questions are read. `Value` is an attribute. Source: Joshi et al.
     2017.
     """
-    whole = Record(content, content.value if isinstance(content.value, Mapping) else {}, ())
-    paired, verified = whole.value.get("Domain") == "Web", whole.value.get("VerifiedEval") is True
-    for record in whole.objects("Data", "an object with QuestionId, Question and Answer"):
+    document = Record(content, content.value if isinstance(content.value, Mapping) else {}, ())
+    paired, verified = (
+        document.value.get("Domain") == "Web",
+        document.value.get("VerifiedEval") is True,
+    )
+    for record in document.objects("Data", "an object with QuestionId, Question and Answer"):
         if verified and not record.value.get("QuestionPartOfVerifiedEval"):
             continue
         name, pages = record.id("QuestionId"), dict[str | None, None]()
@@ -174,9 +177,9 @@ def read_triviaqa(content: Content, rows: QuestionRows) -> None:
 
 
 def _add_trivia(rows: QuestionRows, record: Record, name: str | None, page: str | None) -> None:
-    place = (*record.where, "Answer")
+    where = (*record.where, "Answer")
     answer = rows.content.record(
-        record.value.get("Answer"), place, "an object with NormalizedAliases"
+        record.value.get("Answer"), where, "an object with NormalizedAliases"
     )
     value = {"Value": answer.value["Value"]} if "Value" in answer.value else {}
     if not rows.add(record.where, name, record.text("Question"), document=page, attributes=value):
@@ -185,5 +188,5 @@ def _add_trivia(rows: QuestionRows, record: Record, name: str | None, page: str 
         for index, text in enumerate(answer.items(kind)):
             if not isinstance(text, str):
                 raise answer.wrong("a string", kind, index)
-            rows.answer(text, (*place, kind, index))
+            rows.answer(text, (*where, kind, index))
     rows.end(None)

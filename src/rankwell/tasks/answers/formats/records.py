@@ -4,15 +4,18 @@ answers, your own tables.
 
 import json
 import math
-from itertools import pairwise
+from collections import Counter
+from collections.abc import Sequence
 from operator import lt
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rankwell.errors import BadInput, DuplicateItem, count_of
 from rankwell.io.records import HEADER, MISSING, Content, Record, Where
 from rankwell.store import write_text
-from rankwell.tasks.answers.answer_pairs import Predictions
+from rankwell.tasks.answers.answer_pairs import Predictions, place_or_none
 from rankwell.tasks.answers.formats import answer_format
 from rankwell.tasks.answers.formats.features import has
 from rankwell.tasks.answers.formats.rows import AnswerRows, QuestionRows
@@ -22,7 +25,7 @@ _ID = ("id", "question_id", "qid", "query_id")
 _QUESTION = ("question", "query")
 _ANSWERS = ("answers", "answer", "gold_answers")
 _START = ("answer_start", "start")
-_OWN = {*_ID, *_QUESTION, *_ANSWERS, *DOCUMENT, *_START, "context", "is_impossible", "impossible"}
+_NAMED = {*_ID, *_QUESTION, *_ANSWERS, *DOCUMENT, *_START, "context", "is_impossible", "impossible"}
 
 
 @answer_format(
@@ -39,22 +42,17 @@ def read(content: Content, rows: QuestionRows) -> None:
     are. Other columns are attributes.
     """
     numbered: dict[str, dict[str, str]] = {}
-    for record in content.each():
+    for record in content.checked_records():
         question, answers = record.key(*_QUESTION), record.key(*_ANSWERS)
         text = None if question is None or record.value[question] is None else record.text(question)
         document = _document(rows, record, numbered)
-        more = {
+        attributes = {
             key: value
             for key, value in record.value.items()
-            if key not in _OWN and value is not None and value != ""
+            if key not in _NAMED and value is not None and value != ""
         }
-        if not rows.add(
-            record.where,
-            record.id(record.key(*_ID) or "id"),
-            text,
-            document=document,
-            attributes=more,
-        ):
+        name = record.id(record.key(*_ID) or "id")
+        if not rows.add(record.where, name, text, document=document, attributes=attributes):
             continue
         if answers is not None:
             value, start = record.value[answers], record.key(*_START)
@@ -62,7 +60,7 @@ def read(content: Content, rows: QuestionRows) -> None:
                 add_answers(rows, value, (*record.where, answers), document)
             elif value:
                 # A single answer may have its position in a column of its own.
-                rows.answer(value, (*record.where, answers), document, record.whole(start))
+                rows.answer(value, (*record.where, answers), document, record.integer(start))
         marked = marked_impossible(record)
         if answers is None and marked is None:
             rows.odd("silent", record.where)
@@ -81,8 +79,8 @@ def _document(
     text = record.text("context")
     if name is None:
         title = record.text("title", "")
-        known = numbered.setdefault(title, {})
-        name = known.setdefault(text, f"{title}#{len(known)}")
+        names = numbered.setdefault(title, {})
+        name = names.setdefault(text, f"{title}#{len(names)}")
     rows.context(name, text, (*record.where, "context"))
     return name
 
@@ -98,7 +96,7 @@ def read_nq_open(content: Content, rows: QuestionRows) -> None:
 @answer_format("nq-open", "predictions", fits=has("question prediction", sure=0.9))
 def read_nq_predictions(content: Content, rows: AnswerRows) -> None:
     """NQ-open's lines `{question, prediction}`, which belong to questions by their text."""
-    for record in content.each():
+    for record in content.checked_records():
         rows.begin(record.where, record.id(), record.text("question"))
         rows.answer(record.text_or_null("prediction") or "")
 
@@ -108,7 +106,7 @@ def read_hf(content: Content, rows: AnswerRows) -> None:
     """The rows `{id, prediction_text, no_answer_probability}` that Hugging Face's `squad` and
     `squad_v2` are given.
     """
-    for record in content.each():
+    for record in content.checked_records():
         rows.begin(record.where, record.id())
         rows.answer(record.text_or_null("prediction_text") or "")
         if record.value.get("no_answer_probability") is not None:
@@ -121,40 +119,40 @@ def read_dpr_questions(content: Content, rows: QuestionRows) -> None:
     Karpukhin et al. 2020.
     """
     if len(content.header) != 2:
-        expected = "two columns without a header, the question and a list of answers"
-        raise BadInput(f"{content.name}: {len(content.header)} columns; expected {expected}.")
-    second = content.header[1]
-    lines = [content.header, *(tuple(record.value.values()) for record in content.each())]
-    for row, (question, answers) in enumerate(lines, HEADER):
-        where: Where = (row, second)
-        found = literal(answers)
-        if not isinstance(found, list):
-            raise content.wrong(where, answers, "a list of answers, ['Paris', 'Paris, France']")
+        raise BadInput(
+            f"{content.name}: {len(content.header)} columns; expected two columns without a "
+            "header, the question and a list of answers."
+        )
+    lines = [
+        content.header,
+        *(tuple(record.value.values()) for record in content.checked_records()),
+    ]
+    for row, (question, cell) in enumerate(lines, HEADER):
+        where: Where = (row, content.header[1])
+        answers = literal(cell)
+        if not isinstance(answers, list):
+            raise content.wrong(where, cell, "a list of answers, ['Paris', 'Paris, France']")
         if rows.add(where, None, question):
-            add_answers(rows, found, where)
+            add_answers(rows, answers, where)
             rows.end(None)
 
 
 def _write_ranked(predictions: Predictions, path: Path) -> None:
-    odds = (
-        [math.nan] * len(predictions.ids)
-        if predictions.no_answer is None
-        else predictions.no_answer.tolist()
-    )
-    columns = (predictions.starts.tolist(), predictions.ends.tolist(), predictions.scores.tolist())
-    cells = list(zip(predictions.texts, predictions.documents, *columns, strict=True))
     lines: list[dict[str, Any]] = []
-    for name, (begin, stop), odd in zip(
-        predictions.ids, pairwise(predictions.offsets.tolist()), odds, strict=True
-    ):
-        mine: list[dict[str, Any]] = [
-            {"id": name, "rank": rank, "text": text, "document": document}
-            | {"start": None if start < 0 else start, "end": None if end < 0 else end}
-            | {"score": None if math.isnan(score) else score}
-            for rank, (text, document, start, end, score) in enumerate(cells[begin:stop], 1)
+    for row, (name, answers) in enumerate(predictions.ranked.items()):
+        rows: list[dict[str, Any]] = [
+            {
+                "id": name,
+                **answer._asdict(),
+                "start": place_or_none(answer.start),
+                "end": place_or_none(answer.end),
+                "score": None if math.isnan(answer.score) else answer.score,
+            }
+            for answer in answers
         ] or [{"id": name, "rank": None}]
-        mine[0] |= {} if math.isnan(odd) else {"no_answer": odd}
-        lines += mine
+        if predictions.no_answer is not None and not np.isnan(predictions.no_answer[row]):
+            rows[0]["no_answer"] = float(predictions.no_answer[row])
+        lines += rows
     write_text(path, "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines))
 
 
@@ -176,39 +174,46 @@ def read_ranked(content: Content, rows: AnswerRows) -> None:
     that, was answered. `no_answer` may stand in any line of a question. Raises BadInput for a rank
     that appears twice and for a line that lacks `text`.
     """
-    found: dict[str, list[tuple[int, Record]]] = {}
+    answers_of: dict[str, list[tuple[int, Record]]] = {}
     first: dict[str, Where] = {}
     odds: dict[str, float] = {}
-    for record in content.each():
+    for record in content.checked_records():
         name, no_answer = record.id(), record.value.get("no_answer")
         if name is None:
             raise record.wrong("the id of a question", "id")
-        answers = found.setdefault(name, [])
+        answers = answers_of.setdefault(name, [])
         first.setdefault(name, record.where)
         if no_answer is not None and no_answer != "":
             odds[name] = record.number("no_answer")
-        rank = record.whole("rank", "a rank, a positive integer")
+        rank = record.integer("rank", "a rank, a positive integer")
         if rank < 1 and record.value.get("rank") not in (None, ""):
             raise record.wrong("a rank, a positive integer", "rank")
         if rank > 0 or not _is_bare(record):
             answers.append((rank, record))
-    for name, answers in found.items():
+    climbing, unranked = 0, Counter[str]()
+    for name, answers in answers_of.items():
         rows.begin(first[name], name)
-        for record in _in_order(rows, name, answers):
+        is_ranked = _check_ranks(content, name, answers)
+        records = [record for _, record in sorted(answers, key=lambda answer: answer[0])]
+        scores = [record.number("score") for record in records]
+        if is_ranked:
+            climbing += any(map(lt, scores, scores[1:]))
+        elif all(map(math.isnan, scores)):
+            unranked["the order of their lines"] += 1
+        else:
+            unranked["their scores"] += 1
+            records = _by_score(content, records, scores)
+        for record in records:
             rows.answer_of(record)
         if name in odds:
             rows.no_answer(odds[name])
-    if rows.n_climbing:
-        what = (
-            f"{content.name}: the scores of {count_of(rows.n_climbing, 'question')} do not fall "
-            "with their ranks"
+    if climbing:
+        rows.note(
+            f"the scores of {count_of(climbing, 'question')} do not fall with their ranks; the "
+            "ranks order the answers (leave them out for the scores)"
         )
-        rows.said.append(f"{what}; the ranks order the answers (leave them out for the scores)")
-    for what, n in rows.unranked.items():
-        rows.said.append(
-            f"{content.name}: {n} questions have several answers without ranks, which are "
-            f"taken by {what}"
-        )
+    for order, n in unranked.items():
+        rows.note(f"{n} questions have several answers without ranks, which are taken by {order}")
 
 
 def _is_bare(record: Record) -> bool:
@@ -220,40 +225,33 @@ def _is_bare(record: Record) -> bool:
     return record.value.get("rank") is None and set(record.value) <= {"id", "rank", "no_answer"}
 
 
-def _in_order(rows: AnswerRows, name: str, answers: list[tuple[int, Record]]) -> list[Record]:
-    """The answers to a question by rank, else by falling score, equal ones by what they say, else
-    in their own order.
+def _check_ranks(content: Content, name: str, answers: Sequence[tuple[int, Record]]) -> bool:
+    """Whether ranks order the answers to a question. Raises DuplicateItem for a rank that comes
+    twice, BadInput where some have none.
     """
-    content, ranks = rows.content, dict[int, Record]()
+    first: dict[int, Record] = {}
     for rank, record in answers:
-        if rank in ranks and rank > 0:
+        if first.setdefault(rank, record) is not record and rank > 0:
             second = content.place(record.where).removeprefix(content.name).lstrip(": ")
-            both = (
-                f"{content.place(ranks[rank].where)} and {second} both have rank {rank} of the "
-                f"question {name!r}"
+            raise DuplicateItem(
+                f"{content.place(first[rank].where)} and {second} both have rank {rank} of the "
+                f"question {name!r}; give each answer a rank of its own."
             )
-            raise DuplicateItem(f"{both}; give each answer a rank of its own.")
-        ranks[rank] = record
-    if -1 in ranks and len(ranks) > 1:
-        raise content.wrong(
-            (*ranks[-1].where, "rank"), MISSING, f"a rank, as other answers to {name!r} have"
-        )
-    if -1 not in ranks or len(answers) == 1:
-        ordered = [record for _, record in sorted(answers, key=lambda each: each[0])]
-        scores = [record.number("score") for record in ordered]
-        rows.n_climbing += any(map(lt, scores, scores[1:]))
-        return ordered
-    records = [record for _, record in answers]
-    scores = [record.number("score") for record in records]
-    known = [not math.isnan(score) for score in scores]
-    if any(known) and not all(known):
-        where = (*records[known.index(False)].where, "score")
-        raise content.wrong(where, MISSING, "a rank, or a score as other answers have")
-    rows.unranked["their scores" if all(known) else "the order of their lines"] += 1
-    if not all(known):
-        return records
+    if -1 in first and len(first) > 1:
+        unranked = [record for rank, record in answers if rank < 0][-1]
+        expected = f"a rank, as other answers to {name!r} have"
+        raise content.wrong((*unranked.where, "rank"), MISSING, expected)
+    return -1 not in first or len(answers) == 1
+
+
+def _by_score(content: Content, records: Sequence[Record], scores: Sequence[float]) -> list[Record]:
+    """Answers by falling score, equal ones by what they say. Raises BadInput where one has none."""
+    for record, score in zip(records, scores, strict=True):
+        if math.isnan(score):
+            expected = "a rank, or a score as other answers have"
+            raise content.wrong((*record.where, "score"), MISSING, expected)
     keys = [
-        (-score, str(each.value.get("text")), repr(each.value))
-        for score, each in zip(scores, records, strict=True)
+        (-score, str(record.value.get("text")), repr(record.value))
+        for score, record in zip(scores, records, strict=True)
     ]
-    return [records[place] for place in sorted(range(len(records)), key=keys.__getitem__)]
+    return [records[row] for row in sorted(range(len(records)), key=keys.__getitem__)]

@@ -37,19 +37,20 @@ _NOTES = {
 
 
 class EntryRows:
-    """Questions in the order of a file, by id, by text or by neither, each with a list; `said` are
-    the notes of the reader.
+    """Questions in the order of a file, by id, by text or by neither, each with a list; `notes` are
+    those of the reader.
     """
 
     def __init__(self, content: Content, part: str = "") -> None:
-        self.content, self.part = content, part
-        self.said = (
-            [f"{content.name}: its byte order mark is not read as content."]
-            if content.marked
-            else []
-        )
+        self.content, self.part, self.notes = content, part, list[str]()
+        if content.marked:
+            self.note("its byte order mark is not read as content.")
         self.names, self.texts, self.where = list[Any](), list[Any](), list[Where]()
         self.lists: list[list[tuple[Any, ...]]] = []
+
+    def note(self, text: str) -> None:
+        """Adds a note on the file."""
+        self.notes.append(f"{self.content.name}: {text}")
 
     def begin(self, where: Where, name: str | None, text: str | None = None) -> None:
         """Begins the entry of one question: its id, its text, or neither, for which its number
@@ -62,76 +63,64 @@ class EntryRows:
 
     def refuse_repeated(self, advice: str) -> None:
         """Raises DuplicateItem for an id that appears twice, with both places."""
-        seen: dict[str | None, int] = {}
-        for row, name in enumerate(self.names if len(set(self.names)) < len(self.names) else ()):
-            if seen.setdefault(name, row) != row:
-                first = self.content.place(self.where[seen[name]])
-                second = self.content.place(self.where[row]).removeprefix(f"{self.content.name}: ")
-                raise DuplicateItem(f"{first} and {second} have the id {name!r}; {advice}.")
+        first: dict[str | None, Where] = {}
+        for name, where in zip(self.names, self.where, strict=True):
+            if first.setdefault(name, where) != where:
+                places = f"{self.content.place(first[name])} and {self.place(where)}"
+                raise DuplicateItem(f"{places} have the id {name!r}; {advice}.")
+
+    def place(self, where: Where) -> str:
+        """A place in the file, without the file's name where that stands apart."""
+        return self.content.place(where).removeprefix(f"{self.content.name}: ")
 
     def targets(self, questions: Questions | None) -> list[list[str]]:
         """The ids that each entry is about: its own, those of the questions with its text, or its
         number.
         """
-        named = all(name is not None for name in self.names)
-        texts = questions is not None and any(questions.texts) and any(self.texts)
-        if named and not (
-            texts and questions is not None and set(questions.ids).isdisjoint(self.names)
+        texts = questions.texts if questions is not None and any(self.texts) else ()
+        if None not in self.names and not (
+            questions and any(texts) and set(questions.ids).isdisjoint(self.names)
         ):
             self.refuse_repeated("keep one of them")
             return [[str(name)] for name in self.names]
-        if questions is None or not texts:
-            bare = self.names.count(None)
-            self.said.append(
-                f"{self.content.name}: {bare} questions have no id and go by their number, from 0"
-            )
-            return [[str(row) if name is None else name] for row, name in enumerate(self.names)]
-        return self._by_text(questions)
+        if questions and any(texts):
+            return self._by_text(questions)
+        self.note(f"{self.names.count(None)} questions have no id and go by their number, from 0")
+        return [[str(row) if name is None else name] for row, name in enumerate(self.names)]
 
     def _by_text(self, questions: Questions) -> list[list[str]]:
-        known: dict[str, list[str]] = {}
-        for name, text in sorted(
-            zip(questions.ids, questions.texts, strict=True),
-            key=lambda each: (len(each[0]), each[0]),
-        ):
-            known.setdefault(text.strip(), []).append(name)
-        rows: dict[str, list[int]] = {}
-        found: list[list[str]] = [[] for _ in self.texts]
-        ids = set(questions.ids)
+        ids_of: dict[str, list[str]] = {}
+        pairs = zip(questions.ids, questions.texts, strict=True)
+        for name, text in sorted(pairs, key=lambda pair: (len(pair[0]), pair[0])):
+            ids_of.setdefault(text.strip(), []).append(name)
+        ids, rows_of = set(questions.ids), dict[str, list[int]]()
+        targets: list[list[str]] = [[] for _ in self.texts]
         for row, (name, text) in enumerate(zip(self.names, self.texts, strict=True)):
             if name in ids:
-                found[row] = [str(name)]
+                targets[row] = [str(name)]
             else:
-                rows.setdefault((text or "").strip(), []).append(row)
-        strange = shared = 0
-        for text, mine in rows.items():
-            theirs = known.get(text, [])
-            if not theirs:
-                strange += len(mine)
-                theirs = [self.names[row] or text for row in mine]
-            if len(mine) == 1:
-                found[mine[0]] = theirs
-                shared += len(theirs) > 1
-            elif len(mine) == len(theirs):
-                for row, name in zip(mine, theirs, strict=True):
-                    found[row] = [name]
-            else:
-                what = (
-                    f"{self.content.place(self.where[mine[0]])}: the question {text[:60]!r} "
-                    f"appears {len(mine)} times"
-                )
+                rows_of.setdefault((text or "").strip(), []).append(row)
+        unknown = shared = 0
+        for text, rows in rows_of.items():
+            names = ids_of.get(text, [])
+            if not names:
+                unknown += len(rows)
+                names = [self.names[row] or text for row in rows]
+            if 1 < len(rows) != len(names):
                 raise BadInput(
-                    f"{what} here and {len(theirs)} times among the questions; give ids on "
-                    "both sides."
+                    f"{self.content.place(self.where[rows[0]])}: the question {text[:60]!r} "
+                    f"appears {len(rows)} times here and {len(names)} times among the questions; "
+                    "give ids on both sides."
                 )
-        note = f"{self.content.name}: questions are found by their text"
-        note += (
-            f"; {shared} texts are those of several questions, which all get the same"
-            if shared
-            else ""
-        )
-        self.said.append(note + (f"; {strange} are not among the questions" if strange else ""))
-        return found
+            groups = [names] if len(rows) == 1 else [[name] for name in names]
+            shared += len(groups[0]) > 1
+            for row, group in zip(rows, groups, strict=True):
+                targets[row] = group
+        note = "questions are found by their text"
+        if shared:
+            note += f"; {shared} texts are those of several questions, which all get the same"
+        self.note(note + (f"; {unknown} are not among the questions" if unknown else ""))
+        return targets
 
 
 class QuestionRows(EntryRows):
@@ -146,11 +135,11 @@ class QuestionRows(EntryRows):
         self.evidence: dict[str, tuple[tuple[str, ...], ...]] = {}
         self._impossible, self._documents = list[bool](), list[str | None]()
 
-    def odd(self, what: str, where: Where) -> None:
+    def odd(self, problem: str, where: Where) -> None:
         """Counts something odd."""
-        self.counts[what] += 1
-        if what not in self.first:
-            self.first[what] = self.content.place(where).removeprefix(f"{self.content.name}: ")
+        self.counts[problem] += 1
+        if problem not in self.first:
+            self.first[problem] = self.place(where)
 
     def add(
         self,
@@ -187,38 +176,35 @@ class QuestionRows(EntryRows):
             return
         if start < 0:
             self.odd("no_start", where)
-            start = -1
         elif document in self.contexts and not self.contexts[document].startswith(text, start):
             self.odd("misaligned", where)
-        self.lists[-1].append((text, document, start))
+        self.lists[-1].append((text, document, max(start, -1)))
 
     def end(self, impossible: bool | None) -> None:
         """Ends the last question: whether it is marked as impossible, None where nothing says
         so.
         """
-        bare = not self.lists[-1]
-        self._impossible[-1] = bare if impossible is None else impossible
-        if impossible is False and bare:
+        unanswered = not self.lists[-1]
+        self._impossible[-1] = unanswered if impossible is None else impossible
+        if impossible is False and unanswered:
             self.odd("unmarked", self.where[-1])
-        elif impossible and not bare:
+        elif impossible and not unanswered:
             self.odd("answered_impossible", self.where[-1])
 
     def add_evidence(self, documents: tuple[str, ...]) -> None:
         """Adds a set of documents that are enough to answer the last question, each set once."""
-        self.evidence[self.names[-1]] = tuple(
-            dict.fromkeys((*self.evidence.get(self.names[-1], ()), documents))
-        )
+        name = self.names[-1]
+        self.evidence[name] = tuple(dict.fromkeys((*self.evidence.get(name, ()), documents)))
 
     def context(self, document: str, text: str, where: Where) -> None:
         """Notes the text of a document. Raises BadInput where the document has another text
         already.
         """
         if self.contexts.setdefault(document, text) != text:
-            what = (
+            raise BadInput(
                 f"{self.content.place(where)}: the document {document!r} has another text than at "
-                "its first place"
+                "its first place; give each document an id of its own."
             )
-            raise BadInput(f"{what}; give each document an id of its own.")
 
     def table(self) -> Questions:
         """The table. Raises DuplicateItem for an id that appears twice, with both places."""
@@ -240,31 +226,24 @@ class QuestionRows(EntryRows):
             evidence=self.evidence,
         )
 
-    def notes(self) -> list[str]:
-        """Notes on what was repaired, left out or is odd, a line each, with a count and the first
-        place.
+    def note_oddities(self) -> None:
+        """Adds notes on what was repaired, left out or is odd, a line each, with a count and the
+        first place.
         """
-        notes, n_answers = list(self.said), sum(map(len, self.lists))
-        for what, text in _NOTES.items():
-            n = self.counts[what]
-            if n and (what != "no_start" or n < n_answers):
-                notes.append(f"{self.content.name}: {text}: {n} (first {self.first[what]})")
-        repeated = Counter(self.texts) if len(set(self.texts)) < len(self.texts) else {}
-        shared = {text: n for text, n in repeated.items() if n > 1 and text}
-        if shared:
-            text, times = next(iter(shared.items()))
-            names = [
-                name for name, each in zip(self.names, self.texts, strict=True) if each == text
-            ]
-            n = self.counts["duplicate_texts"] = sum(shared.values())
-            what = (
-                f"{self.content.name}: {n} questions share their text with another ({len(shared)} "
-                f"texts, {times} times"
+        n_answers = sum(map(len, self.lists))
+        for problem, text in _NOTES.items():
+            n = self.counts[problem]
+            if n and (problem != "no_start" or n < n_answers):
+                self.note(f"{text}: {n} (first {self.first[problem]})")
+        repeated = {text: n for text, n in Counter(self.texts).items() if n > 1 and text}
+        if repeated:
+            text, times = next(iter(repeated.items()))
+            names = [self.names[row] for row, same in enumerate(self.texts) if same == text]
+            n = self.counts["duplicate_texts"] = sum(repeated.values())
+            self.note(
+                f"{n} questions share their text with another ({len(repeated)} texts, {times} "
+                f"times {text[:60]!r}: {', '.join(names[:3])}); they are kept apart by their ids"
             )
-            notes.append(
-                f"{what} {text[:60]!r}: {', '.join(names[:3])}); they are kept apart by their ids"
-            )
-        return notes
 
 
 class AnswerRows(EntryRows):
@@ -302,8 +281,8 @@ class AnswerRows(EntryRows):
         self.answer(
             text,
             document=record.id("document"),
-            start=record.whole("start"),
-            end=record.whole("end"),
+            start=record.integer("start"),
+            end=record.integer("end"),
             score=value,
         )
         return value
@@ -358,29 +337,26 @@ class RetrievedRows(EntryRows):
             for (row, item), claim in self._claims.items()
             for name in targets[row]
         }
-        scores = [[score for _, score in each] for each in self.lists]
-        climbing = sum(any(map(lt, each, each[1:])) for each in scores)
+        lists = [[score for _, score in entry] for entry in self.lists]
+        climbing = sum(any(map(lt, scores, scores[1:])) for scores in lists)
         if climbing:
-            what = (
-                f"{self.content.name}: the scores of {climbing} questions do not fall along the "
-                "list"
+            self.note(
+                f"the scores of {climbing} questions do not fall along the list; the order of the "
+                "list is taken"
             )
-            self.said.append(f"{what}; the order of the list is taken")
-        if climbing or any(map(math.isnan, chain.from_iterable(scores))):
-            scores = [[-float(rank) for rank in range(1, len(each) + 1)] for each in scores]
+        if climbing or any(map(math.isnan, chain.from_iterable(lists))):
+            lists = [[-float(rank) for rank in range(1, len(scores) + 1)] for scores in lists]
         rows: list[tuple[Any, ...]] = [
             (name, item, score)
-            for names, listed, numbers in zip(targets, self.lists, scores, strict=True)
+            for names, entry, scores in zip(targets, self.lists, lists, strict=True)
             for name in names
-            for (item, _), score in zip(listed, numbers, strict=True)
+            for (item, _), score in zip(entry, scores, strict=True)
         ]
-        owners, items, values = ([row[place] for row in rows] for place in range(3))
-        kept = unique_rows(owners, items, values, duplicates)
-        if len(kept[0]) < len(rows):
-            what = (
-                f"{self.content.name}: {len(rows) - len(kept[0])} documents appear again in a list"
-            )
-            self.said.append(f"{what}; one of each is kept")
+        queries, items, values = ([row[column] for row in rows] for column in range(3))
+        columns = unique_rows(queries, items, values, duplicates)
+        repeats = len(rows) - len(columns[0])
+        if repeats:
+            self.note(f"{repeats} documents appear again in a list; one of each is kept")
         return Ranking.from_rows(
-            *kept, all_queries=chain.from_iterable(targets), repeated=duplicates == "keep"
+            *columns, all_queries=chain.from_iterable(targets), repeated=duplicates == "keep"
         )

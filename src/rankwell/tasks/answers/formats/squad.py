@@ -8,7 +8,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +19,15 @@ from rankwell.tasks.answers.answer_pairs import Predictions
 from rankwell.tasks.answers.formats import answer_format
 from rankwell.tasks.answers.formats.rows import AnswerRows, EntryRows, QuestionRows
 
-_OWN = {"id", "question", "answers", "is_impossible"}
+_KEYS = {"id", "question", "answers", "is_impossible"}
 
 
 def _fits_squad(content: Content) -> float:
     if "paragraphs" in content.keys:
         return 0.95
-    whole = content.value if isinstance(content.value, Mapping) else {}
+    top = content.value if isinstance(content.value, Mapping) else {}
     # Nothing in `data`, or something else than a list of articles, is reported with its path.
-    return 0.6 if "data" in whole and (not content.keys or not content.prefix) else 0.0
+    return 0.6 if "data" in top and (not content.keys or not content.prefix) else 0.0
 
 
 @answer_format("squad", "questions", fits=_fits_squad)
@@ -42,7 +41,7 @@ def read(content: Content, rows: QuestionRows) -> None:
     if isinstance(content.value, Mapping) and "data" in content.value and not content.prefix:
         raise content.wrong(("data",), content.value["data"], "a list of articles")
     numbered: Counter[str] = Counter()
-    for number, article in enumerate(content.each()):
+    for number, article in enumerate(content.checked_records()):
         title = article.value.get("title", article.value.get("displaytitle"))
         title = (
             str(number)
@@ -75,12 +74,10 @@ def _add_question(
     if not name or type(name) is not str or type(text) is not str:
         question = rows.content.record(value, where, "an object with id, question and answers")
         name, text = question.id(), question.text("question")
-    more = {key: each for key, each in value.items() if key not in _OWN} if len(value) > 3 else {}
-    about, otherwise = (
-        attributes | more if more else attributes,
-        "" if name else f"{document}#{where[-1]}",
-    )
-    if rows.add(where, name, text, document=document, otherwise=otherwise, attributes=about):
+    if len(value) > 3:
+        attributes = attributes | {key: value[key] for key in value if key not in _KEYS}
+    otherwise = f"{document}#{where[-1]}"
+    if rows.add(where, name, text, document=document, otherwise=otherwise, attributes=attributes):
         answers, below = value.get("answers"), (*where, "answers")
         if answers == "":
             rows.odd("no_list", below)
@@ -93,13 +90,13 @@ def _add_question(
         rows.end(marked)
 
 
-def _plain(thing: Record, kind: str, without: set[str]) -> dict[str, Any]:
+def _plain(record: Record, kind: str, without: set[str]) -> dict[str, Any]:
     """The plain values of an article or a paragraph; its `id` under a name that is not the
     question's.
     """
     return {
         f"{kind}_id" if key == "id" else key: value
-        for key, value in thing.value.items()
+        for key, value in record.value.items()
         if key not in without and isinstance(value, (str, int, float, bool))
     }
 
@@ -116,34 +113,36 @@ def add_answers(rows: QuestionRows, value: Any, where: Where, document: str | No
     if isinstance(value, str) and rows.content.form == "table":
         value = literal(value)
     if isinstance(value, list):
-        for index, each in enumerate(value):
-            _add_one(rows, each, (*where, index), document)
+        for index, answer in enumerate(value):
+            _add_one(rows, answer, (*where, index), document)
     elif isinstance(value, Mapping) and isinstance(value.get("text"), (list, tuple)):
         _add_columns(rows, Record(rows.content, value, where), document)
     elif isinstance(value, (str, Mapping)):
-        _add_one(rows, value, where, document) if value != "" else None
+        if value != "":
+            _add_one(rows, value, where, document)
     elif value is not None:
         raise rows.content.wrong(where, value, "a list of answers")
 
 
-def _add_one(rows: QuestionRows, each: Any, where: Where, document: str | None) -> None:
-    if isinstance(each, str):
-        rows.answer(each, where, document)
+def _add_one(rows: QuestionRows, value: Any, where: Where, document: str | None) -> None:
+    if isinstance(value, str):
+        rows.answer(value, where, document)
         return
     # SQuAD's own form, of which files have a hundred thousand.
-    if type(each) is dict and len(each) == 2 and isinstance(each.get("text"), str):
-        start = each.get("answer_start")
+    if type(value) is dict and len(value) == 2 and isinstance(value.get("text"), str):
+        start = value.get("answer_start")
         if type(start) is int and start < MOST_START:
-            rows.answer(each["text"], where, document, start)
+            rows.answer(value["text"], where, document, start)
             return
-    answer = rows.content.record(each, where, "an answer, {text, answer_start}")
-    key, owner = (
-        answer.key("text", "answer"),
-        next((name for name in DOCUMENT if answer.value.get(name) is not None), None),
-    )
+    answer = rows.content.record(value, where, "an answer, {text, answer_start}")
+    key = answer.key("text", "answer")
     text = answer.text("text") if key is None else answer.text(key, "")
-    start = answer.whole(answer.key(*_START) or "answer_start")
-    rows.answer(text, where, document if owner is None else answer.id(owner), start)
+    start = answer.integer(answer.key(*_START) or "answer_start")
+    for name in DOCUMENT:
+        if answer.value.get(name) is not None:
+            document = answer.id(name)
+            break
+    rows.answer(text, where, document, start)
 
 
 def _add_columns(rows: QuestionRows, answers: Record, document: str | None) -> None:
@@ -155,7 +154,7 @@ def _add_columns(rows: QuestionRows, answers: Record, document: str | None) -> N
     for index, (text, start) in enumerate(zip(texts, starts, strict=True)):
         if not isinstance(text, str):
             raise answers.wrong("a string", "text", index)
-        begin = answers.content.whole(start, (*answers.where, "answer_start", index))
+        begin = answers.content.integer(start, (*answers.where, "answer_start", index))
         rows.answer(text, (*answers.where, "text", index), document, begin)
 
 
@@ -165,12 +164,10 @@ def marked_impossible(record: Record) -> bool | None:
     value = record.value.get(key)
     if isinstance(value, bool) or value is None or value == "":
         return None if value == "" else value
-    known = _TRUTHS.get(
-        value.lower() if isinstance(value, str) else str(int(value)) if value in (0, 1) else ""
-    )
-    if known is None:
+    word = value.lower() if isinstance(value, str) else str(int(value)) if value in (0, 1) else ""
+    if word not in _TRUTHS:
         raise record.wrong("true or false", key)
-    return known
+    return _TRUTHS[word]
 
 
 def literal(text: str) -> Any:
@@ -199,12 +196,11 @@ def _is_text(value: Any) -> bool:
 
 
 def _write_predictions(predictions: Predictions, path: Path) -> None:
-    bounds = zip(predictions.ids, pairwise(predictions.offsets.tolist()), strict=True)
-    chosen = {
-        name: (predictions.texts[begin] or "") if begin < end else ""
-        for name, (begin, end) in bounds
+    first = {
+        name: next((answer.text for answer in answers), None) or ""
+        for name, answers in predictions.ranked.items()
     }
-    write_text(path, json.dumps(chosen, ensure_ascii=False, indent=0) + "\n")
+    write_text(path, json.dumps(first, ensure_ascii=False, indent=0) + "\n")
 
 
 @answer_format(
@@ -218,13 +214,13 @@ def read_official_predictions(content: Content, rows: AnswerRows) -> None:
     """The official form `{id: text}`; an empty text, or null, says that there is no answer. Source:
     Rajpurkar et al. 2018.
     """
-    whole = content.record(content.value, (), "an object {id: text}")
-    for name, text in whole.value.items():
+    document = content.record(content.value, (), "an object {id: text}")
+    for name, text in document.value.items():
         rows.begin((name,), name)
         rows.answer(
             text
             if type(text) is str
-            else whole.text_or_null(name, "a string, or null for no answer")
+            else document.text_or_null(name, "a string, or null for no answer")
         )
 
 
@@ -237,55 +233,44 @@ def read_na_probs(content: Content, rows: EntryRows) -> dict[str, float]:  # noq
     """The form `{id: number}`: probabilities that there is no answer, or null odds, a score of
     that.
     """
-    whole = content.record(content.value, (), "an object {id: number}")
-    wrong = next(
-        (
-            name
-            for name, value in whole.value.items()
-            if not (_is_number(value) and math.isfinite(value))
-        ),
-        None,
-    )
-    if wrong is not None:
-        raise whole.wrong("a finite number", wrong)
-    return {name: float(value) for name, value in whole.value.items()}
+    document = content.record(content.value, (), "an object {id: number}")
+    for name, value in document.value.items():
+        if not (_is_number(value) and math.isfinite(value)):
+            raise document.wrong("a finite number", name)
+    return {name: float(value) for name, value in document.value.items()}
 
 
-def _listed(content: Content, kind: Callable[[Any], bool]) -> float:
+def _fits_lists(content: Content, kind: Callable[[Any], bool]) -> float:
     """Confidence that the document is lists of one kind by id; empty lists alone are lists of
     anything.
     """
-    values = (
-        list(content.value.values())[:21]
-        if isinstance(content.value, Mapping) and not content.prefix
-        else []
-    )
+    if not isinstance(content.value, Mapping) or content.prefix:
+        return 0.0
+    values = list(content.value.values())[:21]
     lists: list[list[Any]] = [value for value in values if isinstance(value, list)]
     filled = [value for value in lists if value]
-    fits = len(lists) == len(values) and 2 * sum(
-        all(map(kind, value[:3])) for value in filled
-    ) >= max(len(filled), 1)
-    return 0.9 if values and fits else 0.0
+    fitting = sum(all(map(kind, value[:3])) for value in filled)
+    is_form = len(lists) == len(values) and 2 * fitting >= max(len(filled), 1)
+    return 0.9 if values and is_form else 0.0
 
 
 def _lists(content: Content, form: str, kind: str) -> Iterator[tuple[str, list[Any]]]:
     """The ids and lists of an object {id: list}."""
-    for name, listed in content.record(
-        content.value, (), f"an object {{id: [{form}]}}"
-    ).value.items():
-        if not isinstance(listed, list):
-            raise content.wrong((name,), listed, f"a list of {kind}, best first")
-        yield name, listed
+    document = content.record(content.value, (), f"an object {{id: [{form}]}}")
+    for name, value in document.value.items():
+        if not isinstance(value, list):
+            raise content.wrong((name,), value, f"a list of {kind}, best first")
+        yield name, value
 
 
-@answer_format("texts", "predictions", fits=lambda content: _listed(content, _is_text))
+@answer_format("texts", "predictions", fits=lambda content: _fits_lists(content, _is_text))
 def read_texts(content: Content, rows: AnswerRows) -> None:
     """The form `{id: [text, ...]}`, best first; an empty text, or null, says that there is no
     answer. An empty list is none.
     """
-    for name, listed in _lists(content, "text", "strings"):
+    for name, texts in _lists(content, "text", "strings"):
         rows.begin((name,), name)
-        for rank, text in enumerate(listed):
+        for rank, text in enumerate(texts):
             if not _is_text(text):
                 raise content.wrong((name, rank), text, "a string, or null for no answer")
             rows.answer(text)
@@ -295,17 +280,17 @@ def _is_answer(value: Any) -> bool:
     return isinstance(value, Mapping) and not {"question", "answers"} & set(value)
 
 
-@answer_format("n-best", "predictions", fits=lambda content: _listed(content, _is_answer))
+@answer_format("n-best", "predictions", fits=lambda content: _fits_lists(content, _is_answer))
 def read_n_best(content: Content, rows: AnswerRows) -> None:
     """The form `{id: [{text, probability}]}` of `nbest_predictions.json`, best first.
 
     The probability of the empty text is that of there being no answer. Answers may carry `start`,
     `end` and `document`, and `score` in place of `probability`. Source: transformers, `run_qa.py`.
     """
-    for name, listed in _lists(content, "{text, probability}", "answers"):
+    for name, values in _lists(content, "{text, probability}", "answers"):
         rows.begin((name,), name)
-        for rank, each in enumerate(listed):
-            answer = content.record(each, (name, rank), "an object with text and probability")
+        for rank, value in enumerate(values):
+            answer = content.record(value, (name, rank), "an object with text and probability")
             score = rows.answer_of(answer, answer.key("probability") or "score")
             if not answer.value["text"] and not math.isnan(score):
                 rows.no_answer(score)

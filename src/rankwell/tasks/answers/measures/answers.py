@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from rankwell.core.registry import measure
-from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of, ratio
+from rankwell.core.tables import Bools, Floats, Ints, gather, ratio, segment_offsets
 from rankwell.errors import BadUsage, flag
 from rankwell.media.texts import NormalizerName
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, NormalForms, is_blank
@@ -64,7 +64,7 @@ def _says_none(pairs: AnswerPairs, normalizer: str, no_answer: NoAnswer) -> Bool
         return np.zeros(len(pairs.texts), dtype=np.bool_)
     if no_answer in ("normalized", "squad2"):
         forms = pairs.normal_forms(normalizer)
-        return forms.vanished[forms.given]
+        return forms.vanished[forms.answers]
     blank = (lambda text: text is None) if no_answer == "explicit" else is_blank
     return np.array(list(map(blank, pairs.texts)), dtype=np.bool_)
 
@@ -105,23 +105,23 @@ def _compare_spans(pairs: AnswerPairs, rule: Rule, answer: Ints, gold: Ints) -> 
 def _compare_texts(
     forms: NormalForms, rule: Rule, answer: Ints, gold: Ints, no_answer: NoAnswer
 ) -> Floats:
-    given, right, vanished = forms.given[answer], forms.right[gold], forms.vanished
-    value = (given == right).astype(np.float64)
+    answers, right, vanished = forms.answers[answer], forms.right[gold], forms.vanished
+    value = (answers == right).astype(np.float64)
     if rule in _TEXTS:
         # An answer that equals one of the right ones has F1 = 1 and need not be compared with the
         # others.
-        same = np.bincount(answer[value > 0], minlength=len(forms.given)) > 0
-        rest = np.flatnonzero(~same[answer] & ~vanished[given] & ~vanished[right])
-        value[rest] = _TEXTS[rule](forms.texts, given[rest], right[rest])
+        same = np.bincount(answer[value > 0], minlength=len(forms.answers)) > 0
+        open_rows = np.flatnonzero(~same[answer] & ~vanished[answers] & ~vanished[right])
+        value[open_rows] = _TEXTS[rule](forms.texts, answers[open_rows], right[open_rows])
     if rule in ("contains", "contains-tokens", "either") or (
         rule != "text" and no_answer in _LEGACY
     ):
         # The older scripts give two answers of nothing EM 1 and F1 0; nothing is contained in
         # nothing here.
-        value[vanished[given] & vanished[right]] = 0.0
+        value[vanished[answers] & vanished[right]] = 0.0
     if no_answer == "squad2":
         # The right answers that normalise to nothing are dropped, unless the question has no other.
-        left = np.bincount(answer[~vanished[right]], minlength=len(forms.given)) > 0
+        left = np.bincount(answer[~vanished[right]], minlength=len(forms.answers)) > 0
         value[vanished[right] & left[answer]] = 0.0
     return value
 
@@ -147,30 +147,22 @@ def _char_units(texts: Sequence[str]) -> tuple[Ints, Ints]:
 def _f1_by(units_of: Callable[[Sequence[str]], tuple[Ints, Ints]]) -> "Compare":
     """Compares the units of texts, as many times as each is there."""
 
-    def _compare(texts: Sequence[str], given: Ints, right: Ints) -> Floats:
-        needed = np.union1d(given, right)
-        codes: list[int] = needed.tolist()
+    def _compare(texts: Sequence[str], answers: Ints, right: Ints) -> Floats:
+        compared = np.union1d(answers, right)
+        codes: list[int] = compared.tolist()
         units, lengths = units_of([texts[code] for code in codes])
-        return _multiset_f1(
-            units,
-            offsets_of(lengths),
-            np.searchsorted(needed, given),
-            np.searchsorted(needed, right),
-        )
+        rows = (np.searchsorted(compared, column) for column in (answers, right))
+        return _multiset_f1(units, segment_offsets(lengths), *rows)
 
     return _compare
 
 
 def _of_pairs(holds: Callable[[str, str], bool]) -> "Compare":
-    """Compares pair by pair. holds: (given, right) -> whether the one holds the other."""
+    """Compares pair by pair. holds: (answer, right) -> whether the one holds the other."""
 
-    def _compare(texts: Sequence[str], given: Ints, right: Ints) -> Floats:
-        ones: list[int] = given.tolist()
-        others: list[int] = right.tolist()
-        return np.array(
-            [holds(texts[one], texts[other]) for one, other in zip(ones, others, strict=True)],
-            dtype=np.float64,
-        )
+    def _compare(texts: Sequence[str], answers: Ints, right: Ints) -> Floats:
+        pairs: list[tuple[int, int]] = np.stack((answers, right), axis=1).tolist()
+        return np.array([holds(texts[first], texts[second]) for first, second in pairs], np.float64)
 
     return _compare
 
@@ -185,9 +177,9 @@ _SPANS = ("overlap", "intersect", "span", "span-f1")
 _TEXTS: Mapping[str, Compare] = {
     "token-f1": _f1_by(_token_units),
     "char-f1": _f1_by(_char_units),
-    "contains": _of_pairs(lambda given, right: right in given),
-    "contains-tokens": _of_pairs(lambda given, right: _spaced(right) in _spaced(given)),
-    "either": _of_pairs(lambda given, right: right in given or given in right),
+    "contains": _of_pairs(lambda answer, right: right in answer),
+    "contains-tokens": _of_pairs(lambda answer, right: _spaced(right) in _spaced(answer)),
+    "either": _of_pairs(lambda answer, right: right in answer or answer in right),
 }
 
 
@@ -236,24 +228,20 @@ def finish(
         "impossible": view.impossible,
         "answerable": ~view.impossible,
     }[population]
-    counted = (
-        counted & view.retrieved if retrieval == "only" and view.retrieved is not None else counted
-    )
+    lost = view.missing
+    if view.retrieved is not None and retrieval == "only":
+        counted = counted & view.retrieved
+    if view.retrieved is not None and retrieval == "required":
+        lost = lost | ~view.retrieved
     if no_answer == "refuse" and (counted & view.impossible).any():
         query = view.queries[int(np.flatnonzero(counted & view.impossible)[0])]
-        what = (
+        raise BadUsage(
             f"question {query!r} has no right answer, and this convention has no rule for such "
-            "questions"
+            "questions; take squad2, or leave it out."
         )
-        raise BadUsage(f"{what}; take squad2, or leave it out.")
     if na_threshold is not None:
         abstained = np.nan_to_num(view.no_answer, nan=-np.inf) > na_threshold
         value = np.where(abstained, view.impossible, value)
-    lost = (
-        view.missing | ~view.retrieved
-        if retrieval == "required" and view.retrieved is not None
-        else view.missing
-    )
     return np.where(counted, np.where(lost, 0.0, value), np.nan)
 
 
@@ -405,38 +393,37 @@ def answer_accuracy(
     )
 
 
-def _f1_of(shared: Ints, given: Ints, right: Ints) -> Floats:
+def _f1_of(shared: Ints, answers: Ints, right: Ints) -> Floats:
     """2 P R / (P + R), 0 where nothing is shared; computed as in the official scripts, so that the
     last bit agrees, too.
     """
     value = np.zeros(len(shared))
     hit = np.flatnonzero(shared > 0)
-    precision, recall = shared[hit] / given[hit], shared[hit] / right[hit]
+    precision, recall = shared[hit] / answers[hit], shared[hit] / right[hit]
     value[hit] = 2 * precision * recall / (precision + recall)
     return value
 
 
-def _multiset_f1(units: Ints, offsets: Ints, given: Ints, right: Ints) -> Floats:
+def _multiset_f1(units: Ints, offsets: Ints, answers: Ints, right: Ints) -> Floats:
     """(pairs,) the F1 of two segments of units each, repeats counted; in blocks, so that memory
     does not grow with the pairs.
     """
     lengths = np.diff(offsets)
-    shared = np.zeros(len(given), dtype=np.int64)
+    shared = np.zeros(len(answers), dtype=np.int64)
     span = int(units.max(initial=0)) + 1
     edges = np.flatnonzero(
-        np.diff(np.cumsum(lengths[given] + lengths[right]) // _UNITS_AT_ONCE, prepend=-1)
+        np.diff(np.cumsum(lengths[answers] + lengths[right]) // _UNITS_AT_ONCE, prepend=-1)
     )
-    for start, stop in pairwise([*edges.tolist(), len(given)]):
-        (one, n_one), (two, n_two) = (
-            np.unique(_unit_keys(units, offsets, each[start:stop], span), return_counts=True)
-            for each in (given, right)
+    for start, stop in pairwise([*edges.tolist(), len(answers)]):
+        (keys, counts), (right_keys, right_counts) = (
+            np.unique(_unit_keys(units, offsets, codes[start:stop], span), return_counts=True)
+            for codes in (answers, right)
         )
-        _, left, other = np.intersect1d(one, two, assume_unique=True, return_indices=True)
-        counts = np.bincount(
-            one[left] // span, weights=np.minimum(n_one[left], n_two[other]), minlength=stop - start
-        )
-        shared[start:stop] = counts.astype(np.int64)
-    return _f1_of(shared, lengths[given], lengths[right])
+        _, first, second = np.intersect1d(keys, right_keys, assume_unique=True, return_indices=True)
+        weights = np.minimum(counts[first], right_counts[second])
+        sums = np.bincount(keys[first] // span, weights=weights, minlength=stop - start)
+        shared[start:stop] = sums.astype(np.int64)
+    return _f1_of(shared, lengths[answers], lengths[right])
 
 
 def _unit_keys(units: Ints, offsets: Ints, segments: Ints, span: int) -> Ints:

@@ -47,35 +47,32 @@ def _completed(grouped: GroupRankings, rel: float, k: int | None) -> tuple[Float
     one, and of its sets.
     """
     view, flat = grouped.by_aspect, grouped.flat
-    hit = view.relevant(rel)
-    ranks, relevant = view.ranks, view.n_relevant(rel)
-    whole, distinct = np.zeros((2, len(grouped.queries)))
-    chosen = flat.relevant(rel)
+    hit, relevant, ranks = view.relevant(rel), view.n_relevant(rel), view.ranks
+    flat_relevant = flat.relevant(rel)
+    complete, distinct = np.zeros((2, len(grouped.queries)))
     for query, (start, stop) in enumerate(pairwise(grouped.aspect_offsets.tolist())):
         sets: dict[tuple[int, ...], tuple[list[int], float]] = {}
         for aspect in range(start, stop):
-            mine = slice(*view.offsets[aspect : aspect + 2].tolist())
+            rows = slice(*view.offsets[aspect : aspect + 2].tolist())
             truth = slice(*grouped.truth_offsets[aspect : aspect + 2].tolist())
             items = grouped.truth_items[truth][grouped.truth_grades[truth] >= rel]
             if len(items):
-                sets.setdefault(
-                    tuple(items.tolist()),
-                    (ranks[mine][hit[mine]].tolist(), float(relevant[aspect])),
-                )
+                retrieved = ranks[rows][hit[rows]].tolist()
+                sets.setdefault(tuple(items.tolist()), (retrieved, float(relevant[aspect])))
         distinct[query] = len(sets)
-        row = slice(*flat.offsets[query : query + 2].tolist())
-        evidence = np.sort(flat.ranks[row][chosen[row]])
+        rows = slice(*flat.offsets[query : query + 2].tolist())
+        evidence = np.sort(flat.ranks[rows][flat_relevant[rows]])
         ends = [
-            (max(found), number, len(found) == size)
-            for number, (found, size) in enumerate(sets.values())
-            if found
+            (max(retrieved), number, len(retrieved) == size)
+            for number, (retrieved, size) in enumerate(sets.values())
+            if retrieved
         ]
         # Items of no set before the last item of a set stand before it, and so do the sets that end
         # earlier.
-        for place, (last, _, is_whole) in enumerate(sorted(ends), start=1):
-            at = int(last - 1 - np.searchsorted(evidence, last)) + place
-            whole[query] += is_whole and (k is None or at <= k)
-    return whole, distinct
+        for number, (last, _, is_complete) in enumerate(sorted(ends), start=1):
+            at = int(last - 1 - np.searchsorted(evidence, last)) + number
+            complete[query] += is_complete and (k is None or at <= k)
+    return complete, distinct
 
 
 @measure("EvidenceP", source=_KILT, aliases="kilt_precision")

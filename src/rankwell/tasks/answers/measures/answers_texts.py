@@ -2,7 +2,6 @@
 function gives.
 """
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib.metadata import version
@@ -49,11 +48,11 @@ def _values(
             (pairs.ranks <= (k or np.inf)).tolist(),
             strict=True,
         )
-        found = [
+        grades = [
             _graded(pairs, query, text, rights[query], grade) if counts else 0.0
             for query, text, counts in rows
         ]
-        pairs.cache[*key, k] = np.array(found, dtype=np.float64)
+        pairs.cache[*key, k] = np.array(grades, dtype=np.float64)
     return finish(
         pairs,
         over_answers(pairs, pairs.cache[*key, k], "blank", k),
@@ -76,26 +75,23 @@ def libraries(measures: Iterable[Measure]) -> dict[str, str]:
     """The library of each of these measures that has one: name and version, with the signature or
     the model.
     """
-    found: dict[str, str] = {}
-    for each in measures:
-        given = each.parameters
-        if each.name == "AnswerROUGE":
-            found[str(each)] = f"rouge-score {version('rouge-score')}"
-        elif each.name == "AnswerBLEU":
-            signature = f"case:mixed|eff:yes|tok:{given['tokenize']}|smooth:{given['smoothing']}"
-            found[str(each)] = f"sacrebleu {signature}|version:{version('sacrebleu')}"
-        elif (code := given.get("judge") or given.get("encoder")) and _is_function(code):
-            if name := origin_of(judge_of(code)):
-                found[str(each)] = name
-        elif each.name == "AnswerSimilarity":
-            about = _model(given["encoder"]).describe()
-            kept = {
-                name: about[name] for name in ("model", "revision", "model_hash") if about.get(name)
-            }
-            found[str(each)] = " ".join(
-                [*kept.values(), *(" ".join(pair) for pair in about.get("versions", {}).items())]
-            )
-    return found
+    versions: dict[str, str] = {}
+    for parsed in measures:
+        parameters, name = parsed.parameters, str(parsed)
+        if parsed.name == "AnswerROUGE":
+            versions[name] = f"rouge-score {version('rouge-score')}"
+        elif parsed.name == "AnswerBLEU":
+            rules = f"tok:{parameters['tokenize']}|smooth:{parameters['smoothing']}"
+            versions[name] = f"sacrebleu case:mixed|eff:yes|{rules}|version:{version('sacrebleu')}"
+        elif (code := parameters.get("judge") or parameters.get("encoder")) and _is_function(code):
+            if origin := origin_of(judge_of(code)):
+                versions[name] = origin
+        elif parsed.name == "AnswerSimilarity":
+            about = _model(parameters["encoder"]).describe()
+            words = [about.get(key) for key in ("model", "revision", "model_hash")]
+            words += [" ".join(pair) for pair in about.get("versions", {}).items()]
+            versions[name] = " ".join(filter(None, words))
+    return versions
 
 
 def _is_function(name: str) -> bool:
@@ -120,8 +116,10 @@ def _own_encoder(name: str) -> Callable[[Sequence[str]], Floats]:
         try:
             return unmasked(function(texts), "its array", np.float64)
         except Exception as error:
-            what = f"{name} on {len(texts)} texts fails: {type(error).__name__}: {error}"
-            raise BadInput(f"{what}; expected a vector of as many numbers for each.") from error
+            raise BadInput(
+                f"{name} on {len(texts)} texts fails: {type(error).__name__}: {error}; expected a "
+                "vector of as many numbers for each."
+            ) from error
 
     return _encode
 
@@ -162,20 +160,22 @@ def answer_similarity(
     texts = list(dict.fromkeys(text for text in (*pairs.texts, *pairs.golds) if text is not None))
     key, vectors = ("AnswerSimilarity", encoder), dict[str, Floats]()
     if (*key, k) not in pairs.cache and texts:
-        found = np.asarray(_encoder(encoder)(texts), dtype=np.float64)
-        if found.ndim != 2 or len(found) != len(texts) or not np.isfinite(found).all():
+        array = np.asarray(_encoder(encoder)(texts), dtype=np.float64)
+        if array.ndim != 2 or len(array) != len(texts) or not np.isfinite(array).all():
             raise BadInput(
-                f"{encoder} gives {found.shape} of {len(texts)} texts; expected a vector of "
+                f"{encoder} gives {array.shape} of {len(texts)} texts; expected a vector of "
                 "finite numbers for each."
             )
-        lengths = np.linalg.norm(found, axis=1, keepdims=True)
-        vectors = dict(zip(texts, found / np.where(lengths > 0, lengths, 1), strict=True))
+        lengths = np.linalg.norm(array, axis=1, keepdims=True)
+        vectors = dict(zip(texts, array / np.where(lengths > 0, lengths, 1), strict=True))
 
     def _cosine(_: str, answer: str, rights: Sequence[str]) -> float:
         zero = next((text for text in (answer, *rights) if not vectors[text].any()), None)
         if zero is not None:
-            what = f"{encoder}: the vector of {shown(zero)} is zero and has no direction"
-            raise BadInput(f"{what}; name another encoder, or correct the text.")
+            raise BadInput(
+                f"{encoder}: the vector of {shown(zero)} is zero and has no direction; name "
+                "another encoder, or correct the text."
+            )
         return min(max(float(vectors[answer] @ vectors[right]) for right in rights), 1.0)
 
     return _values(pairs, key, _cosine, population, retrieval, k)
@@ -302,18 +302,17 @@ def answer_judge(
     def _grade(question: str, answer: str, rights: Sequence[str]) -> float:
         case = f"{judge} on question {shown(question)}, answer {shown(answer)}"
         try:
-            found = function(question, answer, list(rights))
+            value = function(question, answer, list(rights))
         except Exception as error:
             raise BadInput(
                 f"{case} fails: {type(error).__name__}: {error}; correct the function, or "
                 "leave it out."
             ) from error
         if (
-            not isinstance(found, (bool, int, float, np.bool_, np.number))
-            or not math.isfinite(found)
-            or not 0 <= found <= 1
+            not isinstance(value, (bool, int, float, np.bool_, np.number))
+            or not 0 <= value <= 1  # nor NaN
         ):
-            raise BadInput(f"{case} gives {shown(found)}; expected a number from 0 to 1.")
-        return float(found)
+            raise BadInput(f"{case} gives {shown(value)}; expected a number from 0 to 1.")
+        return float(value)
 
     return _values(pairs, ("AnswerJudge", judge), _grade, population, retrieval, k)

@@ -22,8 +22,7 @@ _TAIL = {"unjudged tail": "every item of a list counts, judged or not"}
 @measure(
     "ILD",
     source="Castells, Hurley and Vargas 2015, Novelty and diversity in recommender systems; "
-    "Ziegler "
-    "and others 2005",
+    "Ziegler and others 2005",
     scale=Scale((0.0, 2.0), "higher", "score", math.nan),
     exempt=_TAIL,
 )
@@ -56,23 +55,23 @@ def intra_list_diversity(
 
 
 def _category_distances(view: ItemLists, k: int | None) -> Floats:
-    """(queries,) the sum of the Jaccard distances of all pairs."""
-    labels, depth = view.about.labels("categories", "ILD"), view.first(k).shape[1]
-    totals, few = np.zeros(len(view.queries)), _few_sets(view.about, labels)
+    """The sum of the Jaccard distances of all pairs, per query."""
+    labels, depth = view.attributes.labels("categories", "ILD"), view.first(k).shape[1]
+    totals, few_sets = np.zeros(len(view.queries)), _few_sets(view.attributes, labels)
     for rows, block in view.blocks(depth * labels.words):
         # One rank of all lists behind the other, so that items at a distance are neighbours in
         # memory.
         codes = np.ascontiguousarray(block.first(k).T)
-        kept, own = codes >= 0, np.zeros(codes.shape[1])
-        full, distances = (
-            bool(kept.all()),
-            _by_bits(labels, codes) if few is None else few.of(codes),
-        )
-        for apart in range(1, depth):
+        is_item, sums = codes >= 0, np.zeros(codes.shape[1])
+        all_full = bool(is_item.all())
+        distances = _by_bits(labels, codes) if few_sets is None else few_sets.of(codes)
+        for distance in range(1, depth):
             # Items are at the beginning of a list, so that the later one of a pair decides whether
             # there is one.
-            own += (distances(apart) if full else distances(apart) * kept[apart:]).sum(axis=0)
-        totals[rows] = own
+            sums += (
+                distances(distance) if all_full else distances(distance) * is_item[distance:]
+            ).sum(axis=0)
+        totals[rows] = sums
     return totals
 
 
@@ -91,27 +90,27 @@ class _FewSets(NamedTuple):
         """The distances of the items of lists that are so many ranks apart. codes: (depth,
         queries).
         """
-        own = self.sets[
+        set_of_item = self.sets[
             np.where((codes < 0) | (codes >= len(self.sets)), len(self.sets) - 1, codes)
         ]
-        rows = own * np.uint16(self.n)
-        return lambda apart: self.distances.take(rows[apart:] + own[:-apart])
+        rows = set_of_item * np.uint16(self.n)
+        return lambda distance: self.distances.take(rows[distance:] + set_of_item[:-distance])
 
 
-def _few_sets(about: ItemAttributes, labels: ItemLabels) -> _FewSets | None:
+def _few_sets(attributes: ItemAttributes, labels: ItemLabels) -> _FewSets | None:
     """None where there are more than 255 sets of labels."""
-    if "few sets" not in about.cache:
-        bits = labels.bits(np.arange(len(about.items) + 1))
+    if "few sets" not in attributes.cache:
+        bits = labels.bits(np.arange(len(attributes.items) + 1))
         unique, sets = np.unique(bits, axis=0, return_inverse=True)
-        about.cache["few sets"] = None
+        attributes.cache["few sets"] = None
         if len(unique) < 256:
             sizes = np.bitwise_count(unique).sum(axis=-1, dtype=np.int64)
             shared = np.bitwise_count(unique[:, None] & unique).sum(axis=-1, dtype=np.int64)
             distances = _jaccard(shared, sizes[:, None] + sizes - shared)
-            about.cache["few sets"] = _FewSets(
+            attributes.cache["few sets"] = _FewSets(
                 sets.ravel().astype(np.uint16), distances.ravel(), len(unique)
             )
-    return about.cache["few sets"]
+    return attributes.cache["few sets"]
 
 
 def _by_bits(labels: ItemLabels, codes: Ints) -> Callable[[int], Floats]:
@@ -131,44 +130,47 @@ def _jaccard(shared: Ints, union: Ints) -> Floats:
 
 
 def _angular_distances(view: ItemLists, k: int | None, pairs: Floats) -> Floats:
-    """(queries,) the sum of 1 less the cosine of all pairs: that of all products is half of |sum|²
+    """The sum of 1 less the cosine of all pairs, per query: that of all products is half of |sum|²
     less the number of items.
     """
-    vectors, products = view.about.directions("ILD(by='embeddings')"), np.zeros(len(view.queries))
+    vectors = view.attributes.directions("ILD(by='embeddings')")
+    products = np.zeros(len(view.queries))
     for rows, block in view.blocks(view.first(k).shape[1] * vectors.shape[1]):
         codes = block.first(k)
-        whole = np.where(codes[..., None] >= 0, vectors[codes], 0).sum(axis=1)
-        products[rows] = ((whole * whole).sum(axis=1) - (codes >= 0).sum(axis=1)) / 2
+        vector_sums = np.where(codes[..., None] >= 0, vectors[codes], 0).sum(axis=1)
+        products[rows] = ((vector_sums * vector_sums).sum(axis=1) - (codes >= 0).sum(axis=1)) / 2
     return pairs - products
 
 
-def catalogue_distance(about: ItemAttributes, by: str) -> float | None:
+def catalogue_distance(attributes: ItemAttributes, by: str) -> float | None:
     """The mean distance of all pairs of the catalogue's items, None where it is unknown.
 
     It is unknown for fewer than two items, where an item has no vector or no row of categories, and
     for more than 16 384 different sets of up to 64 categories.
     """
     key = "catalogue distance", by
-    if key not in about.cache:
-        items = about.catalogue("ILD")
+    if key not in attributes.cache:
+        items = attributes.catalogue("ILD")
         distances = _label_distance if by == "categories" else _vector_distance
-        total, pairs = distances(about, items), len(items) * (len(items) - 1) / 2
-        about.cache[key] = None if total is None or not pairs else min(max(total / pairs, 0.0), 2.0)
-    return about.cache[key]
+        total, pairs = distances(attributes, items), len(items) * (len(items) - 1) / 2
+        attributes.cache[key] = (
+            None if total is None or not pairs else min(max(total / pairs, 0.0), 2.0)
+        )
+    return attributes.cache[key]
 
 
-def _label_distance(about: ItemAttributes, items: Ints) -> float | None:
+def _label_distance(attributes: ItemAttributes, items: Ints) -> float | None:
     """The sum of the Jaccard distances of all pairs of some items: of their different sets, each as
     often as it is there.
     """
-    labels = about.labels("categories", "ILD")
+    labels = attributes.labels("categories", "ILD")
     sets, counts = np.unique(labels.bits(items), axis=0, return_counts=True)
-    if not labels.listed[items].all() or sets.size * len(sets) > _PAIRS:
+    if not labels.in_input[items].all() or sets.size * len(sets) > _PAIRS:
         return None
     sizes, total = np.bitwise_count(sets).sum(axis=1, dtype=np.int64), 0.0
     for row in range(len(sets) - 1):
-        others = sets[row + 1 :]
-        shared = np.bitwise_count(others & sets[row]).sum(axis=1, dtype=np.int64)
+        later_sets = sets[row + 1 :]
+        shared = np.bitwise_count(later_sets & sets[row]).sum(axis=1, dtype=np.int64)
         total += float(
             counts[row]
             * (_jaccard(shared, sizes[row] + sizes[row + 1 :] - shared) * counts[row + 1 :]).sum()
@@ -176,15 +178,15 @@ def _label_distance(about: ItemAttributes, items: Ints) -> float | None:
     return total
 
 
-def _vector_distance(about: ItemAttributes, items: Ints) -> float | None:
+def _vector_distance(attributes: ItemAttributes, items: Ints) -> float | None:
     """The sum of 1 less the cosine of all pairs of some items."""
-    vectors = about.directions("ILD(by='embeddings')")
+    vectors = attributes.directions("ILD(by='embeddings')")
     if np.isnan(vectors[items, 0]).any():
         return None
-    kept, n = np.zeros((len(vectors), 1), dtype=np.bool_), len(items)
-    kept[items] = True
-    whole = vectors.sum(axis=0, where=kept)
-    return n * (n - 1) / 2 - (float((whole * whole).sum()) - n) / 2
+    in_catalogue, n = np.zeros((len(vectors), 1), dtype=np.bool_), len(items)
+    in_catalogue[items] = True
+    vector_sum = vectors.sum(axis=0, where=in_catalogue)
+    return n * (n - 1) / 2 - (float((vector_sum * vector_sum).sum()) - n) / 2
 
 
 @measure(
@@ -214,24 +216,22 @@ def miscalibration(
     >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> labels = ItemLabels.of(("a", "b"), {"a": ["war"], "b": ["drama"]})
     >>> seen = QueryItems.of(["u"], np.array([0, 0]), np.array([0, 1]), np.ones(2))
-    >>> about = ItemAttributes(items=("a", "b"), categories=labels, histories=seen)
-    >>> miscalibration(ItemLists(("u",), np.array([[1, 0]]), about)).round(6).tolist()
+    >>> attributes = ItemAttributes(items=("a", "b"), categories=labels, histories=seen)
+    >>> miscalibration(ItemLists(("u",), np.array([[1, 0]]), attributes)).round(6).tolist()
     [0.0]
     """
     check_share("alpha", alpha)
-    labels = view.about.labels("categories", "Miscalibration")
-    histories = view.about.interacted("Miscalibration")
-    n, (seen, users) = len(view.queries), histories.entries(view.rows_of(histories))
+    labels = view.attributes.labels("categories", "Miscalibration")
+    histories = view.attributes.interacted("Miscalibration")
+    n, (entries, users) = len(view.queries), histories.entries(view.rows_of(histories))
     owners, ranks, codes = view.cells(k)
-    chosen = np.isin(owners, users)
-    weights = rank_weights(view.codes.shape[1], discount, p)[ranks[chosen]]
-    listed = labels.cells(owners[chosen], codes[chosen]).sums(weights)
-    known = labels.cells(users, histories.codes[seen]).sums(np.ones(len(seen)))
-    totals = [each.by_owner(each.values, n) for each in (known, listed)]
-    wanted, got = (
-        ratio(known.values, totals[0][known.owners]),
-        ratio(listed.at(known.keys), totals[1][known.owners]),
-    )
-    terms = wanted * np.log(wanted / ((1 - alpha) * got + alpha * wanted))
+    has_history = np.isin(owners, users)
+    weights = rank_weights(view.codes.shape[1], discount, p)[ranks[has_history]]
+    list_sums = labels.cells(owners[has_history], codes[has_history]).sums(weights)
+    history_sums = labels.cells(users, histories.codes[entries]).sums(np.ones(len(entries)))
+    totals = [sums.by_owner(sums.values, n) for sums in (history_sums, list_sums)]
+    wanted = ratio(history_sums.values, totals[0][history_sums.owners])
+    list_shares = ratio(list_sums.at(history_sums.keys), totals[1][history_sums.owners])
+    terms = wanted * np.log(wanted / ((1 - alpha) * list_shares + alpha * wanted))
     defined = (totals[0] > 0) & (totals[1] > 0)
-    return np.where(defined, np.maximum(known.by_owner(terms, n), 0), math.nan)
+    return np.where(defined, np.maximum(history_sums.by_owner(terms, n), 0), math.nan)

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from rankwell.core.registry import Scale, measure
-from rankwell.core.tables import Floats, Ints, offsets_of, position_in_segment
+from rankwell.core.tables import Floats, Ints, position_in_segment, segment_offsets
 from rankwell.tasks.beyond.attributes import ItemLabels, LabelSums, listed_values
 from rankwell.tasks.beyond.lists import Discount, ItemLists, rank_weights
 
@@ -49,27 +49,37 @@ def attention_weighted_rank_fairness(
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels
     >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> groups = ItemLabels.of(("a", "b"), {"a": ["new"], "b": ["old"]})
-    >>> about = ItemAttributes(items=("a", "b"), groups=groups, in_catalogue=np.ones(2, dtype=bool))
-    >>> attention_weighted_rank_fairness(ItemLists(("u",), np.array([[0, 1]]), about)).tolist()
+    >>> attributes = ItemAttributes(
+    ...     items=("a", "b"), groups=groups, in_catalogue=np.ones(2, dtype=bool)
+    ... )
+    >>> attention_weighted_rank_fairness(ItemLists(("u",), np.array([[0, 1]]), attributes)).tolist()
     [1.0]
     """
-    groups, n = view.about.labels("groups", "AWRF"), len(view.queries)
-    sizes = view.about.group_sizes("AWRF") if target == "catalogue" else np.ones(len(groups.names))
+    groups, n = view.attributes.labels("groups", "AWRF"), len(view.queries)
+    sizes = (
+        view.attributes.group_sizes("AWRF") if target == "catalogue" else np.ones(len(groups.names))
+    )
     if not sizes.any():
         return np.full(n, math.nan)
-    given, shares = _of_groups(view, k, groups, discount, p), sizes / sizes.sum()
-    total = given.by_owner(given.values, n)
-    got, wanted = given.values / total[given.owners], shares[given.labels]
-    middle = (got + wanted) / 2
+    exposures, shares = _of_groups(view, k, groups, discount, p), sizes / sizes.sum()
+    total = exposures.by_owner(exposures.values, n)
+    exposure_shares = exposures.values / total[exposures.owners]
+    target_shares = shares[exposures.labels]
+    middle = (exposure_shares + target_shares) / 2
     # A group without exposure adds ln 2 times the share that it should have.
-    rest = np.maximum(shares.sum() - given.by_owner(wanted, n), 0) * math.log(2)
-    divergence = given.by_owner(_divergences(got, middle) + _divergences(wanted, middle), n) + rest
+    unexposed = np.maximum(shares.sum() - exposures.by_owner(target_shares, n), 0) * math.log(2)
+    divergence = (
+        exposures.by_owner(
+            _divergences(exposure_shares, middle) + _divergences(target_shares, middle), n
+        )
+        + unexposed
+    )
     return np.where(total > 0, 1 - divergence / 2, math.nan)
 
 
-def _divergences(part: Floats, whole: Floats) -> Floats:
+def _divergences(part: Floats, mixture: Floats) -> Floats:
     """The terms of a Kullback-Leibler divergence in nats; no part is 0 where the whole is not."""
-    return part * np.log(np.divide(part, whole, out=np.ones_like(whole), where=part > 0))
+    return part * np.log(np.divide(part, mixture, out=np.ones_like(mixture), where=part > 0))
 
 
 def _of_groups(
@@ -106,21 +116,25 @@ def _exposures(view: ItemLists, k: int | None, p: float, by: By, measure_name: s
     """
     key = "exposures", k, p, by
     if key not in view.cache:
-        new = _of_items if by == "items" else _of_all_groups
-        view.cache[key] = new(view, k, p, measure_name)
+        compute = _of_items if by == "items" else _of_all_groups
+        view.cache[key] = compute(view, k, p, measure_name)
     return view.cache[key]
 
 
 def _of_items(view: ItemLists, k: int | None, p: float, measure_name: str) -> _Exposures:
-    codes, n = view.first(k), len(view.about.catalogue(measure_name))
-    own, rest = _targets(view, n, p, measure_name)
-    squares = np.bincount(own.owners, weights=own.values * own.values, minlength=len(codes))
-    others = n - np.bincount(own.owners, minlength=len(codes))
-    relevant = listed_values(own.owners, own.codes, own.values, codes)
-    expected = np.where(relevant > 0, relevant, rest[:, None])
-    given = (codes >= 0) * rank_weights(codes.shape[1], "geometric", p)
+    codes, n = view.first(k), len(view.attributes.catalogue(measure_name))
+    targets, irrelevant_target = _targets(view, n, p, measure_name)
+    squares = np.bincount(
+        targets.owners, weights=targets.values * targets.values, minlength=len(codes)
+    )
+    n_irrelevant = n - np.bincount(targets.owners, minlength=len(codes))
+    relevant = listed_values(targets.owners, targets.codes, targets.values, codes)
+    expected = np.where(relevant > 0, relevant, irrelevant_target[:, None])
+    exposures = (codes >= 0) * rank_weights(codes.shape[1], "geometric", p)
     return _Exposures(
-        (given * given).sum(axis=1), (given * expected).sum(axis=1), squares + others * rest * rest
+        (exposures * exposures).sum(axis=1),
+        (exposures * expected).sum(axis=1),
+        squares + n_irrelevant * irrelevant_target * irrelevant_target,
     )
 
 
@@ -128,20 +142,26 @@ def _of_all_groups(view: ItemLists, k: int | None, p: float, measure_name: str) 
     """Every group should have the exposure of an irrelevant item for each of its items, and
     relevant ones the difference, too.
     """
-    groups, sizes, n = (
-        view.about.labels("groups", measure_name),
-        view.about.group_sizes(measure_name),
-        len(view.queries),
+    groups = view.attributes.labels("groups", measure_name)
+    sizes = view.attributes.group_sizes(measure_name)
+    n = len(view.queries)
+    targets, irrelevant_target = _targets(
+        view, len(view.attributes.catalogue(measure_name)), p, measure_name
     )
-    own, rest = _targets(view, len(view.about.catalogue(measure_name)), p, measure_name)
-    given = _of_groups(view, k, groups, "geometric", p)
-    further = groups.cells(own.owners, own.codes).sums(own.values - rest[own.owners])
-    of_irrelevant = given.by_owner(given.values * sizes[given.labels], n) * rest
-    squares = (2 * rest[further.owners] * sizes[further.labels] + further.values) * further.values
+    exposures = _of_groups(view, k, groups, "geometric", p)
+    excess = groups.cells(targets.owners, targets.codes).sums(
+        targets.values - irrelevant_target[targets.owners]
+    )
+    of_irrelevant = (
+        exposures.by_owner(exposures.values * sizes[exposures.labels], n) * irrelevant_target
+    )
+    squares = (
+        2 * irrelevant_target[excess.owners] * sizes[excess.labels] + excess.values
+    ) * excess.values
     return _Exposures(
-        given.by_owner(given.values * given.values, n),
-        of_irrelevant + further.by_owner(further.values * given.at(further.keys), n),
-        rest * rest * (sizes * sizes).sum() + further.by_owner(squares, n),
+        exposures.by_owner(exposures.values * exposures.values, n),
+        of_irrelevant + excess.by_owner(excess.values * exposures.at(excess.keys), n),
+        irrelevant_target * irrelevant_target * (sizes * sizes).sum() + excess.by_owner(squares, n),
     )
 
 
@@ -159,22 +179,26 @@ def _targets(view: ItemLists, n: int, p: float, measure_name: str) -> tuple[_Tar
     """The exposures of the relevant items of a catalogue of n, and (queries,) that of every other
     item.
     """
-    grades, in_catalogue = view.about.judged(measure_name), view.about.in_catalogue
+    grades, in_catalogue = view.attributes.judged(measure_name), view.attributes.in_catalogue
     entries, owners = grades.entries(view.rows_of(grades))
-    kept = (grades.values[entries] > 0) & (
+    is_relevant = (grades.values[entries] > 0) & (
         True if in_catalogue is None else in_catalogue[grades.codes[entries]]
     )
-    entries, owners = entries[kept], owners[kept]
+    entries, owners = entries[is_relevant], owners[is_relevant]
     counts = np.bincount(owners, minlength=len(view.queries))
     order = np.lexsort((-grades.values[entries], owners))
-    places, level = position_in_segment(offsets_of(counts)), grades.values[entries][order]
+    positions, level = position_in_segment(segment_offsets(counts)), grades.values[entries][order]
     # Relevant items by query and grade: a level begins with another query or another grade.
-    starts = np.flatnonzero((places == 0) | (np.diff(level, prepend=np.inf) != 0))
+    starts = np.flatnonzero((positions == 0) | (np.diff(level, prepend=np.inf) != 0))
     sizes = np.diff(starts, append=len(level))
     values = np.empty(len(level))
-    values[order] = np.repeat(_mean_exposures(places[starts], places[starts] + sizes, p), sizes)
-    rest = np.where(counts < n, _mean_exposures(counts, np.maximum(n, counts + 1), p), 0.0)
-    return _Targets(owners, grades.codes[entries], values), rest
+    values[order] = np.repeat(
+        _mean_exposures(positions[starts], positions[starts] + sizes, p), sizes
+    )
+    irrelevant_target = np.where(
+        counts < n, _mean_exposures(counts, np.maximum(n, counts + 1), p), 0.0
+    )
+    return _Targets(owners, grades.codes[entries], values), irrelevant_target
 
 
 def _mean_exposures(starts: Ints, stops: Ints, p: float) -> Floats:
@@ -210,8 +234,8 @@ def exposure_disparity(
     codes = view.first(k)
     if by == "items":
         return ((codes >= 0) * rank_weights(codes.shape[1], "geometric", p) ** 2).sum(axis=1)
-    given = _of_groups(view, k, view.about.labels("groups", "EED"), "geometric", p)
-    return given.by_owner(given.values * given.values, len(codes))
+    exposures = _of_groups(view, k, view.attributes.labels("groups", "EED"), "geometric", p)
+    return exposures.by_owner(exposures.values * exposures.values, len(codes))
 
 
 @measure(
@@ -231,8 +255,10 @@ def exposure_relevance(
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes, QueryItems
     >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> judged = QueryItems.of(["u"], np.array([0]), np.array([0]), np.ones(1))
-    >>> about = ItemAttributes(items=("a", "b"), in_catalogue=np.ones(2, dtype=bool), grades=judged)
-    >>> exposure_relevance(ItemLists(("u",), np.array([[0, 1]]), about), by="items").tolist()
+    >>> attributes = ItemAttributes(
+    ...     items=("a", "b"), in_catalogue=np.ones(2, dtype=bool), grades=judged
+    ... )
+    >>> exposure_relevance(ItemLists(("u",), np.array([[0, 1]]), attributes), by="items").tolist()
     [1.25]
     """
     return _exposures(view, k, p, by, "EER").relevance
@@ -257,8 +283,10 @@ def exposure_loss(
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes, QueryItems
     >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> judged = QueryItems.of(["u"], np.array([0]), np.array([0]), np.ones(1))
-    >>> about = ItemAttributes(items=("a", "b"), in_catalogue=np.ones(2, dtype=bool), grades=judged)
-    >>> exposure_loss(ItemLists(("u",), np.array([[1, 0]]), about), by="items").tolist()
+    >>> attributes = ItemAttributes(
+    ...     items=("a", "b"), in_catalogue=np.ones(2, dtype=bool), grades=judged
+    ... )
+    >>> exposure_loss(ItemLists(("u",), np.array([[1, 0]]), attributes), by="items").tolist()
     [0.5]
     """
     disparity, relevance, target = _exposures(view, k, p, by, "EEL")

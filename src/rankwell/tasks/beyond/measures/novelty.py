@@ -15,10 +15,10 @@ from rankwell.tasks.beyond.lists import ItemLists
 _TAIL = {"unjudged tail": "every item of a list counts, judged or not"}
 
 
-def _mean(values: Floats, kept: Bools) -> Floats:
-    """(queries,) the mean over the items that there are; NaN without one."""
-    sizes = kept.sum(axis=1)
-    return np.where(sizes > 0, ratio((values * kept).sum(axis=1), sizes), math.nan)
+def _mean(values: Floats, is_item: Bools) -> Floats:
+    """The mean over the items of each query; NaN without one."""
+    sizes = is_item.sum(axis=1)
+    return np.where(sizes > 0, ratio((values * is_item).sum(axis=1), sizes), math.nan)
 
 
 @measure(
@@ -41,12 +41,12 @@ def novelty(
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes
     >>> from rankwell.tasks.beyond.lists import ItemLists
-    >>> about = ItemAttributes(items=("a", "b"), popularity=np.array([4, 1]), n_users=8)
-    >>> novelty(ItemLists(("u",), np.array([[0, 1]]), about)).tolist()
+    >>> attributes = ItemAttributes(items=("a", "b"), popularity=np.array([4, 1]), n_users=8)
+    >>> novelty(ItemLists(("u",), np.array([[0, 1]]), attributes)).tolist()
     [2.0]
     """
     codes = view.first(k)
-    return _mean(view.about.self_information(of, "Novelty")[codes], codes >= 0)
+    return _mean(view.attributes.self_information(of, "Novelty")[codes], codes >= 0)
 
 
 @measure(
@@ -65,19 +65,18 @@ def popularity(view: ItemLists, *, k: int | None = None) -> Floats:
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes
     >>> from rankwell.tasks.beyond.lists import ItemLists
-    >>> about = ItemAttributes(items=("a", "b"), popularity=np.array([4, 1]), n_users=8)
-    >>> popularity(ItemLists(("u",), np.array([[0, 1]]), about)).tolist()
+    >>> attributes = ItemAttributes(items=("a", "b"), popularity=np.array([4, 1]), n_users=8)
+    >>> popularity(ItemLists(("u",), np.array([[0, 1]]), attributes)).tolist()
     [2.5]
     """
-    counts, codes = view.about.interactions("Popularity"), view.first(k)
+    counts, codes = view.attributes.interactions("Popularity"), view.first(k)
     return _mean(counts[codes].astype(np.float64), codes >= 0)
 
 
 @measure(
     "Serendipity",
     source="Ge, Delgado-Battenfeld and Jannach 2010, Beyond accuracy: evaluating recommender "
-    "systems "
-    "by coverage and serendipity",
+    "systems by coverage and serendipity",
 )
 def serendipity(view: ItemLists, *, k: int, head: int | None = None, rel: float = 1) -> Floats:
     """The number of relevant items among the first `k` that are not among the `head` most popular
@@ -91,13 +90,13 @@ def serendipity(view: ItemLists, *, k: int, head: int | None = None, rel: float 
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes, QueryItems
     >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> judged = QueryItems.of(["u"], np.array([0, 0]), np.array([0, 1]), np.ones(2))
-    >>> about = ItemAttributes(items=("a", "b"), popularity=np.array([4, 1]), grades=judged)
-    >>> serendipity(ItemLists(("u",), np.array([[0, 1]]), about), k=2, head=1).tolist()
+    >>> attributes = ItemAttributes(items=("a", "b"), popularity=np.array([4, 1]), grades=judged)
+    >>> serendipity(ItemLists(("u",), np.array([[0, 1]]), attributes), k=2, head=1).tolist()
     [0.5]
     """
     if head is not None and head < 0:
         raise BadUsage(f"head={head}; expected a number of items, 0 or more.")
-    expected = view.about.head(k if head is None else head, "Serendipity")
-    grades, codes = view.about.judged("Serendipity"), view.first(k)
+    expected = view.attributes.head(k if head is None else head, "Serendipity")
+    grades, codes = view.attributes.judged("Serendipity"), view.first(k)
     useful = grades.values_of(view.rows_of(grades), codes) >= rel
     return (useful & (codes >= 0) & ~expected[codes]).sum(axis=1) / k

@@ -20,8 +20,7 @@ _NONE = math.nan
 @measure(
     "ItemCoverage",
     source="Ge, Delgado-Battenfeld and Jannach 2010, Beyond accuracy: evaluating recommender "
-    "systems "
-    "by coverage and serendipity",
+    "systems by coverage and serendipity",
     aliases="itemcoverage catalog_coverage",
 )
 def item_coverage(view: ListCollections, *, k: int | None = None) -> Floats:
@@ -30,15 +29,20 @@ def item_coverage(view: ListCollections, *, k: int | None = None) -> Floats:
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes
     >>> from rankwell.tasks.beyond.lists import ItemLists, ListCollections
-    >>> about = ItemAttributes(items=("a", "b", "c", "d"), in_catalogue=np.ones(4, dtype=bool))
+    >>> attributes = ItemAttributes(items=("a", "b", "c", "d"), in_catalogue=np.ones(4, dtype=bool))
     >>> item_coverage(
-    ...     ListCollections(("run",), (ItemLists(("u1", "u2"), np.array([[0, 1], [1, 0]]), about),))
+    ...     ListCollections(
+    ...         ("run",), (ItemLists(("u1", "u2"), np.array([[0, 1], [1, 0]]), attributes),)
+    ...     )
     ... ).tolist()
     [0.5]
     """
-    found = view.exposures(k, "none", 1.0)
+    exposures = view.exposures(k, "none", 1.0)
     return np.array(
-        [(exposure[about.catalogue("ItemCoverage")] > 0).mean() for about, exposure in found],
+        [
+            (exposure[attributes.catalogue("ItemCoverage")] > 0).mean()
+            for attributes, exposure in exposures
+        ],
         dtype=np.float64,
     )
 
@@ -67,15 +71,17 @@ def gini(
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes
     >>> from rankwell.tasks.beyond.lists import ItemLists, ListCollections
-    >>> about = ItemAttributes(items=("a", "b", "c"), in_catalogue=np.ones(3, dtype=bool))
+    >>> attributes = ItemAttributes(items=("a", "b", "c"), in_catalogue=np.ones(3, dtype=bool))
     >>> gini(
-    ...     ListCollections(("run",), (ItemLists(("u1", "u2"), np.array([[0, 1], [0, 1]]), about),))
+    ...     ListCollections(
+    ...         ("run",), (ItemLists(("u1", "u2"), np.array([[0, 1], [0, 1]]), attributes),)
+    ...     )
     ... ).tolist()
     [0.5]
     """
     values: list[float] = []
-    for about, exposure in view.exposures(k, discount, p):
-        shares = np.sort(exposure[about.catalogue("Gini")])
+    for attributes, exposure in view.exposures(k, discount, p):
+        shares = np.sort(exposure[attributes.catalogue("Gini")])
         n, total = len(shares), float(shares.sum())
         spread = float(((2 * np.arange(1, n + 1) - n - 1) * shares).sum())
         values.append(spread / total / max(n - 1 if divisor == "n-1" else n, 1) if total else _NONE)
@@ -106,9 +112,11 @@ def entropy(
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes
     >>> from rankwell.tasks.beyond.lists import ItemLists, ListCollections
-    >>> about = ItemAttributes(items=("a", "b", "c"))
+    >>> attributes = ItemAttributes(items=("a", "b", "c"))
     >>> entropy(
-    ...     ListCollections(("run",), (ItemLists(("u1", "u2"), np.array([[0, 1], [0, 1]]), about),))
+    ...     ListCollections(
+    ...         ("run",), (ItemLists(("u1", "u2"), np.array([[0, 1], [0, 1]]), attributes),)
+    ...     )
     ... ).tolist()
     [1.0]
     """

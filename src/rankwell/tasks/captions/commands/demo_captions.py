@@ -62,11 +62,9 @@ def captions(
     """
     with holding(output):
         scenes = make_scenes(seed)
-        scores, positives, texts = (
-            output / "scores.npy",
-            output / "positives.json",
-            output / "captions.txt",
-        )
+        scores = output / "scores.npy"
+        positives = output / "positives.json"
+        texts = output / "captions.txt"
         with keeping():
             with replacing(scores) as draft, draft.open("wb") as stream:
                 np.save(stream, scenes.scores, allow_pickle=False)
@@ -107,16 +105,20 @@ def make_scenes(seed: int) -> Scenes:
             for start, part in zip(starts, _PARTS, strict=True)
         ]
     )
-    texts, positives, meant = list[str](), list[list[int]](), list[Floats]()
+    texts, positives, meanings = list[str](), list[list[int]](), list[Floats]()
     for video, scene in enumerate(scenes):
         for _ in range(CAPTIONS):
             left_out = int(random.integers(0, len(_PARTS) + 1))
-            said = [int(word) for part, word in enumerate(scene) if part != left_out]
-            texts.append(" ".join(words[word] for word in said))
+            caption_words = [int(word) for part, word in enumerate(scene) if part != left_out]
+            texts.append(" ".join(words[word] for word in caption_words))
             positives.append([video])
-            meant.append(vectors[said].sum(axis=0))
-    seen = vectors[scenes].sum(axis=1) + NOISE * random.standard_normal((VIDEOS, DIMENSIONS))
-    return Scenes(texts, positives, (_unit(np.array(meant)) @ _unit(seen).T).astype(np.float32))
+            meanings.append(vectors[caption_words].sum(axis=0))
+    video_vectors = vectors[scenes].sum(axis=1) + NOISE * random.standard_normal(
+        (VIDEOS, DIMENSIONS)
+    )
+    return Scenes(
+        texts, positives, (_unit(np.array(meanings)) @ _unit(video_vectors).T).astype(np.float32)
+    )
 
 
 def _unit(vectors: Floats) -> Floats:

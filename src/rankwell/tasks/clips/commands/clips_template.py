@@ -66,14 +66,18 @@ def template(
         raise BadUsage("--groups and --schema both name the columns; leave one of them out.")
     columns = declared.groups if declared is not None else _columns(groups)
     notes: list[str] = []
-    found = [clip for place in (clips, *more) for clip in _clips(place, notes)]
-    seen: dict[str, str] = {}
-    for name, place in found:
-        if name in seen:
-            named = f"twice by {place}" if place == seen[name] else f"by {seen[name]} and {place}"
-            raise DuplicateItem(f"clip {name!r} is named {named}; every clip has one row.")
-        seen[name] = place
-    if not found:
+    clip_rows = [clip for pattern in (clips, *more) for clip in _clips(pattern, notes)]
+    origin_of: dict[str, str] = {}
+    for name, origin in clip_rows:
+        if name in origin_of:
+            origins = (
+                f"twice by {origin}"
+                if origin == origin_of[name]
+                else f"by {origin_of[name]} and {origin}"
+            )
+            raise DuplicateItem(f"clip {name!r} is named {origins}; every clip has one row.")
+        origin_of[name] = origin
+    if not clip_rows:
         raise NothingToEvaluate(
             f"{clips}: there is no clip in it; name a folder of videos or pictures, or a list "
             "of ids."
@@ -83,16 +87,16 @@ def template(
             group: [entry.label for entry in declared.entries if entry.group == group]
             for group in columns
         }
-        notes += [f"{group}: {', '.join(each)}" for group, each in labels.items()]
+        notes += [f"{group}: {', '.join(of_group)}" for group, of_group in labels.items()]
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow((ID, *columns))
-    writer.writerows((name, *([""] * len(columns))) for name, _ in found)
+    writer.writerows((name, *([""] * len(columns))) for name, _ in clip_rows)
     text = stream.getvalue()
     if output is None:
         return Output(text=text, notes=tuple(notes))
     write_text(output, text)
-    notes.append(Aside(f"wrote {output} ({len(found)} clips, {len(columns)} groups)"))
+    notes.append(Aside(f"wrote {output} ({len(clip_rows)} clips, {len(columns)} groups)"))
     return Output(notes=tuple(notes))
 
 
@@ -107,56 +111,59 @@ def _columns(groups: str | None) -> tuple[str, ...]:
     return names
 
 
-def _clips(place: str, notes: list[str]) -> list[_Clip]:
+def _clips(pattern: str, notes: list[str]) -> list[_Clip]:
     """The clips of one argument: the files of a folder, a file, the files of a pattern, or a list
     of ids.
     """
-    path = Path(place)
+    path = Path(pattern)
     if path.is_dir():
         media = list_media(path)
         # A still beside its video shows the same clip.
         filmed = {
-            each.with_suffix("") for each in media if each.name.lower().endswith(VIDEO_SUFFIXES)
+            path_of.with_suffix("")
+            for path_of in media
+            if path_of.name.lower().endswith(VIDEO_SUFFIXES)
         }
-        kept = [
-            each
-            for each in media
-            if each.name.lower().endswith(VIDEO_SUFFIXES) or each.with_suffix("") not in filmed
+        rows = [
+            path_of
+            for path_of in media
+            if path_of.name.lower().endswith(VIDEO_SUFFIXES)
+            or path_of.with_suffix("") not in filmed
         ]
-        if len(kept) < len(media):
-            count = len(media) - len(kept)
-            what = "1 picture beside a video" if count == 1 else f"{count} pictures beside videos"
+        if len(rows) < len(media):
+            count = len(media) - len(rows)
+            note = "1 picture beside a video" if count == 1 else f"{count} pictures beside videos"
             notes.append(
-                f"{place}: {what} of the same name {'gets' if count == 1 else 'get'} no row"
+                f"{pattern}: {note} of the same name {'gets' if count == 1 else 'get'} no row"
             )
-        return [(each.relative_to(path).as_posix(), f"the folder {place}") for each in kept]
+        return [(path_of.relative_to(path).as_posix(), f"the folder {pattern}") for path_of in rows]
     if path.exists():
-        return [(path.name, place)] if is_media(place) else _listed(place, notes)
-    if Path(split_part(place)[0]).is_file():
-        return _listed(place, notes)
-    matching = sorted(glob.glob(place))  # noqa: PTH207 - a pattern may be absolute
+        return [(path.name, pattern)] if is_media(pattern) else _listed(pattern, notes)
+    if Path(split_part(pattern)[0]).is_file():
+        return _listed(pattern, notes)
+    matching = sorted(glob.glob(pattern))  # noqa: PTH207 - a pattern may be absolute
     if not matching:
         raise BadInput(
-            f"{place}: no such file or folder, and no file that matches it; name the clips' "
+            f"{pattern}: no such file or folder, and no file that matches it; name the clips' "
             "folder or a list of ids."
         )
-    return [clip for each in matching for clip in _clips(each, notes)]
+    return [clip for match in matching for clip in _clips(match, notes)]
 
 
-def _listed(place: str, notes: list[str]) -> list[_Clip]:
+def _listed(file: str, notes: list[str]) -> list[_Clip]:
     """The ids of a list; empty rows are not clips, and a note counts those between others."""
-    column = read_column(place)
+    column = read_column(file)
     while column and not column[-1]:
         column.pop()
     rows = [row for row, name in enumerate(column) if name]
     empty = [row for row, name in enumerate(column, 1) if not name]
     if empty:
-        one = len(empty) == 1
-        what = (
+        is_single = len(empty) == 1
+        problem = (
             f"row {empty[0]} has no id and is"
-            if one
+            if is_single
             else f"{len(empty)} rows (first {empty[0]}) have no id and are"
         )
-        notes.append(f"{place}: {what} skipped")
+        notes.append(f"{file}: {problem} skipped")
     names = item_ids(column[row] for row in rows)
-    return [(name, f"{place}, row {row + 1}") for row, name in zip(rows, names, strict=True)]
+    return [(name, f"{file}, row {row + 1}") for row, name in zip(rows, names, strict=True)]

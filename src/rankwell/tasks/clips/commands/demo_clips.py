@@ -27,12 +27,12 @@ from rankwell.report.drafts import drafting, holding, keeping
 from rankwell.report.options import FolderPath, Output, Progress, present
 from rankwell.report.page import NAME
 from rankwell.store import replacing, write_bytes
-from rankwell.tasks.clips.commands.clips_evaluate import with_pictures
 from rankwell.tasks.clips.drawn_canvas import Scene
 from rankwell.tasks.clips.drawn_scenes import draw_clip
 from rankwell.tasks.clips.evaluation import ClipResults, evaluate_clips
 from rankwell.tasks.clips.formats import read_annotations, read_schema
 from rankwell.tasks.clips.mapping import KeywordMapper
+from rankwell.tasks.clips.presentation import with_pictures
 
 GROUPS = ("pv_object_type", "pv_actor_behavior")
 _DATA = files("rankwell.tasks.clips") / "data"
@@ -75,39 +75,39 @@ def clips(
         Seed of the bootstrap.
     """
     with holding(output):
-        made = prepare(output, progress=progress)
-        found = locate(read_annotations(made.annotations).clips, made.clips)
-        pictures = Thumbnails(found)
+        demo = prepare(output, progress=progress)
+        picture_files = locate(read_annotations(demo.annotations).clips, demo.clips)
+        pictures = Thumbnails(picture_files)
         results = {
             path.stem: evaluate_clips(
-                made.annotations, path, schema=made.schema, groups=GROUPS, details=True, seed=seed
+                demo.annotations, path, schema=demo.schema, groups=GROUPS, details=True, seed=seed
             )
-            for path in made.embeddings
+            for path in demo.embeddings
         }
         by_clip = list(results.values())
-        by_text = search_texts(made, seed=seed)
+        by_text = search_texts(demo, seed=seed)
         notes = [
             note
-            for name, each in {**results, "texts": by_text}.items()
-            for note in _write(each, output / name, pictures)
+            for name, result in {**results, "texts": by_text}.items()
+            for note in _write(result, output / name, pictures)
         ]
         write_report(
             [output / name for name in reversed(results)], output / NAME, title=_TITLE, seed=seed
         )
     parts = [
         prose(
-            f"{len(found)} drawn clips of roads, each searched with every other: who is on "
+            f"{len(picture_files)} drawn clips of roads, each searched with every other: who is on "
             "the road, doing what? "
             "By the colours and\nshapes of the whole picture, and by the edges of what is ahead:\n"
         ),
-        _rows([row for each in by_clip for row in each.summary], ("run", *_COLUMNS)),
+        _rows([row for result in by_clip for row in result.summary], ("run", *_COLUMNS)),
         "By single groups of keywords:\n",
         _rows(
-            [row for each in by_clip for row in each.by_group if row["measure"] == "P@5"],
+            [row for result in by_clip for row in result.by_group if row["measure"] == "P@5"],
             ("run", "group", *_COLUMNS),
         ),
         prose(
-            f"Keywords that the first five results of {made.embeddings[-1].stem} lack most "
+            f"Keywords that the first five results of {demo.embeddings[-1].stem} lack most "
             "often, and how often any clip does:\n"
         ),
         _rows(by_clip[-1].by_keyword[:6], ("group", "keyword", "queries", "missing", "by_chance")),
@@ -122,10 +122,10 @@ def clips(
             f"Contact sheets of the worst queries, and all tables: {output}/*/. The same from "
             "the files:\n\n"
             "  rankwell clips evaluate --mode video "
-            f"{typed('--annotations', made.annotations, '--schema', made.schema)} \\\n"
+            f"{typed('--annotations', demo.annotations, '--schema', demo.schema)} \\\n"
             "    "
-            f"{typed('--embeddings', made.embeddings[-1], '--groups', ','.join(GROUPS))} "
-            f"{typed('--thumbnails', made.clips)} "
+            f"{typed('--embeddings', demo.embeddings[-1], '--groups', ','.join(GROUPS))} "
+            f"{typed('--thumbnails', demo.clips)} "
             f"{typed('-o', output / 'again')}\n"
         ),
         page_lines(output),
@@ -142,27 +142,29 @@ def prepare(folder: Path, *, progress: Progress = None) -> DemoClips:
         **{"annotations": "clips.csv", "schema": "clip_schema.json"},
         **{"captions": "clip_captions.tsv", "queries": "clip_queries.csv"},
     }
-    paths = {what: folder / name for what, name in names.items()} | {
+    paths = {field: folder / name for field, name in names.items()} | {
         "annotations": folder / "unified_annotation.csv"
     }
-    for what, name in names.items():
-        write_bytes(paths[what], (_DATA / name).read_bytes())
+    for field, name in names.items():
+        write_bytes(paths[field], (_DATA / name).read_bytes())
     scenes = read_scenes()
     for done, scene in enumerate(scenes):
         if progress is not None:
             progress("drawing", done, len(scenes))
         write_bytes(folder / "clips" / scene.id, draw_clip(scene))
     images = [read_picture(folder / "clips" / scene.id) for scene in scenes]
-    made = {
+    vectors_of = {
         "colours_and_shapes": colours_and_shapes(images),
         "edges_ahead": edges(images, part=AHEAD),
     }
-    for name, vectors in made.items():
+    for name, vectors in vectors_of.items():
         with replacing(folder / f"{name}.npy") as draft, draft.open("wb") as stream:
             np.save(stream, vectors, allow_pickle=False)
         write_ids(folder / f"{name}.npy", [scene.id for scene in scenes])
     return DemoClips(
-        clips=folder / "clips", embeddings=tuple(folder / f"{name}.npy" for name in made), **paths
+        clips=folder / "clips",
+        embeddings=tuple(folder / f"{name}.npy" for name in vectors_of),
+        **paths,
     )
 
 
@@ -180,19 +182,19 @@ def read_scenes() -> list[Scene]:
     ]
 
 
-def search_texts(made: DemoClips, *, seed: int = 0) -> ClipResults:
+def search_texts(demo: DemoClips, *, seed: int = 0) -> ClipResults:
     """The results of the text queries by their labels, and by the keywords that their words are
     mapped to.
     """
-    mapper = KeywordMapper(read_schema(made.schema).vocabulary)
-    with Captions(list(read_texts(made.captions).texts.items())) as engine:
+    mapper = KeywordMapper(read_schema(demo.schema).vocabulary)
+    with Captions(list(read_texts(demo.captions).texts.items())) as engine:
         return evaluate_clips(
-            made.annotations,
+            demo.annotations,
             mode="text",
-            queries=made.queries,
+            queries=demo.queries,
             map_text=lambda text: mapper.map_text(text).query_keywords,
             engine=engine,
-            schema=made.schema,
+            schema=demo.schema,
             details=True,
             seed=seed,
         )
@@ -205,12 +207,12 @@ def _write(result: ClipResults, folder: Path, pictures: Thumbnails) -> tuple[str
     details = result.details or {}
     run = result.values[0].run
     titles = {query: answer.text for query, answer in result.answers[run].items()}
-    chosen = [(run, query) for query in result.worst(run)[:_SHEETS]]
+    worst_queries = [(run, query) for query in result.worst(run)[:_SHEETS]]
     score = "similarity" if result.rules["mode"] == "video" else "BM25"
     with drafting(folder, result.sources.values()) as draft:
         sheets = write_sheets(
             draft / "sheets",
-            sheets_of(details, pictures, queries=chosen, titles=titles, score=score),
+            sheets_of(details, pictures, queries=worst_queries, titles=titles, score=score),
         )
         return present(with_pictures(result, pictures), output=folder, others=sheets).notes
 

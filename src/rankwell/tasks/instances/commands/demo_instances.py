@@ -18,11 +18,11 @@ from rankwell.report.drafts import holding, keeping
 from rankwell.report.options import FolderPath, Output, Progress
 from rankwell.report.page import NAME
 from rankwell.store import write_bytes, write_text
-from rankwell.tasks.instances.commands.instances_evaluate import InstanceOutputOptions, evaluate
 from rankwell.tasks.instances.commands.instances_stats import stats
 from rankwell.tasks.instances.commands.instances_table import SystemTableOptions, table
 from rankwell.tasks.instances.drawn_museum import furnish, nothing, paint, photograph
-from rankwell.tasks.instances.options import ImageSetOptions, ImageSystemOptions, InstanceOptions
+from rankwell.tasks.instances.options import ImageSetOptions
+from rankwell.tasks.instances.task import InstanceCommandOptions, evaluate
 
 
 class Collection(NamedTuple):
@@ -84,8 +84,9 @@ def instances(
         Seed of the photographs and of the bootstrap.
     """
     with holding(output):
-        places = [
-            make(each, output / each.name, seed=seed, progress=progress) for each in COLLECTIONS
+        folders = [
+            make(collection, output / collection.name, seed=seed, progress=progress)
+            for collection in COLLECTIONS
         ]
         statements: list[Path] = []
         for system in SYSTEMS:
@@ -96,28 +97,34 @@ def instances(
                     _STATEMENT.format(system.run, system.run.replace("_", " "), system.training),
                 )
         results: list[str] = []
-        for place in places:
+        for folder in folders:
             for system in SYSTEMS:
-                results.append(f"{output / 'results' / f'{place.name}-{system.run}'}")
-                evaluate(
-                    str(place),
-                    data=ImageSetOptions(),
-                    system=ImageSystemOptions(encoder=system.encoder, cache=output / "cache"),
-                    options=InstanceOptions(
-                        run=system.run, transforms=system.transforms, seed=seed
+                results.append(f"{output / 'results' / f'{folder.name}-{system.run}'}")
+                evaluate.command()(
+                    str(folder),
+                    options=InstanceCommandOptions(
+                        encoder=system.encoder,
+                        cache=output / "cache",
+                        run=system.run,
+                        transforms=system.transforms,
+                        seed=seed,
+                        sheets=system.sheets,
                     ),
-                    further=InstanceOutputOptions(sheets=system.sheets),
                     output=Path(results[-1]),
                     progress=progress,
                 )
         numbers = stats(
-            *map(str, places), objects=["paintings", "glass cabinets"], data=ImageSetOptions()
+            *map(str, folders), objects=["paintings", "glass cabinets"], data=ImageSetOptions()
         )
         options = SystemTableOptions(system=list(map(str, statements)), pages=True, seed=seed)
-        shown = table(*results, options=options, output=output / "table")
-        first = places[0].name
+        system_table = table(*results, options=options, output=output / "table")
+        first = folders[0].name
         write_report(
-            [each for each in results if Path(each).name.startswith(first)],
+            [
+                results_folder
+                for results_folder in results
+                if Path(results_folder).name.startswith(first)
+            ],
             output / NAME,
             title=_TITLE,
             seed=seed,
@@ -130,11 +137,11 @@ def instances(
         ),
         numbers.text,
         "Four ways to compare pictures, none of which knows anything about art:\n",
-        shown.text,
-        prose(_end(output, places[0], results, statements)),
+        system_table.text,
+        prose(_end(output, folders[0], results, statements)),
         page_lines(output, "query picture"),
     ]
-    return Output(text="\n".join(text), notes=(*numbers.notes, *shown.notes))
+    return Output(text="\n".join(text), notes=(*numbers.notes, *system_table.notes))
 
 
 @keeping()
@@ -144,8 +151,8 @@ def make(collection: Collection, folder: Path, *, seed: int = 0, progress: Progr
     """
     total, written = collection.exhibits + collection.absent, set[Path]()
 
-    def _write(image: Image, side: str, name: str, place: int) -> None:
-        path = folder / side / name / f"{place + 1}.jpg"
+    def _write(image: Image, side: str, name: str, copy: int) -> None:
+        path = folder / side / name / f"{copy + 1}.jpg"
         written.add(path)
         stream = io.BytesIO()
         image.save(stream, "JPEG", quality=88)
@@ -157,13 +164,13 @@ def make(collection: Collection, folder: Path, *, seed: int = 0, progress: Progr
         if progress is not None:
             progress(f"drawing {collection.name}", number, total)
         if number < collection.exhibits:
-            for place in range(random.choice((1, 2, 2, 3, 5))):
-                _write(photograph(exhibit, random, badness=0.4), "references", name, place)
-        for place in range(random.choice((1, 1, 2))):
-            _write(photograph(exhibit, random, badness=1.2), "queries", name, place)
+            for copy in range(random.choice((1, 2, 2, 3, 5))):
+                _write(photograph(exhibit, random, badness=0.4), "references", name, copy)
+        for copy in range(random.choice((1, 1, 2))):
+            _write(photograph(exhibit, random, badness=1.2), "queries", name, copy)
     random = Random(f"{seed} {collection.name}")  # noqa: S311 - pictures, not secrets
-    for place in range(collection.empty):
-        _write(nothing(random), "references", "contentless", place)
+    for copy in range(collection.empty):
+        _write(nothing(random), "references", "contentless", copy)
     if stray := sorted({*folder.rglob("*.jpg")} - written):
         raise BadUsage(
             f"{stray[0]} is not a picture of this seed; remove it, or name another folder."
@@ -171,9 +178,9 @@ def make(collection: Collection, folder: Path, *, seed: int = 0, progress: Progr
     return folder
 
 
-def _end(output: Path, place: Path, results: list[str], statements: list[Path]) -> str:
+def _end(output: Path, folder: Path, results: list[str], statements: list[Path]) -> str:
     last, drawn = SYSTEMS[-1], next(system.run for system in SYSTEMS if system.sheets)
-    sheet = next(iter(sorted(output.glob(f"results/{place.name}-{drawn}/sheets/*.png"))))
+    sheet = next(iter(sorted(output.glob(f"results/{folder.name}-{drawn}/sheets/*.png"))))
     return (
         "Memory is the greatest that this process had by then, for all of this ran in one.\n"
         f"The worst queries of {drawn!r} with what was found for them, as pictures: {sheet} "
@@ -181,8 +188,8 @@ def _end(output: Path, place: Path, results: list[str], statements: list[Path]) 
         f"The table for a page, a paper or a spreadsheet: {output}/table/. The same from the "
         "files:\n\n"
         "  rankwell instances evaluate "
-        f"{typed(place, '--encoder', last.encoder, '--transform', last.transforms[0])} \\\n"
+        f"{typed(folder, '--encoder', last.encoder, '--transform', last.transforms[0])} \\\n"
         f"    {typed('--run', last.run, '-o', results[len(SYSTEMS) - 1])}\n"
         f"  rankwell instances table {typed(output)}/results/* "
-        f"{' '.join(typed('--system', each) for each in statements)}\n"
+        f"{' '.join(typed('--system', statement) for statement in statements)}\n"
     )

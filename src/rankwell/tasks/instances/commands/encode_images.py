@@ -84,7 +84,7 @@ def images(
     encoder = load_image_encoder(model, settings)
     # The SHA-256 over every image's id and content, in order.
     total = hashlib.sha256(
-        "".join(json.dumps(each) for each in zip(ids, digests(paths), strict=True)).encode()
+        "".join(json.dumps(row) for row in zip(ids, digests(paths), strict=True)).encode()
     )
     manifest = {
         "schema_version": 1,
@@ -103,22 +103,24 @@ def images(
                     f"{output} is there and was made from these images in this way; nothing to do",
                 )
             )
-        kept = cache or output.with_name(output.name + ".part")
-        is_new = not kept.exists()
-        shown = None if progress is None else partial(progress, "encoding")
+        cache_folder = cache or output.with_name(output.name + ".part")
+        is_new = not cache_folder.exists()
+        encoding_progress = None if progress is None else partial(progress, "encoding")
         try:
-            found = encode_images(ids, paths, encoder, cache=kept, progress=shown)
+            encoded = encode_images(
+                ids, paths, encoder, cache=cache_folder, progress=encoding_progress
+            )
         except BadUsage:
             # No picture would change this: there is nothing to go on with.
             if cache is None and is_new:
-                shutil.rmtree(kept, ignore_errors=True)
+                shutil.rmtree(cache_folder, ignore_errors=True)
             raise
-        _write(found, ids, paths, output, manifest)
+        _write(encoded, ids, paths, output, manifest)
         if cache is None:
-            shutil.rmtree(kept, ignore_errors=True)
-    vectors = found.embeddings
+            shutil.rmtree(cache_folder, ignore_errors=True)
+    vectors = encoded.embeddings
     written = Aside(f"wrote {output} ({vectors.n} × {vectors.dimensions} float32)")
-    return Output(notes=(*notes, *_notes(found, encoder, output), written))
+    return Output(notes=(*notes, *_notes(encoded, encoder, output), written))
 
 
 def _listed(place: str, root: str | None) -> tuple[list[str], list[Path]]:
@@ -126,10 +128,10 @@ def _listed(place: str, root: str | None) -> tuple[list[str], list[Path]]:
     if Path(place).is_dir():
         if root is not None:
             raise BadUsage("--root is for tables and JSON; a folder holds its images.")
-        found = list_media(Path(place))
-        if not found:
+        paths = list_media(Path(place))
+        if not paths:
             raise BadInput(f"{place} holds no image; name a folder of images.")
-        return [path.relative_to(place).as_posix() for path in found], found
+        return [path.relative_to(place).as_posix() for path in paths], paths
     table = read_images(place, root=root)
     if table.paths is None:
         raise BadInput(f"{place}: its images are not beside it; name their folder with --root.")
@@ -137,7 +139,7 @@ def _listed(place: str, root: str | None) -> tuple[list[str], list[Path]]:
 
 
 def _write(
-    found: EncodedImages,
+    encoded: EncodedImages,
     ids: Sequence[str],
     paths: Sequence[Path],
     output: Path,
@@ -146,8 +148,8 @@ def _write(
     """Writes the vectors last, once an earlier file is removed: where they are, the rest is that of
     theirs.
     """
-    took = dict(zip(found.embeddings.names(), found.seconds.tolist(), strict=True))
-    failed = {each.id: each.message for each in found.failures}
+    took = dict(zip(encoded.embeddings.names(), encoded.seconds.tolist(), strict=True))
+    failed = {failure.id: failure.message for failure in encoded.failures}
     rows = [
         {
             "image": name,
@@ -158,32 +160,32 @@ def _write(
         for name, path in zip(ids, paths, strict=True)
     ]
     with replacing(output) as draft:
-        np.save(draft, found.embeddings.vectors, allow_pickle=False)
+        np.save(draft, encoded.embeddings.vectors, allow_pickle=False)
         output.unlink(missing_ok=True)
-        contents = {_TABLE: report.render_rows(rows, "csv"), **ids_content(found.embeddings.ids)}
+        contents = {_TABLE: report.render_rows(rows, "csv"), **ids_content(encoded.embeddings.ids)}
         write_beside(output, manifest, Source(draft).digest(), contents, (_TABLE, *IDS_BESIDE))
 
 
-def _notes(found: EncodedImages, encoder: ImageEncoder, output: Path) -> list[str]:
+def _notes(encoded: EncodedImages, encoder: ImageEncoder, output: Path) -> list[str]:
     notes: list[str] = []
-    if found.cached:
-        notes.append(f"{found.cached} vectors were there from an earlier run")
-    if found.computed and not encoder.is_known:
+    if encoded.cached:
+        notes.append(f"{encoded.cached} vectors were there from an earlier run")
+    if encoded.computed and not encoder.is_known:
         notes.append(
             "nothing says all that decides these vectors, so that none is kept for a run that "
             "goes on"
         )
-    if found.failures:
-        first = found.failures[0]
+    if encoded.failures:
+        first = encoded.failures[0]
         where = output.with_suffix(_TABLE)
-        total = found.embeddings.n + len(found.failures)
+        total = encoded.embeddings.n + len(encoded.failures)
         notes.append(
-            f"without a vector: {len(found.failures)} of {total} images (see {where}); first "
+            f"without a vector: {len(encoded.failures)} of {total} images (see {where}); first "
             f"{first.message}"
         )
-    median = float(np.median(found.seconds))
+    median = float(np.median(encoded.seconds))
     if math.isfinite(median):
         notes.append(
-            f"{1000 * median:.3g} ms per image (median), {found.seconds.sum():.3g} s in all"
+            f"{1000 * median:.3g} ms per image (median), {encoded.seconds.sum():.3g} s in all"
         )
     return notes

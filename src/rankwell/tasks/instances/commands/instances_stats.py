@@ -3,13 +3,14 @@ before and after filtering.
 """
 
 import sys
+from itertools import zip_longest
 from typing import Any, Literal
 
 from rankwell import report
 from rankwell.errors import BadUsage
 from rankwell.report.options import FileOption, FormatOption, Output
 from rankwell.store import write_text
-from rankwell.tasks.instances.formats import named_place, read_images
+from rankwell.tasks.instances.formats import named_place
 from rankwell.tasks.instances.options import ImageSetOptions
 from rankwell.tasks.instances.statistics import (
     ImageStatistics,
@@ -67,43 +68,33 @@ def stats(
         raise BadUsage("--query-images requires a single data set; run the command once for each.")
     columns: dict[str, ImageStatistics] = {}
     notes: list[str] = []
-    for place, kind in zip(images, [*kinds, *["images"] * len(images)], strict=False):
-        name, path = named_place(place)
+    for word, kind in zip_longest(images, kinds, fillvalue="images"):
+        name, path = named_place(word)
         if name in columns:
             raise BadUsage(f"two data sets are called {name!r}; name them, as in paintings={path}.")
-        table = read_images(
-            path,
-            queries=data.query_images,
-            root=data.root,
-            pattern=data.pattern,
-            contentless=data.contentless_images,
-        )
+        table = data.read(path)
         columns[name], filtered = image_statistics(
             table, name=name, objects=kind, contentless=contentless, absent=absent
         )
-        notes += [
-            f"{name}: {note}"
-            for note in (*table.notes, *(f"left out {each}" for each in filtered.notes))
-        ]
+        notes += [f"{name}: {note}" for note in table.notes]
+        notes += [f"{name}: left out {note}" for note in filtered.notes]
     if published:
-        columns |= {
-            f"{name} (published)": each for name, each in published_instances().datasets.items()
-        }
+        datasets = published_instances().datasets
+        columns |= {f"{name} (published)": column for name, column in datasets.items()}
     rows = statistics_rows(columns)
     numbers: list[dict[str, Any]] = [
-        {"dataset": heading, **each._asdict()} for heading, each in columns.items()
+        {"dataset": heading, **column._asdict()} for heading, column in columns.items()
     ]
     rules = {"contentless": contentless, "absent": absent} if images else {}
-    whole = report.OUTPUTS["json"](report.Document(numbers, None, rules, notes, summary=False))
-    said = [] if format == "json" else notes
+    json = report.OUTPUTS["json"](report.Document(numbers, None, rules, notes, summary=False))
+    text = json
+    if format != "json":
+        text = report.render_rows(
+            numbers if format == "jsonl" else rows, format, terminal=report.terminal_of(sys.stdout)
+        )
+    printed_notes = [] if format == "json" else notes
     if output is not None:
         write_text(output / "statistics.csv", report.render_rows(rows, "csv"))
-        write_text(output / "statistics.json", whole)
-        said = [*said, report.Aside(f"wrote {output}/")]
-    if format == "json":
-        return Output(text=whole, notes=tuple(said))
-    shown = numbers if format == "jsonl" else rows
-    return Output(
-        text=report.render_rows(shown, format, terminal=report.terminal_of(sys.stdout)),
-        notes=tuple(said),
-    )
+        write_text(output / "statistics.json", json)
+        printed_notes = [*printed_notes, report.Aside(f"wrote {output}/")]
+    return Output(text=text, notes=tuple(printed_notes))

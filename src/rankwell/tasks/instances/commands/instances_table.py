@@ -43,7 +43,7 @@ from rankwell.stats.granularity import granularity_of
 from rankwell.store import refuse_blocked, write_text
 from rankwell.tasks.instances.statistics import published_instances
 
-_TASK = ("exclude", "ties", "contentless", "absent", "no_relevant", "marks")
+_RULES = ("exclude", "ties", "contentless", "absent", "no_relevant", "marks")
 _WRITTEN: Mapping[TableFormat, str] = {
     "csv": "csv",
     "json": "json",
@@ -130,75 +130,51 @@ def table(
         raise BadUsage(f"--alpha {options.alpha}: the level must be between 0 and 1, such as 0.05.")
     statements = _statements(options.system or [])
     cells: list[_Cell] = []
-    for text in results:
-        if text.endswith(".toml") and Path(text).is_file():
-            cells += _evaluated(text, statements, options, jobs, progress)
+    for word in results:
+        if word.endswith(".toml") and Path(word).is_file():
+            cells += _evaluated(word, statements, options, jobs, progress)
         else:
-            name, place = split_name(text)
-            cells.append(_Cell(Path(place), name))
-    found, source = _read(cells, statements, options.measure), published_instances()
-    exact, label = (
-        (found[0].row["measure"], found[0].row["label"])
-        if found
-        else (source.measure, source.label)
-    )
-    if options.published and exact != source.measure:
+            dataset, folder = split_name(word)
+            cells.append(_Cell(Path(folder), dataset))
+    run_results, source = _read(cells, statements, options.measure), published_instances()
+    measure, label = source.measure, source.label
+    if run_results:
+        measure, label = run_results[0].row["measure"], run_results[0].row["label"]
+    if options.published and measure != source.measure:
         raise BadUsage(
-            f"the published figures are {source.measure}, the table shows {exact}; leave one out."
+            f"the published figures are {source.measure}, the table shows {measure}; leave one out."
         )
     if options.pages:
-        write_missing_pages([each.folder.place for each in found], progress)
-    better, notes = _compared(found, options)
-    failed = [each for each in cells if each.error]
-    gaps = [
+        write_missing_pages([result.folder.place for result in run_results], progress)
+    better, notes = _compared(run_results, options)
+    failed = [cell for cell in cells if cell.error]
+    figures = [result.figure(better) for result in run_results]
+    figures += [
         SystemFigure(
-            statements[each.system].title,
-            each.dataset,
+            statements[cell.system].title,
+            cell.dataset,
             None,
             None,
             "",
             gap="failed",
-            why=each.error,
+            why=cell.error,
         )
-        for each in failed
+        for cell in failed
     ]
-    entries = [
-        *(each.figure(better) for each in found),
-        *gaps,
-        *(_published() if options.published else []),
-    ]
-    made = SystemTable(exact, label, entries, [each.cost for each in found], _rules(found, options))
+    figures += _published() if options.published else []
+    costs = [result.cost for result in run_results]
+    system_table = SystemTable(measure, label, figures, costs, _rules(run_results, options))
     if output is not None:
-        pages = {
-            (each.shown, each.dataset): page
-            for each in found
-            if (page := each.folder.place / PAGE).is_file()
-        }
-        inputs = {f"{each.run} on {each.dataset}": each.folder.source for each in found}
-        with drafting(output, inputs.values()) as draft:
-            paths = [draft / f"table.{suffix}" for suffix in _WRITTEN.values()]
-            for kind, path in zip(_WRITTEN, paths, strict=True):
-                linked = replace(
-                    made, links={key: link_to(page, output) for key, page in pages.items()}
-                )
-                write_text(path, render_system_tables([linked], kind, notes=notes))
-            read = {
-                name: {"file": each.name, "digest": each.digest()} for name, each in inputs.items()
-            }
-            content = {
-                "schema_version": SCHEMA_VERSION,
-                "rules": made.rules,
-                "inputs": read,
-                "notes": notes,
-            }
-            publish(output, content, paths)
+        _write(system_table, run_results, output, notes)
         notes = [*notes, report.Aside(f"wrote {output}/")]
     text = render_system_tables(
-        [made], format, notes=notes, terminal=report.terminal_of(sys.stdout)
+        [system_table], format, notes=notes, terminal=report.terminal_of(sys.stdout)
     )
-    said = notes if format not in ("json", "html") else notes[-1:] if output is not None else []
-    said = [*said, *(f"{each.system} on {each.dataset} failed: {each.error}" for each in failed)]
-    return Output(text=text, notes=tuple(said), exit_code=2 if failed else 0)
+    printed_notes = (
+        notes if format not in ("json", "html") else notes[-1:] if output is not None else []
+    )
+    errors = [f"{cell.system} on {cell.dataset} failed: {cell.error}" for cell in failed]
+    return Output(text=text, notes=(*printed_notes, *errors), exit_code=2 if failed else 0)
 
 
 class _Cell(NamedTuple):
@@ -212,6 +188,36 @@ class _Cell(NamedTuple):
     error: str = ""
 
 
+def _write(
+    system_table: SystemTable,
+    run_results: "Sequence[_RunResult]",
+    output: Path,
+    notes: Sequence[str],
+) -> None:
+    """Writes the table in all formats; it links to the pages of its cells."""
+    links = {
+        (result.shown, result.dataset): link_to(page, output)
+        for result in run_results
+        if (page := result.folder.place / PAGE).is_file()
+    }
+    inputs = {f"{result.run} on {result.dataset}": result.folder.source for result in run_results}
+    with drafting(output, inputs.values()) as draft:
+        paths = [draft / f"table.{suffix}" for suffix in _WRITTEN.values()]
+        linked = replace(system_table, links=links)
+        for kind, path in zip(_WRITTEN, paths, strict=True):
+            write_text(path, render_system_tables([linked], kind, notes=notes))
+        content = {
+            "schema_version": SCHEMA_VERSION,
+            "rules": system_table.rules,
+            "inputs": {
+                name: {"file": source.name, "digest": source.digest()}
+                for name, source in inputs.items()
+            },
+            "notes": notes,
+        }
+        publish(output, content, paths)
+
+
 def _evaluated(
     file: str,
     statements: dict[str, SystemStatement],
@@ -222,77 +228,72 @@ def _evaluated(
     """The cells of an experiment file, evaluated where they have changed; the statements in it join
     the others.
     """
-    found, stated = read_experiment(file), read_statements(file)
-    folder = (found.folder / f"{found.stem}-results").absolute()
+    experiment, stated = read_experiment(file), read_statements(file)
+    folder = (experiment.folder / f"{experiment.stem}-results").absolute()
     refuse_blocked(folder, folder=True)
-    with chdir(found.folder):
-        plans = plan_cells(found, folder, progress=progress)
-        other = next(
-            (
-                each.cell.command
-                for each in plans
-                if each.work.command.words != "instances evaluate"
-            ),
-            None,
-        )
-        if other is not None:
-            raise BadInput(
-                f"{other.where} is {other.value!r}; expected 'instances', whose results this "
-                "table shows."
-            )
-        done = list(
+    with chdir(experiment.folder):
+        plans = plan_cells(experiment, folder, progress=progress)
+        for plan in plans:
+            if plan.work.command.words != "instances evaluate":
+                command = plan.cell.command
+                raise BadInput(
+                    f"{command.where} is {command.value!r}; expected 'instances', whose results "
+                    "this table shows."
+                )
+        cells = list(
             evaluate_cells(CommandCells(), plans, jobs=jobs, pages=options.pages, progress=progress)
         )
-    for cell in found.cells:
-        statements.setdefault(
-            cell.system, stated[cell.entry]._replace(title=found.titles["system", cell.system])
-        )
-    if not any(each.has_results for each in done):
+    for cell in experiment.cells:
+        title = experiment.titles["system", cell.system]
+        statements.setdefault(cell.system, stated[cell.entry]._replace(title=title))
+    if not any(cell.has_results for cell in cells):
         raise BadInput(
-            f"{file}: no cell could be evaluated; first {done[0].plan.cell.name}: {done[0].error}"
+            f"{file}: no cell could be evaluated; first {cells[0].plan.cell.name}: {cells[0].error}"
         )
     return [
         _Cell(
-            each.plan.folder,
-            found.titles["dataset", each.plan.cell.dataset],
-            each.plan.cell.system,
-            each.error,
+            cell.plan.folder,
+            experiment.titles["dataset", cell.plan.cell.dataset],
+            cell.plan.cell.system,
+            cell.error,
         )
-        for each in done
+        for cell in cells
     ]
 
 
-def _statements(places: Sequence[str]) -> dict[str, SystemStatement]:
+def _statements(words: Sequence[str]) -> dict[str, SystemStatement]:
     """The statements of all files by run. Raises BadUsage for two about one run."""
-    found: dict[str, SystemStatement] = {}
-    for text in places:
-        name, place = split_name(text)
-        stated = read_statements(place)
+    statements: dict[str, SystemStatement] = {}
+    for word in words:
+        name, file = split_name(word)
+        stated = read_statements(file)
         if name and len(stated) > 1:
             raise BadUsage(
-                f"--system {text}: the file names {len(stated)} systems itself; leave out {name}=."
+                f"--system {word}: the file names {len(stated)} systems itself; leave out {name}=."
             )
         for run, statement in stated.items():
-            if (name or run) in found:
+            if (name or run) in statements:
                 raise BadUsage(
-                    f"--system {text}: a second description of the system {name or run!r}; "
+                    f"--system {word}: a second description of the system {name or run!r}; "
                     "leave one out."
                 )
-            found[name or run] = statement
-    return found
+            statements[name or run] = statement
+    return statements
 
 
 def _published() -> Iterator[SystemFigure]:
     source = published_instances()
     for system, dataset, figure in source.systems:
-        n = source.datasets[dataset].queries
-        granularity = granularity_of(figure, n)
+        n_queries = source.datasets[dataset].queries
+        granularity = granularity_of(figure, n_queries)
         warning = "" if granularity.possible else str(granularity)
-        yield SystemFigure(system, dataset, float(figure), n, printed=figure, warning=warning)
+        yield SystemFigure(
+            system, dataset, float(figure), n_queries, printed=figure, warning=warning
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class _Result:
+class _RunResult:
     """One run on one data set. row: of the summary, for the measure. performance: of the whole
     folder.
     """
@@ -317,39 +318,34 @@ class _Result:
     @property
     def queries(self) -> set[str]:
         """The queries that count."""
-        own = self.values
-        return (
-            set()
-            if own is None
-            else {own.queries[place] for place in np.flatnonzero(own.counted).tolist()}
-        )
+        values = self.values
+        rows = [] if values is None else np.flatnonzero(values.counted).tolist()
+        return set() if values is None else {values.queries[row] for row in rows}
 
     @property
-    def task(self) -> dict[str, str]:
+    def question(self) -> dict[str, str]:
         """The rules that decide which question the figures answer, by name, as far as the folder
         states them.
         """
-        rules, positives = self.folder.rules, self.folder.inputs.get("positives")
-        found = {name.replace("_", "-"): str(rules[name]) for name in _TASK if name in rules}
+        rules = self.folder.rules
+        question = {name.replace("_", "-"): str(rules[name]) for name in _RULES if name in rules}
         images = rules.get("images")
         if isinstance(images, Mapping) and "digest" in images:
             digest = str(images["digest"]).removeprefix("sha256:")[:8]
-            found["gallery"] = (
+            question["gallery"] = (
                 f"{images.get('references')} references and {images.get('queries')} queries "
                 f"[{digest}]"
             )
-        return (
-            found
-            if positives is None
-            else {**found, "positives": positives.removeprefix("sha256:")[:8]}
-        )
+        if (positives := self.folder.inputs.get("positives")) is not None:
+            question["positives"] = positives.removeprefix("sha256:")[:8]
+        return question
 
     def figure(self, better: Mapping[tuple[str, str], tuple[str, ...]]) -> SystemFigure:
         """The cell; shares come in percent."""
         scale, unit = (100.0, "percent") if self.row["unit"] == "share" else (1.0, self.row["unit"])
-        names = ("mean", "ci_low", "ci_high", "sd")
         scaled: dict[str, Any] = {
-            name: None if self.row.get(name) is None else scale * self.row[name] for name in names
+            name: None if self.row.get(name) is None else scale * self.row[name]
+            for name in ("mean", "ci_low", "ci_high", "sd")
         }
         marks = better.get((self.run, self.dataset), ())
         return SystemFigure(
@@ -359,20 +355,18 @@ class _Result:
     @property
     def cost(self) -> SystemCost:
         """The cost, as far as it was measured, and the statements of the system's user."""
-        name = str(self.row["run"])
-        own: Mapping[str, Any] = self.performance.get("runs", {}).get(name, {})
+        of_run: Mapping[str, Any] = self.performance.get("runs", {}).get(str(self.row["run"]), {})
         machine: Mapping[str, Any] = self.performance.get("machine", {})
         numbers = [
             f"{machine[name]} {name}" for name in ("processors", "threads") if machine.get(name)
         ]
         hardware = [machine.get("processor"), *numbers, machine.get("gpu"), machine.get("system")]
         measured = {
-            "encode_seconds_per_image": own.get("encode_seconds_per_image"),
-            "seconds_per_query": own.get("seconds_per_query"),
-            "evaluation_seconds": own.get("seconds_evaluation"),
+            "encode_seconds_per_image": of_run.get("encode_seconds_per_image"),
+            "seconds_per_query": of_run.get("seconds_per_query"),
+            "evaluation_seconds": of_run.get("seconds_evaluation"),
             "peak_memory_mib": self.performance.get("peak_memory_mib"),
         }
-        stated = self.stated
         return SystemCost(
             self.shown,
             self.dataset,
@@ -380,146 +374,141 @@ class _Result:
                 name: float(value) if isinstance(value, (int, float)) else None
                 for name, value in measured.items()
             },
-            dimension=own.get("dimensions"),
-            images=own.get("images"),
+            dimension=of_run.get("dimensions"),
+            images=of_run.get("images"),
             hardware=", ".join(str(part) for part in hardware if part),
-            training_time=stated.training_time,
-            training_hardware=stated.training_hardware,
-            training_data=stated.training_data,
-            from_cache=own.get("images_from_cache"),
+            training_time=self.stated.training_time,
+            training_hardware=self.stated.training_hardware,
+            training_data=self.stated.training_data,
+            from_cache=of_run.get("images_from_cache"),
         )
 
 
 def _read(
     cells: Sequence[_Cell], statements: Mapping[str, SystemStatement], measure: str
-) -> list[_Result]:
+) -> list[_RunResult]:
     """Every run of every folder. Raises BadInput for a measure that one lacks, and for two results
     of a run on a data set.
     """
-    found: dict[tuple[str, str], _Result] = {}
+    run_results: dict[tuple[str, str], _RunResult] = {}
     for cell in cells:
         if cell.error:
             continue
-        path = cell.folder
-        folder = read_results(path)
-        rows, performance = read_summary(folder), read_performance(folder)
+        path, folder = cell.folder, read_results(cell.folder)
+        summary, performance = read_summary(folder), read_performance(folder)
         dataset = cell.dataset or str(folder.rules.get("dataset") or "")
         if not dataset:
             raise BadInput(
                 f"{path} does not say which data set it is for; name it, as DATASET={path}."
             )
         for run in folder.runs:
-            mine = [row for row in rows if row["run"] == run]
-            named = [row for row in mine if row["measure"] == measure] or [
-                row for row in mine if row["label"] == measure
-            ]
-            if not named:
-                raise BadInput(
-                    f"{path}: {run} has no {measure}; "
-                    f"{suggest(measure, {str(row['label']) for row in mine})}"
-                )
-            name = (
-                run
-                if not cell.system
-                else cell.system
-                if len(folder.runs) == 1
-                else f"{cell.system} {run}"
+            rows = [row for row in summary if row["run"] == run]
+            row = next(
+                (row for key in ("measure", "label") for row in rows if row[key] == measure), None
             )
-            if (name, dataset) in found:
-                both = (
-                    f"{found[name, dataset].folder.place} and {path} both have the run {name!r} "
-                    f"on {dataset!r}"
+            if row is None:
+                labels = {str(row["label"]) for row in rows}
+                raise BadInput(f"{path}: {run} has no {measure}; {suggest(measure, labels)}")
+            name = cell.system or run
+            if cell.system and len(folder.runs) > 1:
+                name = f"{cell.system} {run}"
+            if (name, dataset) in run_results:
+                earlier = run_results[name, dataset].folder.place
+                raise BadInput(
+                    f"{earlier} and {path} both have the run {name!r} on {dataset!r}; leave one "
+                    f"out, or name its data set, as DATASET={path}."
                 )
-                raise BadInput(f"{both}; leave one out, or name its data set, as DATASET={path}.")
             stated = statements.get(name, SystemStatement())
-            found[name, dataset] = _Result(name, dataset, folder, named[0], performance, stated)
-    runs = {run for run, _ in found} | {cell.system for cell in cells}
+            run_results[name, dataset] = _RunResult(name, dataset, folder, row, performance, stated)
+    runs = {run for run, _ in run_results} | {cell.system for cell in cells}
     unknown = next((name for name in statements if name not in runs), None)
     if unknown is not None:
         raise BadUsage(f"--system {unknown}: unknown run; {suggest(unknown, runs - {''})}")
-    measures = list(dict.fromkeys(each.row["measure"] for each in found.values()))
+    measures = list(dict.fromkeys(result.row["measure"] for result in run_results.values()))
     if len(measures) > 1:
         raise BadInput(
             f"{measure} is {measures[0]} in one folder and {measures[1]} in another; name it "
             "exactly."
         )
-    return list(found.values())
+    return list(run_results.values())
 
 
 def _compared(
-    found: Sequence[_Result], options: SystemTableOptions
+    run_results: Sequence[_RunResult], options: SystemTableOptions
 ) -> tuple[dict[tuple[str, str], tuple[str, ...]], list[str]]:
     """The systems that each run is better than, on each data set, as `rankwell compare` finds them,
     and notes on the tests.
     """
     better: dict[tuple[str, str], tuple[str, ...]] = {}
     notes: list[str] = []
-    power = (1 + options.alpha) / 2
-    chosen = ComparisonOptions(
+    tests = ComparisonOptions(
         intervals="none",
         level=1 - options.alpha,
-        power=power,
+        power=(1 + options.alpha) / 2,
         resamples=options.resamples,
         seed=options.seed,
     )
-    for dataset in dict.fromkeys(each.dataset for each in found):
-        mine = [each for each in found if each.dataset == dataset]
-        _check_queries(mine, notes)
-        differing = _differing(mine, notes)
-        names = [each.run for each in mine]
+    for dataset in dict.fromkeys(result.dataset for result in run_results):
+        on_dataset = [result for result in run_results if result.dataset == dataset]
+        _check_queries(on_dataset, notes)
+        differing = _differing(on_dataset, notes)
         pairs = [
-            Pair(names[b], names[a])
-            for a, b in combinations(range(len(mine)), 2)
-            if (a, b) not in differing
+            Pair(second.run, first.run)
+            for first, second in combinations(on_dataset, 2)
+            if (first.run, second.run) not in differing
         ]
-        values = [replace(each.values, run=each.run) for each in mine if each.values is not None]
-        if not pairs or len(values) < len(mine):
+        values = [
+            replace(values, run=result.run)
+            for result in on_dataset
+            if (values := result.values) is not None
+        ]
+        if not pairs or len(values) < len(on_dataset):
             continue
         directions: dict[str, Better] = {
-            measure: word for each in reversed(mine) for measure, word in each.folder.better.items()
+            measure: direction
+            for result in reversed(on_dataset)
+            for measure, direction in result.folder.better.items()
         }
-        compared = compare_values(values, chosen, pairs=pairs, origin=Origin(better=directions))
-        shown = {each.run: each.shown for each in mine}
-        for winner, loser, _ in winners(compared.differences):
-            better[winner, dataset] = (*better.get((winner, dataset), ()), shown[loser])
+        comparison = compare_values(
+            values, options=tests, pairs=pairs, origin=Origin(better=directions)
+        )
+        titles = {result.run: result.shown for result in on_dataset}
+        for winner, loser, _ in winners(comparison.differences):
+            better[winner, dataset] = (*better.get((winner, dataset), ()), titles[loser])
     return better, notes
 
 
-def _differing(mine: Sequence[_Result], notes: list[str]) -> set[tuple[int, int]]:
-    """The pairs of systems of a data set that differ in any rule, with a note on each rule."""
-    tasks = [each.task for each in mine]
-    differing: set[tuple[int, int]] = set()
-    for rule in dict.fromkeys(rule for task in tasks for rule in task):
-        sides: dict[str, list[str]] = {}
-        for each, task in zip(mine, tasks, strict=True):
-            if rule in task:
-                sides.setdefault(task[rule], []).append(each.shown)
-        if len(sides) > 1:
-            shown = " against ".join(
-                f"{value} ({', '.join(those)})" for value, those in sides.items()
+def _differing(on_dataset: Sequence[_RunResult], notes: list[str]) -> set[tuple[str, str]]:
+    """The pairs of runs on a data set that differ in any rule, with a note on each rule."""
+    questions = {result.run: result.question for result in on_dataset}
+    titles = {result.run: result.shown for result in on_dataset}
+    differing: set[tuple[str, str]] = set()
+    for rule in dict.fromkeys(rule for question in questions.values() for rule in question):
+        stated = {run: question[rule] for run, question in questions.items() if rule in question}
+        if len(set(stated.values())) > 1:
+            sides = " against ".join(
+                f"{value} ({', '.join(titles[run] for run in stated if stated[run] == value)})"
+                for value in dict.fromkeys(stated.values())
             )
             notes.append(
-                f"{mine[0].dataset}: {rule} differs, {shown}; such systems have different "
+                f"{on_dataset[0].dataset}: {rule} differs, {sides}; such systems have different "
                 "tasks and are not tested"
             )
-            pairs = combinations(range(len(mine)), 2)
             differing |= {
-                (a, b)
-                for a, b in pairs
-                if len({task[rule] for task in (tasks[a], tasks[b]) if rule in task}) > 1
+                pair for pair in combinations(stated, 2) if len({*map(stated.get, pair)}) > 1
             }
     return differing
 
 
-def _check_queries(mine: Sequence[_Result], notes: list[str]) -> None:
+def _check_queries(on_dataset: Sequence[_RunResult], notes: list[str]) -> None:
     """Notes that the systems of a data set have different queries. Raises BadInput where they have
     none in common.
     """
-    queries = [each.queries for each in mine]
+    queries = [result.queries for result in on_dataset]
     common = set.intersection(*queries)
     if len(common) < len(set.union(*queries)):
-        sizes = " and ".join(map(str, sorted({len(each) for each in queries})))
-        note = f"{mine[0].dataset}: the systems have {sizes} queries, {len(common)} in common"
+        sizes = " and ".join(map(str, sorted(set(map(len, queries)))))
+        note = f"{on_dataset[0].dataset}: the systems have {sizes} queries, {len(common)} in common"
         if not common:
             raise BadInput(
                 f"{note}; they were evaluated on different data sets, name each, as DATASET=FOLDER."
@@ -527,31 +516,29 @@ def _check_queries(mine: Sequence[_Result], notes: list[str]) -> None:
         notes.append(f"{note}; each pair is tested over the queries that both have")
 
 
-def _rules(found: Sequence[_Result], options: SystemTableOptions) -> dict[str, Any]:
+def _rules(run_results: Sequence[_RunResult], options: SystemTableOptions) -> dict[str, Any]:
     """The rules of the table."""
     rules: dict[str, Any] = {}
-    conventions = filter(
-        None, dict.fromkeys(str(each.folder.rules.get("convention", "")) for each in found)
+    conventions = dict.fromkeys(
+        str(result.folder.rules.get("convention", "")) for result in run_results
     )
-    if convention := ", ".join(conventions):
+    if convention := ", ".join(filter(None, conventions)):
         rules["convention"] = convention
     # The transforms of each system, and the data that they look at.
-    where: dict[tuple[str, str], list[str]] = {}
-    for each in found:
-        own = each.folder.rules
-        if own.get("transforms"):
-            key = each.shown, f"{own['transforms']} (looks at {own.get('transductive')})"
-            where.setdefault(key, []).append(each.dataset)
-    everywhere = Counter(each.shown for each in found)
-    if where:
+    datasets: dict[tuple[str, str], list[str]] = {}
+    for result in run_results:
+        folder_rules = result.folder.rules
+        if transforms := folder_rules.get("transforms"):
+            looks = f"{transforms} (looks at {folder_rules.get('transductive')})"
+            datasets.setdefault((result.shown, looks), []).append(result.dataset)
+    n_datasets = Counter(result.shown for result in run_results)
+    if datasets:
         rules["transforms"] = "; ".join(
-            (
-                f"{name}{'' if len(places) == everywhere[name] else ' on ' + ', '.join(places)}: "
-                f"{transforms}"
-            )
-            for (name, transforms), places in where.items()
+            f"{system}{'' if len(names) == n_datasets[system] else ' on ' + ', '.join(names)}: "
+            f"{transforms}"
+            for (system, transforms), names in datasets.items()
         )
-    if len({each.dataset for each in found}) < len(found):
+    if len({result.dataset for result in run_results}) < len(run_results):
         rules["test"] = "paired randomisation, two-sided, Holm over the pairs of a data set"
         rules["alpha"] = options.alpha
     if options.published:

@@ -4,10 +4,9 @@ to either.
 
 from rankwell.errors import BadUsage
 from rankwell.evaluation.judged import name_runs
-from rankwell.io.files import read_ranking
 from rankwell.report.options import Aside, FilePath, InputPlace, Output
 from rankwell.store import write_text
-from rankwell.tasks.logs.interleaving import InterleavingOptions, interleave_rankings
+from rankwell.tasks.logs.interleaving import InterleavingOptions, interleave_files
 
 
 def interleave(*runs: InputPlace, output: FilePath, options: InterleavingOptions) -> Output:
@@ -24,23 +23,12 @@ def interleave(*runs: InputPlace, output: FilePath, options: InterleavingOptions
     output
         File to write, a JSON object per list: its name, query, items, and a mark of each item.
     """
-    named = name_runs(list(runs))
-    if len(named) != 2:
+    files = name_runs(list(runs))
+    if len(files) != 2:
         raise BadUsage(
-            f"{len(named) or 'no'} runs given; expected two: rankwell interleave A.run B.run "
+            f"{len(files) or 'no'} runs given; expected two: rankwell interleave A.run B.run "
             "-o lists.jsonl"
         )
-    notes: list[str] = []
-    rankings = {
-        name: read_ranking(
-            place,
-            format=options.run_format,
-            duplicates=options.duplicates,
-            columns=options.columns,
-            notes=notes,
-        )
-        for name, place in named.items()
-    }
-    lists, own = interleave_rankings(rankings, options)
-    write_text(output, "".join(each.line() for each in lists))
-    return Output(notes=(*notes, *own, Aside(f"wrote {output} ({len(lists)} lists)")))
+    lists, notes = interleave_files(files, options)
+    write_text(output, "".join(interleaved.line() for interleaved in lists))
+    return Output(notes=(*notes, Aside(f"wrote {output} ({len(lists)} lists)")))

@@ -27,11 +27,11 @@ def _clipped(weights: Floats, clip: float | None, name: str) -> Floats:
     return weights if clip is None else np.minimum(weights, clip)
 
 
-def _self_normalised(view: LoggedRounds, variable: Floats, whole: Floats) -> Floats:
+def _self_normalised(view: LoggedRounds, variable: Floats, residuals: Floats) -> Floats:
     """(rows,) centre + weight · (variable - centre) / mean weight, of the slot of each row."""
-    found, slots = SelfNormalised.of(view.whole, whole), view.rows.slots
-    centre = found.centre[slots]
-    return centre + view.rows.weights * (variable - centre) / found.weight[slots]
+    normalised, slots = SelfNormalised.of(view.whole, residuals), view.rows.slots
+    centre = normalised.centre[slots]
+    return centre + view.rows.weights * (variable - centre) / normalised.weight[slots]
 
 
 @measure(
@@ -179,5 +179,7 @@ def sndr(view: LoggedRounds) -> Floats:
     [0.75]
     """
     estimates, expected = view.rows.model("SNDR")
-    whole = view.whole.rewards - view.whole.model("SNDR")[0]
-    return view.by_query(expected + _self_normalised(view, view.rows.rewards - estimates, whole))
+    residuals = view.whole.rewards - view.whole.model("SNDR")[0]
+    return view.by_query(
+        expected + _self_normalised(view, view.rows.rewards - estimates, residuals)
+    )

@@ -19,7 +19,7 @@ _CALIBRATED = """
 >>> import numpy as np
 >>> from rankwell.stats.correlation import fit_line
 >>> targets, similarities = np.array([0.0, 1.0, 0.5]), np.array([0.5, 0.75, 0.25])
->>> round(float(np.abs(fit_line(targets, similarities).at(similarities) - targets).mean()), 4)
+>>> round(float(np.abs(fit_line(targets, similarities).predict(similarities) - targets).mean()), 4)
 0.3333
 """
 _CLASSES = """
@@ -35,7 +35,7 @@ def _add(
     name: str, text: str, source: str, better: Better = "higher", *, example: str, labels: str = ""
 ) -> CollectionFigure:
     """A figure of pairs. labels: that of sentence-transformers, with `*` for the similarity."""
-    aliases = " ".join(labels.replace("*", each) for each in _SIMILARITIES)
+    aliases = " ".join(labels.replace("*", similarity) for similarity in _SIMILARITIES)
     return add_figure(
         name,
         text,

@@ -28,7 +28,10 @@ def citation_recall(view: CitedStatements) -> Floats:
     [0.5]
     """
     shares = [
-        sum(each.is_supported for each in own) / len(own) if own else 0.0 for own in view.statements
+        sum(statement.is_supported for statement in statements) / len(statements)
+        if statements
+        else 0.0
+        for statements in view.statements
     ]
     return np.array(shares, dtype=np.float64)
 
@@ -48,7 +51,7 @@ def citation_precision(view: CitedStatements) -> Floats:
     [0.5]
     """
     values: list[float] = []
-    for own in view.statements:
-        cited = sum(len(each.cited) for each in own)
-        values.append(sum(each.precise for each in own) / cited if cited else 0.0)
+    for statements in view.statements:
+        cited = sum(len(statement.cited) for statement in statements)
+        values.append(sum(statement.precise for statement in statements) / cited if cited else 0.0)
     return np.array(values, dtype=np.float64)

@@ -29,9 +29,9 @@ DEFAULT_THRESHOLD = 0.5
 
 def _text(passage: DocumentPassage) -> str:
     if passage.text is None:
-        what = f"the text of {passage.document!r} from {passage.start} to {passage.end} is unknown"
         raise BadUsage(
-            f"{what}; give it as text, or the text of the document by {flag('--documents')}."
+            f"the text of {passage.document!r} from {passage.start} to {passage.end} is unknown; "
+            f"give it as text, or the text of the document by {flag('--documents')}."
         )
     return passage.text
 
@@ -43,11 +43,14 @@ def _texts(
     chunks.
     """
     for gold, chunks in zip(view.gold, view.chunks, strict=True):
-        yield [read(_text(each)) for each in gold], [read(_text(each)) for each in chunks[:k]]
+        yield (
+            [read(_text(passage)) for passage in gold],
+            [read(_text(passage)) for passage in chunks[:k]],
+        )
 
 
 def _similarities(view: RetrievedPassages, k: int | None, name: TextSimilarity) -> Iterator[Floats]:
-    """(chunks, gold passages) the similarities of each question, of its first k chunks."""
+    """The similarities of the first k chunks of each question, in rows, with its gold passages."""
     compare = similarity_of(name)
     for gold, chunks in _texts(view, k):
         rows = [[compare(chunk, truth) for truth in gold] for chunk in chunks]
@@ -71,11 +74,12 @@ def _threshold(similarity: ContextMatch, value: float | None) -> float:
 def _hits(
     view: RetrievedPassages, k: int | None, similarity: ContextMatch, threshold: float
 ) -> Iterator[Bools]:
-    """(chunks,) whether each chunk of a question counts."""
+    """Whether each chunk counts, for each question."""
     if similarity == "containment":
         for gold, chunks in _texts(view, k, folded):
             yield np.array(
-                [any(are_nested(chunk, each) for each in gold) for chunk in chunks], dtype=np.bool_
+                [any(are_nested(chunk, gold_text) for gold_text in gold) for chunk in chunks],
+                dtype=np.bool_,
             )
         return
     for similarities in _similarities(view, k, similarity):
@@ -85,14 +89,14 @@ def _hits(
 def _found(
     view: RetrievedPassages, k: int | None, similarity: ContextMatch, threshold: float
 ) -> Iterator[Bools]:
-    """(gold passages,) whether each gold passage of a question is found."""
+    """Whether each gold passage is found, for each question."""
     if similarity == "containment":
         for gold, chunks in _texts(view, k, folded):
             yield np.array(
                 [
-                    any(holds(chunk, each) for chunk in chunks)
-                    or (each != "" and _is_covered(each, chunks))
-                    for each in gold
+                    any(holds(chunk, gold_text) for chunk in chunks)
+                    or (gold_text != "" and _is_covered(gold_text, chunks))
+                    for gold_text in gold
                 ],
                 dtype=np.bool_,
             )
@@ -105,10 +109,10 @@ def _is_covered(passage: str, chunks: list[str]) -> bool:
     """Whether the chunks that are parts of a passage hold all of it together, blanks aside."""
     covered = bytearray(letter == " " for letter in passage)
     for chunk in filter(None, chunks):
-        at = passage.find(chunk)
-        while at >= 0:
-            covered[at : at + len(chunk)] = b"\1" * len(chunk)
-            at = passage.find(chunk, at + 1)
+        start = passage.find(chunk)
+        while start >= 0:
+            covered[start : start + len(chunk)] = b"\1" * len(chunk)
+            start = passage.find(chunk, start + 1)
     return all(covered)
 
 
@@ -172,6 +176,7 @@ def context_recall(
     """
     limit = _threshold(similarity, threshold)
     values = [
-        float(found.mean()) if len(found) else 0.0 for found in _found(view, k, similarity, limit)
+        float(is_found.mean()) if len(is_found) else 0.0
+        for is_found in _found(view, k, similarity, limit)
     ]
     return np.array(values, dtype=np.float64)

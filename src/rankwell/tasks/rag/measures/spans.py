@@ -1,6 +1,6 @@
 """Retrieved chunks against gold spans: how much of the gold text they hold, and how much else."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -46,50 +46,45 @@ def _sizes(view: RetrievedPassages, k: int | None, unit: Unit, rule: Rule) -> li
                 f"rule='chunking_evaluation' counts characters, not {unit}; leave one of the "
                 "two out."
             )
-        return [_published(view, place, k) for place in range(len(view.queries))]
-    found: list[_Sizes] = []
+        return [_published(view, row, k) for row in range(len(view.queries))]
+    sizes: list[_Sizes] = []
     for gold, chunks in zip(view.gold, view.chunks, strict=True):
         truth, taken = view.spans(gold, unit), view.spans(chunks[:k], unit)
-        both = _shared(truth, taken)
-        retrieved, relevant = (sum(map(size, each.values())) for each in (taken, truth))
-        found.append(_Sizes(both, retrieved, relevant, retrieved + relevant - both))
-    return found
+        n_shared = sum(shared(spans, taken.get(document, ())) for document, spans in truth.items())
+        retrieved, relevant = (sum(map(size, spans.values())) for spans in (taken, truth))
+        sizes.append(_Sizes(n_shared, retrieved, relevant, retrieved + relevant - n_shared))
+    return sizes
 
 
-def _shared(one: Mapping[str, Sequence[Span]], other: Mapping[str, Sequence[Span]]) -> int:
-    return sum(shared(spans, other.get(document, ())) for document, spans in one.items())
-
-
-def _published(view: RetrievedPassages, place: int, k: int | None) -> _Sizes:
+def _published(view: RetrievedPassages, row: int, k: int | None) -> _Sizes:
     """The sizes as in base_evaluation.py: overlapping chunks, overlapping gold, and chunks of other
     documents count in full.
     """
-    gold, document = _gold_of(view, place)
+    gold, document = _gold_of(view, row)
     if k is None:
         k = min(
             len(_bearing(view, gold, document, touching=True, otherwise=", or give a cut-off")),
             _MOST,
         )
-    taken = view.chunks[place][:k]
+    taken = view.chunks[row][:k]
     view.spans(taken, "characters")
-    own = merged(each.span for each in taken if each.document == document)
-    both = shared(merged(gold), own)
-    missed = sum(size([each]) - shared([each], own) for each in gold)
-    retrieved = size(each.span for each in taken)
-    return _Sizes(both, retrieved, size(gold), retrieved + missed)
+    taken_spans = merged(chunk.span for chunk in taken if chunk.document == document)
+    n_shared = shared(merged(gold), taken_spans)
+    missed = sum(size([gold_span]) - shared([gold_span], taken_spans) for gold_span in gold)
+    retrieved = size(chunk.span for chunk in taken)
+    return _Sizes(n_shared, retrieved, size(gold), retrieved + missed)
 
 
-def _gold_of(view: RetrievedPassages, place: int) -> tuple[list[Span], str]:
+def _gold_of(view: RetrievedPassages, row: int) -> tuple[list[Span], str]:
     """The gold spans of a question, which chunking_evaluation expects in one document."""
-    gold = view.gold[place]
+    gold = view.gold[row]
     documents = list(view.spans(gold, "characters"))
     if len(documents) > 1:
-        what = f"question {view.queries[place]!r} has gold passages in {len(documents)} documents"
         raise BadUsage(
-            f"{what}; chunking_evaluation expects them in one. Leave "
-            "rule='chunking_evaluation' out."
+            f"question {view.queries[row]!r} has gold passages in {len(documents)} documents; "
+            "chunking_evaluation expects them in one. Leave rule='chunking_evaluation' out."
         )
-    return [each.span for each in gold], documents[0] if documents else ""
+    return [passage.span for passage in gold], documents[0] if documents else ""
 
 
 def _bearing(
@@ -104,25 +99,28 @@ def _bearing(
     done where none are known.
     """
     if not view.every_chunk:
-        what = "chunks that hold gold text are counted among all chunks"
         raise BadUsage(
-            f"{what}; name their file by {flag('--chunks', name='every_chunk')}{otherwise}."
+            "chunks that hold gold text are counted among all chunks; name their file by "
+            f"{flag('--chunks', name='every_chunk')}{otherwise}."
         )
-    own = [each for each in view.every_chunk if each.document == document]
+    chunks_of_document = [chunk for chunk in view.every_chunk if chunk.document == document]
     return [
-        each
-        for each in own
-        if any(max(each.start, start) < min(each.end, end) + touching for start, end in gold)
+        chunk
+        for chunk in chunks_of_document
+        if any(max(chunk.start, start) < min(chunk.end, end) + touching for start, end in gold)
     ]
 
 
-def _share(part: Sequence[int], whole: Sequence[int], rule: Rule) -> Floats:
+def _share(numerators: Sequence[int], denominators: Sequence[int], rule: Rule) -> Floats:
     """The quotients; 0 where nothing was retrieved, for which chunking_evaluation has no value
     (NaN).
     """
     nothing = np.nan if rule == "chunking_evaluation" else 0.0
     return np.array(
-        [one / all_ if all_ else nothing for one, all_ in zip(part, whole, strict=True)],
+        [
+            numerator / denominator if denominator else nothing
+            for numerator, denominator in zip(numerators, denominators, strict=True)
+        ],
         dtype=np.float64,
     )
 
@@ -149,8 +147,12 @@ def span_precision(
     ... )
     ([0.4], [0.3])
     """
-    found = _sizes(view, k, unit, rule)
-    return _share([each.shared for each in found], [each.retrieved for each in found], rule)
+    sizes = _sizes(view, k, unit, rule)
+    return _share(
+        [sizes_of_query.shared for sizes_of_query in sizes],
+        [sizes_of_query.retrieved for sizes_of_query in sizes],
+        rule,
+    )
 
 
 @measure("SpanR", source=_SOURCE)
@@ -168,8 +170,12 @@ def span_recall(
     ... ).tolist()
     [0.5]
     """
-    found = _sizes(view, k, unit, rule)
-    return _share([each.shared for each in found], [each.gold for each in found], "set")
+    sizes = _sizes(view, k, unit, rule)
+    return _share(
+        [sizes_of_query.shared for sizes_of_query in sizes],
+        [sizes_of_query.gold for sizes_of_query in sizes],
+        "set",
+    )
 
 
 @measure("SpanIoU", source=_SOURCE, aliases="span_iou", exempt=_LONGER)
@@ -186,8 +192,12 @@ def span_iou(
     ... ).tolist()
     [0.3333333333333333]
     """
-    found = _sizes(view, k, unit, rule)
-    return _share([each.shared for each in found], [each.either for each in found], rule)
+    sizes = _sizes(view, k, unit, rule)
+    return _share(
+        [sizes_of_query.shared for sizes_of_query in sizes],
+        [sizes_of_query.either for sizes_of_query in sizes],
+        rule,
+    )
 
 
 @measure("SpanPOmega", source=_SOURCE, exempt=_ANY_LIST)
@@ -206,12 +216,12 @@ def span_precision_omega(view: RetrievedPassages, *, rule: Rule = "set") -> Floa
     [0.5]
     """
     values: list[float] = []
-    for place in range(len(view.queries)):
-        gold, document = _gold_of(view, place)
+    for row in range(len(view.queries)):
+        gold, document = _gold_of(view, row)
         bearing = merged(
-            each.span
-            for each in _bearing(view, gold, document, touching=rule == "chunking_evaluation")
+            chunk.span
+            for chunk in _bearing(view, gold, document, touching=rule == "chunking_evaluation")
         )
-        either = size(merged([*bearing, *gold]))
-        values.append(shared(merged(gold), bearing) / either if either else 0.0)
+        union_size = size(merged([*bearing, *gold]))
+        values.append(shared(merged(gold), bearing) / union_size if union_size else 0.0)
     return np.array(values, dtype=np.float64)

@@ -16,9 +16,9 @@ from rankwell.report.drafts import holding, keeping
 from rankwell.report.options import FolderPath, Output, Progress
 from rankwell.report.page import NAME
 from rankwell.store import write_text
-from rankwell.tasks.retrieve.commands.retrieve import render, write
 from rankwell.tasks.retrieve.evaluation import retrieve_into
 from rankwell.tasks.retrieve.options import RetrieveOptions
+from rankwell.tasks.retrieve.task import render, write
 
 SWEEP = ("k1=1.2,2.4,4.8", "b=0,0.25,0.5,0.75")
 MEASURES = ("nDCG@10", "RR", "R@100")
@@ -68,13 +68,13 @@ def retrieve(
         "and flatters;\nout of fold, each tenth of the questions is measured at the setting "
         "that the others chose:\n"
     )
-    flags = " ".join(f"--sweep {each}" for each in SWEEP)
+    flags = " ".join(f"--sweep {sweep}" for sweep in SWEEP)
     inputs = typed(_ENGINE, "--items", documents, "--queries", queries, "--qrels", qrels)
     end = (
         f"The same from the files:\n\n  rankwell retrieve {inputs} \\\n"
         f"    -m '{' '.join(MEASURES)}' -k {_DEPTH} {flags} --rounds {_ROUNDS}\n"
     )
-    gains = render_rows([_gain_cells(each) for each in result.tables["gain"]])
+    gains = render_rows([_gain_cells(gain) for gain in result.tables["gain"]])
     parts = [
         prose(begin),
         render(result, "table"),

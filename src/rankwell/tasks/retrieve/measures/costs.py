@@ -23,9 +23,9 @@ for name, text in _COSTS.items():
     add_figure(
         name, text, better="higher" if name == "throughput" else "lower", printed_by=("retrieve",)
     )
-for name, further in {
+for name, addition in {
     "Recall": "; items as near as the last count",
     "Recall(by='ids')": "",
 }.items():
-    what = f"share of the exact results that were returned{further}"
-    add_figure(name, what, printed_by=("retrieve",))
+    text = f"share of the exact results that were returned{addition}"
+    add_figure(name, text, printed_by=("retrieve",))

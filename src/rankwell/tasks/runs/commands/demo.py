@@ -47,21 +47,21 @@ def demo(
         searching = (
             None if progress is None else lambda done, total: progress("searching", done, total)
         )
-        made = prepare(output, progress=searching)
-        runs = list(made.runs)
+        data_set = prepare(output, progress=searching)
+        runs = list(data_set.runs)
         result = evaluate(
-            made.qrels,
+            data_set.qrels,
             runs,
             MEASURES,
             seed=seed,
             details=True,
-            texts=made.queries,
+            texts=data_set.queries,
             progress=progress,
         )
         results = output / "results"
         write_result(result, results)
         write_report(
-            [results], results / NAME, documents=str(made.documents), title=_TITLE, seed=seed
+            [results], results / NAME, documents=str(data_set.documents), title=_TITLE, seed=seed
         )
     begin = (
         f"{len(read_needs())} questions about the Python standard library, two systems: BM25 "
@@ -71,7 +71,8 @@ def demo(
     end = (
         f"The judgments, the runs and the results are in {output}/. The first table again, "
         "from the files:\n\n"
-        f"  rankwell evaluate {typed(made.qrels, *made.runs[:2])} -m '{' '.join(MEASURES)}'\n"
+        f"  rankwell evaluate {typed(data_set.qrels, *data_set.runs[:2])} -m "
+        f"'{' '.join(MEASURES)}'\n"
     )
     parts = [
         prose(begin),
@@ -87,10 +88,14 @@ def difference(result: Results, *, seed: int = 0) -> str:
     """The comparison of the second run with the first, question by question: its verdict, and a row
     for each measure tested.
     """
-    found = compare_values(result.values, ComparisonOptions(seed=seed))
-    tested = [each for each in found.differences if each["better"] != "neither"]
+    comparison = compare_values(result.values, ComparisonOptions(seed=seed))
+    tested = [
+        difference_row
+        for difference_row in comparison.differences
+        if difference_row["better"] != "neither"
+    ]
     rows = [{name: row[name] for name in _SHOWN} for row in shown_differences(tested)]
-    return "\n\n".join([*map(prose, found.verdicts), render_rows(rows)])
+    return "\n\n".join([*map(prose, comparison.verdicts), render_rows(rows)])
 
 
 class RunDemoFiles(NamedTuple):

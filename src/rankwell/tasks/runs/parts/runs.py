@@ -43,25 +43,27 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
     return PartContent(".arrays", partial(write_shards, shards, judgments), plan.inputs)
 
 
-def _second(inputs: PartInputs, files: Sequence[Path], place: WorkPlace) -> SecondRound | None:
+def _second(inputs: PartInputs, files: Sequence[Path], folder: WorkPlace) -> SecondRound | None:
     """The counts of queries that several shards have, in those shards; the file of what to count is
     beside the parts.
     """
     plan = RunPlan(inputs)
     shared = [shared_queries(StoredRun(plan, files, run)) for run in range(len(plan.notes))]
     parts: list[list[list[int | None]]] = [[] for _ in plan.parts]
-    for run, each in enumerate(shared):
-        if len(each.queries):
-            own = plan.shards(run)
-            sources = [plan.source(shard) for _, shard in own]
-            check_targets(each, lambda: plan.judgments.flat, sources, plan.entry(run), plan.request)
-            for number in each.shards.tolist():
-                part, shard = own[number]
+    for run, queries_of_run in enumerate(shared):
+        if len(queries_of_run.queries):
+            shards = plan.shards(run)
+            sources = [plan.source(shard) for _, shard in shards]
+            check_targets(
+                queries_of_run, lambda: plan.judgments.flat, sources, plan.entry(run), plan.request
+            )
+            for number in queries_of_run.shards.tolist():
+                part, shard = shards[number]
                 parts[part].append([run, number, *shard])
-    parts = [each for each in parts if each]
+    parts = [shards_of_part for shards_of_part in parts if shards_of_part]
     if not parts:
         return None
-    file = PartArrays(place).put("shared", ".arrays", partial(write_shared, shared))
+    file = PartArrays(folder).put("shared", ".arrays", partial(write_shared, shared))
     first = {"options": inputs.options, "boundaries": inputs.boundaries}
     return SecondRound("shared queries", {**first, "shared": file, "parts": parts})
 
@@ -69,14 +71,14 @@ def _second(inputs: PartInputs, files: Sequence[Path], place: WorkPlace) -> Seco
 class FoundRuns:
     """The hits of runs in files of parts. place: of the first round."""
 
-    def __init__(self, plan: RunPlan, files: Sequence[Path], place: WorkPlace) -> None:
-        self._plan, self._files, self._further = (
-            plan,
-            files[: len(plan.parts)],
-            files[len(plan.parts) :],
-        )
+    def __init__(self, plan: RunPlan, files: Sequence[Path], folder: WorkPlace) -> None:
+        self._plan = plan
+        self._files = files[: len(plan.parts)]
+        self._further = files[len(plan.parts) :]
         self._shared = (
-            local_file(read_plan(place.inside(SECOND)).options["shared"]) if self._further else None
+            local_file(read_plan(folder.inside(SECOND)).options["shared"])
+            if self._further
+            else None
         )
         self.digests: dict[str, str] = {}
         """The digests of files that parts have taken, by the names of the files."""
@@ -93,36 +95,34 @@ class FoundRuns:
         shards.
         """
         plan, keep = self._plan, self._plan.request.keep
-        run = [each for each, *_ in plan.options["runs"]].index(name)
-        own, stored = (
-            plan.shards(run),
-            StoredRun(plan, self._files, run, judgments if keep else None),
-        )
+        run = [name_of_run for name_of_run, *_ in plan.options["runs"]].index(name)
+        shards = plan.shards(run)
+        stored = StoredRun(plan, self._files, run, judgments if keep else None)
         shared = shared_queries(()) if self._shared is None else read_shared(self._shared)[run]
-        prints = [each.prints for _, each in self._counts(run)]
+        prints = [counts.prints for _, counts in self._counts(run)]
         check_prints(
             shared,
             prints,
             judgments,
-            [plan.source(shard) for _, shard in own],
+            [plan.source(shard) for _, shard in shards],
             plan.entry(run),
             plan.request,
         )
         notes, hits = list(plan.notes[run]), None
-        for (_, shard), each in zip(own, stored.stored(), strict=True):
-            notes += each.notes
-            hits = each.hits if len(own) == 1 else None
-            self.digests |= {plan.files[shard.file].name: each.digest} if each.digest else {}
+        for (_, shard), content in zip(shards, stored.stored(), strict=True):
+            notes += content.notes
+            hits = content.hits if len(shards) == 1 else None
+            self.digests |= {plan.files[shard.file].name: content.digest} if content.digest else {}
         if hits is None:
             hits = join_hits(
                 stored, shared, self._counts(run), judgments, ties=plan.request.ties, keep=keep
             )
-        file = plan.files[own[0][1].file]
+        file = plan.files[shards[0][1].file]
         return FoundHits(hits, file.format, tuple(dict.fromkeys(notes)), source_of(file))
 
 
-def _merge(inputs: PartInputs, files: Sequence[Path], place: WorkPlace) -> FoundRuns:
-    return FoundRuns(RunPlan(inputs), files, place)
+def _merge(inputs: PartInputs, files: Sequence[Path], folder: WorkPlace) -> FoundRuns:
+    return FoundRuns(RunPlan(inputs), files, folder)
 
 
 def _amounts(inputs: PartInputs) -> Amounts:
@@ -130,10 +130,10 @@ def _amounts(inputs: PartInputs) -> Amounts:
     plan = RunPlan(inputs)
     sizes = [size_of(file) for file in plan.files]
     rows = {
-        each.file: each.stop
+        shard.file: shard.stop
         for part in plan.parts
-        for each in part
-        if each.stop is not None and plan.files[each.file].of_rows
+        for shard in part
+        if shard.stop is not None and plan.files[shard.file].of_rows
     }
 
     def _bytes(shard: Shard) -> int:

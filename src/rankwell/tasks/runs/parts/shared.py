@@ -29,10 +29,8 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
     shards.
     """
     options = inputs.options
-    plan, shared = (
-        RunPlan(PartInputs(options["options"], options["boundaries"])),
-        read_shared(local_file(options["shared"])),
-    )
+    plan = RunPlan(PartInputs(options["options"], options["boundaries"]))
+    shared = read_shared(local_file(options["shared"]))
     judgments = plan.judgments.flat
     counts = [
         (

@@ -27,8 +27,7 @@ from rankwell.report.options import FolderPath, Output, Progress
 from rankwell.stats.query_sample import WholeQueries
 from rankwell.store import write_text
 from rankwell.tasks.study.batches import lease_batch
-from rankwell.tasks.study.commands.study_estimate import estimate
-from rankwell.tasks.study.commands.study_pool import pool
+from rankwell.tasks.study.estimate_report import print_estimates
 from rankwell.tasks.study.estimation import StudyEstimate, measure_label
 from rankwell.tasks.study.folder import Study, is_study, read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, now, read_journals
@@ -36,6 +35,7 @@ from rankwell.tasks.study.model_asking import ItemToGrade, ask
 from rankwell.tasks.study.model_replies import model_grades
 from rankwell.tasks.study.model_report import LEVEL, ModelReport
 from rankwell.tasks.study.options import EstimateOptions, PoolOptions
+from rankwell.tasks.study.pool_writing import print_pool
 from rankwell.tasks.study.verdicts import StudyVerdict
 
 PEOPLE, MODEL = "people", "tf-idf"
@@ -122,26 +122,35 @@ def study(
     seed
         Seed of the order of judging.
     """
-    place = output / "study"
-    if is_study(place):
+    folder = output / "study"
+    if is_study(folder):
         raise BadUsage(
-            f"{place} is a study already; go on with it, or name another folder with -o."
+            f"{folder} is a study already; go on with it, or name another folder with -o."
         )
     with holding(output):
         files = prepare(output)
         options = PoolOptions(
             query_texts=str(files.queries), documents=str(files.documents), seed=seed
         )
-        pooled = pool(*map(str, files.runs), options=options, output=place, progress=progress)
-        judged = _judge(
-            read_study(place),
-            {(each.need, each.module): float(each.grade) for each in read_judgments()},
+        pooled = print_pool(
+            list(map(str, files.runs)), options=options, output=folder, progress=progress
         )
-        people = estimate(str(place), options=EstimateOptions())
-        found = read_study(place)
-        ask(found, TfidfJudge(files.texts), at_most=None, longest=_LONGEST, progress=progress)
-        report = ModelReport(found, read_journals(found).lines, model_grades(found, MODEL))
-        corrected = estimate(str(place), options=EstimateOptions(model=MODEL))
+        judged = _judge(
+            read_study(folder),
+            {
+                (judgment.need, judgment.module): float(judgment.grade)
+                for judgment in read_judgments()
+            },
+        )
+        people = print_estimates(str(folder), options=EstimateOptions())
+        pooled_study = read_study(folder)
+        ask(
+            pooled_study, TfidfJudge(files.texts), at_most=None, longest=_LONGEST, progress=progress
+        )
+        report = ModelReport(
+            pooled_study, read_journals(pooled_study).lines, model_grades(pooled_study, MODEL)
+        )
+        corrected = print_estimates(str(folder), options=EstimateOptions(model=MODEL))
     parts = [
         prose(_BEGIN.format(queries=len(read_needs()))),
         pooled.text,
@@ -149,7 +158,7 @@ def study(
         people.text,
         prose(_ALONE.format(alone=_alone(report))),
         corrected.text,
-        prose(_END.format(place=typed(place), model=MODEL)),
+        prose(_END.format(place=typed(folder), model=MODEL)),
     ]
     return Output(text="\n".join(parts))
 
@@ -168,17 +177,17 @@ def prepare(folder: Path) -> _Files:
     """
     entries = python_docs.modules()
     folder.mkdir(parents=True, exist_ok=True)
-    texts = [(each.id, each.title) for each in entries]
+    texts = [(entry.id, entry.title) for entry in entries]
     files = _Files(
         folder / "queries.tsv",
         folder / "documents.tsv",
         tuple(folder / f"{name}.run" for name in _SYSTEMS),
         tuple(text for _, text in texts),
     )
-    write_text(files.queries, "".join(f"{each.id}\t{each.text}\n" for each in read_needs()))
+    write_text(files.queries, "".join(f"{need.id}\t{need.text}\n" for need in read_needs()))
     write_text(files.documents, "".join(f"{name}\t{text}\n" for name, text in texts))
-    whole = [(each.id, f"{each.title}\n\n{each.text}") for each in entries]
-    for path, documents in zip(files.runs, (texts, whole), strict=True):
+    full_texts = [(entry.id, f"{entry.title}\n\n{entry.text}") for entry in entries]
+    for path, documents in zip(files.runs, (texts, full_texts), strict=True):
         with SqliteFts(documents) as system:
             write_run(
                 Ranking.from_dict(
@@ -189,18 +198,18 @@ def prepare(folder: Path) -> _Files:
     return files
 
 
-def _judge(found: Study, grades: Mapping[tuple[str, str], float]) -> int:
+def _judge(pooled_study: Study, grades: Mapping[tuple[str, str], float]) -> int:
     """Judges batches as the people did who judged the modules for the questions; an item that they
     left out does not help.
     """
     judged = 0
     for _ in range(_BATCHES):
-        batch = lease_batch(found, PEOPLE)
+        batch = lease_batch(pooled_study, PEOPLE)
         if batch is None:
             break
-        digest = found.guideline_digest
+        digest = pooled_study.guideline_digest
         append_lines(
-            found,
+            pooled_study,
             [
                 JournalLine(now(), PEOPLE, *pair, grades.get(pair, 0.0), guideline=digest)
                 for pair in batch.pairs
@@ -212,13 +221,13 @@ def _judge(found: Study, grades: Mapping[tuple[str, str], float]) -> int:
 
 def _alone(report: ModelReport) -> str:
     """The verdict of the model's grades, as if people had given them."""
-    found, (pair,) = report.estimates, report.estimates.pairs
-    linear = LinearMeasure.of(found.measure)
+    estimates, (pair,) = report.estimates, report.estimates.pairs
+    linear = LinearMeasure.of(estimates.measure)
     assert linear is not None  # noqa: S101 - the study samples items
-    weight = found.items_of(pair).weight
+    weight = estimates.items_of(pair).weight
     gains = weight * linear.gains(np.nan_to_num(report.model.grade))
     totals: Floats = np.bincount(
-        found.study.pool.query, weights=gains, minlength=len(found.study.queries)
+        estimates.study.pool.query, weights=gains, minlength=len(estimates.study.queries)
     ).astype(np.float64)
     values = WholeQueries(totals, 2**53)
     alone = StudyEstimate(
@@ -230,4 +239,4 @@ def _alone(report: ModelReport) -> str:
         unknown=0,
         queries=len(values.values),
     )
-    return StudyVerdict.of(alone, LEVEL).sentence(measure_label(found.study, found.measure))
+    return StudyVerdict.of(alone, LEVEL).sentence(measure_label(estimates.study, estimates.measure))

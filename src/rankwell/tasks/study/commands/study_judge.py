@@ -65,45 +65,41 @@ def judge(
     browser
         Open the browser; with --no-browser only the file that opens the page is named.
     """
-    chosen = [
+    instead = [
         name
         for name, value in zip(_INSTEAD, (export, sheet, page, collect), strict=True)
         if value is not None
     ]
-    if len(chosen) > 1:
-        raise BadUsage(f"{chosen[0]} cannot be combined with {chosen[1]}.")
+    if len(instead) > 1:
+        raise BadUsage(f"{instead[0]} cannot be combined with {instead[1]}.")
     if replace and sheet is None:
         raise BadUsage("--replace has no effect without --import; leave it out.")
-    _refuse_unused(options, browser, chosen)
+    _refuse_unused(options, browser, instead)
     if options.gold is None:
         refuse_unused_columns(options.qrels_columns, "judgments", flag("--gold"))
-    found = read_study(study)
+    opened = read_study(study)
     if collect is not None:
-        return _collect(found, judge, collect)
+        return _collect(opened, judge, collect)
     if judge is None:
         raise BadUsage("name the judge: --judge judge-1.")
-    with writing_to(found.place):
+    with writing_to(opened.place):
         if page is not None:
-            return _write_page(found, judge, options, page)
+            return _write_page(opened, judge, options, page)
         if export is not None:
-            done = export_batch(found, judge, export)
+            done = export_batch(opened, judge, export)
             if done is None:
-                return Output(notes=(_NOTHING_LEFT, *_state(found)))
+                return Output(notes=(_NOTHING_LEFT, *_state(opened)))
             batch, items = done
-            notes = [
-                Aside(
-                    f"wrote {export}: batch {batch.number + 1}, {count_of(items, 'item')} to judge"
-                )
-            ]
-            return Output(notes=(*notes, *_state(found)))
+            wrote = f"wrote {export}: batch {batch.number + 1}, {count_of(items, 'item')} to judge"
+            return Output(notes=(Aside(wrote), *_state(opened)))
         if sheet is not None:
-            return _import(found, judge, sheet, replace=replace)
-        written, notes = serve_session(found, judge, options, browser=browser)
+            return _import(opened, judge, sheet, replace=replace)
+        written, notes = serve_session(opened, judge, options, browser=browser)
     return Output(
         notes=(
             *notes,
-            Aside(f"{count_of(written, 'line')} written to {journal_of(found, judge)}"),
-            *_state(found),
+            Aside(f"{count_of(written, 'line')} written to {journal_of(opened, judge)}"),
+            *_state(opened),
         )
     )
 
@@ -125,56 +121,44 @@ def _collect(study: Study, judge: str | None, file: str) -> Output:
         raise BadUsage("--judge has no effect with --collect: the file names the judge.")
     with writing_to(study.place):
         done = collect_judgments(study, file)
-    known = (
-        [count_of(done.known, "line was there before", "lines were there before")]
-        if done.known
-        else []
-    )
-    older = (
-        "line is older than a judgment of its item",
-        "lines are older than judgments of their items",
-    )
-    known += [f"{count_of(done.older, *older)} in the journal, and left out"] if done.older else []
-    return Output(
-        notes=(
-            *done.notes,
-            f"{count_of(done.new, 'line')} of {done.judge} read from {file}",
-            *known,
-            *_state(study),
+    notes = [*done.notes, f"{count_of(done.new, 'line')} of {done.judge} read from {file}"]
+    if done.known:
+        notes.append(count_of(done.known, "line was there before", "lines were there before"))
+    if done.older:
+        older = count_of(
+            done.older,
+            "line is older than a judgment of its item",
+            "lines are older than judgments of their items",
         )
-    )
+        notes.append(f"{older} in the journal, and left out")
+    return Output(notes=(*notes, *_state(study)))
 
 
 def _import(study: Study, judge: str, sheet: str, *, replace: bool) -> Output:
     with held_journal(study, judge):
         outcome = import_batch(study, judge, sheet, replace=replace)
     notes = [f"{count_of(outcome.new, 'judgment')} read from {sheet}"]
-    notes += [f"{outcome.replaced} of them in place of earlier ones"] if outcome.replaced else []
-    notes += (
-        [count_of(outcome.known, "row was read before", "rows were read before")]
-        if outcome.known
-        else []
-    )
-    notes += (
-        [count_of(outcome.blank, "row has no grade yet", "rows have no grade yet")]
-        if outcome.blank
-        else []
-    )
+    if outcome.replaced:
+        notes.append(f"{outcome.replaced} of them in place of earlier ones")
+    if outcome.known:
+        notes.append(count_of(outcome.known, "row was read before", "rows were read before"))
+    if outcome.blank:
+        notes.append(count_of(outcome.blank, "row has no grade yet", "rows have no grade yet"))
     return Output(notes=(*notes, *_state(study)))
 
 
-def _refuse_unused(options: JudgeOptions, browser: bool, chosen: list[str]) -> None:
+def _refuse_unused(options: JudgeOptions, browser: bool, instead: list[str]) -> None:
     """Raises BadUsage for options of the page where there is none."""
-    given = [
+    unused = [
         f"--{name}"
         for name, value in vars(options).items()
         if value != getattr(JudgeOptions(), name)
     ]
-    given += [] if browser else ["--no-browser"]
-    if chosen == ["--page"]:
-        given = [name for name in given if name == "--no-browser"]
-    if chosen and given:
-        raise BadUsage(f"{given[0]} has no effect with {chosen[0]}; leave it out.")
+    unused += [] if browser else ["--no-browser"]
+    if instead == ["--page"]:
+        unused = [name for name in unused if name == "--no-browser"]
+    if instead and unused:
+        raise BadUsage(f"{unused[0]} has no effect with {instead[0]}; leave it out.")
 
 
 def _state(study: Study) -> list[str]:
@@ -182,20 +166,15 @@ def _state(study: Study) -> list[str]:
     journals = read_journals(study)
     state = progress(study, journals.lines)
     if study.design == "reading":
-        left, judged = (
-            state.items - state.judged,
-            count_of(state.judged, "item is judged", "items are judged"),
+        left = state.items - state.judged
+        judged = count_of(state.judged, "item is judged", "items are judged")
+        following = (
+            f", {count_of(left, 'is next', 'are next')}" if left else ": all runs are read down"
         )
-        done = (
-            f"{judged}, {count_of(left, 'is next', 'are next')}"
-            if left
-            else f"{judged}: all runs are read down"
-        )
+        done = judged + following
     else:
-        batches, items = (
-            count_of(state.batches, "batch is", "batches are"),
-            count_of(state.items, "item is", "items are"),
-        )
+        batches = count_of(state.batches, "batch is", "batches are")
+        items = count_of(state.items, "item is", "items are")
         done = f"{state.finished} of {batches} finished, {state.judged} of {items} judged"
     return [
         *journals.notes,

@@ -38,12 +38,12 @@ def read_judgments(source: Source, request: Request) -> Judgments:
     if request.graded_by == "model":
         return _of_model(study, request)
     journals = read_journals(study)
-    known = sorted({line.judge for line in journals.lines if line.is_answer})
+    judges = sorted({line.judge for line in journals.lines if line.is_answer})
     part = request.part or "median"
-    if part not in ("median", "first", *known):
+    if part not in ("median", "first", *judges):
         raise BadUsage(
             f"{study.place}:{part}: no judge has this name; known are "
-            f"{', '.join(known) or 'none so far'}."
+            f"{', '.join(judges) or 'none so far'}."
         )
     answers = StudyAnswers.of(study, journals.lines, part)
     graded = np.flatnonzero(~np.isnan(answers.grade))
@@ -54,7 +54,7 @@ def read_judgments(source: Source, request: Request) -> Judgments:
     request.notes.extend(
         [
             *journals.notes,
-            _chosen(study, answers, len(graded), known if part in ("median", "first") else [part]),
+            _chosen(study, answers, len(graded), judges if part in ("median", "first") else [part]),
         ]
     )
     pool = study.pool
@@ -66,22 +66,22 @@ def _of_model(study: Study, request: Request) -> Judgments:
     """The grades of a model, with a note. Raises BadUsage where several models replied and none is
     named.
     """
-    known = known_models(study)
-    if not request.part and len(known) != 1:
+    models = known_models(study)
+    if not request.part and len(models) != 1:
         have = (
-            f"its models are {', '.join(known)}; name one, as in {study.place}:{known[0]}"
-            if known
+            f"its models are {', '.join(models)}; name one, as in {study.place}:{models[0]}"
+            if models
             else "no model has replied"
         )
         raise BadUsage(f"{study.place}: {have}.")
-    model = request.part or known[0]
-    found = model_judgments(study, model)
+    model = request.part or models[0]
+    judgments = model_judgments(study, model)
     request.notes.append(
-        f"{study.place}: {len(found.items)} pooled items are graded by the model {model}; "
+        f"{study.place}: {len(judgments.items)} pooled items are graded by the model {model}; "
         "these are not judgments; "
         "`rankwell study estimate --model` corrects them by those of people"
     )
-    return found
+    return judgments
 
 
 _WHOLE = "a run that was not pooled is at a disadvantage"

@@ -1,0 +1,242 @@
+"""The tables of retrieved documents and answers, and the hardest questions, as they are printed."""
+
+import sys
+import textwrap
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rankwell import report
+from rankwell.core.display import Heading
+from rankwell.core.tables import MISSING, figure
+from rankwell.evaluation.results import QUERIES_MISSING, QUERIES_UNKNOWN
+from rankwell.report import PLAIN, PrintedFigure, Row, Terminal, styled, visible, width_of
+from rankwell.report.drafts import drafting
+from rankwell.report.options import Output, present
+from rankwell.report.rules import rules_line
+from rankwell.tasks.answers.charts import write_charts
+from rankwell.tasks.answers.evaluation import AnswerResults
+from rankwell.tasks.answers.thresholds import ThresholdSearch
+
+_IN_TEXT = ("query", "text", "failed", "why", "right", "answer")
+_WIDTH, _INDENT = 100, "  "
+_WORD, _LETTER = "^", "~"
+_LEGEND = f" ({_WORD} words and {_LETTER} other characters that the answer and the right one share)"
+
+
+def show(
+    result: AnswerResults,
+    *,
+    hardest: int = 3,
+    per_query: bool = False,
+    format: report.Format = "table",
+    output: Path | None = None,
+) -> Output:
+    """The output of the command for a result, counts before scores; `output` is a folder for
+    everything, with the charts.
+    """
+    worst, counts = result.hardest(hardest), _count_lines(result)
+    readable = worst
+    if format in ("md", "latex"):
+        # Spans are for programs.
+        readable = [{name: row[name] for name in _IN_TEXT if name in row} for row in worst]
+    with nullcontext() if output is None else drafting(output, result.sources.values()) as draft:
+        printed = present(
+            result,
+            format=format,
+            per_query=per_query,
+            output=output,
+            notes=() if format in ("table", "json") else counts,
+            tables={"failures": result.failures, "hardest": readable},
+            charts=False,
+            others=[] if draft is None else write_charts(result, draft),
+        )
+    if format == "json":
+        return printed
+    convention = result.convention
+    notes = (*printed.notes, *(f"{convention.name}: {note}" for note in convention.notes))
+    if format != "table":
+        return printed._replace(notes=notes)
+    terminal = report.terminal_of(sys.stdout)
+    blocks = [report.folded(line, terminal, _INDENT) for line in counts]
+    blocks += ["", *(_question_tables(result, terminal) if per_query else [])]
+    blocks += [*_value_tables(result, terminal), *_failures(result, worst, terminal)]
+    return Output(text="\n".join(blocks), notes=notes)
+
+
+def _count_lines(result: AnswerResults) -> list[str]:
+    """The numbers of questions, lists and answers, a line for each table, to be read before the
+    scores.
+    """
+    gold = result.rules["gold"]
+    repeated = gold.get("duplicate_texts", 0)
+    same = f"{repeated} share their text" if repeated else "no two have the same text"
+    kinds = f"{gold['answerable']:,} answerable, {gold['impossible']:,} impossible"
+    lines = [f"{_questions(gold['questions'])}: {kinds}; {same}, 0 merged"]
+    for run, counts in result.counts.items():
+        missing, unknown = counts[QUERIES_MISSING], counts[QUERIES_UNKNOWN]
+        rows = "lists for" if run == result.retriever else "answers to"
+        number = _questions(gold["questions"] - missing)
+        lines.append(f"{visible(run)}: {rows} {number}, {missing:,} missing, {unknown:,} extra")
+    return lines
+
+
+def _questions(n: int) -> str:
+    return f"{n:,} question{'s' * (n != 1)}"
+
+
+def _question_tables(result: AnswerResults, terminal: Terminal) -> list[str]:
+    """A table for each run, with a line for each question and a column for each measure."""
+    lines: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in result.per_query():
+        line = lines.setdefault(row["run"], {}).setdefault(row["query"], {"query": row["query"]})
+        line[Heading(row["label"])] = PrintedFigure(figure(row["value"], row["unit"]))
+    return [
+        f"{visible(run)}:\n{report.render_rows([*rows.values()], terminal=terminal)}"
+        for run, rows in lines.items()
+    ]
+
+
+def _value_tables(result: AnswerResults, terminal: Terminal) -> list[str]:
+    """The tables of the retriever and of the reader, with its values on the right passages beside
+    those on the retrieved ones, the rules, and the best thresholds.
+    """
+    isolated = {
+        row["label"]: {"isolated": PrintedFigure(figure(row["mean"], row["unit"]))}
+        for row in result.summary
+        if row["part"] == "isolated"
+    }
+    searched = {row["label"] for row in result.aggregates}
+    tables: list[str] = []
+    for part in ("retriever", "reader"):
+        rows = [
+            {name: value for name, value in row.items() if name != "part"}
+            | (isolated.get(row["label"], {}) if part == "reader" else {})
+            for row in result.summary
+            if row["part"] == part and row["label"] not in searched
+        ]
+        if rows:
+            title = f"{part.capitalize()} {visible(rows[0]['run'])}"
+            if part == "reader" and isolated:
+                title += ", and on the right passages (isolated)"
+            tables.append(f"{title}:\n{report.render(rows, None, {}, (), terminal=terminal)}")
+    rules = {name: value for name, value in result.describe().items() if name != "counts"}
+    line = report.folded(f"rules: {rules_line(rules)}", terminal, _INDENT)
+    tables[-1] = tables[-1].rstrip("\n") + f"\n{line}\n"
+    if result.searched is not None:
+        factor = result.convention.shows("share")[0]
+        tables.append(_thresholds(result.searched, factor, terminal))
+    return tables
+
+
+def _thresholds(searched: ThresholdSearch, factor: float, terminal: Terminal) -> str:
+    """The best thresholds that gain something. factor: of values of measures."""
+    title = "Answering nothing above a threshold on the no-answer numbers:"
+    gaining = [
+        {
+            "measure": search.measure.label,
+            "now": factor * search.now,
+            "best": factor * search.best.value,
+            "threshold": search.best.threshold,
+            "AP": None if search.curve is None else factor * search.curve.average_precision,
+        }
+        for search in searched.searches
+        if factor * search.best.value > factor * search.now
+    ]
+    if gaining:
+        return f"{title}\n{report.render_rows(gaining, terminal=terminal)}"
+    is_constant = len(set(searched.numbers.tolist())) == 1
+    why = "; all of them are equal, so that they distinguish nothing" if is_constant else ""
+    return report.folded(f"{title} no threshold is better than none{why}.\n", terminal)
+
+
+def _failures(result: AnswerResults, worst: Sequence[Row], terminal: Terminal) -> list[str]:
+    """The hardest questions, and the number that each stage failed."""
+    failed = Counter[str]()
+    for row in result.failures:
+        failed[row["failed"]] += row["questions"]
+    right = failed.pop("none", 0)
+    blocks: list[str] = []
+    if worst:
+        title = "The hardest question"
+        if len(worst) > 1:
+            title = f"The {len(worst)} hardest of {failed.total():,} failed questions"
+        if any(row.get("tokens") or row.get("characters") for row in worst):
+            title += _LEGEND
+        title = report.folded(f"{title}:", terminal)
+        blocks.append(f"{title}\n\n{hardest_questions(worst, terminal=terminal)}\n")
+    rule = f", by {result.rules['right_label']}" if "right_label" in result.rules else ""
+    stages = "".join(f", {stage} {n:,}" for stage, n in failed.items())
+    rows = [
+        {**row, "share": PrintedFigure(f"{figure(100 * row['share'], 'percent')} %")}
+        for row in result.failures
+    ]
+    blocks.append(report.folded(f"Who failed where{rule}: none {right:,}{stages}", terminal))
+    return [*blocks, report.render_rows(rows, terminal=terminal)]
+
+
+def hardest_questions(rows: Sequence[Row], *, terminal: Terminal = PLAIN) -> str:
+    """A block of lines for each question: the stage that failed it, the right and the given answer,
+    marks below shared parts.
+    """
+    width = max(min(terminal.width or _WIDTH, 120), 40)
+    return "\n\n".join("\n".join(_block(row, width, terminal)) for row in rows)
+
+
+def _block(row: Row, width: int, terminal: Terminal) -> list[str]:
+    about = [f"{visible(row['query'])}  {row['failed']}: {row['why']}"]
+    if row.get("alone") is not None:
+        about.append(f"{'right' if row['alone'] >= 0.5 else 'wrong'} from the right passage alone")
+    if row.get("document_rank") is not None:
+        about.append(f"document at rank {row['document_rank']}")
+    wrap = partial(textwrap.wrap, width=width, subsequent_indent=_INDENT)
+    lines = [styled(line, "1", terminal) for line in wrap("; ".join(about))]
+    lines += wrap(visible(row["text"]), initial_indent=_INDENT)
+    more = ""
+    if row["other_right"] and row["right"] is not None:
+        more = f" and {row['other_right']} more"
+    lines += _answer("right", row, "right", more, width, terminal)
+    if row.get("answered"):
+        lines += _answer("answered", row, "answer", "", width, terminal)
+    elif "answered" in row:
+        lines.append(f"{_INDENT}{'answered':<9} nothing given")
+    return lines
+
+
+def _answer(
+    name: str, row: Row, column: str, more: str, width: int, terminal: Terminal
+) -> list[str]:
+    """The line of an answer, and below it a line of marks where there is anything to mark."""
+    begin, text, document = f"{_INDENT}{name:<9} ", row[column], row[f"{column}_document"]
+    if text is None or not text.strip():
+        return [begin + ("no answer" if text is None or name == "answered" else MISSING)]
+    source = more if document is None else f"{more}  ({visible(document)})"
+    marks, prefix = [" "] * len(text), "right_" if column == "right" else ""
+    for kind, mark in (("characters", _LETTER), ("tokens", _WORD)):
+        for start, end in row.get(prefix + kind, ()):
+            marks[start:end] = mark * (min(end, len(text)) - start)
+    cut, below = _cut(text, marks, max(width - len(begin) - width_of(source), 16))
+    lines = [begin + cut + styled(source, "2", terminal)]
+    return [*lines, styled(" " * len(begin) + below, "2", terminal)] if below.strip() else lines
+
+
+def _cut(text: str, marks: Sequence[str], room: int) -> tuple[str, str]:
+    """As much of the text as there is room for, with its marks; from shortly before the first mark
+    where that lies far behind.
+    """
+    first = next((at for at, mark in enumerate(marks) if mark != " "), 0)
+    cells = [visible(letter) for letter in text]
+    start, cut, below = 0, "", ""
+    if sum(map(width_of, cells[: first + 1])) > room // 2 and width_of(text) > room:
+        start = max(first - room // 3, 0)
+        cut, below = ("…", " ") if start else ("", "")
+    length = width_of("".join(cells[start:]))
+    for cell, mark in zip(cells[start:], marks[start:], strict=True):
+        if width_of(cut + cell) > room - 1 and length > room - len(below):
+            return cut + "…", below.rstrip()
+        cut += cell
+        below += mark * width_of(cell)
+    return cut, below.rstrip()

@@ -1,0 +1,54 @@
+"""Answers to questions and the documents retrieved for them."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from rankwell.core.options import Doc
+from rankwell.errors import BadUsage
+from rankwell.task import Task, TaskInput
+from rankwell.tasks.answers.evaluation import AnswerResults, evaluate_answers
+from rankwell.tasks.answers.options import AnswerOptions
+from rankwell.tasks.answers.printing import show
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerCommandOptions(AnswerOptions):
+    """The options of the command."""
+
+    hardest: Annotated[int, Doc("How many of the hardest questions to show.")] = 3
+
+
+def _evaluate(*inputs: Any, options: AnswerCommandOptions, **keywords: Any) -> AnswerResults:
+    if options.hardest < 0:
+        raise BadUsage(f"--hardest {options.hardest}; expected 0 or a positive integer.")
+    return evaluate_answers(*inputs, options=options, **keywords)
+
+
+answers = Task(
+    name="answers",
+    about="""Judge the answers to questions and the documents retrieved for them, and show which \
+of the two fails which question.
+
+Give PREDICTIONS, --retrieved, or both. The table ends with who failed how many questions, and the \
+hardest of them. docs/answers.md shows the forms of files, what counts as no answer, and grids \
+(`rankwell answers grid --help`).""",
+    options=AnswerCommandOptions,
+    inputs=(
+        TaskInput(
+            "gold",
+            "Questions with right answers: SQuAD and its kin, HF rows, Haystack labels, DPR, "
+            "KILT, NQ-open, TriviaQA, RAGAS.",
+            missing="name a file of questions",
+        ),
+        TaskInput(
+            "predictions",
+            "A reader's answers: {id: text}, n-best JSON, ranked answers with positions (JSON "
+            "lines), Haystack's evaluation CSV, …",
+        ),
+    ),
+    files="the tables, per_query.parquet, details.parquet (answers with what they share), "
+    "queries.parquet, items.parquet (documents) and charts",
+    per_query="Also each question's values.",
+    evaluation=_evaluate,
+    show=lambda result, options, **printed: show(result, hardest=options.hardest, **printed),
+)
