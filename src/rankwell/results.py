@@ -207,12 +207,12 @@ class Results(ResultData, Displayable):
         from rankwell.report.page import NAME
 
         target = Path(path)
-        if target.suffix.lower() not in (".html", ".htm") or target.is_dir():
-            target /= NAME
         items, queries = (
             str(texts) if isinstance(texts, Path) else texts for texts in (documents, query_texts)
         )
-        with writing_to(Path(path)), overwriting(overwrite), TemporaryDirectory() as folder:
+        with writing_to(target), overwriting(overwrite), TemporaryDirectory() as folder:
+            if target.suffix.lower() not in (".html", ".htm") or target.is_dir():
+                target /= NAME
             self.save(folder, charts=False)
             pages, _ = write_report(
                 [folder],

@@ -18,6 +18,7 @@ import vl_convert
 import rankwell
 from rankwell.core.tables import Values
 from rankwell.errors import BadUsage, MissingExtra, UnknownName
+from rankwell.experiments.comparison.data import Attribute
 from rankwell.report.charts import CHARTS, SCHEMA
 from rankwell.report.notebook.display import Chart, Displayable
 from rankwell.report.options import present
@@ -400,7 +401,7 @@ def test_results_come_back_as_dictionaries_and_columns():
 def test_every_table_of_a_comparison_becomes_a_data_frame(package):
     pytest.importorskip(package)
     kinds = {query: "even" if place % 2 else "odd" for place, query in enumerate(QUERIES)}
-    group = rankwell.experiments.comparison.Attribute("kind", kinds)
+    group = Attribute("kind", kinds)
     result = rankwell.compare_values(values_of("a", "b", "c"), group=group)
 
     assert set(result.tables) == {"verdicts", "groups", "systems", "orders", "borda", "mean_ranks"}
