@@ -8,6 +8,7 @@ from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
+from rankwell import report
 from rankwell.conventions import (
     Convention,
     LabelledMeasure,
@@ -27,7 +28,7 @@ from rankwell.evaluation.results import (
     ResultsBuilder,
 )
 from rankwell.parts.options import PartOptions, PartOutcome, refusal
-from rankwell.report import OUTPUTS, Document, Format, Row, prose, render_rows, terminal_of
+from rankwell.report import OUTPUTS, Document, Format, Row, prose, render_rows
 from rankwell.report.options import (
     FolderOption,
     FormatOption,
@@ -296,7 +297,7 @@ def printed_rows(
     """The text of rows with any columns. tables: what people read instead: tables, and sentences
     above and below them; those without rows are left out. notes: as in JSON.
     """
-    terminal = terminal_of(sys.stdout)
+    terminal = report.terminal_of(sys.stdout)
     if tables is None or format not in FOR_PEOPLE:
         return OUTPUTS[format](
             Document(rows, None, rules or {}, notes, summary=False, terminal=terminal)

@@ -355,10 +355,16 @@ def test_intents_are_read_from_the_second_field_of_the_judgments(tmp_path: Path)
     assert [each.values.tolist() for each in result.values] == [[0.5], [1.0], [2 / 3]]
 
 
-def test_a_result_prints_what_it_is_about():
-    assert repr(rw.evaluate(TRUTH, {"mine": RUN}, ["RR", "AP"])).startswith(
-        "<Results of mine by RR, AP;"
-    )
+def test_a_result_prints_its_table():
+    result = rw.evaluate(TRUTH, {"mine": RUN}, ["RR", "AP"])
+
+    heading, _, *rows, rules = repr(result).splitlines()
+    assert heading.split()[:2] == ["measure", "mean"]
+    assert [row.split()[:2] for row in rows] == [
+        [name, f"{result[name]:.4f}"] for name in ("RR", "AP")
+    ]
+    assert rules.startswith("rules: ")
+    assert str(result) == repr(result)
 
 
 def test_queries_for_which_a_measure_is_undefined_are_counted_in_a_note():

@@ -341,7 +341,7 @@ def test_a_node_that_does_not_start_in_time_is_named(
 
     slow = RayThatStartsNothing(init=_fail)
     monkeypatch.setitem(sys.modules, "ray", slow)
-    for name, value in executor_ray._OWN.items():
+    for name, value in executor_ray._CLUSTER_VARIABLES.items():
         monkeypatch.setenv(name, value)
 
     told = pytest.raises(

@@ -257,7 +257,7 @@ def test_a_line_that_the_head_cuts_is_not_judged(tmp_path):
     (tmp_path / "x").write_text("q1 Q0 d1 1 2.5 t\n" * 10)
 
     assert Head.of(Source(tmp_path / "x"), size=20).lines == [b"q1 Q0 d1 1 2.5 t"]
-    assert Head.of(Source(tmp_path / "x")).whole
+    assert Head.of(Source(tmp_path / "x")).is_whole
 
 
 @pytest.mark.parametrize(

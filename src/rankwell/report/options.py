@@ -5,10 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from rankwell import report
 from rankwell.core.options import Doc, Injected, Input, Option
 from rankwell.errors import BadUsage, typed
 from rankwell.report import Aside as Aside
-from rankwell.report import Format, Row, render, terminal_of
+from rankwell.report import Format, Row, render
 from rankwell.report import Output as Output
 
 if TYPE_CHECKING:
@@ -60,16 +61,24 @@ def present(
     whether charts of any result are drawn. others: files that the command has written into the
     folder already, for the manifest. advice: what to do with it, which its name ends.
     """
-    own = [*result.notes, *result.interval_notes]
-    rows, terminal = list(result.per_query()) if per_query else None, terminal_of(sys.stdout)
+    result_notes = [*result.notes, *result.interval_notes]
+    rows, terminal = list(result.per_query()) if per_query else None, report.terminal_of(sys.stdout)
     text = render(
-        result.summary, rows, result.describe(), own, format, terminal=terminal, tables=tables
+        result.summary,
+        rows,
+        result.describe(),
+        result_notes,
+        format,
+        terminal=terminal,
+        tables=tables,
     )
-    said = [*notes, *(own if format != "json" else [])]
+    printed_notes = [*notes, *(result_notes if format != "json" else [])]
     if output is not None:
         # Only a call that writes needs it.
         from rankwell.report.folder import write_result
 
-        write_result(result, output, notes=own, tables=tables or {}, charts=charts, others=others)
-        said.append(Aside(f"wrote {output}/{advice and f'; {advice} {typed(output)}'}"))
-    return Output(text=text, notes=tuple(said))
+        write_result(
+            result, output, notes=result_notes, tables=tables or {}, charts=charts, others=others
+        )
+        printed_notes.append(Aside(f"wrote {output}/{advice and f'; {advice} {typed(output)}'}"))
+    return Output(text=text, notes=tuple(printed_notes))

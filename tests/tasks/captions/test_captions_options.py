@@ -159,15 +159,6 @@ def test_anything_but_a_cut_off_is_refused(k: Any):
         captions(SQUARE, k=k)
 
 
-def test_a_result_prints_itself_in_a_line():
-    asked = "Success@1, Success@5, Success@10, MedR, MnR"
-
-    assert (
-        repr(captions(SQUARE))
-        == f"<Results of scores by {asked}; read .summary, .per_query(), .describe() and .notes>"
-    )
-
-
 # ---- what is asked
 # --------------------------------------------------------------------------------------------------
 

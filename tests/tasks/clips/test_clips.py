@@ -1219,18 +1219,6 @@ def test_single_names_and_numbers_do_for_lists():
             evaluate_clips(TEXTS, vectors, k=wrong)
 
 
-def test_a_result_says_in_one_line_what_it_is():
-    vectors = {name: [1.0, float(place)] for place, name in enumerate(TEXTS)}
-    result = evaluate_clips(
-        TEXTS, vectors, measures=["P@1", "AP"], groups="object type", intervals="none"
-    )
-
-    assert (
-        repr(result)
-        == "<Results of embeddings by P@1, AP; read .summary, .per_query(), .describe() and .notes>"
-    )
-
-
 @pytest.mark.parametrize(
     ("given", "named"),
     [
