@@ -113,14 +113,12 @@ class Task:
     writes; charts: whether also charts. per_query: the text of `--per-query`, "" where single
     queries have no values. evaluation: the results, or the outcome of work in parts, of the inputs
     and `options`, `details` (whether single queries and items are kept for a page) and `progress`.
-    advice: what to do with the written folder, a command line that its name follows. show: writes
-    and prints in place of `present`; it gets the results, the options, and by name `format`,
-    `per_query` and `output`.
-    prints: in place of `evaluation`, what computes and words the output itself, of the inputs,
-    `options`, and of `per_query`, `format`, `output` and `progress` those that it takes. output:
-    the annotation of `--output` where it names no folder of results. growing: files in the folder
-    of results with which unfinished work goes on; the evaluation then has a `folder`, too.
-    together: evaluates all cells that a bench has on one data set.
+    advice: what to do with the written folder, a command line that its name follows. prints: in
+    place of `evaluation`, what computes and words the output itself, of the inputs, `options`, and
+    of `per_query`, `format`, `output` and `progress` those that it takes. output: the annotation of
+    `--output` where it names no folder of results. growing: files in the folder of results with
+    which unfinished work goes on; the evaluation then has a `folder`, too. together: evaluates all
+    cells that a bench has on one data set.
     """
 
     name: str
@@ -133,7 +131,6 @@ class Task:
     per_query: str = "Also each query's values."
     evaluation: Callable[..., Outcome] | None = None
     advice: str = ""
-    show: Callable[..., Output] | None = None
     prints: Callable[..., Output] | None = None
     output: Any = None
     growing: tuple[str, ...] = ()
@@ -280,10 +277,14 @@ class TaskCommand:
                 code = 0 if outcome.missing is None else Unfinished.exit_code
                 return Output(outcome.text, (*refused, *outcome.notes), code)
             outcome = outcome.result
-        printed: dict[str, Any] = {"format": format, "per_query": per_query, "output": output}
-        if task.show is not None:
-            return task.show(outcome, options, **printed)
-        return present(outcome, **printed, charts=task.charts, advice=task.advice)
+        return present(
+            outcome,
+            format=format,
+            per_query=per_query,
+            output=output,
+            charts=task.charts,
+            advice=task.advice,
+        )
 
 
 def printed_rows(

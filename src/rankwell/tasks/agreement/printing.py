@@ -26,8 +26,8 @@ _COLUMN = 15
 
 def show(
     result: AgreementResults,
-    options: "AgreementCommandOptions",
     *,
+    options: "AgreementCommandOptions",
     format: report.Format,
     per_query: bool,
     output: Path | None,

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated
 
 from rankwell.core.options import Doc, Option
 from rankwell.errors import BadUsage
 from rankwell.parts.options import PartOutcome
 from rankwell.report.options import InputPlace, Progress
-from rankwell.task import Task, TaskInput
+from rankwell.task import Presented, Task, TaskInput
 from rankwell.tasks.agreement.evaluation import agreement_results
 from rankwell.tasks.agreement.options import AgreementPartOptions
 from rankwell.tasks.agreement.printing import show
@@ -40,7 +41,7 @@ def _evaluate(
     options: AgreementCommandOptions,
     details: bool,
     progress: Progress,
-) -> PartOutcome:
+) -> PartOutcome | Presented:
     # Names of files that follow on the cut-offs are candidates.
     words = options.k_values or []
     cuts = [word for word in words if word.replace(",", "").isdigit()]
@@ -49,9 +50,12 @@ def _evaluate(
         raise BadUsage("name at least one candidate: rankwell agree --reference REF CANDIDATE...")
     if words:
         options = replace(options, k=",".join(cuts))
-    return agreement_results(
+    outcome = agreement_results(
         options.reference, models, options, options, details=details, progress=progress
     )
+    if outcome.result is None:
+        return outcome
+    return Presented(outcome.result, partial(show, options=options))
 
 
 agree = Task(
@@ -75,5 +79,4 @@ rankwell agree --reference A.run B.run.""",
     "manifest.json and charts",
     per_query="Also one row per query.",
     evaluation=_evaluate,
-    show=show,
 )

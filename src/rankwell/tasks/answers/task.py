@@ -1,12 +1,13 @@
 """Answers to questions and the documents retrieved for them."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 from rankwell.core.options import Doc
 from rankwell.errors import BadUsage
-from rankwell.task import Task, TaskInput
-from rankwell.tasks.answers.evaluation import AnswerResults, evaluate_answers
+from rankwell.task import Presented, Task, TaskInput
+from rankwell.tasks.answers.evaluation import evaluate_answers
 from rankwell.tasks.answers.options import AnswerOptions
 from rankwell.tasks.answers.printing import show
 
@@ -18,10 +19,11 @@ class AnswerCommandOptions(AnswerOptions):
     hardest: Annotated[int, Doc("How many of the hardest questions to show.")] = 3
 
 
-def _evaluate(*inputs: Any, options: AnswerCommandOptions, **keywords: Any) -> AnswerResults:
+def _evaluate(*inputs: Any, options: AnswerCommandOptions, **keywords: Any) -> Presented:
     if options.hardest < 0:
         raise BadUsage(f"--hardest {options.hardest}; expected 0 or a positive integer.")
-    return evaluate_answers(*inputs, options=options, **keywords)
+    result = evaluate_answers(*inputs, options=options, **keywords)
+    return Presented(result, partial(show, hardest=options.hardest))
 
 
 answers = Task(
@@ -50,5 +52,4 @@ hardest of them. docs/answers.md shows the forms of files, what counts as no ans
     "queries.parquet, items.parquet (documents) and charts",
     per_query="Also each question's values.",
     evaluation=_evaluate,
-    show=lambda result, options, **printed: show(result, hardest=options.hardest, **printed),
 )
