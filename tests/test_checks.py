@@ -52,7 +52,6 @@ def test_a_public_function_without_types_or_a_docstring_fails(tmp_path, monkeypa
     stub.write_text(text.replace(shown, ""), encoding="utf-8")
     monkeypatch.setattr(public_stub, "PUBLIC", stub)
     monkeypatch.setattr(public_stub, "ROOT", tmp_path)
-    monkeypatch.setattr(public_stub, "METHODS", tmp_path / "absent.pyi")
     monkeypatch.setattr(sys, "argv", ["public_stub.py", "--check"])
 
     assert public_stub.main() == 1

@@ -12,8 +12,8 @@ import rankwell
 from answer_forms import CONTEXT, answers_of, lines, qa, squad, written
 from rankwell.core.options import overwriting
 from rankwell.errors import BadInput, BadUsage, DuplicateItem
-from rankwell.evaluation.results import Results
 from rankwell.report import Terminal
+from rankwell.results import Results
 from rankwell.tasks.answers.evaluation import evaluate_answers
 from rankwell.tasks.answers.formats import (
     read_predictions,

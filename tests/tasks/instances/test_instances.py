@@ -17,8 +17,8 @@ from rankwell.core.catalogue import command_function
 from rankwell.core.options import overwriting, texts_of
 from rankwell.core.tables.matrices import Embeddings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, TieRefused, UnknownName
-from rankwell.evaluation.results import Results
 from rankwell.report.rules import rules_line
+from rankwell.results import Results
 from rankwell.tasks.instances import task as instances_task
 from rankwell.tasks.instances.computed_runs import by_encoder, by_local_features
 from rankwell.tasks.instances.evaluation import evaluate_instances
