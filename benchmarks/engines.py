@@ -199,7 +199,7 @@ class Run:
         started = time.perf_counter()
         self.work.open()
         print(f"{self.name}: indexed in {time.perf_counter() - started:.0f} s", flush=True)
-        engines: list[Any] = self.work.hosts[0]._engines  # pyright: ignore[reportAttributeAccessIssue]
+        engines: list[Any] = self.work.hosts[0]._engines  # pyright: ignore[reportAttributeAccessIssue, reportPrivateUsage]
         # One engine serves all values of a setting, or each value is a build of its own.
         copies = len(VALUES) if len(engines) == 1 else 1
         self.asks, self.again = (
