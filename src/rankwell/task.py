@@ -28,7 +28,7 @@ from rankwell.evaluation.results import (
     ResultsBuilder,
 )
 from rankwell.parts.options import PartOptions, PartOutcome, refusal
-from rankwell.report import OUTPUTS, Document, Format, Row, prose, render_rows
+from rankwell.report import FOR_PEOPLE, OUTPUTS, Document, Format, Row, prose, render_rows
 from rankwell.report.options import (
     FolderOption,
     FormatOption,
@@ -40,9 +40,6 @@ from rankwell.report.options import (
 from rankwell.results import Results
 from rankwell.stats import check_intervals
 from rankwell.store import Source
-
-FOR_PEOPLE = ("table", "md", "latex")
-"""The formats that people read; programs read the others."""
 
 
 class Noun(NamedTuple):

@@ -82,6 +82,17 @@ def test_a_constant_scorer_gains_nothing_by_the_order_of_its_rows(
             assert middle == expected(join(worlds[1], "expected"), **dict(measure.arguments))[0]
 
 
+def test_expected_rbp_is_the_same_in_any_order_of_tied_rows():
+    graded = {"a": 1.0, "d": 0.5, "e": 1.0}
+    measure = MEASURES["RBP"]
+    values = {
+        measure.expected(join({"q": (graded, dict.fromkeys(order, 1.0))}, "expected")).tobytes()
+        for order in itertools.permutations("abcdefg")
+    }
+
+    assert len(values) == 1
+
+
 @EXAMPLES
 @given(GRADED, SCORED)
 def test_unjudged_items_after_the_last_one_change_nothing(

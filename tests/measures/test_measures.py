@@ -60,7 +60,7 @@ def test_a_measure_says_where_it_comes_from_and_shows_a_worked_example(name: str
     assert ">>>" in text, "the docstring has no example that runs"
     summary = text.split("\n\n")[0]
     assert summary.endswith((".", ":")), "the first paragraph is not a sentence"
-    assert not re.search(r"[a-z)]\. [A-Z]", summary), "the first paragraph is two sentences"
+    assert not re.search(r"[\w)`]\.\s+[A-Z]", summary), "the first paragraph is two sentences"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -139,7 +139,7 @@ def present_differences(
             tables=result.tables,
             others=[] if draft is None else write_comparison(result.tables, draft),
         )
-    if format not in ("table", "md", "latex"):
+    if format not in report.FOR_PEOPLE:
         return written
     terminal = report.terminal_of(sys.stdout)
     rows = list(result.per_query()) if per_query else None

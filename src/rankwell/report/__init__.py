@@ -21,6 +21,8 @@ from rankwell.stats import SUMMARY_COLUMNS as SUMMARY_COLUMNS
 
 Row = Mapping[str, Any]
 Format = Literal["table", "csv", "tsv", "json", "jsonl", "md", "latex"]
+FOR_PEOPLE = ("table", "md", "latex")
+"""The formats that people read; programs read the others."""
 PER_QUERY_COLUMNS = ("run", "query", "measure", "label", "value", "unit")
 _LEVELS = ("ceiling", "chance")
 

@@ -12,12 +12,12 @@ from rankwell.evaluation.results import progress_of
 from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of
 from rankwell.media.contact_sheet.drawing import write_sheets
 from rankwell.media.images import Thumbnails, locate
+from rankwell.report import FOR_PEOPLE
 from rankwell.report.charts import write_charts
 from rankwell.report.drafts import drafting, refuse_unclaimed
 from rankwell.report.folder import write_result
 from rankwell.report.options import Output, Progress
 from rankwell.store import write_text
-from rankwell.task import FOR_PEOPLE
 from rankwell.tasks.clips.annotations import QueryKeywords
 from rankwell.tasks.clips.evaluation import ClipResults, evaluate_clips
 from rankwell.tasks.clips.formats import read_annotations

@@ -8,10 +8,10 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, typ
 from rankwell.evaluation.judged import name_runs
 from rankwell.io.result_folder import digest_of
 from rankwell.locks import locked
-from rankwell.report import Format, Output
+from rankwell.report import FOR_PEOPLE, Format, Output
 from rankwell.stats.difference_estimator import SampleEstimate
 from rankwell.store import Source, writing_to
-from rankwell.task import FOR_PEOPLE, printed_rows
+from rankwell.task import printed_rows
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.batches import Progress, progress
 from rankwell.tasks.study.estimation import (
