@@ -27,7 +27,7 @@ from rankwell.store import KEEPING, reading, refuse_file_name
 
 REQUIRED = Parameter.empty
 Chosen = TypeVar("Chosen")
-Made = TypeVar("Made")
+Outcome = TypeVar("Outcome")
 _MAY_OVERWRITE: ContextVar[bool] = ContextVar("overwrite", default=False)
 
 
@@ -299,7 +299,7 @@ def _argument(parameter: Parameter, hint: Any) -> Argument:
 
 def takes_options(
     kind: type, *positional_fields: str
-) -> Callable[[Callable[..., Made]], Callable[..., Made]]:
+) -> Callable[[Callable[..., Outcome]], Callable[..., Outcome]]:
     """Lets Python call a function of `options` with the fields of a class as keywords, with
     `options=`, or with both.
 
@@ -309,7 +309,7 @@ def takes_options(
     has no further places.
     """
 
-    def _decorate(function: Callable[..., Made]) -> Callable[..., Made]:
+    def _decorate(function: Callable[..., Outcome]) -> Callable[..., Outcome]:
         parameters, fields = signature(function).parameters, parameters_of(kind)
         required_positionals = [
             parameter
@@ -323,7 +323,7 @@ def takes_options(
         )
 
         @wraps(function)
-        def _call(*positionals: Any, options: Any = None, **keywords: Any) -> Made:
+        def _call(*positionals: Any, options: Any = None, **keywords: Any) -> Outcome:
             if plain is not None and len(positionals) > plain + len(positional_fields):
                 raise TypeError(
                     f"{function.__name__}() takes at most {plain + len(positional_fields)} "

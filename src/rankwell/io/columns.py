@@ -64,7 +64,7 @@ def read_array(source: Source, request: Request) -> Floats:  # noqa: ARG001 - an
     return array.reshape(-1).astype(np.float64)
 
 
-def _number(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     try:
         # Python reads 1_000 as a thousand, and Arabic digits; no other reader of numbers does.
         return float(text) if text.isascii() and "_" not in text else None
@@ -75,7 +75,7 @@ def _number(text: str) -> float | None:
 @file_format(
     "lines",
     "numbers",
-    sniff=lambda head: 0.1 if _number("".join(map(decode_id, head.lines[:1]))) is None else 0.45,
+    sniff=lambda head: 0.1 if _parse_number("".join(map(decode_id, head.lines[:1]))) is None else 0.45,
 )
 def read_number_lines(source: Source, request: Request) -> Floats:  # noqa: ARG001 - lines have no options
     """One number a line; empty lines are allowed at the end only, where they cannot shift a row
@@ -85,7 +85,7 @@ def read_number_lines(source: Source, request: Request) -> Floats:  # noqa: ARG0
         lines = split_lines(stream.read().decode("utf-8", "replace"))
     while lines and not lines[-1].strip():
         lines.pop()
-    numbers = [_number(line) for line in lines]
+    numbers = [_parse_number(line) for line in lines]
     for row, number in enumerate(numbers):
         if number is None or not np.isfinite(number):
             kind = BadScore if number is not None else BadLine

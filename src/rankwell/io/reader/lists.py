@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _LISTS = 5
 """The pass of a worker, as in _scan.h."""
-_TURN = 4 << 20
+_LIST_TURN = 4 << 20
 """Bytes between two looks at what was found."""
 _LEAST = 1 << 15
 """Items that are handed over together, so that arrays are worth their calls."""
@@ -70,7 +70,7 @@ class ListScan:
                     )
                 else:
                     n_left, offset, last = native.library.reader_read(
-                        self._worker, stream.fileno(), room, n_left, offset, -1, _TURN
+                        self._worker, stream.fileno(), room, n_left, offset, -1, _LIST_TURN
                     )
                 if n_left < 0 or (n_left >= len(room) - len(SLACK) and n_left >= LARGEST):
                     raise Irregular
