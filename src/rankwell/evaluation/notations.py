@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -20,10 +20,12 @@ from rankwell.core.tables import Judgments
 from rankwell.core.tables.columns import chosen_columns
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.errors import BadInput, shown
-from rankwell.evaluation.judged import RunInput
 from rankwell.io import files
 from rankwell.io.reader.columns import SCORED, separation_of
 from rankwell.store import Head, Source, decode_id, encode_id, split_part
+
+if TYPE_CHECKING:
+    from rankwell.evaluation.judged import RunInput
 
 Plain = Callable[[str], str]
 """The form of an id that is the same in all spellings of a notation."""
@@ -331,14 +333,14 @@ _MOST_FOR_SAMPLE = 1 << 22
 """A larger file of a format without lines is not read whole for its first rows."""
 
 
-def whole_run(run: RunInput) -> Ranking | None:
+def whole_run(run: "RunInput") -> Ranking | None:
     """All rows of a run, of a repeated item the first; None of a file too large to be read again,
     and of several files.
     """
     return None if run.is_shard else read_again(run)
 
 
-def read_again(run: RunInput, most_bytes: int = _MOST_BYTES) -> Ranking | None:
+def read_again(run: "RunInput", most_bytes: int = _MOST_BYTES) -> Ranking | None:
     """The rows in the place of a run, of a repeated item the first; None of a larger file."""
     if run.ranking is not None:
         return run.ranking
@@ -358,7 +360,7 @@ def _size(path: str | Path) -> int:
     return source.size * (8 if source.compression else 1)
 
 
-def sample_rows(run: RunInput) -> Iterable[tuple[str, str]]:
+def sample_rows(run: "RunInput") -> Iterable[tuple[str, str]]:
     """Query and item of some rows of a run: of plain lines from blocks at equal distances, of
     others the first rows.
 
@@ -394,7 +396,7 @@ class _LineFields(NamedTuple):
     delimiter: bytes | None = None
 
     @classmethod
-    def of(cls, run: RunInput, source: Source) -> "_LineFields | None":
+    def of(cls, run: "RunInput", source: Source) -> "_LineFields | None":
         """Those of a run in plain lines; None of another format."""
         if run.format in ("trec", "msmarco"):
             return cls(0, 2 if run.format == "trec" else 1)

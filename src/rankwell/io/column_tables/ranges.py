@@ -11,12 +11,12 @@ import numpy as np
 
 from rankwell.core.tables.columns import parquet, quoted, sql_text
 from rankwell.core.tables.matrices import Vectors, as_real, item_ids
-from rankwell.errors import BadInput, naming
+from rankwell.errors import BadInput
 from rankwell.io import connected, remote_tables, undamaged
 from rankwell.io.column_tables.dialects import glimpse_of
 from rankwell.io.column_tables.numeric import fill, id_column, vector_column
 from rankwell.io.column_tables.plain_files import plain_path
-from rankwell.store import remote_url
+from rankwell.store import naming, remote_url
 
 _IDS_AT_ONCE = 1 << 16
 
