@@ -1,17 +1,13 @@
-"""Rows of hits and of judgments as a reader gives them, without NumPy, which makes tables of
-them.
-"""
-
-from __future__ import annotations
+"""Rows of hits and of judgments as a reader gives them, and the tables of them."""
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
+
+from rankwell.core.tables import Judgments, segment_offsets
+from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.store import decode_id
-
-if TYPE_CHECKING:
-    from rankwell.core.tables import Judgments
-    from rankwell.core.tables.ranking import Hits, Ranking
 
 
 class HitRows(NamedTuple):
@@ -35,10 +31,6 @@ class HitRows(NamedTuple):
         """The hits under the judgments whose rows these are. keep: whether the first items of each
         query were kept.
         """
-        import numpy as np
-
-        from rankwell.core.tables.ranking import Hits
-
         rows = np.frombuffer(self.row, dtype=np.int64)
         order = np.argsort(rows)
         above, tied, before = (
@@ -53,11 +45,6 @@ class HitRows(NamedTuple):
         return Hits(query, row, score, above, tied, before, retrieved, retrieved > 0, unknown, top)
 
     def _first_items(self, judgments: Judgments) -> Ranking:
-        import numpy as np
-
-        from rankwell.core.tables import segment_offsets
-        from rankwell.core.tables.ranking import Ranking
-
         queries, sizes, lengths = (np.frombuffer(raw, dtype=np.int64) for raw in self.top[:3])
         bounds = segment_offsets(lengths)
         order = np.argsort(queries)
@@ -90,9 +77,5 @@ class JudgedRows(NamedTuple):
 
     def table(self) -> Judgments:
         """The same as a table."""
-        import numpy as np
-
-        from rankwell.core.tables import Judgments
-
         offsets, grades = np.frombuffer(self.offsets, dtype=np.int64), np.frombuffer(self.grades)
         return Judgments(self.queries, offsets.copy(), self.items, grades.copy(), self.aspects)
