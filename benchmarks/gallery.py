@@ -46,7 +46,7 @@ def run(kind: str, n: int, d: int, n_queries: int, k: int) -> None:
     """One case in this process; prints its processor seconds, the digest of its result, and the
     reads of an item.
     """
-    from rankwell.neighbours import ranks_of, search
+    from rankwell.vectors.neighbours import ranks_of, search
 
     rng = np.random.default_rng(20)
     items, queries = (rng.standard_normal((rows, d), dtype=np.float32) for rows in (n, n_queries))

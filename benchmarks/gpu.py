@@ -23,10 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.kernels.similarity import Space
-from rankwell.core.tables.matrices import Embeddings
-from rankwell.encoders.tfidf_svd import TfidfSvd
-from rankwell.neighbours import search
+from rankwell._native.similarity import Space
+from rankwell.data.matrices import Embeddings
+from rankwell.vectors.encoders.tfidf_svd import TfidfSvd
+from rankwell.vectors.neighbours import search
 
 D = 768
 HALF_ROUNDING = 2.0**-11
@@ -69,7 +69,7 @@ def growth(items: np.ndarray, k: int) -> list[str]:
     """
     import torch
 
-    from rankwell.neighbours.torch_device.vectors import HALF, SINGLE, Vectors
+    from rankwell.vectors.neighbours.torch_device.vectors import HALF, SINGLE, Vectors
 
     queries = items[:64]
     space = Space(Embeddings(None, queries), Embeddings(None, items), "cosine")
@@ -106,7 +106,7 @@ def print_growth(n: int, k: int) -> None:
 
 def without_kernel(work: Callable[[], object]) -> Callable[[], object]:
     """The same search without Triton: products and lists are written to memory."""
-    from rankwell.neighbours.torch_device import fused
+    from rankwell.vectors.neighbours.torch_device import fused
 
     def _work() -> object:
         before, fused.is_available = fused.is_available, lambda: False

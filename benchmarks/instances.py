@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rankwell.core.tables.matrices import Embeddings
+from rankwell.data.matrices import Embeddings
 from rankwell.tasks.instances.evaluation import evaluate_instances
 from rankwell.tasks.instances.images import ImageEntry, Images
 

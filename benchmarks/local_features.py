@@ -24,8 +24,8 @@ import cv2
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
-from rankwell.core.kernels.workers import processors
 from rankwell.tasks.instances.local_features import Features, LocalFeatures, MatchCounts
+from rankwell.threads import processors
 
 QUERIES, PEER = 24, 4
 SYSTEM = LocalFeatures()

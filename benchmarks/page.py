@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.experiments.pages import page_source
+from rankwell.comparison.pages import page_source
 from rankwell.io.result_folder import read_results
-from rankwell.report.folder import write_result
+from rankwell.reporting.folder import write_result
 from rankwell.tasks.runs.evaluation import evaluate
 
 SYSTEMS, DEPTH, ITEMS, MEASURES = 10, 30, 300, ("nDCG@10", "AP", "RR", "R@20")

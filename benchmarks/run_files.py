@@ -361,9 +361,9 @@ def race(case: str, every: list[Contender], rounds: int) -> list[dict[str, Any]]
 def compare_dicts(rounds: int) -> list[dict[str, Any]]:
     import pytrec_eval
 
-    from rankwell.core.registry import parse_measure
-    from rankwell.core.tables import Judgments
-    from rankwell.core.views.judged import JudgedRankings
+    from rankwell.data.judged_rankings import JudgedRankings
+    from rankwell.data.registry import parse_measure
+    from rankwell.data.tables import Judgments
     from rankwell.io.mapping import find_hits
 
     with make_cases.make("qrels").open() as file:

@@ -21,7 +21,7 @@ from statistics import median
 import numpy as np
 import revisions
 
-from rankwell.neighbours import search
+from rankwell.vectors.neighbours import search
 
 CASES = Path(__file__).resolve().parent / "cases"
 # Items, dimensions, queries.
@@ -190,7 +190,7 @@ def mapped(k: int) -> None:
         code = script.format(
             "import faiss"
             if call.startswith("faiss")
-            else "from rankwell.neighbours import search",
+            else "from rankwell.vectors.neighbours import search",
             call,
         )
         done = subprocess.run(

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables import Values
+from rankwell.data.tables import Values
 from rankwell.stats import summarise
 from rankwell.stats.paired_randomisation import paired_randomisation
 

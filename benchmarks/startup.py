@@ -50,14 +50,14 @@ def commands(*files: str) -> dict[str, list[str]]:
 
 
 PLAIN = ["evaluate", "--intervals", "none"]
-SWITCHED = "import rankwell.core.startup; rankwell.core.startup."
+SWITCHED = "import rankwell.startup; rankwell.startup."
 TRICKS = {
     "collect_garbage_rarely": (PLAIN, SWITCHED + "collect_garbage_rarely = lambda: None"),
     "leave": (PLAIN, SWITCHED + "leave = lambda _, code: exit(code)"),
     "start_one_thread": (PLAIN, SWITCHED + "start_one_thread = lambda arguments: None"),
     "stats.special_functions": (["evaluate", "--intervals", "t"], "import scipy.special"),
 }
-"""Every trick by its function in rankwell.core.startup: the command that it is for, and the Python
+"""Every trick by its function in rankwell.startup: the command that it is for, and the Python
 that switches it off.
 """
 

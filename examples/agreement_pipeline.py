@@ -21,9 +21,9 @@ from typing import NamedTuple
 
 from rankwell.commands.encode import EncodePartOptions, encode, hash_texts
 from rankwell.errors import MissingExtra, RankwellError
-from rankwell.media import python_docs
-from rankwell.parts.encode import EncodeOptions
+from rankwell.runtime.parts.encode import EncodeOptions
 from rankwell.store import write_text
+from rankwell.vectors.media import python_docs
 
 
 class Model(NamedTuple):

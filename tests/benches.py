@@ -13,7 +13,7 @@ from random import Random
 
 import numpy as np
 
-from rankwell.experiments.runner import RESULTS_VERSION
+from rankwell.comparison.bench import RESULTS_VERSION
 
 GOLDEN = Path(__file__).parent / "golden" / "results_versions" / f"{RESULTS_VERSION}.json"
 TOML = """\

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import is_dataclass
 from typing import Any, TypeVar, get_type_hints
 
-from rankwell.core.options import arguments_of
+from rankwell.data.options import arguments_of
 from rankwell.errors import at_the_command_line
 
 Result = TypeVar("Result")

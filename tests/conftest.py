@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from fuzzing import PACKAGES, Fuzzer, load
-from rankwell.core.registry import MEASURES
+from rankwell.data.registry import MEASURES
 from rankwell.errors import MissingExtra
 from rankwell.store import places
 

@@ -22,11 +22,16 @@ from oracles import beyond as beyond_oracle
 from oracles import rag as rag_oracle
 from oracles.agreement import DEPTH, N_CANDIDATES
 from rankwell import judged_rankings, ranking_pairs
-from rankwell.core.tables import Judgments, segment_offsets, sort_ids
-from rankwell.core.views.aspects import GroupRankings, IntentRankings
-from rankwell.core.views.preferences import PreferenceRankings, Preferences
-from rankwell.core.views.second import JudgmentPair, SecondJudgedRankings
-from rankwell.core.views.sessions import SessionQueries, SessionRankings
+from rankwell.data.judged_rankings import (
+    GroupRankings,
+    IntentRankings,
+    JudgmentPair,
+    SecondJudgedRankings,
+    SessionQueries,
+    SessionRankings,
+)
+from rankwell.data.preferences import PreferenceRankings, Preferences
+from rankwell.data.tables import Judgments, segment_offsets, sort_ids
 from rankwell.io.mapping import find_hits
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, Predictions, Questions
 from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels, QueryItems

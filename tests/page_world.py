@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rankwell.report.page.document import render_page
+from rankwell.reporting.page.document import render_page
 
 RUNS = ["first_sentences", "whole_docs"]
 MEASURES = ["nDCG@10", "AP"]

@@ -1,6 +1,6 @@
 import pytest
 
-from rankwell.delimited import delimited_rows
+from rankwell.documents import delimited_rows
 from rankwell.errors import BadLine
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from rankwell.errors import BadUsage
-from rankwell.locks import locked
+from rankwell.store.locks import locked
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from rankwell.locks import locked
+from rankwell.store.locks import locked
 
 with locked(Path(sys.argv[1])):
     print("held", flush=True)

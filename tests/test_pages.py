@@ -21,8 +21,8 @@ import vl_convert
 import page_files
 from blocks import SHELL, Block, read_blocks, unread
 from rankwell import cli
-from rankwell.core.binding import bind
-from rankwell.core.catalogue import command_function, find_command
+from rankwell.data.catalogue import command_function, find_command
+from rankwell.data.options import bind
 from rankwell.errors import MissingExtra
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -10,8 +10,8 @@ import pytest
 
 from peers_apart import PEERS, Peer, library
 from peers_pinned import VERSIONS
+from rankwell.comparison.fusion import METHODS, NORMALISATIONS
 from rankwell.errors import MissingExtra
-from rankwell.transforms.fusion import METHODS, NORMALISATIONS
 
 SLOW = ("make_answer_texts:haystack", "make_answer_texts:rouge")
 RECORDED = json.loads((Path(__file__).parent / "golden" / "peers.json").read_text(encoding="utf-8"))

@@ -19,13 +19,13 @@ import pytest
 
 from rankwell import cli, eval_q2m
 from rankwell.compat import sentence_transformers
-from rankwell.core.catalogue import DROP_IN, find_command
-from rankwell.core.tables import TIE_RULES
-from rankwell.media.python_needs import read_needs
+from rankwell.data.catalogue import DROP_IN, find_command
+from rankwell.data.tables import TIE_RULES
 from rankwell.stats import FEW_QUERIES, MIN_QUERIES, summarise
 from rankwell.tasks.study.batches import lease_batch
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, now
+from rankwell.vectors.media.python_needs import read_needs
 from regression.comparing import same_environment
 
 ROOT = Path(__file__).parent.parent

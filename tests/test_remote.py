@@ -13,9 +13,10 @@ from buckets import SECRET, bucket
 from hub import hub
 from rankwell.cli import main
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem
-from rankwell.io.files import read_ranking
+from rankwell.io.formats import read_ranking
 from rankwell.io.matrices import read_embeddings
-from rankwell.store import Source, remote, services, sources_of, split_part
+from rankwell.store import Source, remote, sources_of, split_part
+from rankwell.store import remote as services
 
 VECTORS = np.random.default_rng(31).standard_normal((3000, 8)).astype(np.float32)
 

@@ -29,7 +29,7 @@ def test_the_build_installs_every_file_of_the_package(tmp_path: Path):
     assert {
         "py.typed",
         "__init__.pyi",
-        "report/charts/theme.json",
+        "reporting/charts/theme.json",
         "conventions/trec_eval.toml",
         "measures/index.txt",
     } <= found

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from make import MAKERS, Maker, World
 from rankwell import judged_rankings
-from rankwell.core.registry import MEASURES, Measure, MeasureEntry
+from rankwell.data.registry import MEASURES, Measure, MeasureEntry
 from rankwell.errors import BadUsage
 
 NAMES = list(MEASURES)

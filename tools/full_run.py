@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import rankwell
-from rankwell.locks import locked
+from rankwell.store.locks import locked
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "rankwell"
@@ -34,8 +34,8 @@ COVERED: Mapping[str, tuple[str, ...]] = {
     "lucene": (*_ENGINES, "engines/http_client.py", "engines/http_requests.py"),
     "pyterrier": _FRAMEWORKS,
     "slurm": (
-        "executors/__init__.py",
-        "executors/array.py",
+        "runtime/executors/__init__.py",
+        "runtime/executors/array.py",
         "parts",
         "commands/search.py",
         "commands/part.py",

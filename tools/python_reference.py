@@ -26,8 +26,8 @@ _TITLES: Mapping[str, str] = {
 _SUBJECTS: Mapping[str, str] = {
     "rankwell.errors": "errors",
     "rankwell.io": "data",
-    "rankwell.core.tables": "data",
-    "rankwell.core": "measures",
+    "rankwell.data.tables": "data",
+    "rankwell.data": "measures",
     "rankwell.measures": "measures",
     "rankwell.tasks.runs": "results",
     "rankwell.workflow.writing": "data",

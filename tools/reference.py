@@ -12,7 +12,7 @@ from python_reference import python_pages
 from rankwell.cli.help import page
 from rankwell.commands.measures import measures
 from rankwell.compat.trec_eval import HELP
-from rankwell.core.catalogue import DROP_IN, command_summaries
+from rankwell.data.catalogue import DROP_IN, command_summaries
 from registries import registry_page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"

@@ -7,22 +7,21 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from rankwell.comparison.fusion import METHODS, NORMALISATIONS
 from rankwell.conventions import CONVENTIONS
-from rankwell.core.catalogue import Catalogue
-from rankwell.core.figures import FIGURES
-from rankwell.core.registry import MEASURES, OWN_MEASURES
-from rankwell.encoders import ENCODERS, IMAGE_ENCODERS
+from rankwell.data.catalogue import Catalogue
+from rankwell.data.registry import FIGURES, MEASURES, OWN_MEASURES
 from rankwell.engines import ENGINES
-from rankwell.executors import EXECUTORS
 from rankwell.io.formats import FORMATS
-from rankwell.neighbours import BACKENDS
-from rankwell.parts import KINDS
-from rankwell.report import OUTPUTS
-from rankwell.report.charts import CHARTS
+from rankwell.reporting import OUTPUTS
+from rankwell.reporting.charts import CHARTS
+from rankwell.runtime.executors import EXECUTORS
+from rankwell.runtime.parts import KINDS
 from rankwell.tasks.answers.formats import ANSWER_FORMATS
 from rankwell.tasks.instances.formats import FORMS
-from rankwell.transforms import TRANSFORMS
-from rankwell.transforms.fusion import METHODS, NORMALISATIONS
+from rankwell.vectors.encoders import ENCODERS, IMAGE_ENCODERS
+from rankwell.vectors.neighbours import BACKENDS
+from rankwell.vectors.transforms import TRANSFORMS
 
 REGISTRIES: Mapping[str, Catalogue[Any] | Mapping[str, Any]] = {
     "measures": MEASURES,

@@ -12,7 +12,7 @@ from typing import Any
 
 import rankwell
 from rankwell.conventions import CONVENTIONS, read_conventions
-from rankwell.core.catalogue import INDEX, Catalogue, command_rows, folders_of
+from rankwell.data.catalogue import INDEX, Catalogue, command_rows, folders_of
 
 _HEAD = "# Written by `make docs`; do not edit. kind, name, module, text\n"
 _SOURCE = Path(__file__).resolve().parent.parent / "src"

@@ -27,11 +27,11 @@ from judging_populations import (
     robust_population,
 )
 from judging_power import power_section
-from rankwell.core.tables import Floats
+from rankwell.data.tables import Floats
 from rankwell.stats.difference_estimator import expected_shares
 from rankwell.stats.prediction_powered import FOLDS, PredictedQueries
-from rankwell.stats.query_sample import WholeQueries
 from rankwell.stats.sample_forecast import ForecastItems, forecast
+from rankwell.stats.samples import WholeQueries
 from statistics_page import table
 
 PAGE = Path(__file__).resolve().parents[1] / "judging.md"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from judging_populations import WEIGHTS, K, QueryPopulation, Sample, ours, whole
-from rankwell.core.tables import Bools, Floats
+from rankwell.data.tables import Bools, Floats
 from rankwell.stats.difference_estimator import estimate
 from rankwell.stats.intervals import student_quantile
 from statistics_page import table

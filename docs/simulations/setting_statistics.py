@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rankwell.core.tables import Floats
+from rankwell.data.tables import Floats
 from rankwell.stats.bounded_means import lower_bound
 from rankwell.stats.paired_randomisation import set_of_best
 

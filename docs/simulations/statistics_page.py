@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Floats, Values
+from rankwell.data.tables import Floats, Values
 from rankwell.stats import Intervals, summarise
 from rankwell.stats.detectable import minimal_detectable_difference
 from rankwell.stats.intervals import has_long_tail, may_lack_others

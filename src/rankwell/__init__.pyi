@@ -4,13 +4,21 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from rankwell.core.registry import Measure as Measure
-from rankwell.core.registry import parse_measure as parse_measure
-from rankwell.core.tables import Judgments as Judgments
-from rankwell.core.tables import Values as Values
-from rankwell.core.tables.matrices import Embeddings
-from rankwell.core.tables.ranking import Ranking as Ranking
-from rankwell.core.views.judged import JudgedRankings as JudgedRankings
+from rankwell.comparison.bench.results import BenchOptions as BenchOptions
+from rankwell.comparison.bench.results import BenchResults as BenchResults
+from rankwell.comparison.data import Attribute, Origin, Pair
+from rankwell.comparison.data import ComparisonOptions as ComparisonOptions
+from rankwell.comparison.fusion.runs import FusionOptions as FusionOptions
+from rankwell.comparison.fusion.runs import FusionTuningOptions as FusionTuningOptions
+from rankwell.comparison.fusion.runs import TunedFusion as TunedFusion
+from rankwell.comparison.requirements import GateOptions
+from rankwell.data.judged_rankings import JudgedRankings as JudgedRankings
+from rankwell.data.matrices import Embeddings
+from rankwell.data.rankings import Ranking as Ranking
+from rankwell.data.registry import Measure as Measure
+from rankwell.data.registry import parse_measure as parse_measure
+from rankwell.data.tables import Judgments as Judgments
+from rankwell.data.tables import Values as Values
 from rankwell.errors import BadInput as BadInput
 from rankwell.errors import BadLine as BadLine
 from rankwell.errors import BadScore as BadScore
@@ -23,24 +31,15 @@ from rankwell.errors import RankwellError as RankwellError
 from rankwell.errors import TieRefused as TieRefused
 from rankwell.errors import Unfinished as Unfinished
 from rankwell.errors import UnknownName as UnknownName
-from rankwell.experiments.comparison.data import Attribute, Origin, Pair
-from rankwell.experiments.comparison.data import ComparisonOptions as ComparisonOptions
-from rankwell.experiments.fusion import FusionOptions as FusionOptions
-from rankwell.experiments.fusion import FusionTuningOptions as FusionTuningOptions
-from rankwell.experiments.fusion import TunedFusion as TunedFusion
-from rankwell.experiments.gate_options import GateOptions
-from rankwell.experiments.runner.results import BenchOptions as BenchOptions
-from rankwell.experiments.runner.results import BenchResults as BenchResults
-from rankwell.io.files import find_hits as find_hits
-from rankwell.io.files import read_judgments as read_judgments
-from rankwell.io.files import read_ranking as read_ranking
+from rankwell.io.formats import find_hits as find_hits
+from rankwell.io.formats import read_judgments as read_judgments
+from rankwell.io.formats import read_ranking as read_ranking
 from rankwell.io.mapping import group_rankings as group_rankings
 from rankwell.io.mapping import intent_rankings as intent_rankings
 from rankwell.io.mapping import judged_rankings as judged_rankings
 from rankwell.io.mapping import preference_rankings as preference_rankings
 from rankwell.io.mapping import ranking_pairs as ranking_pairs
 from rankwell.measures.own import measure as measure
-from rankwell.neighbours import TopK
 from rankwell.results import ComparisonResults as _ComparisonResults
 from rankwell.results import Results as _Results
 from rankwell.tasks.agreement.evaluation import AgreementResults
@@ -80,6 +79,7 @@ from rankwell.tasks.retrieve.evaluation import EngineResults
 from rankwell.tasks.retrieve.options import RetrieveOptions as RetrieveOptions
 from rankwell.tasks.runs.options import EvaluateOptions
 from rankwell.tasks.runs.options import RunOptions as RunOptions
+from rankwell.vectors.neighbours import TopK
 from rankwell.workflow.encode import EncodeFileOptions as EncodeFileOptions
 from rankwell.workflow.files import check as check
 from rankwell.workflow.files import convert as convert

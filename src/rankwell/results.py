@@ -8,13 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NoReturn, Self
 
-from rankwell.core.arithmetic import own_arithmetic
-from rankwell.core.options import overwriting, takes_options
-from rankwell.core.tables import Values
-from rankwell.errors import BadUsage, GateFailed, kind_of
-from rankwell.evaluation.bounds import UnjudgedItems
-from rankwell.evaluation.results import DETAIL_DEPTH, ResultData
-from rankwell.experiments.comparison.data import (
+from rankwell.comparison.data import (
     Attribute,
     ComparisonData,
     ComparisonOptions,
@@ -23,9 +17,14 @@ from rankwell.experiments.comparison.data import (
     RowAttributes,
     attribute_named,
 )
-from rankwell.experiments.gate_options import GateOptions
-from rankwell.report import plain
-from rankwell.report.notebook.display import Displayable, text
+from rankwell.comparison.requirements import GateOptions
+from rankwell.data.options import overwriting, own_arithmetic, takes_options
+from rankwell.data.tables import Values
+from rankwell.errors import BadUsage, GateFailed, kind_of
+from rankwell.evaluation.bounds import UnjudgedItems
+from rankwell.evaluation.results import DETAIL_DEPTH, ResultData
+from rankwell.reporting import plain
+from rankwell.reporting.notebook.display import Displayable, text
 from rankwell.store import refuse_file_name, writing_to
 
 if TYPE_CHECKING:
@@ -118,7 +117,7 @@ class Results(ResultData, Displayable):
         Traceback (most recent call last):
         rankwell.errors.GateFailed: run RR: mean is 0.5000 (n = 1), required >= 0.6: 0.1000 too low
         """
-        from rankwell.experiments.gate import check_requirements
+        from rankwell.comparison.gate import check_requirements
 
         if odd := [text for text in required if not isinstance(text, str)]:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise BadUsage(
@@ -164,9 +163,9 @@ class Results(ResultData, Displayable):
         cannot be written; without `overwrite`, for results that were changed, and for those of
         other inputs, runs, measures or settings.
         """
-        from rankwell.report.difference_tables import write_comparison
-        from rankwell.report.drafts import drafting
-        from rankwell.report.folder import write_result
+        from rankwell.reporting.difference_tables import write_comparison
+        from rankwell.reporting.drafts import drafting
+        from rankwell.reporting.folder import write_result
 
         folder = Path(directory)
         refuse_file_name(folder)
@@ -203,8 +202,8 @@ class Results(ResultData, Displayable):
         lists. Raises BadUsage for a place that cannot be written; without `overwrite`, for another
         file there.
         """
-        from rankwell.experiments.pages import write_report
-        from rankwell.report.page import NAME
+        from rankwell.comparison.pages import write_report
+        from rankwell.reporting.page import NAME
 
         target = Path(path)
         items, queries = (
@@ -260,7 +259,7 @@ def compare_values(
     UnknownName and BadInput for what cannot be compared, NothingToEvaluate where no two runs share
     a counted query.
     """
-    from rankwell.experiments.comparison import pairwise
+    from rankwell.comparison import pairwise
 
     compared = pairwise.compare_values(
         values,

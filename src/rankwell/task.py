@@ -8,7 +8,7 @@ from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from rankwell import report
+from rankwell import reporting
 from rankwell.conventions import (
     Convention,
     LabelledMeasure,
@@ -16,10 +16,10 @@ from rankwell.conventions import (
     choose_measures,
     find_convention,
 )
-from rankwell.core.catalogue import command_function
-from rankwell.core.options import Doc, Input, takes_options
-from rankwell.core.registry import measure_names
-from rankwell.core.tables import sort_ids
+from rankwell.data.catalogue import command_function
+from rankwell.data.options import Doc, Input, takes_options
+from rankwell.data.registry import measure_names
+from rankwell.data.tables import sort_ids
 from rankwell.errors import BadUsage, NothingToEvaluate, Unfinished, count_of
 from rankwell.evaluation.results import (
     QUERIES_COUNTED,
@@ -27,9 +27,8 @@ from rankwell.evaluation.results import (
     QUERIES_UNKNOWN,
     ResultsBuilder,
 )
-from rankwell.parts.options import PartOptions, PartOutcome, refusal
-from rankwell.report import FOR_PEOPLE, OUTPUTS, Document, Format, Row, prose, render_rows
-from rankwell.report.options import (
+from rankwell.reporting import FOR_PEOPLE, OUTPUTS, Document, Format, Row, prose, render_rows
+from rankwell.reporting.options import (
     FolderOption,
     FormatOption,
     Output,
@@ -38,6 +37,7 @@ from rankwell.report.options import (
     present,
 )
 from rankwell.results import Results
+from rankwell.runtime.parts.options import PartOptions, PartOutcome, refusal
 from rankwell.stats import check_intervals
 from rankwell.store import Source
 
@@ -253,7 +253,7 @@ class TaskCommand:
     ) -> Output:
         task, refused = self.task, tuple[str, ...]()
         if output is not None:
-            from rankwell.report.drafts import refuse_unclaimed
+            from rankwell.reporting.drafts import refuse_unclaimed
 
             check = partial(refuse_unclaimed, output, task.growing)
             if isinstance(options, PartOptions):
@@ -295,7 +295,7 @@ def printed_rows(
     """The text of rows with any columns. tables: what people read instead: tables, and sentences
     above and below them; those without rows are left out. notes: as in JSON.
     """
-    terminal = report.terminal_of(sys.stdout)
+    terminal = reporting.terminal_of(sys.stdout)
     if tables is None or format not in FOR_PEOPLE:
         return OUTPUTS[format](
             Document(rows, None, rules or {}, notes, summary=False, terminal=terminal)

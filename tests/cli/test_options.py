@@ -16,9 +16,8 @@ import pytest
 from rich.console import Console
 
 from rankwell.cli import help as help_pages
-from rankwell.core.binding import bind
-from rankwell.core.catalogue import Words, command_function, command_summaries, find_command
-from rankwell.core.options import (
+from rankwell.data.catalogue import Words, command_function, command_summaries, find_command
+from rankwell.data.options import (
     REQUIRED,
     Doc,
     Injected,
@@ -26,6 +25,7 @@ from rankwell.core.options import (
     MeasureNames,
     Option,
     arguments_of,
+    bind,
     takes_options,
     texts_of,
 )

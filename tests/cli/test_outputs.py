@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import rankwell as rw
-from rankwell.core.catalogue import command_function, command_summaries
-from rankwell.core.options import REQUIRED, arguments_of
+from rankwell.data.catalogue import command_function, command_summaries
+from rankwell.data.options import REQUIRED, arguments_of
 from rankwell.errors import BadUsage
 from regression.running import in_process
 from tasks.clips import smallest as clips

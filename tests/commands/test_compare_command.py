@@ -14,12 +14,12 @@ import pytest
 from commanding import with_fields
 from rankwell.commands.compare import ComparedQueries
 from rankwell.commands.compare import compare as compare_command
-from rankwell.core.tables import Values
+from rankwell.comparison.data import ComparisonOptions
+from rankwell.data.tables import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.experiments.comparison.data import ComparisonOptions
 from rankwell.io.result_folder import read_results
-from rankwell.report.charts import CHARTS, ChartData
-from rankwell.report.folder import FolderContent, write_folder
+from rankwell.reporting.charts import CHARTS, ChartData
+from rankwell.reporting.folder import FolderContent, write_folder
 
 compare = with_fields(compare_command)
 

@@ -13,8 +13,8 @@ from commanding import with_fields
 from rankwell.cli import main
 from rankwell.commands.part import part
 from rankwell.commands.search import search
-from rankwell.core.kernels.children import start_command
 from rankwell.errors import Unfinished
+from rankwell.processes import start_command
 
 VARIABLES = ("SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX")
 

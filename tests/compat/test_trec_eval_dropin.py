@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from rankwell._native import native
 from rankwell.compat import trec_eval
 from rankwell.compat.trec_inputs import parse
 from rankwell.compat.trec_measures import MEASURES, plan
-from rankwell.core.kernels import native
-from rankwell.core.registry import MEASURES as OURS
-from rankwell.core.registry import parse_measure
+from rankwell.data.registry import MEASURES as OURS
+from rankwell.data.registry import parse_measure
 from rankwell.errors import (
     BadInput,
     BadLine,
@@ -426,7 +426,7 @@ def test_neither_the_command_line_library_nor_what_formats_share_is_loaded(folde
     loaded = _loaded("qrels", "run")
 
     assert not {"argparse", "rich", "duckdb", "narwhals"} & loaded
-    assert ("rankwell.io.files" in loaded) == (native.library is None)
+    assert ("rankwell.io.formats" in loaded) == (native.library is None)
 
 
 def _loaded(*arguments):

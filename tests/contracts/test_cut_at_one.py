@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from contracts.test_tasks import TASKS, smallest
-from rankwell.core.catalogue import command_function, find_command
-from rankwell.core.options import arguments_of
+from rankwell.data.catalogue import command_function, find_command
+from rankwell.data.options import arguments_of
 from regression.running import in_process
 
 

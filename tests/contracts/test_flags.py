@@ -13,8 +13,8 @@ import pytest
 
 import rankwell as rw
 from rankwell import errors
-from rankwell.core.catalogue import command_function, command_summaries
-from rankwell.core.options import arguments_of
+from rankwell.data.catalogue import command_function, command_summaries
+from rankwell.data.options import arguments_of
 from rankwell.results import Results
 
 SOURCE = Path(rw.__file__).parent

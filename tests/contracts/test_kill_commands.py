@@ -5,8 +5,8 @@ it.
 import pytest
 
 from kill_commands import CASES, EXEMPT, WRITES
-from rankwell.core.catalogue import command_function, command_summaries
-from rankwell.core.options import arguments_of
+from rankwell.data.catalogue import command_function, command_summaries
+from rankwell.data.options import arguments_of
 
 WRITING = [
     " ".join(words)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import rankwell
-from rankwell.core.catalogue import Catalogue, command_summaries
+from rankwell.data.catalogue import Catalogue, command_summaries
 from registries import REGISTRIES, description
 
 ROOT = Path(__file__).parents[2]

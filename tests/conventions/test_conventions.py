@@ -8,8 +8,8 @@ import pytest
 
 import rankwell as rw
 from rankwell.conventions import CONVENTIONS, Rules, choose_measures
-from rankwell.core.registry import parse_measure
-from rankwell.core.tables import TIE_RULES
+from rankwell.data.registry import parse_measure
+from rankwell.data.tables import TIE_RULES
 from rankwell.errors import BadUsage, UnknownName
 from rankwell.tasks.agreement.conventions import AgreementConvention
 from rankwell.tasks.answers.conventions import AnswerConvention

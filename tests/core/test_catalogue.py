@@ -46,9 +46,9 @@ def copied(tmp_path):
 
 NEW_MEASURE = '''
 """A measure of this test."""
-from rankwell.core.registry import measure
-from rankwell.core.tables import Floats
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.registry import measure
+from rankwell.data.tables import Floats
+from rankwell.data.judged_rankings import JudgedRankings
 
 
 @measure("Halves", source="this test", at=None)
@@ -74,7 +74,7 @@ def package(tmp_path):
     )
     (home / "halves_measure.py").write_text(NEW_MEASURE)
     (home / "halves_format.py").write_text(
-        "from rankwell.core.tables.ranking import Ranking\n"
+        "from rankwell.data.rankings import Ranking\n"
         "from rankwell.io.formats import file_format\n\n\n"
         '@file_format("bang", holds="run", sniff=lambda head: float(head.text.startswith("!")))\n'
         "def read(source, request):\n"
@@ -144,7 +144,7 @@ def test_folders_without_an_index_are_imported(copied, folder):
 
 def test_the_page_of_commands_reads_no_command():
     code = (
-        "import sys; from rankwell.core.catalogue import command_summaries; "
+        "import sys; from rankwell.data.catalogue import command_summaries; "
         "print(len(command_summaries()));"
         "print([name for name in sys.modules if '.commands.' in name])"
     )

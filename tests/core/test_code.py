@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import rankwell as rw
-from rankwell.core.code import (
+from rankwell.data.code import (
     CodeName,
     code_files,
     code_name,

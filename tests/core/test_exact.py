@@ -9,8 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from rankwell.core.exact import exact_mean, exact_means, exact_ratio, exact_sd, exact_sum
-from rankwell.core.tables import Floats
+from rankwell.data.tables import Floats, exact_mean, exact_means, exact_ratio, exact_sd, exact_sum
 
 
 def _drawn(kind: int, generator: np.random.Generator) -> Floats:

@@ -9,10 +9,9 @@ import pytest
 
 import rankwell as rw
 from rankwell.cli import main
-from rankwell.core.catalogue import command_function
-from rankwell.core.figures import FIGURES, find_figures
-from rankwell.core.options import arguments_of
-from rankwell.core.registry import MEASURES, parse_measure
+from rankwell.data.catalogue import command_function
+from rankwell.data.options import arguments_of
+from rankwell.data.registry import FIGURES, MEASURES, find_figures, parse_measure
 from rankwell.errors import BadUsage, UnknownName
 
 OF_TABLES = [

@@ -10,7 +10,7 @@ import pytest
 
 from make import MAKERS, final_order
 from rankwell import judged_rankings
-from rankwell.core.tables import Judgments
+from rankwell.data.tables import Judgments
 from rankwell.errors import TieRefused
 from rankwell.measures.average_precision import ap
 from rankwell.measures.gain import ndcg

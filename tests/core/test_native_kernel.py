@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from rankwell.core.kernels import native
-from rankwell.core.kernels.products import ExcludedPairs, sift, tally
-from rankwell.core.kernels.similarity import score_pairs, squared_norms
+from rankwell._native import native
+from rankwell._native.products import ExcludedPairs, sift, tally
+from rankwell._native.similarity import score_pairs, squared_norms
 
 needs_native = pytest.mark.skipif(
     native.library is None, reason="the compiled kernel is not there: no compiler at installation"
@@ -123,7 +123,7 @@ def test_what_does_not_fit_together_is_refused_and_nothing_is_read():
 
 
 def test_the_environment_can_ask_for_numpy():
-    code = "from rankwell.core.kernels import native; print(native.name())"
+    code = "from rankwell._native import native; print(native.name())"
     done = subprocess.run(
         [sys.executable, "-c", code],
         env=os.environ | {"RANKWELL_KERNEL": "numpy"},
@@ -135,9 +135,9 @@ def test_the_environment_can_ask_for_numpy():
 
 
 def test_threads_inside_threads_do_not_start_more(monkeypatch):
-    from rankwell.core.kernels.workers import in_threads
+    from rankwell.threads import in_threads
 
-    monkeypatch.setattr("rankwell.core.kernels.workers.processors", lambda: 4)
+    monkeypatch.setattr("rankwell.threads.processors", lambda: 4)
     names = in_threads(
         lambda _: set(in_threads(lambda _: __import__("threading").get_ident(), range(8))), range(4)
     )
@@ -147,11 +147,11 @@ def test_threads_inside_threads_do_not_start_more(monkeypatch):
 def test_a_kernel_that_was_compiled_from_other_sources_is_left_alone(tmp_path):
     (tmp_path / "check.py").write_text(
         "import sys, types\n"
-        "stale = types.ModuleType('rankwell.core.kernels._native')\n"
+        "stale = types.ModuleType('rankwell._native._native')\n"
         "sys.modules[stale.__name__] = stale\n"
-        "import rankwell.core.kernels\n"
-        "rankwell.core.kernels._native = stale\n"
-        "from rankwell.core.kernels import native\n"
+        "import rankwell._native\n"
+        "rankwell._native._native = stale\n"
+        "from rankwell._native import native\n"
         "print(native.name())\n"
     )
     found = subprocess.run(

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from process_tasks import pid_after
-from rankwell.core.kernels.workers import crew
 from rankwell.errors import BadUsage
+from rankwell.threads import crew
 
 
 @pytest.mark.parametrize("processes", [1, 2])
@@ -69,7 +69,7 @@ def test_who_leaves_early_does_not_wait_for_what_has_not_begun():
 PARENT = """
 import os
 from process_tasks import pid_after
-from rankwell.core.kernels.workers import crew
+from rankwell.threads import crew
 
 if __name__ == "__main__":
     with crew(2, threads=None, prepare=os.getpid) as each:
@@ -116,7 +116,7 @@ def test_ctrl_c_waits_although_the_first_process_starts_another_that_lets_it_thr
     script = (
         "import multiprocessing, signal\n"
         "from multiprocessing import resource_tracker\n"
-        "from rankwell.core.kernels.children import starting_processes\n"
+        "from rankwell.processes import starting_processes\n"
         "with starting_processes():\n"
         "    resource_tracker.ensure_running()\n"
         "    assert signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())\n"

@@ -8,10 +8,10 @@ import pytest
 
 from rankwell import evaluate
 from rankwell.conventions import CONVENTIONS, find_convention
-from rankwell.core.parameters import split_names
-from rankwell.core.registry import MEASURES, Catalogue, measure, parse_measure
-from rankwell.core.tables import Floats
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.options import split_names
+from rankwell.data.registry import MEASURES, Catalogue, measure, parse_measure
+from rankwell.data.tables import Floats
 from rankwell.errors import BadUsage, UnknownName
 
 
@@ -188,7 +188,7 @@ def test_a_convention_gives_its_own_meaning_to_a_word():
 def test_an_entry_is_found_without_importing_the_files_of_all_others():
     code = (
         "import sys\n"
-        "from rankwell.core.registry import parse_measure\n"
+        "from rankwell.data.registry import parse_measure\n"
         "from rankwell.conventions import CONVENTIONS\n"
         "print(parse_measure('nDCG@10'), CONVENTIONS['trec_eval9'].name)\n"
         "print(sorted(name for name in sys.modules if name in ('rankwell.measures.cwl', "
@@ -203,7 +203,7 @@ def test_an_entry_is_found_without_importing_the_files_of_all_others():
 def test_a_measure_is_looked_for_where_it_is_declared_and_not_where_it_is_mentioned():
     code = (
         "import sys\n"
-        "from rankwell.core.registry import MEASURES\n"
+        "from rankwell.data.registry import MEASURES\n"
         "homes = {MEASURES[name].function.__module__ for name in ('nDCG', 'AP', 'RR')}\n"
         "print(homes ^ {name for name in sys.modules if name.startswith('rankwell.measures.')})\n"
     )

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from oracles import resamples as oracle
-from rankwell.core.kernels import workers
-from rankwell.core.kernels.resamples import MANY, Resamples, over_resamples, sums_over_resamples
+from rankwell import threads
+from rankwell._native.resamples import MANY, Resamples, over_resamples, sums_over_resamples
 from rankwell.stats import on_exact_grid
 
 
@@ -45,7 +45,7 @@ def test_counts_add_up_to_n_and_depend_neither_on_blocks_nor_on_threads(
             assert (drawn(n, 1100, seed=3, block=block) == whole).all()
         assert (drawn(n, 30, seed=3, block=1) == whole[:30]).all()
         for number in (1, 3):
-            monkeypatch.setattr(workers, "processors", lambda number=number: number)
+            monkeypatch.setattr(threads, "processors", lambda number=number: number)
             assert (drawn(n, 1100, seed=3) == whole).all()
         monkeypatch.undo()
 

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from rankwell.core.secrets import Secrets, refuse_literal
+from rankwell.data.secrets import Secrets, refuse_literal
 from rankwell.errors import BadUsage, without_credentials
 from regression.running import in_process
 

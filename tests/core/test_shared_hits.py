@@ -7,14 +7,10 @@ import numpy as np
 import pytest
 
 from oracles.rankings import Place, Rows, first, places
-from rankwell.core.tables import Judgments, shared_hits
-from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
-from rankwell.core.tables.shared_hits import (
-    count_shared,
-    join_hits,
-    repeated_prints,
-    shared_queries,
-)
+from rankwell.data import shared_hits
+from rankwell.data.rankings import Hits, Ranking, hits_of_ranking
+from rankwell.data.shared_hits import count_shared, join_hits, repeated_prints, shared_queries
+from rankwell.data.tables import Judgments
 
 RULES = ("id-asc", "id-desc", "input", "expected")
 KEEP = 5

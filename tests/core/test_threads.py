@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from rankwell import threads
 from rankwell.cli import main
-from rankwell.core.kernels import workers
-from rankwell.core.kernels.quotas import memory_left, processor_quota
 from rankwell.errors import BadUsage
+from rankwell.threads import memory_left, processor_quota
 
 
 def group(root: Path, cgroup: str, **contents: str) -> Path:
@@ -98,35 +98,35 @@ def test_processors_are_the_least_of_affinity_quota_and_omp(monkeypatch):
     monkeypatch.delenv("RANKWELL_THREADS", raising=False)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(8), raising=False)
-    monkeypatch.setattr(workers, "_quota", lambda: None)
-    assert workers.processors() == 8
+    monkeypatch.setattr(threads, "_quota", lambda: None)
+    assert threads.processors() == 8
 
-    monkeypatch.setattr(workers, "_quota", lambda: 6)
-    assert workers.processors() == 6
+    monkeypatch.setattr(threads, "_quota", lambda: 6)
+    assert threads.processors() == 6
     for text, expected in (("4", 4), ("3,2", 3), ("99", 6), ("many", 6), ("0", 6), ("", 6)):
         monkeypatch.setenv("OMP_NUM_THREADS", text)
-        assert workers.processors() == expected
+        assert threads.processors() == expected
 
 
 def test_the_variable_gives_the_number_and_a_wrong_one_is_refused(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.setenv("RANKWELL_THREADS", "5")
-    assert workers.processors() == 5
+    assert threads.processors() == 5
 
-    monkeypatch.setattr(workers, "_LIMITS", [2])
-    assert workers.processors() == 2
+    monkeypatch.setattr(threads, "_LIMITS", [2])
+    assert threads.processors() == 2
     for text in ("0", "-1", "two", "1.5", "²"):
         monkeypatch.setenv("RANKWELL_THREADS", text)
         with pytest.raises(BadUsage, match=r"RANKWELL_THREADS .*: expected a positive integer"):
-            workers.processors()
+            threads.processors()
 
 
 def test_the_option_gives_the_number_to_any_command(monkeypatch, capsys):
     seen = list[int]()
     monkeypatch.setenv("RANKWELL_THREADS", "7")
     monkeypatch.setattr(
-        "rankwell.core.options.overwriting",
-        lambda *_, **__: seen.append(workers.processors()) or nullcontext(),
+        "rankwell.data.options.overwriting",
+        lambda *_, **__: seen.append(threads.processors()) or nullcontext(),
     )
 
     for words in (["--threads", "3"], ["--threads=4"], ["--", "--threads=5"]):
@@ -135,7 +135,7 @@ def test_the_option_gives_the_number_to_any_command(monkeypatch, capsys):
 
     assert seen == [3, 4]
     assert "--threads=5" in capsys.readouterr().err
-    assert workers.processors() == 7
+    assert threads.processors() == 7
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_wrong_number_of_threads_exits_with_2(words, says, monkeypatch, capsys
 
 def test_libraries_of_a_new_process_start_as_many_threads():
     code = (
-        "import rankwell.core.kernels.workers as workers\n"
+        "import rankwell.threads as workers\n"
         "with workers.threads_from('1'):\n"
         "    import numpy, threadpoolctl\n"
         "    print(max(each['num_threads'] for each in threadpoolctl.threadpool_info()), "

@@ -5,9 +5,9 @@ been made before.
 import numpy as np
 import pytest
 
-from rankwell.core.tables import ValueRows, Values
-from rankwell.report import Document, render
-from rankwell.report.formats.rows import render_csv, render_tsv
+from rankwell.data.tables import ValueRows, Values
+from rankwell.reporting import Document, render
+from rankwell.reporting.outputs.rows import render_csv, render_tsv
 
 QUERIES = ("q1", "-x", "a,b", 'say "so"', "tab\there", "two\nlines", "=1+1", "é", "")
 

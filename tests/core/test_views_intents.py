@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from rankwell import group_rankings, intent_rankings, parse_measure
-from rankwell.core.tables import Judgments
-from rankwell.core.views.aspects import GroupRankings, IntentRankings
+from rankwell.data.judged_rankings import GroupRankings, IntentRankings
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadUsage
-from rankwell.io import files
+from rankwell.io import formats as files
 from rankwell.io.mapping import find_hits
 from rankwell.measures import groups, intents
 from rankwell.store import Source

@@ -19,11 +19,11 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from rankwell import cli
-from rankwell.encoders import ENCODERS, Settings, hub, load_encoder
-from rankwell.encoders.runs import write_vectors
-from rankwell.encoders.tfidf_svd import TfidfSvd
 from rankwell.errors import BadInput, BadScore, BadUsage
 from rankwell.io.matrices import read_embeddings
+from rankwell.vectors.encoders import ENCODERS, Settings, hub, load_encoder
+from rankwell.vectors.encoders.runs import write_vectors
+from rankwell.vectors.encoders.tfidf_svd import TfidfSvd
 
 TOPICS = (
     "ship sea wave sail wind",
@@ -109,7 +109,7 @@ def test_vectors_are_those_of_scikit_learn(texts: int):
 def test_the_randomised_decomposition_finds_the_strong_axes(monkeypatch: pytest.MonkeyPatch):
     texts = corpus(400)
     exact = TfidfSvd(dimensions=4, normalize=False).fit(texts)
-    monkeypatch.setattr("rankwell.encoders.tfidf_svd._EXACT_BELOW", 0)
+    monkeypatch.setattr("rankwell.vectors.encoders.tfidf_svd._EXACT_BELOW", 0)
     found = TfidfSvd(dimensions=4, normalize=False, seed=1).fit(texts)
     again, other = (
         TfidfSvd(dimensions=4, normalize=False, seed=1).fit(texts),
@@ -125,7 +125,7 @@ def test_the_randomised_decomposition_finds_the_strong_axes(monkeypatch: pytest.
 def test_the_axes_do_not_depend_on_the_number_of_threads(
     exact_below: int, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("rankwell.encoders.tfidf_svd._EXACT_BELOW", exact_below)
+    monkeypatch.setattr("rankwell.vectors.encoders.tfidf_svd._EXACT_BELOW", exact_below)
     draw, words = random.Random(3), [f"word{number}" for number in range(400)]
     corpus = [" ".join(draw.choices(words, k=30)) for _ in range(900)]
     found: list[bytes] = []
@@ -481,7 +481,7 @@ def test_bad_usage_is_one_line_and_leaves_nothing(
 STOPPED = """
 import sys, time
 from rankwell import cli
-from rankwell.encoders.tfidf_svd import TfidfSvd
+from rankwell.vectors.encoders.tfidf_svd import TfidfSvd
 
 encode, calls = TfidfSvd.encode, []
 
@@ -541,7 +541,7 @@ KILLED_AT_THE_END = """
 import os, signal, sys
 from rankwell import cli
 from rankwell.commands import encode
-from rankwell.encoders import runs
+from rankwell.vectors.encoders import runs
 
 step = int(sys.argv.pop())
 module, name = ((runs.Path, "replace"), (encode, "write_beside"))[step]
@@ -684,7 +684,7 @@ def test_normalisation_and_dimensions_are_as_asked(minilm: str):
 KILLED = """
 import os, signal
 from rankwell import cli
-from rankwell.encoders.sentence_transformers import SentenceTransformers
+from rankwell.vectors.encoders.sentence_transformers import SentenceTransformers
 
 encode, calls = SentenceTransformers.encode, []
 

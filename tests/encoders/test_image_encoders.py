@@ -17,13 +17,13 @@ import pytest
 from PIL import Image
 
 from rankwell import cli
-from rankwell.core.code import load_object
-from rankwell.encoders import IMAGE_ENCODERS, ImageSettings, Pixels, load_image_encoder
-from rankwell.encoders.runs import encode_images
+from rankwell.data.code import load_object
 from rankwell.errors import BadInput, BadUsage, MissingExtra, NothingToEvaluate, UnknownName
 from rankwell.io.matrices import read_embeddings
-from rankwell.media.images import read_picture
 from rankwell.tasks.instances.commands.encode_images import images as encode_command
+from rankwell.vectors.encoders import IMAGE_ENCODERS, ImageSettings, Pixels, load_image_encoder
+from rankwell.vectors.encoders.runs import encode_images
+from rankwell.vectors.media.images import read_picture
 
 MEAN, STD = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
 

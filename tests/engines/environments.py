@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rankwell.locks import locked
+from rankwell.store.locks import locked
 
 ROOT = Path(__file__).resolve().parents[2]
 _FOLDER = ROOT / "build" / "full-run"

@@ -10,7 +10,7 @@ import pytest
 import rankwell
 from oracles import bounds as oracle
 from rankwell import judged_rankings
-from rankwell.core.registry import parse_measure
+from rankwell.data.registry import parse_measure
 from rankwell.evaluation.bounds import UnjudgedItems, difference_bounds, most_possible
 
 K, MOST = 3, 2
@@ -139,7 +139,7 @@ def test_folders_of_results_compare_with_the_bounds_of_the_files(tmp_path):
     ).compare()
 
     from rankwell.commands.compare import ComparedQueries, compare
-    from rankwell.experiments.comparison.data import ComparisonOptions
+    from rankwell.comparison.data import ComparisonOptions
 
     done = compare(
         str(tmp_path / "one"),

@@ -12,9 +12,9 @@ import pytest
 
 from make import grades
 from rankwell import judged_rankings
-from rankwell.core.registry import MEASURES, parse_measure
-from rankwell.core.tables import Judgments
-from rankwell.core.views.judged import JudgedRankings, expected_values
+from rankwell.data.judged_rankings import JudgedRankings, expected_values
+from rankwell.data.registry import MEASURES, parse_measure
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput
 from rankwell.evaluation.judged import constant, ideal, ideal_if_shared
 from variants import JUDGED, variants

@@ -16,19 +16,19 @@ import pytest
 
 import rankwell as rw
 from answer_forms import CONTEXT, lines, qa, squad, written
-from rankwell.core.tables import Judgments, Values
-from rankwell.core.tables.ranking import Ranking, hits_of_ranking
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.comparison.folders import from_folders
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.rankings import Ranking, hits_of_ranking
+from rankwell.data.tables import Judgments, Values
 from rankwell.evaluation.details import detail_columns, details_of
-from rankwell.experiments.comparison.folders import from_folders
 from rankwell.io.result_folder import read_results
-from rankwell.media.texts import NORMALIZERS, normalizer
-from rankwell.report.folder import FolderContent, write_folder, write_result
+from rankwell.reporting.folder import FolderContent, write_folder, write_result
 from rankwell.store import encode_id
 from rankwell.tasks.agreement.evaluation import agree
 from rankwell.tasks.answers.evaluation import evaluate_answers
 from rankwell.tasks.answers.marks import context, overlap, shortened
 from rankwell.tasks.captions.evaluation import captions
+from rankwell.vectors.media.texts import NORMALIZERS, normalizer
 
 
 def rows_of(columns: Mapping[str, Sequence[Any]] | None) -> list[dict[str, Any]]:

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import rankwell
-from rankwell.core.kernels.children import start_command
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.executors import (
+from rankwell.processes import start_command
+from rankwell.runtime.executors import (
     EXECUTORS,
     ArrayJob,
     PartCalls,
@@ -26,10 +26,10 @@ from rankwell.executors import (
     find_executor,
     slurm_ranges,
 )
-from rankwell.parts.execution import memory_size
-from rankwell.parts.plans import read_plan
-from rankwell.parts.running import part_calls
-from rankwell.parts.work import WorkFolder
+from rankwell.runtime.parts.execution import memory_size
+from rankwell.runtime.parts.plans import read_plan
+from rankwell.runtime.parts.running import part_calls
+from rankwell.runtime.parts.work import WorkFolder
 from ray_cluster import part_workers_of, wait_for
 
 SMALL = Resources(1, 64 << 20)
@@ -65,7 +65,7 @@ def test_an_array_gives_the_bytes_of_one_process(files: Path):
 
     for index in range(3):
         call(
-            "rankwell.parts.running:run_part",
+            "rankwell.runtime.parts.running:run_part",
             f'{{"work": "{(files / "work").as_posix()}", "part": {index}}}',
         )
 
@@ -139,7 +139,7 @@ def test_a_process_computes_several_parts(files: Path, monkeypatch: pytest.Monke
         batches.append([*words[2:]])
         return start_command(words, variables)
 
-    monkeypatch.setattr("rankwell.executors.processes.start_command", _start)
+    monkeypatch.setattr("rankwell.runtime.executors.processes.start_command", _start)
 
     search(files, executor="processes:1", work=str(files / "work"), shards=9)
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from benches import RUNS_ALONE, make_bench
-from rankwell.executors import slurm_ranges
+from rankwell.runtime.executors import slurm_ranges
 from ray_cluster import has_loaded, part_workers_of, wait_for
 
 pytestmark = [

@@ -19,8 +19,8 @@ import pytest
 import rankwell
 from benches import RUNS_ALONE, make_bench
 from rankwell.errors import BadUsage, MissingExtra
-from rankwell.executors import EXECUTORS, Resources
-from rankwell.executors import ray as executor_ray
+from rankwell.runtime.executors import EXECUTORS, Resources
+from rankwell.runtime.executors import ray as executor_ray
 from ray_cluster import RayCluster, two_nodes, wait_for
 from tasks.runs.run_shards import rows_of, scattered, write_judgments, write_shards
 

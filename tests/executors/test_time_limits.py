@@ -14,9 +14,9 @@ import pytest
 
 import rankwell
 from rankwell.cli import main
-from rankwell.core.kernels.children import start_command
 from rankwell.errors import BadUsage
-from rankwell.executors import EXECUTORS, ArrayJob, Resources, find_executor
+from rankwell.processes import start_command
+from rankwell.runtime.executors import EXECUTORS, ArrayJob, Resources, find_executor
 from ray_cluster import part_workers_of, wait_for
 
 posix = pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks for processes in /proc")
@@ -71,10 +71,10 @@ def test_a_part_that_always_takes_too_long_is_an_error(
 
 def test_a_process_ends_itself_when_its_time_is_over():
     script = (
-        "import time, rankwell.errors, rankwell.executors\n"
+        "import time, rankwell.errors, rankwell.runtime.executors\n"
         "rankwell.errors.slow = lambda text: time.sleep(float(text)) or text\n"
         "for text in ('0', '60'):\n"
-        "    print(rankwell.executors.call('rankwell.errors:slow', text, 2.0), flush=True)\n"
+        "    print(rankwell.runtime.executors.call('rankwell.errors:slow', text, 2.0), flush=True)\n"
     )
 
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=50)
@@ -151,7 +151,7 @@ def test_each_process_sees_its_own_gpus(tmp_path: Path, monkeypatch: pytest.Monk
         seen.append(variables["CUDA_VISIBLE_DEVICES"])
         return start_command(words, variables)
 
-    monkeypatch.setattr("rankwell.executors.processes.start_command", _start)
+    monkeypatch.setattr("rankwell.runtime.executors.processes.start_command", _start)
 
     places = [str(tmp_path / "base.npy")] * 2
     rankwell.search(*places, k=2, executor="processes:2", shards=2, gpus=2)

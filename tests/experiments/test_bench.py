@@ -25,15 +25,15 @@ from benches import GOLDEN, NOISE, RUNS_ALONE, TOML, golden_rows, make_bench
 from commanding import with_fields
 from rankwell import cli
 from rankwell.commands.compare import compare as compare_command
+from rankwell.comparison import bench
+from rankwell.comparison.bench.files import read_experiment
+from rankwell.comparison.bench.planning import input_mark, load_command
+from rankwell.comparison.bench.results import to_do
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.experiments import runner
-from rankwell.experiments.files import read_experiment
-from rankwell.experiments.runner.planning import input_mark, load_command
-from rankwell.experiments.runner.results import to_do
 from rankwell.io.result_folder import read_results
-from rankwell.report import charts
-from rankwell.report.system_formats import render_system_tables
-from rankwell.report.system_table import SystemFigure, SystemTable
+from rankwell.reporting import charts
+from rankwell.reporting.system_formats import render_system_tables
+from rankwell.reporting.system_table import SystemFigure, SystemTable
 
 compare = with_fields(compare_command)
 
@@ -51,7 +51,7 @@ def no_pictures() -> Iterator[None]:
     """Charts are most of the time, and none of what is tested here."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "rankwell.report.charts.draw_all",
+            "rankwell.reporting.charts.draw_all",
             lambda specs: [charts.Picture(b"", "") for _ in specs],
         )
         yield
@@ -178,7 +178,7 @@ def test_figures_change_only_with_the_version_of_results(finished: Path):
 
     changed = [row for row in rows if row not in json.loads(GOLDEN.read_bytes())]
     assert not changed, (
-        "figures changed: raise RESULTS_VERSION in experiments/runner/__init__.py, then "
+        "figures changed: raise RESULTS_VERSION in comparison/bench/__init__.py, then "
         "`python tests/benches.py`."
     )
     assert len(rows) == len(json.loads(GOLDEN.read_bytes()))
@@ -335,8 +335,8 @@ def test_an_option_changes_the_cells_that_have_it(folder: Path):
 def test_another_version_of_the_results_changes_everything(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    before = runner.RESULTS_VERSION
-    monkeypatch.setattr(runner, "RESULTS_VERSION", 99)
+    before = bench.RESULTS_VERSION
+    monkeypatch.setattr(bench, "RESULTS_VERSION", 99)
 
     assert waiting(folder) == dict.fromkeys(CELLS, (f"results version changed: {before} to 99",))
 
@@ -438,7 +438,7 @@ def test_progress_goes_over_the_cells_that_are_evaluated(runs: Path):
 
 def test_jobs_change_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     # Other processes draw their charts.
-    monkeypatch.setattr("rankwell.report.charts.draw_all", DRAW)
+    monkeypatch.setattr("rankwell.reporting.charts.draw_all", DRAW)
     rankwell.bench(make_bench(tmp_path / "one", RUNS_ALONE))
     result = rankwell.bench(make_bench(tmp_path / "two", RUNS_ALONE), jobs=2)
 
@@ -570,7 +570,7 @@ def test_the_same_bench_gives_the_same_bytes_wherever_it_lies(
 def test_the_hash_seed_of_python_does_not_matter(runs: Path, tmp_path: Path):
     rankwell.bench(runs, tmp_path / "here")
     code = (
-        "import sys, rankwell, rankwell.report.charts as c;"
+        "import sys, rankwell, rankwell.reporting.charts as c;"
         "c.draw_all = lambda specs: [c.Picture(b'', '') for _ in specs]; "
         "rankwell.bench(sys.argv[1], sys.argv[2])"
     )

@@ -13,9 +13,9 @@ import pytest
 import rankwell
 from benches import NOISE, RUNS_ALONE, TOML, make_bench
 from rankwell import cli
+from rankwell.comparison import pages
 from rankwell.errors import BadUsage
-from rankwell.experiments import pages
-from rankwell.report import charts
+from rankwell.reporting import charts
 
 CELLS = [
     f"{dataset}/{system}"
@@ -33,7 +33,7 @@ def no_pictures() -> Iterator[None]:
     """Charts are most of the time, and none of what is tested here."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "rankwell.report.charts.draw_all",
+            "rankwell.reporting.charts.draw_all",
             lambda specs: [charts.Picture(b"", "") for _ in specs],
         )
         yield

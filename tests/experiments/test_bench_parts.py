@@ -20,11 +20,11 @@ import pytest
 import rankwell
 from benches import RUNS_ALONE, make_bench
 from rankwell import cli
+from rankwell.comparison.parts.cells import PlacedCells
 from rankwell.errors import BadInput, BadUsage, Unfinished, UnknownName
-from rankwell.experiments.parts.cells import PlacedCells
-from rankwell.parts import KINDS
-from rankwell.parts.running import compute_part
-from rankwell.report import charts
+from rankwell.reporting import charts
+from rankwell.runtime.parts import KINDS
+from rankwell.runtime.parts.running import compute_part
 from ray_cluster import part_workers_of, wait_for
 
 DRAW = charts.draw_all
@@ -41,7 +41,7 @@ def no_pictures() -> Iterator[None]:
     """Charts are most of the time, and none of what is tested here."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "rankwell.report.charts.draw_all",
+            "rankwell.reporting.charts.draw_all",
             lambda specs: [charts.Picture(b"", "") for _ in specs],
         )
         yield
@@ -109,7 +109,7 @@ def test_cells_as_parts_give_the_files_of_one_process(whole: Path, tmp_path: Pat
 
 def test_processes_give_the_files_of_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     # Other processes draw their charts.
-    monkeypatch.setattr("rankwell.report.charts.draw_all", DRAW)
+    monkeypatch.setattr("rankwell.reporting.charts.draw_all", DRAW)
     file = make_bench(tmp_path / "inputs", RUNS_ALONE)
     rankwell.bench(file, tmp_path / "one", pages=True)
 
@@ -338,7 +338,7 @@ def test_a_cell_replaces_the_result_of_another_recipe_and_leaves_files_of_others
     rankwell.bench(runs, tmp_path / "one")
     rankwell.bench(runs, tmp_path / "parts", work=str(tmp_path / "other"))
     assert content(tmp_path / "parts") == content(tmp_path / "one")
-    assert (tmp_path / "parts/runs/low/own.txt").read_text() == "mine"
+    assert (tmp_path / "runtime/parts/runs/low/own.txt").read_text() == "mine"
 
 
 # ---- errors

@@ -11,9 +11,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rankwell.core.tables import Values
+from rankwell.comparison.data import Attribute, Origin
+from rankwell.data.tables import Values
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName
-from rankwell.experiments.comparison.data import Attribute, Origin
 from rankwell.results import compare_values
 from rankwell.stats import on_exact_grid
 from rankwell.stats.multiple_comparisons import benjamini_hochberg, holm

@@ -13,11 +13,11 @@ from commanding import with_fields
 from rankwell import cli
 from rankwell.commands.compare import compare as compare_command
 from rankwell.commands.gate import gate as gate_command
-from rankwell.core.tables import Values
+from rankwell.comparison.requirements import SummaryFigures, check_requirement, parse_requirement
+from rankwell.data.tables import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.experiments.requirements import SummaryFigures, check_requirement, parse_requirement
-from rankwell.report.folder import FolderContent, write_folder
-from rankwell.report.junit import Case, junit_text
+from rankwell.reporting.folder import FolderContent, write_folder
+from rankwell.reporting.junit import Case, junit_text
 from rankwell.stats import summarise
 
 compare = with_fields(compare_command)

@@ -40,7 +40,7 @@ QUOTATION_MARKS = [
     ),
     Case(
         "marks in query texts with a header",
-        "python: from rankwell.io.files import read_texts; "
+        "python: from rankwell.io.formats import read_texts; "
         "print(sorted(read_texts('texts.tsv').texts))",
         _WORLD,
         (0,),

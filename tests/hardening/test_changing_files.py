@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import rankwell as rw
-from rankwell.core.kernels import native
+from rankwell._native import native
 from rankwell.errors import BadInput
 from rankwell.io.reader.lines import TREC_RUN, ReadOptions, bad_line, duplicate
 from rankwell.store import Source, reading, replacing, run_files
@@ -158,7 +158,7 @@ def test_a_run_that_is_cut_while_a_bench_evaluates_it_has_no_record(
         '[[dataset]]\nname = "d"\ncommand = "evaluate"\nqrels = "qrels"\nruns = '
         '"{system}.run"\n[[system]]\nname = "s"\n'
     )
-    from rankwell.experiments.runner import planning
+    from rankwell.comparison.bench import planning
 
     def _changed(*given: object) -> str:
         Path("s.run").write_text("q1 Q0 d2 1 2.0 r\n")
@@ -176,8 +176,8 @@ def test_a_run_that_is_cut_while_a_bench_evaluates_it_has_no_record(
 
 def test_a_picture_that_changes_while_it_is_encoded_is_not_kept(tmp_path: Path):
     images = pytest.importorskip("PIL.Image")
-    from rankwell.encoders import load_image_encoder
-    from rankwell.encoders.runs import encode_images
+    from rankwell.vectors.encoders import load_image_encoder
+    from rankwell.vectors.encoders.runs import encode_images
 
     paths = [tmp_path / "a.png", tmp_path / "b.png"]
     for shade, path in enumerate(paths, 1):
@@ -198,7 +198,7 @@ def test_a_picture_that_changes_while_it_is_encoded_is_not_kept(tmp_path: Path):
 def test_a_file_that_is_cut_while_it_is_mapped_ends_with_a_sentence(tmp_path: Path):
     script = (
         "import os, pathlib, numpy as np\n"
-        "from rankwell.core.tables.arrays import map_npy\n"
+        "from rankwell.data.arrays import map_npy\n"
         "vectors = map_npy(pathlib.Path('big.npy'))\n"
         "os.truncate('big.npy', 5000)\n"
         "print(vectors.sum())\n"
@@ -221,7 +221,7 @@ def test_a_file_that_is_cut_while_it_is_mapped_ends_with_a_sentence(tmp_path: Pa
 def test_maps_of_others_keep_their_signal(tmp_path: Path):
     script = (
         "import mmap, os, pathlib, numpy as np\n"
-        "from rankwell.core.tables.arrays import map_npy\n"
+        "from rankwell.data.arrays import map_npy\n"
         "np.save('a.npy', np.eye(3)); map_npy(pathlib.Path('a.npy'))\n"
         "pathlib.Path('b').write_bytes(bytes(100000))\n"
         "stream = open('b', 'r+b'); other = mmap.mmap(stream.fileno(), 0); os.truncate('b', "

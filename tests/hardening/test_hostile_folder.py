@@ -24,8 +24,8 @@ from hardening.hostile_folder import (
     smallest_of,
     write_work,
 )
-from rankwell.core.catalogue import command_summaries
-from rankwell.core.startup import SAFE_PATH
+from rankwell.data.catalogue import command_summaries
+from rankwell.startup import SAFE_PATH
 from regression import cases
 
 DAILY = {"a measure of a file", "an executor, processes"}

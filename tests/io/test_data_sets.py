@@ -10,7 +10,7 @@ import pytest
 import rankwell
 from rankwell.cli import main
 from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName
-from rankwell.io.files import find_judgments, read_ids, read_judgments, read_ranking, read_texts
+from rankwell.io.formats import find_judgments, read_ids, read_judgments, read_ranking, read_texts
 
 QRELS = {"query-id": ["q1", "q1", "q2"], "corpus-id": ["d1", "d2", "d2"], "score": [2, 0, 1]}
 CORPUS = {

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rankwell.errors import BadInput, BadScore, DuplicateItem, UnknownName
-from rankwell.io.files import read_column
+from rankwell.io.formats import read_column
 from rankwell.io.matrices import read_embeddings
 
 ROWS, DIMENSION = 7, 5

@@ -17,10 +17,10 @@ import pytest
 import zstandard
 
 from rankwell.commands.convert import convert
-from rankwell.core.tables import Judgments
-from rankwell.core.tables.ranking import Hits, Ranking
+from rankwell.data.rankings import Hits, Ranking
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadLine, BadScore, BadUsage, DuplicateItem, UnknownName
-from rankwell.io import files
+from rankwell.io import formats as files
 from rankwell.io.formats import FORMATS
 
 QUERIES = ["7", "007", "NULL", "q,1", "é", "last"]

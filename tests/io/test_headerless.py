@@ -11,11 +11,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from rankwell.core.kernels import native
-from rankwell.core.tables import Judgments
-from rankwell.core.tables.columns import refuse_unused_columns
+from rankwell._native import native
+from rankwell.data.columns import refuse_unused_columns
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadUsage
-from rankwell.io import files
+from rankwell.io import formats as files
 from rankwell.io.formats import Request
 from rankwell.io.shards import find_hits_in_shards
 

@@ -28,13 +28,19 @@ import rankwell as rw
 from rankwell.cli import main
 from rankwell.documents import parse_json
 from rankwell.errors import BadInput
-from rankwell.io.columns import read_list, read_number_list, read_numbers
-from rankwell.io.files import read_as, read_column, read_judgments, read_ranking, read_texts
-from rankwell.io.formats import Request
+from rankwell.io.formats import (
+    Request,
+    read_as,
+    read_column,
+    read_judgments,
+    read_ranking,
+    read_texts,
+)
 from rankwell.io.matrices import read_embeddings
-from rankwell.media.images import read_picture
+from rankwell.io.records import read_list, read_number_list, read_numbers
 from rankwell.store import Source
 from rankwell.tasks.answers.formats import read_questions
+from rankwell.vectors.media.images import read_picture
 
 QRELS = "q 0 a 1\nq 0 b 0\n"
 RUN = "q Q0 a 1 2 t\nq Q0 b 2 1 t\n"

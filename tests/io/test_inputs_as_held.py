@@ -15,9 +15,9 @@ import pytest
 
 import rankwell
 from rankwell.cli import main
-from rankwell.core.tables import Judgments
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadScore, BadUsage, UnknownName
-from rankwell.io.files import (
+from rankwell.io.formats import (
     check_ranking,
     find_hits,
     find_judgments,

@@ -15,11 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankwell.core.kernels import native
-from rankwell.core.tables import Judgments
-from rankwell.core.tables.ranking import Hits
+from rankwell._native import native
+from rankwell.data.rankings import Hits
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem
-from rankwell.io.reader import plain, scan
+from rankwell.io.reader import lines as plain
+from rankwell.io.reader import scan
 from rankwell.io.reader.lines import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions, read_rows
 from rankwell.store import Source
 

@@ -8,7 +8,7 @@ import pytest
 
 import rankwell as rw
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem
-from rankwell.io.files import find_judgments, read_judgments, read_ranking
+from rankwell.io.formats import find_judgments, read_judgments, read_ranking
 
 NAMED = """# LETOR 4.0
 2 qid:10 1:0.5 25:3.5 #docid = GX-1 inc = 1 prob = 0.02

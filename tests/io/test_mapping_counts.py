@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankwell import judged_rankings
-from rankwell.core.kernels import native
-from rankwell.core.tables import Judgments
+from rankwell._native import native
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput
-from rankwell.io import files
+from rankwell.io import formats as files
 from rankwell.io.mapping import _FEW as FEW
 from rankwell.io.mapping import place_scores
 

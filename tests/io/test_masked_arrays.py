@@ -8,7 +8,7 @@ import pytest
 import rankwell as rw
 from rankwell.errors import BadInput, BadScore
 from rankwell.integrations.sklearn import RankingMetric
-from rankwell.io.files import read_texts
+from rankwell.io.formats import read_texts
 
 
 def _masked(*shape: int) -> Any:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankwell.core.kernels import native
-from rankwell.core.tables import Judgments
+from rankwell._native import native
+from rankwell.data.tables import Judgments
 from rankwell.io.reader import scan_columns
 from rankwell.io.reader.lines import ReadOptions
 

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from fuzzing import compiled_lines as fuzz_reader
-from rankwell.core.kernels import native
-from rankwell.core.tables import Judgments
-from rankwell.core.tables.ranking import Hits
+from rankwell._native import native
+from rankwell.data.rankings import Hits
+from rankwell.data.tables import Judgments
 from rankwell.errors import RankwellError
-from rankwell.io import files as io
+from rankwell.io import formats as io
 from rankwell.io import reader
 from rankwell.io.formats import Request
 from rankwell.io.reader import Scan, read_judged_rows, scan_columns

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from rankwell.core.kernels import native
-from rankwell.core.tables import Judgments
+from rankwell._native import native
+from rankwell.data.tables import Judgments
 from rankwell.io.formats import Request
-from rankwell.io.reader import Scan, plain, read_judged_rows
+from rankwell.io.reader import Scan, read_judged_rows
+from rankwell.io.reader import lines as plain
 from rankwell.io.reader.lines import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions
 from rankwell.io.trec import read_judgments
 from rankwell.store import Source, decode_id

@@ -9,10 +9,10 @@ import pytest
 
 from fuzzing import compiled_lines as lines
 from fuzzing import compiled_lists
-from rankwell.core.kernels import native
+from rankwell._native import native
 from rankwell.io.formats import FORMATS, Request
+from rankwell.io.reader import Irregular, ListScan
 from rankwell.io.reader.lines import TREC_RUN, ReadOptions
-from rankwell.io.reader.lists import Irregular, ListScan
 from rankwell.store import Source
 
 pytestmark = pytest.mark.skipif(

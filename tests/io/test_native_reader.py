@@ -16,12 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzzing import compiled_lines as fuzz_reader
-from rankwell.core.kernels import native
-from rankwell.core.tables import TIE_RULES, Judgments
-from rankwell.core.tables.ranking import Hits
+from rankwell._native import native
+from rankwell.data.rankings import Hits
+from rankwell.data.tables import TIE_RULES, Judgments
 from rankwell.errors import DuplicateItem, RankwellError
 from rankwell.io import reader
-from rankwell.io.reader import Scan, plain, scan
+from rankwell.io.reader import Scan, scan
+from rankwell.io.reader import lines as plain
 from rankwell.io.reader.lines import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions
 from rankwell.store import Source
 from test_kernels import Memory, awkward, same_bytes, with_line

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankwell.core.kernels import native
-from rankwell.core.tables import TIE_RULES, Judgments
-from rankwell.core.tables.shared_hits import (
+from rankwell._native import native
+from rankwell.data.shared_hits import (
     SharedCounts,
     SharedQueries,
     count_shared,
     item_prints,
     shared_queries,
 )
+from rankwell.data.tables import TIE_RULES, Judgments
 from rankwell.errors import BadScore
 from rankwell.io.formats import FORMATS, Request
 from rankwell.io.reader import COLLECT, new_table, new_worker

@@ -15,7 +15,9 @@ import numpy as np
 import pytest
 
 from rankwell.errors import BadInput
-from rankwell.io import columns, files, matrices
+from rankwell.io import formats as files
+from rankwell.io import matrices
+from rankwell.io import records as columns
 from rankwell.store import Head, Source
 
 QRELS = "1 0 a 1\n2 0 b 1\n"
@@ -304,7 +306,7 @@ def test_judgments_may_have_a_long_text_in_the_first_object(tmp_path: Path):
 def test_an_object_that_never_ends_is_read_no_further_than_to_a_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("rankwell.store.heads._LONGEST_OBJECT", 1 << 17)
+    monkeypatch.setattr("rankwell.store.places._LONGEST_OBJECT", 1 << 17)
     file = tmp_path / "documents.jsonl"
     file.write_text('{"text": "' + "x" * 2_000_000 + '", "id": "a"}\n')
     head = Head.of(Source(file))

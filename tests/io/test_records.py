@@ -11,10 +11,9 @@ import pandas as pd
 import pytest
 
 from rankwell.errors import BadInput
-from rankwell.io.columns import read_numbers
-from rankwell.io.files import find_judgments, read_ranking
+from rankwell.io.formats import find_judgments, read_ranking
 from rankwell.io.positives import Sides, read_positives
-from rankwell.io.records import load
+from rankwell.io.records import load, read_numbers
 from rankwell.tasks.answers.formats import read_predictions, read_questions
 from rankwell.tasks.clips.formats import read_annotations, read_text_queries
 from rankwell.tasks.instances.formats import read_images

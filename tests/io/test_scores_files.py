@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankwell.core.tables.matrices import Positions, Positives, Scores
+from rankwell.data.matrices import Positions, Positives, Scores
 from rankwell.errors import BadInput, BadScore, DuplicateItem, UnknownName
 from rankwell.io.column_tables.table import ColumnTable
 from rankwell.io.formats import formats

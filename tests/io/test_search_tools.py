@@ -7,7 +7,7 @@ import pytest
 
 import rankwell as rw
 from rankwell.errors import BadInput, BadUsage, DuplicateItem
-from rankwell.io import files
+from rankwell.io import formats as files
 
 TEXTS = {"q1": 'red "dress", size 36', "q2": "Schuhe – größer\nals 40"}
 GRADES = {"q1": {"d1": 3.0, "d, 2": 0.0}, "q2": {"d1": 0.5}}

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from rankwell.commands.convert import convert
-from rankwell.core.tables import Judgments
-from rankwell.core.tables.columns import choose_columns, likelihood
+from rankwell.data.columns import choose_columns, likelihood
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadScore, UnknownName
-from rankwell.io import files as io
+from rankwell.io import formats as io
 from rankwell.io.formats import FORMATS, SURE, Request, formats
 from rankwell.store import Head, Source
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from rankwell.core.kernels import native
-from rankwell.core.tables import Judgments
+from rankwell._native import native
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadLine, DuplicateItem
-from rankwell.io import files as io
+from rankwell.io import formats as io
 from rankwell.io.formats import Request
 from rankwell.io.trec import read_judgments, read_preferences, write_judgments
 from rankwell.store import Source

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankwell.core.tables import Judgments
-from rankwell.core.tables.ranking import Ranking
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.rankings import Ranking
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io import mapping, trec
-from rankwell.io.files import check_ranking, find_hits
+from rankwell.io.formats import check_ranking, find_hits
 from rankwell.store import Source
 
 RUN = b"7 Q0 b 1 2.5 x\n\n7 Q0 a 2 -1e-3 x\n10 Q0 a 1 3 x\n"

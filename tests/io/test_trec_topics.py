@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from rankwell.errors import BadInput, BadLine
-from rankwell.io import files
+from rankwell.io import formats as files
 from rankwell.io.formats import Request
 
 SGML = """<top>

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankwell.core.registry import parse_measure
-from rankwell.core.tables import Judgments
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.registry import parse_measure
+from rankwell.data.tables import Judgments
 from rankwell.io.mapping import find_hits
 
 pytrec_eval = pytest.importorskip("pytrec_eval")

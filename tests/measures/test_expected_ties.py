@@ -13,7 +13,7 @@ import pytest
 
 from make import grades
 from rankwell import judged_rankings
-from rankwell.core.registry import MEASURES
+from rankwell.data.registry import MEASURES
 from variants import JUDGED, join, variants, world_of
 
 SPREAD = [name for name in JUDGED if MEASURES[name].expected not in (None, MEASURES[name].function)]

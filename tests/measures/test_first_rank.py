@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from rankwell import judged_rankings
-from rankwell.core.kernels.resamples import over_resamples
-from rankwell.core.registry import MEASURES, parse_measure
-from rankwell.core.tables import Judgments, Values
-from rankwell.core.tables.ranking import Hits
-from rankwell.core.views.judged import JudgedRankings
+from rankwell._native.resamples import over_resamples
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.rankings import Hits
+from rankwell.data.registry import MEASURES, parse_measure
+from rankwell.data.tables import Judgments, Values
 from rankwell.errors import BadUsage
 from rankwell.evaluation.clip4clip_ties import multiplied
 from rankwell.measures.first_rank import averaged

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from make import shuffled
-from rankwell.core.registry import MEASURES, Measure
+from rankwell.data.registry import MEASURES, Measure
 from variants import JUDGED, Pairs, by_query, join, simplest
 
 ITEMS = st.sampled_from(["a", "b", "c", "d", "e", "f", "g", "h", "ö", "\udce9"])

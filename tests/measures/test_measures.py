@@ -20,7 +20,7 @@ import pytest
 
 import oracles
 from make import shuffled
-from rankwell.core.registry import MEASURES, parse_measure
+from rankwell.data.registry import MEASURES, parse_measure
 from variants import NAMES, by_query, entry_of, maker_of, options, simplest, variants, world_of
 
 LAWS = ("bounds", "empty", "unjudged tail", "swap for the better")

@@ -8,10 +8,9 @@ import pytest
 
 from oracles import preferences as oracles
 from rankwell import parse_measure, preference_rankings
-from rankwell.core.views.preferences import PreferenceRankings, Preferences
+from rankwell.data.preferences import PreferenceRankings, Preferences
 from rankwell.errors import BadInput, DuplicateItem
-from rankwell.io.files import find_hits
-from rankwell.io.formats import Request
+from rankwell.io.formats import Request, find_hits
 from rankwell.io.trec import read_judgments, read_preferences
 from rankwell.measures import preferences as measures
 from rankwell.store import Source

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from rankwell import judged_rankings, parse_measure
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.errors import BadInput, BadUsage
-from rankwell.io.files import find_hits, read_judgments
+from rankwell.io.formats import find_hits, read_judgments
 from rankwell.measures import cwl
 from rankwell.store import Source
 

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from rankwell.media.contact_sheet import Sheet, Tile, picture_columns, pictured, sheets_of
-from rankwell.media.contact_sheet.drawing import COLOURS, draw_sheet, write_sheets
-from rankwell.media.contact_sheet.letters import Letters
-from rankwell.media.images import Thumbnails, read_picture
+from rankwell.vectors.media.contact_sheet import Sheet, Tile, picture_columns, pictured, sheets_of
+from rankwell.vectors.media.contact_sheet.drawing import COLOURS, draw_sheet, write_sheets
+from rankwell.vectors.media.contact_sheet.letters import Letters
+from rankwell.vectors.media.images import Thumbnails, read_picture
 
 GREEN, RED, BLUE = ((*bytes.fromhex(COLOURS[name][1:]),) for name in ("right", "wrong", "query"))
 LONG = (
@@ -163,7 +163,7 @@ def test_text_stands_out_from_the_ground():
 
 
 def test_sheets_have_the_palette_of_the_page():
-    style = (files("rankwell.report.page") / "assets/base.css").read_text(encoding="utf-8")
+    style = (files("rankwell.reporting.page") / "assets/base.css").read_text(encoding="utf-8")
     page = dict(re.findall(r"--([\w-]+): light-dark\((#\w{6}),", style))
     names = {"ground": "ground", "card": "faint", "ink": "ink", "quiet": "quiet", "query": "accent"}
     names |= {"right": "good", "wrong": "bad", "unjudged": "unknown"}

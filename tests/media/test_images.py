@@ -14,7 +14,7 @@ from PIL import Image, TiffImagePlugin
 
 from make import touch
 from rankwell.errors import BadInput, MissingExtra
-from rankwell.media.images import Thumbnails, data_uri, list_media, locate, read_picture
+from rankwell.vectors.media.images import Thumbnails, data_uri, list_media, locate, read_picture
 
 RED, GREEN, BLUE, WHITE = (200, 30, 20), (20, 160, 40), (30, 40, 200), (255, 255, 255)
 
@@ -188,7 +188,7 @@ def test_the_middle_frame_of_a_video_is_shown_in_its_colours(
 
 def test_a_video_that_cannot_tell_its_length_is_counted(tmp_path: Path, monkeypatch):
     write_video(tmp_path / "a.mp4", 9)
-    from rankwell.media import images
+    from rankwell.vectors.media import images
 
     monkeypatch.setattr(images, "_jump", lambda opencv, path: None)
 
@@ -429,7 +429,7 @@ def test_thumbnails_keep_a_few_and_read_the_others_again(tmp_path: Path):
 
 
 def test_pictures_are_loaded_only_when_they_are_read():
-    code = "import sys, rankwell.media.images; print(sorted(sys.modules))"
+    code = "import sys, rankwell.vectors.media.images; print(sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert not {"PIL", "cv2", "numpy"} & set(done.stdout.split("'"))

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rankwell.media import python_docs
-from rankwell.media.python_docs import Entry, first_sentence, words
+from rankwell.vectors.media import python_docs
+from rankwell.vectors.media.python_docs import Entry, first_sentence, words
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +152,7 @@ def test_the_first_sentence_passes_over_signatures_and_titles(doc: str, sentence
 
 def test_reading_prints_nothing_and_runs_no_library_module_with_effects(tmp_path: Path):
     code = (
-        "import sys; from rankwell.media import python_docs; python_docs.modules(); "
+        "import sys; from rankwell.vectors.media import python_docs; python_docs.modules(); "
         "python_docs.functions(); "
         "loaded = {'antigravity', 'this', 'webbrowser', 'turtle', 'idlelib', 'readline', "
         "'test'} & set(sys.modules); "
@@ -166,7 +166,7 @@ def test_a_users_file_with_a_librarys_name_is_neither_run_nor_read(tmp_path: Pat
     for name in ("this", "sched", "cmath"):
         (tmp_path / f"{name}.py").write_text('"""Mine."""\nraise SystemExit("it ran")\n')
     code = (
-        "from rankwell.media import python_docs; print([e.title for e in python_docs.modules() if "
+        "from rankwell.vectors.media import python_docs; print([e.title for e in python_docs.modules() if "
         "e.id == 'sched'])"
     )
 
@@ -176,7 +176,7 @@ def test_a_users_file_with_a_librarys_name_is_neither_run_nor_read(tmp_path: Pat
 @pytest.mark.slow
 def test_two_interpreters_with_other_hashes_read_the_same(tmp_path: Path):
     code = (
-        "import hashlib; from rankwell.media import python_docs; "
+        "import hashlib; from rankwell.vectors.media import python_docs; "
         "print(hashlib.sha256(repr((python_docs.modules(), "
         "python_docs.functions())).encode()).hexdigest())"
     )

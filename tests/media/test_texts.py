@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 
 from oracles import answers
 from rankwell.errors import UnknownName
-from rankwell.media.texts import CONTAINMENTS, NORMALIZERS, containment, normalize_all, normalizer
+from rankwell.vectors.media.texts import (
+    CONTAINMENTS,
+    NORMALIZERS,
+    containment,
+    normalize_all,
+    normalizer,
+)
 
 WORDS = [
     *(

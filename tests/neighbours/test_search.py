@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.neighbours import neighbours, rank_counts
+from rankwell._native.similarity import Space, score_pairs
 from rankwell.cli import main
-from rankwell.core.kernels.similarity import Space, score_pairs
-from rankwell.core.tables.matrices import Embeddings
+from rankwell.data.matrices import Embeddings
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, MissingExtra, UnknownName
-from rankwell.io.files import read_ranking
-from rankwell.neighbours import BACKENDS, Groups, TopK, passes, ranks_of, search
+from rankwell.io.formats import read_ranking
+from rankwell.vectors.neighbours import BACKENDS, Groups, TopK, passes, ranks_of, search
 
 METRICS = ("cosine", "dot", "l2")
 DAILY_COSINE = ["cosine", *(pytest.param(metric, marks=pytest.mark.slow) for metric in METRICS[1:])]
@@ -360,7 +360,7 @@ class Counting(np.ndarray):
 
 @pytest.mark.parametrize("metric", DAILY_COSINE)
 def test_a_gallery_is_read_once_for_all_queries_that_fit_the_memory(metric, monkeypatch):
-    monkeypatch.setattr("rankwell.core.kernels.sweep._READY_BYTES", 1 << 14)
+    monkeypatch.setattr("rankwell._native.similarity._READY_BYTES", 1 << 14)
     rng = np.random.default_rng(21)
     items, queries = (
         rng.standard_normal((3000, 8), dtype=np.float32),
@@ -408,7 +408,7 @@ def test_counting_stays_in_float32_while_the_share_of_products_in_doubt_is_small
             made.append(double)
             super().__init__(*tables, double=double)
 
-    monkeypatch.setattr("rankwell.neighbours.Space", Watched)
+    monkeypatch.setattr("rankwell.vectors.neighbours.Space", Watched)
     rng = np.random.default_rng(22)
     common = shared * rng.standard_normal(96, dtype=np.float32)
     items, queries = (

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from oracles.tensor_cores import MODELS, dot
-from rankwell.core.kernels.similarity import Space, score_pairs
-from rankwell.core.tables.matrices import Embeddings
+from rankwell._native.similarity import Space, score_pairs
+from rankwell.data.matrices import Embeddings
 from rankwell.errors import BadInput, BadUsage
-from rankwell.neighbours import Groups, ranks_of, search
+from rankwell.vectors.neighbours import Groups, ranks_of, search
 
 torch = pytest.importorskip("torch")
 if importlib.util.find_spec("torch") is not None:
-    from rankwell.neighbours.torch_device import gallery, sweep, vectors
+    from rankwell.vectors.neighbours.torch_device import gallery, sweep, vectors
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 METRICS = ("cosine", "dot", "l2")
@@ -321,7 +321,7 @@ def test_the_kernels_compile_for_tensor_cores_and_fit_their_shared_memory(
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
 
-    from rankwell.neighbours.torch_device import fused
+    from rankwell.vectors.neighbours.torch_device import fused
 
     types, sizes, options = KERNELS[name]
     if capability < 90 and "copy engine" in name:
@@ -355,9 +355,9 @@ def test_the_kernels_compile_for_tensor_cores_and_fit_their_shared_memory(
 KERNEL = """
 import sys
 import numpy as np
-from rankwell.neighbours import Groups, search
+from rankwell.vectors.neighbours import Groups, search
 import torch
-from rankwell.neighbours.torch_device import fused, vectors
+from rankwell.vectors.neighbours.torch_device import fused, vectors
 
 launches, append, prune = {"append": 0, "prune": 0}, fused.append, fused.prune
 

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from neighbours.test_torch_device import DTYPES, METRICS, counts, hostile, lists, made
-from rankwell.core.kernels.similarity import Space, score_pairs
-from rankwell.core.tables.matrices import Embeddings
-from rankwell.neighbours import Groups
+from rankwell._native.similarity import Space, score_pairs
+from rankwell.data.matrices import Embeddings
+from rankwell.vectors.neighbours import Groups
 
 torch = pytest.importorskip("torch")
 if not torch.cuda.is_available():
     pytest.skip("there is no GPU that torch can use", allow_module_level=True)
 
-from rankwell.neighbours.torch_device import fused, gallery, vectors  # noqa: E402
+from rankwell.vectors.neighbours.torch_device import fused, gallery, vectors  # noqa: E402
 
 
 @pytest.fixture(params=["kernel", "kernel without copy engine", "eager"])

@@ -36,7 +36,7 @@ export default [
   },
   {files: ["src/**/*.js"], languageOptions: {globals: globals.browser}},
   {
-    files: ["src/rankwell/report/page/assets/*.js", "src/rankwell/tasks/*/page.js", "src/rankwell/tasks/*/assets/*.js"],
+    files: ["src/rankwell/reporting/page/assets/*.js", "src/rankwell/tasks/*/page.js", "src/rankwell/tasks/*/assets/*.js"],
     ignores: ["**/words.js", "**/terms.js"],
     rules: {"no-restricted-syntax": ["error", ...NO_SENTENCES]},
   },

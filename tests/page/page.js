@@ -98,4 +98,4 @@ export function load(path) {
   return import(new URL(`../../src/rankwell/${path}`, import.meta.url).href);
 }
 
-export const ASSETS = "report/page/assets";
+export const ASSETS = "reporting/page/assets";

@@ -12,9 +12,9 @@ import rankwell
 from hub import Hub, hub
 from rankwell.cli import main
 from rankwell.errors import BadInput, BadUsage, Unfinished
-from rankwell.neighbours import TopK
-from rankwell.parts.running import compute_part
+from rankwell.runtime.parts.running import compute_part
 from rankwell.store import remote
+from rankwell.vectors.neighbours import TopK
 from vector_files import fbin, fvecs, npy
 
 VECTORS = np.random.default_rng(7).integers(1, 5, size=(4000, 8)).astype(np.float32)

@@ -20,11 +20,11 @@ from buckets import Bucket
 from commanding import with_fields
 from rankwell.commands.encode import encode
 from rankwell.commands.part import part
-from rankwell.encoders import tfidf_svd
 from rankwell.errors import BadInput, BadUsage
-from rankwell.parts import encode as encoding
-from rankwell.parts.running import compute_part
-from rankwell.parts.work import WorkFolder
+from rankwell.runtime.parts import encode as encoding
+from rankwell.runtime.parts.running import compute_part
+from rankwell.runtime.parts.work import WorkFolder
+from rankwell.vectors.encoders import tfidf_svd
 
 run, show = with_fields(encode), with_fields(part)
 MODEL = {"model": "tfidf-svd:6", "batch_size": 1}
@@ -210,7 +210,7 @@ def test_a_damaged_part_that_another_machine_makes_again_is_part_of_a_mixture(te
 def test_of_a_part_that_two_machines_have_made_one_is_kept(
     texts: Path, puts: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("rankwell.parts.plans.probe", lambda _: puts)
+    monkeypatch.setattr("rankwell.runtime.parts.plans.probe", lambda _: puts)
     options = computed(texts, {0: OLD, 2: OLD})
     keep = WorkFolder.keep
 

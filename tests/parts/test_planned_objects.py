@@ -12,8 +12,8 @@ import pytest
 import rankwell
 from buckets import Bucket
 from rankwell.errors import BadInput, BadScore, DuplicateItem, Unfinished
-from rankwell.parts.tables import ObjectEmbeddings, planned_embeddings
 from rankwell.results import Results
+from rankwell.runtime.parts.tables import ObjectEmbeddings, planned_embeddings
 from rankwell.store import remote
 from vector_files import fbin, fvecs, npy
 

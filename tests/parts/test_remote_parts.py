@@ -12,13 +12,13 @@ import pytest
 import rankwell
 from buckets import SECRET, Bucket
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, Unfinished
-from rankwell.neighbours import TopK
-from rankwell.parts.places import place_of
-from rankwell.parts.plans import read_plan
-from rankwell.parts.running import compute_part
-from rankwell.parts.vectors import VectorFiles
-from rankwell.parts.work import WorkFolder
+from rankwell.runtime.parts.places import place_of
+from rankwell.runtime.parts.plans import read_plan
+from rankwell.runtime.parts.running import compute_part
+from rankwell.runtime.parts.vectors import VectorFiles
+from rankwell.runtime.parts.work import WorkFolder
 from rankwell.store import remote
+from rankwell.vectors.neighbours import TopK
 from vector_files import fbin, fvecs, npy
 
 VECTORS = np.random.default_rng(7).integers(1, 5, size=(4000, 8)).astype(np.float32)

@@ -15,13 +15,13 @@ from oracles.neighbours import neighbours
 from rankwell.commands import search as truth
 from rankwell.commands.search import search as command
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, UnknownName
-from rankwell.neighbours import TopK
-from rankwell.parts import KINDS, Limits
-from rankwell.parts import lists as kind
-from rankwell.parts import vectors as vectors_of_parts
-from rankwell.parts.ids import Ids
-from rankwell.parts.vectors import VectorFiles
+from rankwell.runtime.parts import KINDS, Limits
+from rankwell.runtime.parts import lists as kind
+from rankwell.runtime.parts import vectors as vectors_of_parts
+from rankwell.runtime.parts.ids import Ids
+from rankwell.runtime.parts.vectors import VectorFiles
 from rankwell.store import decode_id
+from rankwell.vectors.neighbours import TopK
 from vector_files import fbin, fvecs, npy
 
 METRICS = ("cosine", "dot", "l2")

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from rankwell.errors import BadUsage
-from rankwell.parts import KINDS, Cut, PartContent, PartInputs, PartKind, SecondRound
-from rankwell.parts.execution import run_in_parts
-from rankwell.parts.options import PartOptions, PartOutcome
-from rankwell.parts.running import compute_part
+from rankwell.runtime.parts import KINDS, Cut, PartContent, PartInputs, PartKind, SecondRound
+from rankwell.runtime.parts.execution import run_in_parts
+from rankwell.runtime.parts.options import PartOptions, PartOutcome
+from rankwell.runtime.parts.running import compute_part
 
 
 def cut(options, _) -> Cut:

@@ -15,14 +15,14 @@ import pytest
 
 import rankwell
 from part_jobs import JOBS, files, typed
-from rankwell.experiments.parts.cells import PlacedCells
-from rankwell.parts import plans
-from rankwell.parts.arrays import PartArrays
-from rankwell.parts.lists import MOST_MERGED, PartGrid, merged_blocks
-from rankwell.parts.places import WorkPlace, place_of
-from rankwell.parts.plans import read_plan
-from rankwell.parts.running import compute_part
-from rankwell.parts.work import Measured, WorkFolder
+from rankwell.comparison.parts.cells import PlacedCells
+from rankwell.runtime.parts import plans
+from rankwell.runtime.parts.execution import PartArrays
+from rankwell.runtime.parts.lists import MOST_MERGED, PartGrid, merged_blocks
+from rankwell.runtime.parts.places import WorkPlace, place_of
+from rankwell.runtime.parts.plans import read_plan
+from rankwell.runtime.parts.running import compute_part
+from rankwell.runtime.parts.work import Measured, WorkFolder
 
 WORK = {"folder": "work", "bucket": "s3://bucket/work"}
 
@@ -200,7 +200,7 @@ def test_a_cell_that_failed_may_be_removed_by_another_command(
 ):
     monkeypatch.chdir(tmp_path)
     words = [word.format("{}") for word in JOBS["bench"]()]
-    monkeypatch.setattr("rankwell.experiments.parts.cells.evaluate_cell", lambda *_: "no luck")
+    monkeypatch.setattr("rankwell.comparison.parts.cells.evaluate_cell", lambda *_: "no luck")
     forget, removed = PlacedCells.forget_failed, list[str]()
 
     def _forget(cells: PlacedCells) -> None:

@@ -13,9 +13,9 @@ import pytest
 
 import rankwell
 from rankwell.errors import BadInput, BadUsage
-from rankwell.parts import places
-from rankwell.parts.running import compute_part
-from rankwell.parts.work import MOST_RECORD
+from rankwell.runtime.parts import places
+from rankwell.runtime.parts.running import compute_part
+from rankwell.runtime.parts.work import MOST_RECORD
 from rankwell.store import Source
 
 

@@ -19,11 +19,11 @@ import rankwell
 from buckets import SECRET, Bucket
 from part_jobs import JOBS, files, typed
 from rankwell.errors import Unfinished
-from rankwell.parts.places import WorkPlace, place_of
-from rankwell.parts.plans import read_plan
-from rankwell.parts.running import compute_part
-from rankwell.parts.work import WorkFolder
 from rankwell.results import Results
+from rankwell.runtime.parts.places import WorkPlace, place_of
+from rankwell.runtime.parts.plans import read_plan
+from rankwell.runtime.parts.running import compute_part
+from rankwell.runtime.parts.work import WorkFolder
 from rankwell.store import remote
 
 WORK = "s3://bucket/work"
@@ -280,7 +280,7 @@ def test_no_space_for_drafts_of_a_bucket_is_one_sentence(
 
     run = start(job)
     with monkeypatch.context() as patch:
-        patch.setattr("rankwell.parts.buckets.write_draft", _full)
+        patch.setattr("rankwell.runtime.parts.places.write_draft", _full)
         code, _, error = run()
 
     assert code == 2
@@ -363,7 +363,7 @@ def test_the_failure_of_a_part_of_the_second_round_is_noted_in_the_bucket(
     run("--executor", "array")
     with monkeypatch.context() as patch:
         patch.setattr(
-            "rankwell.parts.comparing.count_pairs",
+            "rankwell.runtime.parts.comparing.count_pairs",
             lambda *_, **__: (_ for _ in ()).throw(MemoryError()),
         )
         code, _, error = typed("part", f"{WORK}/second", "1")
@@ -384,7 +384,7 @@ def test_a_cell_that_failed_is_forgotten_in_the_bucket_and_tried_again(
 ):
     run = start("bench")
     with monkeypatch.context() as patch:
-        patch.setattr("rankwell.experiments.parts.cells.evaluate_cell", lambda *_: "no luck")
+        patch.setattr("rankwell.comparison.parts.cells.evaluate_cell", lambda *_: "no luck")
         failed = run()
     names = sorted(place_of(WORK).listing())
 

@@ -132,7 +132,7 @@ def statistics(rng: Random) -> Iterator[Difference | None]:
 def answers(rng: Random) -> Iterator[Difference | None]:
     """Drawn texts through every normaliser that has a script."""
     from oracles import answers as scripts
-    from rankwell.media.texts import NORMALIZERS
+    from rankwell.vectors.media.texts import NORMALIZERS
 
     parts = [
         rng.choice(WORDS) if rng.random() < 0.3 else rng.choice(LETTERS)
@@ -147,7 +147,7 @@ def answers(rng: Random) -> Iterator[Difference | None]:
 def neighbours(rng: Random) -> Iterator[Difference | None]:
     """The nearest neighbours of drawn integer vectors by every exact metric."""
     from oracles.neighbours import neighbours as plain
-    from rankwell.neighbours import search
+    from rankwell.vectors.neighbours import search
 
     draw = np.random.default_rng(rng.getrandbits(60))
     base = draw.integers(-2, 3, (rng.randint(2, 40), rng.randint(1, 6))).astype(np.float32)

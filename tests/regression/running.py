@@ -250,7 +250,7 @@ def _measurements() -> Generator[None]:
     import resource
     import time
 
-    from rankwell.core.kernels import workers
+    from rankwell import threads
     from rankwell.tasks.retrieve import hosts, measuring
 
     clock, processor, usage, ticks = (
@@ -259,7 +259,7 @@ def _measurements() -> Generator[None]:
         resource.getrusage,
         threading.local(),
     )
-    named, kind, count, machine = platform.platform, platform.machine, os.cpu_count, workers.machine
+    named, kind, count, machine = platform.platform, platform.machine, os.cpu_count, threads.machine
 
     def read() -> float:
         if not sys._getframe(1).f_globals.get("__name__", "").startswith("rankwell."):  # pyright: ignore[reportPrivateUsage]
@@ -271,7 +271,7 @@ def _measurements() -> Generator[None]:
     resource.getrusage = lambda who: types.SimpleNamespace(ru_maxrss=512 * 1024)
     measuring.ProcessHost = hosts.LocalHost  # pyright: ignore[reportAttributeAccessIssue]
     platform.platform, platform.machine, os.cpu_count = lambda: "Linux", lambda: "x86_64", lambda: 2
-    workers.machine = lambda: {
+    threads.machine = lambda: {
         "system": "Linux",
         "processor": "x86_64",
         "processors": 2,
@@ -286,7 +286,7 @@ def _measurements() -> Generator[None]:
             usage,
             count,
         )
-        platform.platform, platform.machine, workers.machine = named, kind, machine
+        platform.platform, platform.machine, threads.machine = named, kind, machine
         measuring.ProcessHost = hosts.ProcessHost
 
 

@@ -13,9 +13,9 @@ import pytest
 
 import rankwell
 from rankwell import cli
-from rankwell.core.options import overwriting
+from rankwell.data.options import overwriting
 from rankwell.errors import BadInput, BadUsage
-from rankwell.report.drafts import keeping
+from rankwell.reporting.drafts import keeping
 from rankwell.store import write_text
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 a 1\n"
@@ -250,7 +250,7 @@ def test_a_comparison_without_room_for_its_page_leaves_nothing(folder: Path, mon
     def _no_room(*_: object) -> None:
         raise BadInput("report.html cannot be written (No space left on device)")
 
-    monkeypatch.setattr("rankwell.experiments.pages.write_page", _no_room)
+    monkeypatch.setattr("rankwell.comparison.pages.write_page", _no_room)
 
     assert run(monkeypatch, "compare out other -o both") == 2
     assert "No space left" in capsys.readouterr().err
@@ -259,7 +259,10 @@ def test_a_comparison_without_room_for_its_page_leaves_nothing(folder: Path, mon
 
 @pytest.mark.parametrize(
     "step",
-    ["rankwell.report.folder:write_parquet:0", *(f"pathlib:replace:{n}" for n in (0, 3, 6, 8, 10))],
+    [
+        "rankwell.reporting.folder:write_parquet:0",
+        *(f"pathlib:replace:{n}" for n in (0, 3, 6, 8, 10)),
+    ],
 )
 def test_a_killed_result_is_not_read_and_the_next_one_leaves_nothing_of_it(
     step: str, folder: Path, monkeypatch, capsys
@@ -298,7 +301,7 @@ def test_two_writers_of_one_folder_leave_one_result(folder: Path, monkeypatch):
 HOLDER = """
 import sys, time
 from pathlib import Path
-from rankwell.locks import locked
+from rankwell.store.locks import locked
 
 with locked(Path("out")):
     print("held", flush=True)
@@ -309,7 +312,7 @@ with locked(Path("out")):
 def test_a_folder_that_another_process_writes_stays_and_the_message_names_it(
     folder: Path, monkeypatch, capsys
 ):
-    monkeypatch.setattr("rankwell.report.drafts._PATIENCE", 0.2)
+    monkeypatch.setattr("rankwell.reporting.drafts._PATIENCE", 0.2)
     before = content(folder / "out")
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER], stdout=subprocess.PIPE, text=True
@@ -340,7 +343,7 @@ DEMOS = [
 def test_a_demo_leaves_a_folder_that_another_process_writes(
     line: str, tmp_path: Path, monkeypatch, capsys
 ):
-    monkeypatch.setattr("rankwell.report.drafts._PATIENCE", 0.2)
+    monkeypatch.setattr("rankwell.reporting.drafts._PATIENCE", 0.2)
     monkeypatch.chdir(tmp_path)
     Path("out").mkdir()
     with subprocess.Popen(

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from rankwell.errors import RankwellWarning
-from rankwell.report import charts, drawing
-from rankwell.report.page.scripts import vega_bundle
+from rankwell.reporting import charts, drawing
+from rankwell.reporting.page.scripts import vega_bundle
 
 resource = pytest.importorskip("resource")
 RANKWELL = str(Path(sys.executable).with_name("rankwell"))

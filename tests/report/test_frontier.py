@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rankwell.report.charts import CHARTS, ChartData, draw
+from rankwell.reporting.charts import CHARTS, ChartData, draw
 from rankwell.stats import SummaryRow
 
 RULES = {"frontier": {"cost": "p50", "quality": "Recall@10"}}

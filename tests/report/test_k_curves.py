@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from rankwell.errors import NothingToEvaluate
-from rankwell.report.charts import draw
-from rankwell.report.line_charts import k_curves
+from rankwell.reporting.charts import draw
+from rankwell.reporting.line_charts import k_curves
 
 KS = (1, 3, 5, 10)
 WORDS = ("Recall", "NDCG", "MRR", "MAP")

@@ -16,12 +16,12 @@ import pytest
 import vl_convert
 
 import rankwell
-from rankwell.core.tables import Values
+from rankwell.comparison.data import Attribute
+from rankwell.data.tables import Values
 from rankwell.errors import BadUsage, MissingExtra, UnknownName
-from rankwell.experiments.comparison.data import Attribute
-from rankwell.report.charts import CHARTS, SCHEMA
-from rankwell.report.notebook.display import Chart, Displayable
-from rankwell.report.options import present
+from rankwell.reporting.charts import CHARTS, SCHEMA
+from rankwell.reporting.notebook.display import Chart, Displayable
+from rankwell.reporting.options import present
 from rankwell.results import Results
 
 AWKWARD = "<script>alert(1)</script><img src=x onerror=alert(2)>&\"'\x1b[31m\u202eabc"
@@ -431,9 +431,9 @@ def test_without_the_package_the_error_says_how_to_install_it(evaluation, monkey
 def test_evaluating_loads_nothing_that_only_notebooks_need():
     code = (
         "import sys, rankwell\n"
-        "assert 'numpy' not in sys.modules and 'rankwell.report' not in sys.modules\n"
+        "assert 'numpy' not in sys.modules and 'rankwell.reporting' not in sys.modules\n"
         "rankwell.evaluate({'q': {'a': 1}}, {'run': {'q': {'a': 1.0}}}, ['AP']).summary\n"
-        "names = ('rankwell.report.charts', 'vl_convert', 'pandas', 'polars', 'IPython')\n"
+        "names = ('rankwell.reporting.charts', 'vl_convert', 'pandas', 'polars', 'IPython')\n"
         "print([name for name in names if name in sys.modules])\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

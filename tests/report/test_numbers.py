@@ -18,18 +18,18 @@ import numpy as np
 import pytest
 
 import rankwell
-from rankwell.core.tables import Values, figure, p_value
-from rankwell.report import Document, render, summary_grid
-from rankwell.report.charts import CHARTS, ChartData
-from rankwell.report.notebook.display import html
-from rankwell.report.page import cells
-from rankwell.report.system_formats import render_system_tables
-from rankwell.report.system_table import SystemFigure, SystemTable
+from rankwell.data.tables import Values, figure, p_value
+from rankwell.reporting import Document, render, summary_grid
+from rankwell.reporting.charts import CHARTS, ChartData
+from rankwell.reporting.notebook.display import html
+from rankwell.reporting.page import cells
+from rankwell.reporting.system_formats import render_system_tables
+from rankwell.reporting.system_table import SystemFigure, SystemTable
 from rankwell.results import Results
 from rankwell.stats import SummaryRow
 from rankwell.stats.verdicts import Family, MeasuredDifference, verdict
 
-NUMBERS_JS = Path(rankwell.__file__).parent / "report/page/assets/numbers.js"
+NUMBERS_JS = Path(rankwell.__file__).parent / "reporting/page/assets/numbers.js"
 UNITS = {"share": 4, "percent": 2, "rank": 2, "score": 4, "ms": 3, "s": 2, "MB": 2, "queries/s": 1}
 RANDOM = random.Random(19)
 AWKWARD = [

@@ -12,12 +12,12 @@ import duckdb
 import numpy as np
 import pytest
 
-from rankwell.core.tables import Values
+from rankwell.data.tables import Values
 from rankwell.errors import BadInput
 from rankwell.io.result_folder import read_results
-from rankwell.report import folder
-from rankwell.report.charts import CHARTS
-from rankwell.report.folder import FolderContent, write_folder
+from rankwell.reporting import folder
+from rankwell.reporting.charts import CHARTS
+from rankwell.reporting.folder import FolderContent, write_folder
 from rankwell.stats import summarise
 
 DETAILS = {
@@ -319,9 +319,9 @@ import sys
 for name in ("pandas", "pyarrow", "polars"):
     sys.modules[name] = None
 from pathlib import Path
-import rankwell.report.folder, rankwell.report.charts, rankwell.report.formats.text_table
+import rankwell.reporting.folder, rankwell.reporting.charts, rankwell.reporting.outputs.text_table
 from rankwell import report
-from rankwell.report.folder import FolderContent, write_folder
+from rankwell.reporting.folder import FolderContent, write_folder
 report.render([], None, {"ties": "id-desc"}, [], "table")
 assert not {"duckdb", "vl_convert", "rich"} & set(sys.modules), "loaded too early"
 content = FolderContent(summary=[], values=[], rules={}, notes=[], manifest={}, queries={"query": ["q"]})

@@ -16,8 +16,8 @@ import pytest
 
 from browsing import ActionChains, Keys, Page
 from page_world import HOSTILE, hostile_world, world, written
-from rankwell.report.system_formats import render_system_tables
-from rankwell.report.system_table import SystemFigure, SystemTable
+from rankwell.reporting.system_formats import render_system_tables
+from rankwell.reporting.system_table import SystemFigure, SystemTable
 
 
 @pytest.fixture(scope="module")
@@ -319,7 +319,7 @@ def test_right_and_wrong_stand_out_and_differ_without_their_colours(theme: int):
     """WCAG's contrast of 4.5 for every colour that writes on every ground that it is on; states
     have different shapes.
     """
-    assets = files("rankwell.report.page") / "assets"
+    assets = files("rankwell.reporting.page") / "assets"
     style = (assets / "base.css").read_text(encoding="utf-8")
     palette = {
         name: "rgb({}, {}, {})".format(

@@ -9,8 +9,8 @@ pytest.importorskip("selenium")
 
 from browsing import Page
 from rankwell import evaluate
-from rankwell.experiments.pages import write_report
-from rankwell.report.folder import write_result
+from rankwell.comparison.pages import write_report
+from rankwell.reporting.folder import write_result
 
 SIZES = """[...document.querySelectorAll('.chart')].map(each => {
     const drawn = each.querySelector('svg');

@@ -21,15 +21,15 @@ import pytest
 
 from answer_forms import lines, qa, squad, written
 from rankwell.cli import main
-from rankwell.core.options import overwriting
-from rankwell.core.tables.pairs import ScoredPairs
+from rankwell.comparison.pages import write_report
+from rankwell.data.matrices import ScoredPairs
+from rankwell.data.options import overwriting
 from rankwell.errors import BadInput, BadUsage
-from rankwell.experiments.pages import write_report
 from rankwell.io.result_folder import read_results
-from rankwell.report import charts
-from rankwell.report.folder import DETAIL_TYPES, write_parquet, write_result
-from rankwell.report.options import present
-from rankwell.report.page import (
+from rankwell.reporting import charts
+from rankwell.reporting.folder import DETAIL_TYPES, write_parquet, write_result
+from rankwell.reporting.options import present
+from rankwell.reporting.page import (
     MOST_QUERIES,
     MOST_RELEVANT,
     MOST_RESULTS,
@@ -61,7 +61,7 @@ def short_bundle(monkeypatch: pytest.MonkeyPatch) -> None:
     tests are not about them.
     """
     monkeypatch.setattr(
-        "rankwell.report.charts.draw_all", lambda specs: [charts.Picture(b"", "") for _ in specs]
+        "rankwell.reporting.charts.draw_all", lambda specs: [charts.Picture(b"", "") for _ in specs]
     )
     monkeypatch.setattr(document, "vega_bundle", lambda: "(() => {window.vegaEmbed = null;})();\n")
 
@@ -538,7 +538,7 @@ def test_large_data_move_beside_the_page(
     monkeypatch.setattr(document, "PART_BYTES", 20_000)
     real = document.write_page
     monkeypatch.setattr(
-        "rankwell.experiments.pages.write_page",
+        "rankwell.comparison.pages.write_page",
         lambda path, source: real(path, source, most_bytes=30_000),
     )
     texts = {item: f"text of {item} </script>\u2028" for item in whole["items"]["id"]}
@@ -575,7 +575,7 @@ def test_large_data_move_beside_the_page(
     assert {each.name for each in (folder / "report_data").iterdir()} > {
         name.split("/")[1] for name, _, _ in data["parts"]
     }
-    monkeypatch.setattr("rankwell.experiments.pages.write_page", real)
+    monkeypatch.setattr("rankwell.comparison.pages.write_page", real)
     page(folder)
     assert [each.name for each in (folder / "report_data").iterdir()] == ["mine.js"]
     made(folder, 40)
@@ -607,8 +607,8 @@ def test_the_page_is_the_same_to_the_byte(tmp_path: Path) -> None:
     folder = made(tmp_path / "a", 600, depth=6)
     program = f"""
 from pathlib import Path
-from rankwell.experiments.pages import write_report
-from rankwell.report.page import document
+from rankwell.comparison.pages import write_report
+from rankwell.reporting.page import document
 document.vega_bundle = lambda: ""
 write_report([{str(folder)!r}], Path({str(tmp_path)!r}) / "SEED" / "report.html")
 """

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rankwell.report.page.document import render_page
-from rankwell.report.page.scripts import join_modules, query_noun, view_marks
+from rankwell.reporting.page.document import render_page
+from rankwell.reporting.page.scripts import join_modules, query_noun, view_marks
 
 
 def tree(folder: Path, modules: dict[str, str]) -> Path:
@@ -144,16 +144,16 @@ def test_the_page_holds_the_view_of_every_task_and_no_module_twice():
     }
     assert len(views) >= 5
     assets = {
-        f"report/page/assets/{each.name}"
-        for each in (package / "report/page/assets").iterdir()
+        f"reporting/page/assets/{each.name}"
+        for each in (package / "reporting/page/assets").iterdir()
         if each.name.endswith(".js")
     }
     # The page of systems has a script of its own.
-    assert set(names) - set(own) == assets - {"report/page/assets/systems.js"}, (
+    assert set(names) - set(own) == assets - {"reporting/page/assets/systems.js"}, (
         "a module that nothing imports"
     )
     assert len(names) == len(set(names))
-    assert names[-1] == "report/page/assets/start.js"
+    assert names[-1] == "reporting/page/assets/start.js"
 
 
 def test_marks_of_a_view_decide_the_data_and_are_not_part_of_the_page():

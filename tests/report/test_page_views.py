@@ -15,11 +15,11 @@ pytest.importorskip("selenium")
 import rankwell as rw
 from answer_forms import lines, qa, squad, written
 from browsing import Page
-from rankwell.core.tables.pairs import ScoredPairs
-from rankwell.experiments.pages import write_report
+from rankwell.comparison.pages import write_report
+from rankwell.data.matrices import ScoredPairs
 from rankwell.io.result_folder import read_results
-from rankwell.report.folder import write_result
-from rankwell.report.options import present
+from rankwell.reporting.folder import write_result
+from rankwell.reporting.options import present
 from rankwell.tasks.agreement.evaluation import agree
 from rankwell.tasks.agreement.printing import write as write_agreement
 from rankwell.tasks.answers.evaluation import evaluate_answers

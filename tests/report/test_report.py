@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 
 import rankwell
-from rankwell import report
-from rankwell.core.tables import Values
+from rankwell import reporting
+from rankwell.data.tables import Values
 from rankwell.errors import UnknownName
-from rankwell.report import OUTPUTS, Document, Terminal, render, render_rows
-from rankwell.report.charts import CHARTS, ChartData, draw
-from rankwell.report.difference_tables import difference_text
-from rankwell.report.rules import rules_line
+from rankwell.reporting import OUTPUTS, Document, Terminal, render, render_rows, rules_line
+from rankwell.reporting.charts import CHARTS, ChartData, draw
+from rankwell.reporting.difference_tables import difference_text
 from rankwell.stats import SummaryRow, summarise
 
 THIRD = 1 / 3
@@ -104,7 +103,7 @@ UNSEEN = re.compile("[\\0-\\x09\\x0b-\\x1f\\x7f-\\x9f]")
 FOREIGN = "\x1b[31m\x07\x85\x9b<script>|&lt;$x$_y_\\\\`c`"
 
 
-@pytest.mark.parametrize("form", get_args(report.Format))
+@pytest.mark.parametrize("form", get_args(reporting.Format))
 def test_no_format_has_control_characters_of_names_columns_or_rules(form):
     rows = [
         {**row, "run": FOREIGN, "label": FOREIGN, FOREIGN: FOREIGN}
@@ -191,7 +190,7 @@ def test_no_text_of_a_chart_has_control_characters(name):
 def test_the_formats_are_those_of_the_design_one_file_each():
     assert (
         set(OUTPUTS)
-        == set(get_args(report.Format))
+        == set(get_args(reporting.Format))
         == {"table", "csv", "tsv", "json", "jsonl", "md", "latex"}
     )
 
@@ -463,16 +462,16 @@ def test_colour_is_for_terminals_that_want_it(monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
     monkeypatch.setenv("TERM", "xterm")
 
-    assert report.terminal_of(io.StringIO()) == Terminal(None, colour=False)
-    assert report.terminal_of(Screen()) == Terminal(80, colour=True)
+    assert reporting.terminal_of(io.StringIO()) == Terminal(None, colour=False)
+    assert reporting.terminal_of(Screen()) == Terminal(80, colour=True)
     monkeypatch.setenv("NO_COLOR", "1")
-    assert report.terminal_of(Screen()) == Terminal(80, colour=False)
+    assert reporting.terminal_of(Screen()) == Terminal(80, colour=False)
     monkeypatch.setenv("COLUMNS", "100")
-    assert report.terminal_of(io.StringIO()) == Terminal(None, colour=False)
-    assert report.terminal_of(Screen()) == Terminal(100, colour=False)
+    assert reporting.terminal_of(io.StringIO()) == Terminal(None, colour=False)
+    assert reporting.terminal_of(Screen()) == Terminal(100, colour=False)
     monkeypatch.delenv("NO_COLOR")
     monkeypatch.setenv("TERM", "dumb")
-    assert not report.terminal_of(Screen()).colour
+    assert not reporting.terminal_of(Screen()).colour
 
 
 def test_the_rules_line_says_counts_once_where_runs_agree_and_by_run_where_they_do_not():
@@ -577,7 +576,7 @@ def test_the_json_document_is_exactly_the_schema():
         "notes": ["a note"],
     }
     assert list(strict(text)) == ["schema_version", "rows", "rules", "notes"]
-    assert list(strict(text)["rows"][0]) == list(report.SUMMARY_COLUMNS)
+    assert list(strict(text)["rows"][0]) == list(reporting.SUMMARY_COLUMNS)
 
 
 def test_json_keeps_the_summary_in_rows_beside_per_query():
@@ -696,7 +695,7 @@ def test_rows_of_any_kind_are_printed_in_every_format():
     assert render_rows(rows, "latex").count("&") == 6
 
 
-@pytest.mark.parametrize("form", get_args(report.Format))
+@pytest.mark.parametrize("form", get_args(reporting.Format))
 def test_no_rows_are_printed_without_an_error(form):
     assert isinstance(render_rows([], form), str)
     assert isinstance(printed([], form=form), str)

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import rankwell as rw
-from rankwell.experiments.pages import page_source
+from rankwell.comparison.pages import page_source
 from rankwell.io.result_folder import read_results
-from rankwell.report.charts import CHARTS, ChartData
-from rankwell.report.folder import write_result
+from rankwell.reporting.charts import CHARTS, ChartData
+from rankwell.reporting.folder import write_result
 
 JUDGMENTS = {query: {"a": 1} for query in "pqr"}
 RUN = {"p": {"a": 3.0, "b": 1.0}, "q": {"b": 2.0, "a": 1.0}, "r": {"a": 1.0, "b": 0.5}}

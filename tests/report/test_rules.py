@@ -1,6 +1,6 @@
 """The rules of a result in words."""
 
-from rankwell.report.rules import rule_pairs, rules_line
+from rankwell.reporting import rule_pairs, rules_line
 
 
 def counts(**runs: dict[str, int]) -> dict[str, dict[str, dict[str, int]]]:

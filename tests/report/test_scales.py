@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankwell.core.tables import Values
-from rankwell.report.charts import CHARTS, ChartData, draw
-from rankwell.report.line_charts import k_curves, parameter_chart
+from rankwell.data.tables import Values
+from rankwell.reporting.charts import CHARTS, ChartData, draw
+from rankwell.reporting.line_charts import k_curves, parameter_chart
 from rankwell.results import compare_values
 from rankwell.stats import summarise
 from rankwell.tasks.answers.charts import no_answer_chart

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 import rankwell as rw
-from rankwell.experiments.pages import page_source
+from rankwell.comparison.pages import page_source
 from rankwell.io.result_folder import read_results
-from rankwell.report import charts
-from rankwell.report.charts import distinct_parts
-from rankwell.report.folder import write_result
-from rankwell.report.page.data import page_data
-from rankwell.report.page.summaries import charts as page_charts
-from rankwell.report.page.summaries import settings
+from rankwell.reporting import charts
+from rankwell.reporting.charts import distinct_parts
+from rankwell.reporting.folder import write_result
+from rankwell.reporting.page.data import page_data
+from rankwell.reporting.page.summaries import charts as page_charts
+from rankwell.reporting.page.summaries import settings
 from tasks.retrieve import engines_here
 
 
@@ -24,7 +24,7 @@ from tasks.retrieve import engines_here
 def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures of charts take seconds, and none is looked at here."""
     monkeypatch.setattr(
-        "rankwell.report.charts.draw_all", lambda specs: [charts.Picture(b"", "") for _ in specs]
+        "rankwell.reporting.charts.draw_all", lambda specs: [charts.Picture(b"", "") for _ in specs]
     )
 
 

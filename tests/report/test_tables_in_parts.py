@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankwell.core.tables.joined import Joined
+from rankwell.data.frames import Joined
 from rankwell.evaluation.details import Details, compact
-from rankwell.report import folder
+from rankwell.reporting import folder
 
 GROUP = 122_880
 

@@ -9,9 +9,9 @@ from itertools import pairwise, takewhile
 import pytest
 
 import rankwell
-from rankwell import report
-from rankwell.report import Document, PrintedFigure, Terminal, width_of
-from rankwell.report.formats.text_table import text_table
+from rankwell import reporting
+from rankwell.reporting import Document, PrintedFigure, Terminal, width_of
+from rankwell.reporting.outputs.text_table import text_table
 from regression import canonical
 from regression.cases import LINES, Runner
 
@@ -64,7 +64,7 @@ def runner() -> Generator[Runner]:
 def printed(
     runner: Runner, name: str, width: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> list[str]:
-    monkeypatch.setattr(report, "terminal_of", lambda _: Terminal(width))
+    monkeypatch.setattr(reporting, "terminal_of", lambda _: Terminal(width))
     monkeypatch.setattr(canonical, "FULL", True)
     parts = runner.run(name)
     commands = {part.partition(" ")[0]: part for part in parts if " $ " in part}

@@ -12,7 +12,7 @@ import pytest
 
 import rankwell as rw
 from oracles import abstention as oracle
-from rankwell.core.kernels.resamples import over_resamples
+from rankwell._native.resamples import over_resamples
 from rankwell.errors import BadUsage, UnknownName
 from rankwell.stats.abstention import auprc, aurc, auroc, extended_precision, nauc, risk_coverage
 from rankwell.stats.intervals import percentile_interval

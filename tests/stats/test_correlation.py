@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from oracles import distributions
-from rankwell.core.kernels.resamples import over_resamples
+from rankwell._native.resamples import over_resamples
 from rankwell.errors import BadUsage
 from rankwell.stats.correlation import (
     bootstrap_pairs,

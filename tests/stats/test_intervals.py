@@ -14,8 +14,8 @@ import pytest
 from scipy import stats
 
 from oracles import distributions
-from rankwell.core.kernels.resamples import over_resamples
-from rankwell.core.tables import Values
+from rankwell._native.resamples import over_resamples
+from rankwell.data.tables import Values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.stats import on_exact_grid, summarise, summary_notes
 from rankwell.stats.intervals import percentile_interval, student_p, student_quantile

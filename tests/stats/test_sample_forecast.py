@@ -9,8 +9,8 @@ from rankwell.stats.difference_estimator import (
     estimate,
     expected_shares,
 )
-from rankwell.stats.priority_sampling import inclusion, priorities
 from rankwell.stats.sample_forecast import ForecastItems, forecast, query_forecast
+from rankwell.stats.samples import inclusion, priorities
 
 N = 60
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rankwell.core.kernels.resamples import over_resamples
-from rankwell.core.tables import Values
+from rankwell._native.resamples import over_resamples
+from rankwell.data.tables import Values
 from rankwell.stats import summarise, summary_notes
 from rankwell.stats.intervals import Deviations, clopper_pearson, has_long_tail
 from rankwell.stats.paired_bootstrap import Differences, cluster_sums, paired_bootstrap

@@ -10,14 +10,14 @@ import pytest
 
 from oracles import sampling as oracle
 from rankwell.stats.difference_estimator import SampledItems, cross_fitted, estimate, most_and_least
-from rankwell.stats.priority_sampling import (
+from rankwell.stats.samples import (
+    WholeQueries,
     inclusion,
     permanent_numbers,
     prior_relevance,
     priorities,
     sampling_sizes,
 )
-from rankwell.stats.query_sample import WholeQueries
 
 N_QUERIES = 12
 

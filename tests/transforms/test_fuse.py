@@ -16,9 +16,9 @@ import pytest
 
 import rankwell
 from rankwell import cli
+from rankwell.comparison.fusion import METHODS, NORMALISATIONS, parse_fusion
+from rankwell.comparison.fusion.runs import fuse, tune_fusion
 from rankwell.errors import BadScore, BadUsage, DuplicateItem, NothingToEvaluate, UnknownName
-from rankwell.experiments.fusion import fuse, tune_fusion
-from rankwell.transforms.fusion import METHODS, NORMALISATIONS, parse_fusion
 
 Scores = dict[str, dict[str, float]]
 

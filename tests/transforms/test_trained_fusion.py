@@ -14,9 +14,9 @@ import pytest
 import rankwell
 from oracles import fusion as oracle
 from rankwell import cli
+from rankwell.comparison.fusion import METHODS
+from rankwell.comparison.fusion.runs import fuse, tune_fusion
 from rankwell.errors import BadUsage, NothingToEvaluate
-from rankwell.experiments.fusion import fuse, tune_fusion
-from rankwell.transforms.fusion import METHODS
 
 Scores = dict[str, dict[str, float]]
 TRAINED = [name for name in METHODS if METHODS[name].learns]

@@ -11,10 +11,10 @@ from typing import get_args
 import numpy as np
 import pytest
 
-import rankwell.transforms as transforms
+import rankwell.vectors.transforms as transforms
 from rankwell.errors import BadInput, BadScore, BadUsage, UnknownName
-from rankwell.transforms import TRANSFORMS, Transductive, parse_transform
-from rankwell.transforms.hubness import dual_softmax, querybank
+from rankwell.vectors.transforms import TRANSFORMS, Transductive, parse_transform
+from rankwell.vectors.transforms.hubness import dual_softmax, querybank
 
 Rows = list[list[float]]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import rankwell as rw
-from rankwell.core.code import load_object
+from rankwell.data.code import load_object
 from rankwell.errors import at_the_command_line
 from regression.running import in_process
 

@@ -5,7 +5,7 @@ into exit codes.
 import os
 import sys
 
-from rankwell.core import startup
+from rankwell import startup
 
 # `typing` itself takes a tenth of what `rankwell --version` does.
 TYPE_CHECKING = False
@@ -93,7 +93,7 @@ def _abandon_output(code: int) -> int:
 def _dispatch(arguments: list[str]) -> int:
     if arguments[:1] in (["--version"], ["-V"]):
         from rankwell import __version__
-        from rankwell.core.kernels import native
+        from rankwell._native import native
 
         kernel = (
             "yes" if native.name() == "native" else "no; the figures are the same, but take longer"
@@ -140,8 +140,8 @@ def _failed(error: Exception) -> int:
 def _run(arguments: list[str]) -> int:
     import re
 
-    from rankwell.core.kernels.workers import threads_from
     from rankwell.errors import BadUsage, shown
+    from rankwell.threads import threads_from
 
     for word in arguments:
         try:
@@ -175,8 +175,7 @@ def _without_threads(arguments: list[str]) -> tuple[list[str], str | None]:
 
 
 def _run_command(arguments: list[str]) -> int:
-    from rankwell.core.binding import bind
-    from rankwell.core.catalogue import (
+    from rankwell.data.catalogue import (
         HELP,
         Words,
         command_function,
@@ -184,7 +183,7 @@ def _run_command(arguments: list[str]) -> int:
         find_command,
         subcommands,
     )
-    from rankwell.core.options import files_to_write, overwriting
+    from rankwell.data.options import bind, files_to_write, overwriting
     from rankwell.errors import BadUsage
     from rankwell.store import reading
 
@@ -309,7 +308,7 @@ def _folded(text: str) -> str:
     import re
     from pathlib import Path
 
-    from rankwell.report import folded, terminal_of
+    from rankwell.reporting import folded, terminal_of
 
     names = [*sys.argv[1:], *(Path(word).stem for word in sys.argv[1:])]
     name_patterns = [

@@ -10,8 +10,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from rankwell.core.catalogue import DROP_IN, Words, command_function, command_summaries, subcommands
-from rankwell.core.options import QUIET, REQUIRED, THREADS, Argument, arguments_of, texts_of
+from rankwell.data.catalogue import DROP_IN, Words, command_function, command_summaries, subcommands
+from rankwell.data.options import QUIET, REQUIRED, THREADS, Argument, arguments_of, texts_of
 
 ABOUT = "Measures how well anything retrieves: exact, explained, with uncertainty."
 _DROP_IN: dict[Words, str] = {

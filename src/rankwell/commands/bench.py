@@ -7,15 +7,15 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from rankwell import report
-from rankwell.core.options import Option
+from rankwell import reporting
+from rankwell.comparison.bench.results import BenchOptions, check_output, evaluate_bench, to_do
+from rankwell.data.options import Option
 from rankwell.errors import BadUsage
-from rankwell.experiments.runner.results import BenchOptions, check_output, evaluate_bench, to_do
-from rankwell.parts import KINDS
-from rankwell.parts.execution import executor_of
-from rankwell.parts.options import PartOptions, PartOutcome, refusal
-from rankwell.report.options import FolderOption, Output, Progress
-from rankwell.report.system_table import TableFormat
+from rankwell.reporting.options import FolderOption, Output, Progress
+from rankwell.reporting.system_table import TableFormat
+from rankwell.runtime.parts import KINDS
+from rankwell.runtime.parts.execution import executor_of
+from rankwell.runtime.parts.options import PartOptions, PartOutcome, refusal
 
 
 def bench(
@@ -78,7 +78,7 @@ def bench(
             }
             for plan in plans
         ]
-        table_text = report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout))
+        table_text = reporting.render_rows(rows, format, terminal=reporting.terminal_of(sys.stdout))
         refused = refusal(PartOptions(dry_run=True), partial(check_output, file, output))
         return Output(
             text=table_text,
@@ -89,11 +89,11 @@ def bench(
         return Output(result.text, result.notes, result.exit_code)
     notes = [] if format in ("json", "html") else list(result.notes)
     notes += [f"{failure.plan.cell.name} failed: {failure.error}" for failure in result.failed]
-    text = result.render(format, terminal=report.terminal_of(sys.stdout))
+    text = result.render(format, terminal=reporting.terminal_of(sys.stdout))
     wrote = result.folder if output is None else output
     wrote = wrote.relative_to(Path.cwd()) if wrote.is_relative_to(Path.cwd()) else wrote
     return Output(
         text=text,
-        notes=(*notes, *map(report.Aside, (result.status, f"wrote {wrote}/"))),
+        notes=(*notes, *map(reporting.Aside, (result.status, f"wrote {wrote}/"))),
         exit_code=2 if result.failed else 0,
     )

@@ -12,17 +12,17 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell import report
-from rankwell.core.options import ColumnChoice, Doc, JudgmentColumns, Option, RunColumns
-from rankwell.core.registry import parse_measure
-from rankwell.core.tables import Judgments, figure
-from rankwell.core.tables.ranking import Ranking, hits_of_ranking
-from rankwell.core.views.judged import JudgedRankings
+from rankwell import reporting
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.options import ColumnChoice, Doc, JudgmentColumns, Option, RunColumns
+from rankwell.data.rankings import Ranking, hits_of_ranking
+from rankwell.data.registry import parse_measure
+from rankwell.data.tables import Judgments, figure
 from rankwell.evaluation.judged import RunInput, name_runs, refuse_one_stream
 from rankwell.evaluation.mistakes import copies, judgment_mistakes, run_mistakes
 from rankwell.evaluation.notations import Gauge
-from rankwell.io import files as io
-from rankwell.report.options import Output
+from rankwell.io import formats as io
+from rankwell.reporting.options import Output
 from rankwell.stats import figure_of
 
 _CUTS = (1, 5, 10, 20, 100, 1000)
@@ -75,10 +75,10 @@ class Findings:
         return f"errors: {len(self.errors)}, warnings: {len(self.warnings)}"
 
     def text(
-        self, format: report.Format = "table", terminal: report.Terminal = report.PLAIN
+        self, format: reporting.Format = "table", terminal: reporting.Terminal = reporting.PLAIN
     ) -> str:
         """The rows in one of the formats of the command line."""
-        return report.render_rows(
+        return reporting.render_rows(
             [vars(finding) for finding in self.rows], format, terminal=terminal
         )
 
@@ -144,10 +144,10 @@ def check(
         columns=columns,
     )
     findings = check_places(qrels, name_runs(list(runs)), corpus=corpus, forms=forms)
-    text = findings.text(format, report.terminal_of(sys.stdout))
+    text = findings.text(format, reporting.terminal_of(sys.stdout))
     return Output(
         text=text,
-        notes=(*findings.notes, report.Aside(findings.count)),
+        notes=(*findings.notes, reporting.Aside(findings.count)),
         exit_code=int(bool(findings.errors or (strict and findings.warnings))),
     )
 

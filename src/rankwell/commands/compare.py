@@ -10,20 +10,15 @@ from pathlib import Path
 from typing import Annotated
 
 import rankwell
-from rankwell import report
-from rankwell.core.options import ConventionName, Doc, JudgmentColumns, RunColumns
-from rankwell.core.registry import measure_names
+from rankwell import reporting
+from rankwell.comparison.data import ComparisonData, ComparisonOptions, Origin, attribute_named
+from rankwell.comparison.folders import Gathered, from_folders, split_name
+from rankwell.comparison.pairwise import compare_values
+from rankwell.data.options import ConventionName, Doc, JudgmentColumns, RunColumns
+from rankwell.data.registry import measure_names
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.results import DETAIL_DEPTH
-from rankwell.experiments.comparison.data import (
-    ComparisonData,
-    ComparisonOptions,
-    Origin,
-    attribute_named,
-)
-from rankwell.experiments.comparison.folders import Gathered, from_folders, split_name
-from rankwell.experiments.comparison.pairwise import compare_values
 from rankwell.io.result_folder import (
     is_result_folder,
     other_place,
@@ -31,9 +26,9 @@ from rankwell.io.result_folder import (
     read_results,
     stated_directions,
 )
-from rankwell.report.difference_tables import difference_text, write_comparison
-from rankwell.report.drafts import drafting, refuse_foreign, refuse_unclaimed
-from rankwell.report.options import (
+from rankwell.reporting.difference_tables import difference_text, write_comparison
+from rankwell.reporting.drafts import drafting, refuse_foreign, refuse_unclaimed
+from rankwell.reporting.options import (
     FolderOption,
     FormatOption,
     Output,
@@ -41,7 +36,7 @@ from rankwell.report.options import (
     Progress,
     present,
 )
-from rankwell.report.page import NAME
+from rankwell.reporting.page import NAME
 from rankwell.store import exists, remote_url
 
 _ADVICE = "evaluate with --query-texts, and with -o"
@@ -116,18 +111,18 @@ def compare(
         presented = present_differences(result, format=format, per_query=per_query, output=output)
         if output is not None:
             # Its page has a third of a comparison's modules.
-            from rankwell.experiments.pages import write_report
+            from rankwell.comparison.pages import write_report
 
             # The page reads what it needs from the folder.
             del result
             write_report([output], output / NAME, documents=queries.documents, seed=options.seed)
-            page = report.Aside(f"HTML page: {output / NAME}")
+            page = reporting.Aside(f"HTML page: {output / NAME}")
             presented = presented._replace(notes=(*presented.notes, page))
     return presented
 
 
 def present_differences(
-    result: ComparisonData, *, format: report.Format, per_query: bool, output: Path | None
+    result: ComparisonData, *, format: reporting.Format, per_query: bool, output: Path | None
 ) -> Output:
     """The output of a comparison, which is written into a folder as well."""
     with nullcontext() if output is None else drafting(output, result.sources.values()) as draft:
@@ -139,9 +134,9 @@ def present_differences(
             tables=result.tables,
             others=[] if draft is None else write_comparison(result.tables, draft),
         )
-    if format not in report.FOR_PEOPLE:
+    if format not in reporting.FOR_PEOPLE:
         return written
-    terminal = report.terminal_of(sys.stdout)
+    terminal = reporting.terminal_of(sys.stdout)
     rows = list(result.per_query()) if per_query else None
     return written._replace(
         text=difference_text(

@@ -6,11 +6,11 @@ from argparse import ArgumentParser
 from typing import Any, Literal, get_args
 
 from rankwell.conventions import CONVENTIONS
-from rankwell.core.catalogue import DROP_IN, Words, command_function, command_summaries, subcommands
-from rankwell.core.options import QUIET, THREADS, Argument, arguments_of, texts_of
-from rankwell.core.registry import MEASURES
-from rankwell.core.tables import TieRule
-from rankwell.report.options import Output
+from rankwell.data.catalogue import DROP_IN, Words, command_function, command_summaries, subcommands
+from rankwell.data.options import QUIET, THREADS, Argument, arguments_of, texts_of
+from rankwell.data.registry import MEASURES
+from rankwell.data.tables import TieRule
+from rankwell.reporting.options import Output
 
 
 def completion(shell: Literal["bash", "zsh", "fish"], /) -> Output:

@@ -6,15 +6,15 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.options import ColumnChoice, InputData, JudgmentColumns, Option, RunColumns
-from rankwell.core.tables import Judgments
-from rankwell.core.tables.columns import Holds, chosen_columns
+from rankwell.data.columns import Holds, chosen_columns
+from rankwell.data.options import ColumnChoice, InputData, JudgmentColumns, Option, RunColumns
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadUsage, flag, shown
-from rankwell.io import files as io
+from rankwell.io import formats as io
 from rankwell.io.formats import FORMATS, Request, refuse_foreign, scored, written_format
-from rankwell.report.options import Aside, Output
+from rankwell.reporting.options import Aside, Output
 from rankwell.store import STDIN, Head, Source, split_part
-from rankwell.store.data_sets import is_data_set_id, queries_beside
+from rankwell.store.places import is_data_set_id, queries_beside
 
 _TEXTS = ("queries.parquet", "queries.jsonl", "queries.jsonl.gz")
 """Texts of queries in the folder of a study, and in one of BEIR."""

@@ -10,19 +10,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import rankwell
-from rankwell.core.options import Doc
-from rankwell.encoders import TextEncoder
-from rankwell.encoders.runs import (
-    check_made_by,
-    mixed_note,
-    refuse_foreign,
-    write_beside,
-    write_vectors,
-)
+from rankwell.data.options import Doc
 from rankwell.errors import BadUsage, flag
 from rankwell.io.matrices import IDS_BESIDE, ids_content
-from rankwell.locks import locked
-from rankwell.parts.encode import (
+from rankwell.reporting.options import Aside, Output, OutputPath, Progress
+from rankwell.runtime.parts.encode import (
     EncodedParts,
     EncodeOptions,
     EncoderTexts,
@@ -30,12 +22,20 @@ from rankwell.parts.encode import (
     encoder_of,
     encoder_texts,
 )
-from rankwell.parts.execution import run_in_parts
-from rankwell.parts.machines import mixture_text
-from rankwell.parts.options import PartOptions, PartOutcome, refusal
-from rankwell.parts.plans import file_of_part
-from rankwell.report.options import Aside, Output, OutputPath, Progress
+from rankwell.runtime.parts.execution import run_in_parts
+from rankwell.runtime.parts.options import PartOptions, PartOutcome, refusal
+from rankwell.runtime.parts.plans import file_of_part
+from rankwell.runtime.parts.work import mixture_text
 from rankwell.store import refuse_blocked
+from rankwell.store.locks import locked
+from rankwell.vectors.encoders import TextEncoder
+from rankwell.vectors.encoders.runs import (
+    check_made_by,
+    mixed_note,
+    refuse_foreign,
+    write_beside,
+    write_vectors,
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,10 +6,10 @@ import json
 import sys
 from typing import Annotated, Any, Literal
 
-from rankwell import report
-from rankwell.core.options import Option
+from rankwell import reporting
+from rankwell.data.options import Option
 from rankwell.engines import ENGINES, EngineFamily, Parameter
-from rankwell.report.options import Aside, Output
+from rankwell.reporting.options import Aside, Output
 
 
 def engines(
@@ -26,7 +26,7 @@ def engines(
     families = [ENGINES[name] for name in ENGINES]
     if format == "json":
         return Output(text=json.dumps([describe_family(family) for family in families], indent=2))
-    terminal = report.terminal_of(sys.stdout)
+    terminal = reporting.terminal_of(sys.stdout)
     heads = [
         {
             "engine": family.name,
@@ -52,7 +52,7 @@ def engines(
         )
         for parameter in parameters
     ]
-    tables = [report.render_rows(part, "table", terminal=terminal) for part in (heads, rows)]
+    tables = [reporting.render_rows(part, "table", terminal=terminal) for part in (heads, rows)]
     return Output("\n".join(tables), (Aside("`rankwell engines check SPEC` tries an engine."),))
 
 

@@ -7,17 +7,17 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from rankwell import report
-from rankwell.core.kernels.apart import ProcessEnded, apart
-from rankwell.core.options import Option
-from rankwell.core.tables import Floats
+from rankwell import reporting
+from rankwell.data.options import Option
+from rankwell.data.tables import Floats
 from rankwell.engines import EngineQuery
 from rankwell.engines.conformance import Conformance, ConformanceLine, lines_of_ended
 from rankwell.errors import BadUsage, GateFailed
-from rankwell.io.files import read_texts
+from rankwell.io.formats import read_texts
 from rankwell.io.matrices import read_embeddings
-from rankwell.neighbours import search
-from rankwell.report.options import InputOption, Output
+from rankwell.processes import ProcessEnded, apart
+from rankwell.reporting.options import InputOption, Output
+from rankwell.vectors.neighbours import search
 
 _MOST_QUERIES = 50
 
@@ -58,7 +58,7 @@ def check(
     text = (
         json.dumps(rows, indent=2)
         if format == "json"
-        else report.render_rows(rows, "table", terminal=report.terminal_of(sys.stdout))
+        else reporting.render_rows(rows, "table", terminal=reporting.terminal_of(sys.stdout))
     )
     failed = sum(line.state == "failed" for line in lines)
     return Output(text, exit_code=GateFailed.exit_code if failed else 0)

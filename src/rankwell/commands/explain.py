@@ -7,20 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankwell import report
+from rankwell import reporting
 from rankwell.commands.measures import form
 from rankwell.conventions import CONVENTIONS
-from rankwell.core.figures import CollectionFigure, find_figures
-from rankwell.core.registry import (
+from rankwell.data.registry import (
+    CollectionFigure,
     IncompleteMeasure,
     Measure,
     at_each_cutoff,
+    find_figures,
     is_word,
     measure_names,
     parse_measure,
 )
 from rankwell.errors import BadUsage
-from rankwell.report.options import Output
+from rankwell.reporting.options import Output
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,9 +65,9 @@ def explain(name: str, /) -> Output:
         things (Recall@5), a figure of a whole collection (nAUC), or a function of your own
         (./my_measures.py:first).
     """
-    terminal, text = report.terminal_of(sys.stdout), str(explained(name))
+    terminal, text = reporting.terminal_of(sys.stdout), str(explained(name))
     lines = [
-        line if line.startswith("  >>>") else report.folded(line, terminal, "  ")
+        line if line.startswith("  >>>") else reporting.folded(line, terminal, "  ")
         for line in text.split("\n")
     ]
     return Output(text="\n".join(lines))

@@ -11,14 +11,9 @@ from typing import Annotated
 import numpy as np
 
 import rankwell
-from rankwell import report
-from rankwell.core.options import Doc, MeasureNames, Option, arguments_of
-from rankwell.core.registry import measure_names
-from rankwell.core.tables import figure
-from rankwell.core.tables.ranking import Ranking
-from rankwell.errors import BadUsage, count_of
-from rankwell.evaluation.judged import name_runs, refuse_one_stream
-from rankwell.experiments.fusion import (
+from rankwell import reporting
+from rankwell.comparison.fusion import parse_fusion
+from rankwell.comparison.fusion.runs import (
     FusionOptions,
     FusionTuningOptions,
     TunedFusion,
@@ -26,12 +21,17 @@ from rankwell.experiments.fusion import (
     read_runs,
     tune_fusion,
 )
-from rankwell.experiments.fusion import fuse as fuse_runs
-from rankwell.io import files as io
-from rankwell.report import Row
-from rankwell.report.options import FilePath, Output, Progress, option_names
+from rankwell.comparison.fusion.runs import fuse as fuse_runs
+from rankwell.data.options import Doc, MeasureNames, Option, arguments_of
+from rankwell.data.rankings import Ranking
+from rankwell.data.registry import measure_names
+from rankwell.data.tables import figure
+from rankwell.errors import BadUsage, count_of
+from rankwell.evaluation.judged import name_runs, refuse_one_stream
+from rankwell.io import formats as io
+from rankwell.reporting import Row
+from rankwell.reporting.options import FilePath, Output, Progress, option_names
 from rankwell.store import STDIN
-from rankwell.transforms.fusion import parse_fusion
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,7 @@ class TuneOptions:
         int | None, Doc("With --tune: seed of the folds, and of the intervals; 0 by default.")
     ] = None
     format: Annotated[
-        report.Format | None,
+        reporting.Format | None,
         Option(("--format", "-f")),
         Doc("With --tune: how to print: table (the default), csv, tsv, json, jsonl, md or latex."),
     ] = None
@@ -136,10 +136,10 @@ def fuse(
         result.summary, list(rankings), label, higher=tuned.measure.measure.entry.better == "higher"
     )
     result_notes = [*result.notes, *result.interval_notes]
-    terminal, rules = report.terminal_of(sys.stdout), result.describe() | tuned.describe()
+    terminal, rules = reporting.terminal_of(sys.stdout), result.describe() | tuned.describe()
     all_notes, tables = [*notes, *result_notes], {"choices": tuned.rows}
-    form: report.Format = tuning.format or "table"
-    text = report.render(
+    form: reporting.Format = tuning.format or "table"
+    text = reporting.render(
         result.summary, None, rules, all_notes, form, terminal=terminal, tables=tables
     )
     written = _write(tuned.ranking, output, target_format)
@@ -212,7 +212,7 @@ def _write(fused: Ranking, output: Path, form: str | None) -> list[str]:
         else []
     )
     return [
-        report.Aside(
+        reporting.Aside(
             f"wrote {output} ({len(fused.items)} rows of {len(fused.queries) - empty} "
             f"queries, {written})"
         ),

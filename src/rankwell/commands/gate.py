@@ -6,14 +6,14 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from rankwell import report
-from rankwell.core.options import Option
+from rankwell import reporting
+from rankwell.comparison.gate import check_requirements
+from rankwell.comparison.requirements import GateOptions
+from rankwell.data.options import Option
 from rankwell.errors import GateFailed, RankwellError
-from rankwell.experiments.gate import check_requirements
-from rankwell.experiments.gate_options import GateOptions
 from rankwell.io.result_folder import read_results, read_summary
-from rankwell.report.junit import Case, junit_text
-from rankwell.report.options import FormatOption, Output
+from rankwell.reporting.junit import Case, junit_text
+from rankwell.reporting.options import FormatOption, Output
 from rankwell.store import refuse_blocked, write_text
 
 
@@ -59,16 +59,16 @@ def gate(
     failed = sum(not line.passed for line in lines)
     if format == "table":
         sentences = [
-            f"{'passed' if line.passed else 'FAILED'}  {report.visible(line.told)}\n"
+            f"{'passed' if line.passed else 'FAILED'}  {reporting.visible(line.told)}\n"
             for line in lines
         ]
         total = (
             f"{failed} of {len(lines)} failed" if failed else f"{len(lines)} of {len(lines)} passed"
         )
-        text = report.folded(
-            "".join([*sentences, f"gate: {total}\n"]), report.terminal_of(sys.stdout), " " * 8
+        text = reporting.folded(
+            "".join([*sentences, f"gate: {total}\n"]), reporting.terminal_of(sys.stdout), " " * 8
         )
     else:
-        text = report.render_rows([line.as_row() for line in lines], format, notes=notes)
+        text = reporting.render_rows([line.as_row() for line in lines], format, notes=notes)
     shown_notes = () if format == "json" else tuple(notes)
     return Output(text=text, notes=shown_notes, exit_code=GateFailed.exit_code if failed else 0)

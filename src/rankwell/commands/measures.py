@@ -5,11 +5,10 @@ have for it.
 import sys
 from typing import Annotated, Any, Literal
 
-from rankwell import report
-from rankwell.core.figures import FIGURES, CollectionFigure
-from rankwell.core.options import Option
-from rankwell.core.registry import MEASURES, MeasureEntry
-from rankwell.report.options import Output
+from rankwell import reporting
+from rankwell.data.options import Option
+from rankwell.data.registry import FIGURES, MEASURES, CollectionFigure, MeasureEntry
+from rankwell.reporting.options import Output
 
 
 def measures(
@@ -32,7 +31,7 @@ def measures(
         return Output(text=page(entries, of_collections))
     rows = [*map(describe_entry, entries), *map(describe_figure, of_collections)]
     if format == "json":
-        return Output(text=report.render_rows(rows, "json"))
+        return Output(text=reporting.render_rows(rows, "json"))
     table_rows = [
         {
             "measure": row["form"],
@@ -43,8 +42,8 @@ def measures(
         for row in rows
     ]
     return Output(
-        text=report.render_rows(table_rows, "table", terminal=report.terminal_of(sys.stdout)),
-        notes=(report.Aside("`rankwell explain NAME` says more about each."),),
+        text=reporting.render_rows(table_rows, "table", terminal=reporting.terminal_of(sys.stdout)),
+        notes=(reporting.Aside("`rankwell explain NAME` says more about each."),),
     )
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from rankwell.errors import BadInput
 from rankwell.io.result_folder import other_place
-from rankwell.report.options import Output
-from rankwell.report.page import NAME
+from rankwell.reporting.options import Output
+from rankwell.reporting.page import NAME
 from rankwell.store import remote_url
 
 

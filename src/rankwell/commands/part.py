@@ -5,15 +5,20 @@ parts.
 import os
 from pathlib import Path
 
-from rankwell.core.kernels.children import begin_child, is_started_command
 from rankwell.errors import BadUsage, flag, printable, shown
-from rankwell.executors import slurm_ranges
-from rankwell.parts.execution import second_round
-from rankwell.parts.machines import machine_text, machines_of, traits_that_differ
-from rankwell.parts.plans import read_plan
-from rankwell.parts.running import compute_for_driver, compute_part
-from rankwell.parts.work import PartStates, WorkFolder
-from rankwell.report.options import Aside, Output
+from rankwell.processes import begin_child, is_started_command
+from rankwell.reporting.options import Aside, Output
+from rankwell.runtime.executors import slurm_ranges
+from rankwell.runtime.parts.execution import second_round
+from rankwell.runtime.parts.plans import read_plan
+from rankwell.runtime.parts.running import compute_for_driver, compute_part
+from rankwell.runtime.parts.work import (
+    PartStates,
+    WorkFolder,
+    machine_text,
+    machines_of,
+    traits_that_differ,
+)
 
 _VARIABLES = ("SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX")
 _OFFSET = "RANKWELL_PART_OFFSET"

@@ -9,15 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from rankwell import report
-from rankwell.core.exact import exact_sd
-from rankwell.core.kernels.resamples import over_resamples
-from rankwell.core.tables import Floats, figure
+from rankwell import reporting
+from rankwell._native.resamples import over_resamples
+from rankwell.comparison.folders import from_folders, split_name
+from rankwell.comparison.matrices import QuerySystemMatrix, align_values
+from rankwell.data.tables import Floats, exact_sd, figure
 from rankwell.errors import BadUsage, NothingToEvaluate
-from rankwell.experiments.comparison.folders import from_folders, split_name
-from rankwell.experiments.comparison.matrices import QuerySystemMatrix, align_values
 from rankwell.io.result_folder import read_results
-from rankwell.report.options import FormatOption, InputPlace, Output
+from rankwell.reporting.options import FormatOption, InputPlace, Output
 from rankwell.stats import MIN_QUERIES, check_level
 from rankwell.stats.detectable import minimal_detectable_difference, queries_needed
 from rankwell.stats.intervals import student_quantile
@@ -90,7 +89,9 @@ def power(
         f"two-sided paired t-test at {1 - level:.4g} with {100 * power:g} % power; half-widths of "
         f"{100 * level:g} % intervals"
     )
-    text = report.render_rows(rows, format, notes=[rule], terminal=report.terminal_of(sys.stdout))
+    text = reporting.render_rows(
+        rows, format, notes=[rule], terminal=reporting.terminal_of(sys.stdout)
+    )
     return Output(text=text, notes=(*gathered.origin.notes, *left_out, rule))
 
 
@@ -136,7 +137,7 @@ def _row(
     options: tuple[float | None, float, float, int],
     *,
     plain: bool,
-) -> report.Row | None:
+) -> reporting.Row | None:
     """The row of a pair by a measure; None below 10 queries, and where no query differs."""
     difference, level, power, seed = options
     columns = matrix.column(pair[0]) - matrix.column(pair[1])

@@ -4,12 +4,12 @@ opens from disk, offline.
 
 from pathlib import Path
 
+from rankwell.comparison.folders import split_name
+from rankwell.comparison.pages import write_report
 from rankwell.errors import BadInput, BadUsage, typed
-from rankwell.experiments.comparison.folders import split_name
-from rankwell.experiments.pages import write_report
 from rankwell.io.result_folder import other_place
-from rankwell.report.options import Output, PageOption
-from rankwell.report.page import NAME
+from rankwell.reporting.options import Output, PageOption
+from rankwell.reporting.page import NAME
 from rankwell.store import is_file_name, refuse_blocked, remote_url
 
 

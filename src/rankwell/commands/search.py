@@ -14,25 +14,24 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.kernels.products import Exclude, Groups
-from rankwell.core.kernels.similarity import Metric
-from rankwell.core.options import Doc, exists_error, may_overwrite
+from rankwell._native.products import Exclude, Groups
+from rankwell._native.similarity import Metric
+from rankwell.data.options import Doc, exists_error, may_overwrite
 from rankwell.errors import BadUsage, flag, kind_of
-from rankwell.io import files as io
-from rankwell.io.files import read_column
-from rankwell.io.formats import written_format
+from rankwell.io import formats as io
+from rankwell.io.formats import read_column, written_format
 from rankwell.io.matrices import read_embeddings
 from rankwell.io.vectors import write_ground_truth
-from rankwell.neighbours import TopK
-from rankwell.neighbours import search as find
-from rankwell.parts.execution import run_in_parts
-from rankwell.parts.lists import ListBlock
-from rankwell.parts.options import PartOptions, PartOutcome, refusal
-from rankwell.parts.plans import file_of_part
-from rankwell.parts.search import MergedSearch
-from rankwell.parts.vectors import VectorFiles
-from rankwell.report.options import Aside, FilePath, Output, Progress
+from rankwell.reporting.options import Aside, FilePath, Output, Progress
+from rankwell.runtime.parts.execution import run_in_parts
+from rankwell.runtime.parts.lists import ListBlock
+from rankwell.runtime.parts.options import PartOptions, PartOutcome, refusal
+from rankwell.runtime.parts.plans import file_of_part
+from rankwell.runtime.parts.search import MergedSearch
+from rankwell.runtime.parts.vectors import VectorFiles
 from rankwell.store import refuse_blocked
+from rankwell.vectors.neighbours import TopK
+from rankwell.vectors.neighbours import search as find
 
 _HDF5 = (".hdf5", ".h5")
 _TRUTH = "positions and distances"

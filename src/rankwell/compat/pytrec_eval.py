@@ -21,9 +21,9 @@ import numpy as np
 from rankwell.compat.trec_inputs import Options
 from rankwell.compat.trec_measures import GROUPS, MEASURES, Line, lines_of
 from rankwell.compat.trec_views import values_of
-from rankwell.core.arithmetic import own_arithmetic
-from rankwell.core.tables import Judgments
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.options import own_arithmetic
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadScore, RankwellError
 from rankwell.io.mapping import find_hits
 

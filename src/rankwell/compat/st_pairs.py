@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rankwell._native.similarity import SIMILARITIES, similarity_name
 from rankwell.compat.st_evaluator import (
     Evaluator,
     Figures,
@@ -18,7 +19,6 @@ from rankwell.compat.st_evaluator import (
     library_similarity,
     plain_name,
 )
-from rankwell.core.kernels.similarity import SIMILARITIES, similarity_name
 from rankwell.errors import BadInput, BadScore, BadUsage
 from rankwell.stats.classification import classify
 from rankwell.stats.correlation import pearson, spearman

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rankwell._native.similarity import similarity_name
 from rankwell.compat.st_evaluator import Evaluator, Figures, finite, library_similarity, plain_name
 from rankwell.conventions import CONVENTIONS
-from rankwell.core.kernels.similarity import similarity_name
-from rankwell.core.registry import parse_measure
-from rankwell.core.tables import Judgments
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.registry import parse_measure
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.io.mapping import find_hits

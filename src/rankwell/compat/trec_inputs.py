@@ -15,8 +15,8 @@ from rankwell.io.reader.lines import TREC_RUN, ReadOptions
 from rankwell.store import Source, decode_id
 
 if TYPE_CHECKING:
-    from rankwell.core.tables import TieRule
-    from rankwell.io.reader.rows import JudgedRows
+    from rankwell.data.rankings import JudgedRows
+    from rankwell.data.tables import TieRule
 
 _BLOCK = 1 << 16
 

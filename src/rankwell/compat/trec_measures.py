@@ -190,7 +190,7 @@ def plan(options: Options) -> list[Line]:
     offered = {trec.name: trec for trec in MEASURES if trec.since == 9 or not options.old}
     for name in options.marked or ("official",):
         if name not in GROUPS and name not in offered:
-            from rankwell.core.catalogue import suggest
+            from rankwell.data.catalogue import suggest
 
             raise UnknownName(
                 f"trec_eval: illegal measure {name!r}; {suggest(name, [*GROUPS, *offered])}"

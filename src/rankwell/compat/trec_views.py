@@ -12,8 +12,8 @@ import numpy as np
 
 from rankwell.compat.trec_inputs import Ahead, reading_of
 from rankwell.compat.trec_measures import LEAST_FOR_GEOMETRIC, Evaluated, Line
-from rankwell.core.registry import Measure
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.registry import Measure
 from rankwell.io.reader import scan
 from rankwell.io.reader.lines import TREC_RUN
 from rankwell.store import Source
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankwell.compat.trec_inputs import Options
-    from rankwell.core.tables import Bools, Floats, Judgments, TieRule
-    from rankwell.core.tables.ranking import Hits
+    from rankwell.data.rankings import Hits
+    from rankwell.data.tables import Bools, Floats, Judgments, TieRule
 
 
 def evaluate(lines: Sequence[Line], options: Options, ahead: Ahead | None) -> Evaluated:
@@ -40,13 +40,13 @@ def evaluate(lines: Sequence[Line], options: Options, ahead: Ahead | None) -> Ev
         positives = int(np.count_nonzero(judgments.grades > 0))
         view = JudgedRankings.join(judgments, hits)
     elif options.truth_format == "qrels_jg":
-        from rankwell.core.views.aspects import GroupRankings
+        from rankwell.data.judged_rankings import GroupRankings
 
         judgments = _whole_grades(_other_judgments(options, truth, "groups"))
         hits = _hits(options, run, judgments.flat)
         view = GroupRankings.join(judgments, hits)
     else:
-        from rankwell.core.views.preferences import PreferenceRankings, Preferences
+        from rankwell.data.preferences import PreferenceRankings, Preferences
 
         if options.truth_format == "prefs":
             from rankwell.io.formats import Request

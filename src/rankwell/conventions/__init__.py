@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from rankwell.core.registry import MEASURES, Catalogue, Measure, parse_measure, suggest
-from rankwell.core.tables import TieRule, Unit, tie_rule
+from rankwell.data.registry import MEASURES, Catalogue, Measure, parse_measure, suggest
+from rankwell.data.tables import TieRule, Unit, tie_rule
 from rankwell.errors import BadUsage, UnknownName
 
 QueryRule = Literal["truth", "run", "both"]

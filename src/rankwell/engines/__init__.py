@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from rankwell.core.catalogue import Catalogue, entry_points_of, load_entry_point, suggest
-from rankwell.core.code import load_anything
-from rankwell.core.secrets import Secrets, refuse_literal
+from rankwell.data.catalogue import Catalogue, entry_points_of, load_entry_point, suggest
+from rankwell.data.code import load_anything
+from rankwell.data.secrets import Secrets, refuse_literal
 from rankwell.engines.families import EngineFamily as EngineFamily
 from rankwell.engines.families import Opening as Opening
 from rankwell.engines.families import Parameter as Parameter

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from rankwell.core.kernels.similarity import Metric
+from rankwell._native.similarity import Metric
 from rankwell.engines import (
     ENGINES,
     Engine,

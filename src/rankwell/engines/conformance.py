@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Floats
+from rankwell.data.tables import Floats
 from rankwell.engines import (
     Engine,
     EngineFailure,

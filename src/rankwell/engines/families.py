@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rankwell.core.catalogue import suggest
-from rankwell.core.secrets import Secrets
+from rankwell.data.catalogue import suggest
+from rankwell.data.secrets import Secrets
 from rankwell.errors import BadUsage, MissingExtra, UnknownName, shown
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
-from rankwell.core.catalogue import suggest
-from rankwell.core.secrets import refuse_literal
+from rankwell.data.catalogue import suggest
+from rankwell.data.secrets import refuse_literal
 from rankwell.documents import read_toml
 from rankwell.engines import (
     ENGINES,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, NamedTuple
 
-from rankwell.core.code import origin_of
+from rankwell.data.code import origin_of
 from rankwell.engines import (
     ENGINES,
     Engine,

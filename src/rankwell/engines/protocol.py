@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.catalogue import suggest
-from rankwell.core.kernels.similarity import Metric
+from rankwell._native.similarity import Metric
+from rankwell.data.catalogue import suggest
 from rankwell.errors import BadInput, BadUsage, RankwellError
 
 if TYPE_CHECKING:

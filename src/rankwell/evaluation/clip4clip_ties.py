@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from rankwell.core.registry import Measure
-from rankwell.core.tables import Floats, Ints, position_in_segment, segment_offsets
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.registry import Measure
+from rankwell.data.tables import Floats, Ints, position_in_segment, segment_offsets
 from rankwell.errors import BadUsage
 from rankwell.measures.first_rank import reads_best_only
 

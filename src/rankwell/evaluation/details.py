@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.tables import Bools, Floats, Ints, Judgments, running_sum
-from rankwell.core.tables.joined import Joined
-from rankwell.core.tables.ranking import Hits, Ranking
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.frames import Joined
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.rankings import Hits, Ranking
+from rankwell.data.tables import Bools, Floats, Ints, Judgments, running_sum
 
 Texts = Sequence[str] | NDArray[Any]
 

@@ -1,5 +1,5 @@
 """A run joined with its judgments, and the value, ceiling and chance level of a measure on it,
-under its tie rule.
+under a convention's rules.
 """
 
 import heapq
@@ -13,22 +13,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.options import ColumnChoice
-from rankwell.core.registry import Measure
-from rankwell.core.tables import (
+from rankwell.conventions import Convention, LabelledMeasure
+from rankwell.data.columns import NOTHING
+from rankwell.data.judged_rankings import JudgedRankings, expected_values
+from rankwell.data.options import ColumnChoice
+from rankwell.data.rankings import Hits, Ranking
+from rankwell.data.registry import Measure
+from rankwell.data.tables import (
     TIE_RULES,
     Bools,
     Floats,
     Ints,
     Judgments,
     TieRule,
+    exact_mean,
+    figure,
     position_in_segment,
     segment_offsets,
 )
-from rankwell.core.tables.columns import NOTHING
-from rankwell.core.tables.ranking import Hits, Ranking
-from rankwell.core.views.judged import JudgedRankings, expected_values
-from rankwell.errors import BadInput, BadUsage, shown
+from rankwell.errors import BadInput, BadUsage, count_of, shown
 from rankwell.store import STDIN, Source, encode_id, run_files, split_part
 
 BOUNDING_TIE_RULES = ("optimistic", "pessimistic")
@@ -527,3 +530,184 @@ def _view(
     return JudgedRankings.join(
         judgments, Hits(owner, rows[order], *counts, np.asarray(retrieved, dtype=np.int64), present)
     )
+
+
+@dataclass(frozen=True, eq=False)
+class LinearMeasure:
+    """The parts of a measure that is linear in the gains of items.
+
+    weights: (k,) the weight of each rank from 1, normalisation included. rel: the lowest grade that
+    counts as relevant, with gain 1; None where the gain is the grade scaled from `least` to 0 and
+    from `most` to 1, and clipped.
+    """
+
+    weights: Floats
+    rel: float | None = None
+    least: float = 0.0
+    most: float = 1.0
+
+    @classmethod
+    def of(cls, measure: Measure) -> "LinearMeasure | None":
+        """The parts of P, SDCG and RBP with a cut-off and a known highest gain; None for any other
+        measure.
+        """
+        parameters, k = measure.parameters, measure.cutoff
+        if k is None or measure.name not in ("P", "SDCG", "RBP") or parameters.get("judged_only"):
+            return None
+        ranks = np.arange(1.0, k + 1)
+        if measure.name == "P":
+            return (
+                cls(np.full(k, 1 / k), max(parameters["rel"], 0.0))
+                if parameters["denom"] == "cutoff"
+                else None
+            )
+        if measure.name == "SDCG":
+            discounts = 1 / np.log2(ranks + 1)
+            return cls(
+                discounts / float(np.cumsum(discounts)[-1]),
+                None,
+                parameters["min_rel"],
+                parameters["max_rel"],
+            )
+        weights = (1 - parameters["p"]) * parameters["p"] ** (ranks - 1)
+        if parameters["gains"] is None and (
+            parameters["rel"] is not None or parameters["scale"] == "max"
+        ):
+            return cls(
+                weights,
+                None if parameters["rel"] is None else max(parameters["rel"], 0.0),
+                most=parameters["max_rel"] or 1.0,
+            )
+        return None
+
+    def gains(self, grades: Floats) -> Floats:
+        """The gain of each grade, from 0 to 1; 0 for negative ones."""
+        if self.rel is not None:
+            return (grades >= self.rel).astype(np.float64)
+        return np.where(
+            grades < 0,
+            0.0,
+            (np.clip(grades, self.least, self.most) - self.least) / (self.most - self.least),
+        )
+
+
+class GradeWeights:
+    """The means of runs by measures with binary gains, and by the same measures with the grades as
+    gains.
+
+    measures: all of an evaluation. grades: of the judgments; with one relevant grade both means are
+    equal, and none are kept.
+    """
+
+    def __init__(self, measures: Iterable[LabelledMeasure], grades: Floats) -> None:
+        binary = [
+            labelled_measure
+            for labelled_measure in measures
+            if labelled_measure.measure.parameters.get("dcg") == "binary-log2"
+        ]
+        self._levels = np.unique(grades[grades >= 1]) if binary else np.empty(0)
+        self._measures = binary if len(self._levels) > 1 else []
+        self._means: dict[str, dict[str, tuple[float, float]]] = {
+            labelled_measure.label: {} for labelled_measure in self._measures
+        }
+
+    def add(self, run: JudgedRun, counted: Bools) -> None:
+        """Measures one run. counted: (queries,) those in the means."""
+        for labelled_measure in self._measures:
+            variants = (
+                labelled_measure.measure,
+                labelled_measure.measure.with_parameters(dcg="log2"),
+            )
+            binary, graded = (
+                exact_mean(run.evaluate(measure).values[counted]) for measure in variants
+            )
+            self._means[labelled_measure.label][run.name] = binary, graded
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """The grades, the weighing measure and the means of runs by label, for `notes_on_weights`;
+        empty where there are none.
+        """
+        descriptions: dict[str, Any] = {}
+        for labelled_measure in self._measures:
+            weighing = labelled_measure.measure.with_parameters(dcg="log2")
+            grades = [float(self._levels[0]), float(self._levels[-1])]
+            means = {
+                name: list(mean_pair)
+                for name, mean_pair in self._means[labelled_measure.label].items()
+            }
+            descriptions[labelled_measure.label] = {
+                "grades": grades,
+                "by": str(weighing),
+                "unit": weighing.entry.unit,
+                "means": means,
+            }
+        return descriptions
+
+
+def notes_on_weights(described: Mapping[str, Any]) -> list[str]:
+    """A note for each of the measures of `GradeWeights.described`: which run leads, by both, or the
+    mean of the only run.
+    """
+    notes = list[str]()
+    for label, description in described.items():
+        means, (low, high) = description["means"], description["grades"]
+        binary_leader, graded_leader = (
+            max(means, key=lambda name, position=position: means[name][position])
+            for position in (0, 1)
+        )
+        value = figure(means[graded_leader][1], description["unit"])
+        leads = (
+            f"{binary_leader} leads; {graded_leader} leads"
+            if binary_leader != graded_leader
+            else f"the mean of {graded_leader} is {value}"
+        )
+        statement = f"{label} takes the grades {low:g} to {high:g} alike"
+        notes.append(
+            f"{statement}: {leads} by {description['by']} of other conventions, which weighs them"
+        )
+    return notes
+
+
+def joined_weights(
+    described: Sequence[Mapping[str, Any]], names: Sequence[Mapping[str, str]]
+) -> dict[str, Any]:
+    """The descriptions of several results as one, for the measures that all of them have, with the
+    runs under other names.
+
+    names: of each result the names of its runs here.
+    """
+    merged: dict[str, Any] = {}
+    for label in (label for label in described[0] if all(label in result for result in described)):
+        parts = [result[label] for result in described]
+        lows, highs = zip(*(part["grades"] for part in parts), strict=True)
+        means = {
+            renamed[run]: mean_pair
+            for part, renamed in zip(parts, names, strict=True)
+            for run, mean_pair in part["means"].items()
+            if run in renamed
+        }
+        if means and len({part["by"] for part in parts}) == 1:
+            merged[label] = {**parts[0], "grades": [min(lows), max(highs)], "means": means}
+    return merged
+
+
+def hide_own_items(judgments: Judgments) -> tuple[Judgments, list[str]]:
+    """Removes each query's own item, that of its id, from its ranking; a note counts the queries to
+    which it is relevant.
+    """
+    hidden = judgments.hide_queries()
+    lost = int((hidden.unranked & hidden.real & (hidden.grades > 0)).sum())
+    if not lost:
+        return hidden, []
+    finding = (
+        f"{count_of(lost, 'query has', 'queries have')} an item of the same id judged relevant"
+    )
+    return hidden, [f"{finding}: it is out of the ranking, and counts as not found"]
+
+
+def with_negative_grades(view: Any, convention: Convention) -> Any:
+    """The view in which negative grades mean what they do under the convention. view: of any kind
+    but sessions.
+    """
+    return view if convention.negative_grades == "judged" else view.with_unjudged_pool

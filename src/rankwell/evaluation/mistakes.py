@@ -12,10 +12,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.exact import exact_mean
-from rankwell.core.tables import Bools, Floats, Judgments
-from rankwell.core.tables.columns import NOTHING
-from rankwell.core.tables.ranking import Hits
+from rankwell.data.columns import NOTHING
+from rankwell.data.rankings import Hits
+from rankwell.data.tables import Bools, Floats, Judgments, exact_mean
 from rankwell.errors import flag, shown
 from rankwell.evaluation.judged import RunInput, rounded_ties
 from rankwell.evaluation.notations import (

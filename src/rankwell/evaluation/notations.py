@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Judgments
-from rankwell.core.tables.columns import chosen_columns
-from rankwell.core.tables.ranking import Hits, Ranking
+from rankwell.data.columns import chosen_columns
+from rankwell.data.rankings import Hits, Ranking
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, shown
-from rankwell.io import files
+from rankwell.io import formats as files
 from rankwell.io.reader.columns import SCORED, separation_of
 from rankwell.store import Head, Source, decode_id, encode_id, split_part
 

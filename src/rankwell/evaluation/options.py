@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from rankwell.core.options import (
+from rankwell.data.columns import Duplicates
+from rankwell.data.options import (
     ConventionName,
     Doc,
     JudgmentColumns,
@@ -11,7 +12,6 @@ from rankwell.core.options import (
     Option,
     RunColumns,
 )
-from rankwell.core.tables.columns import Duplicates
 from rankwell.stats import Intervals
 
 

@@ -7,20 +7,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import isnan
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from rankwell import __version__
 from rankwell.conventions import Convention, LabelledMeasure
-from rankwell.core.arithmetic import own_arithmetic
-from rankwell.core.registry import Measure, suggest
-from rankwell.core.tables import Bools, Floats, Summary, ValueRows, Values
+from rankwell.data.options import own_arithmetic
+from rankwell.data.registry import Measure, suggest
+from rankwell.data.tables import Bools, Floats, Judgments, Summary, ValueRows, Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.evaluation.bounds import UnjudgedItems
-from rankwell.evaluation.judged import JudgedRun
+from rankwell.evaluation.judged import JudgedRun, RunInput, is_suspicious
 from rankwell.stats import Intervals, SummaryRow, figure_of, summarise, summary_notes
 from rankwell.store import Source, unchanged
+
+if TYPE_CHECKING:
+    from rankwell.evaluation.notations import Gauge
 
 SCHEMA_VERSION = 2
 
@@ -449,3 +452,36 @@ class ResultsBuilder:
             population_sd=self.convention.population_sd,
             **fields,
         )
+
+
+def lowest_relevant(measures: Iterable[LabelledMeasure]) -> float:
+    """The lowest grade that counts as relevant under some measure."""
+    return min(
+        (labelled_measure.measure.parameters.get("rel") or 1 for labelled_measure in measures),
+        default=1,
+    )
+
+
+def mistake_notes(
+    run: RunInput,
+    judgments: Judgments,
+    source: Source | None = None,
+    *,
+    rel: float,
+    ties: str,
+    queries: str,
+    gauge: "Gauge | None" = None,
+) -> list[str]:
+    """The probable mistakes in judgments and in a run, in sentences; the rare ones are looked for
+    where there is a sign of one.
+
+    judgments: with one row per query and item. source: the file of the run, where there is one.
+    rel: of `lowest_relevant`. gauge: the figure that ids in two notations change.
+    """
+    if not is_suspicious(judgments, run, rel=rel, lines=source if run.format == "trec" else None):
+        return []
+    # It is loaded where something looks wrong.
+    from rankwell.evaluation.mistakes import judgment_mistakes, run_mistakes
+
+    of_run = run_mistakes(run, judgments, rel=rel, ties=ties, queries=queries, gauge=gauge)
+    return [mistake.sentence for mistake in (*judgment_mistakes(judgments, rel), *of_run)]

@@ -10,14 +10,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rankwell import report
+from rankwell import reporting
+from rankwell.comparison.gate import check_requirements
+from rankwell.comparison.requirements import GateLine, GateOptions
 from rankwell.errors import BadUsage, GateFailed, RankwellError
-from rankwell.experiments.gate import check_requirements
-from rankwell.experiments.gate_options import GateOptions
-from rankwell.experiments.requirements import GateLine
 from rankwell.io.result_folder import read_results, read_summary
-from rankwell.report.formats.markup import markdown_text
-from rankwell.report.junit import Case, junit_text
+from rankwell.reporting.junit import Case, junit_text
+from rankwell.reporting.outputs.markup import markdown_text
 from rankwell.store import write_text
 
 
@@ -45,13 +44,13 @@ def main(settings: Mapping[str, str] = os.environ) -> int:
             for line in lines
         ]
         log = [
-            f"{'passed' if line.passed else 'FAILED'}  {report.visible(line.told)}"
+            f"{'passed' if line.passed else 'FAILED'}  {reporting.visible(line.told)}"
             for line in lines
         ] + notes
         code, text = GateFailed.exit_code if failed else 0, _summary(folder, lines, notes)
     except RankwellError as error:
         cases = [Case("gate", "gate", error=str(error))]
-        log = [f"rankwell: {report.visible(error)}"]
+        log = [f"rankwell: {reporting.visible(error)}"]
         code = error.exit_code
         text = f"### rankwell gate: could not be checked\n\n{markdown_text(str(error))}\n"
     if variables["JUNIT"]:
@@ -93,7 +92,7 @@ def _summary(folder: Path, lines: Sequence[GateLine], notes: Sequence[str]) -> s
         for line in ordered
     ]
     results = read_results(folder)
-    table = report.render(read_summary(results), None, results.rules, (), "md")
+    table = reporting.render(read_summary(results), None, results.rules, (), "md")
     return "\n".join(
         [
             f"### rankwell gate: {outcome}",

@@ -10,11 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from rankwell.comparison.requirements import SummaryFigures, part_of_row
 from rankwell.errors import BadUsage, kind_of
-from rankwell.experiments.requirements import SummaryFigures, part_of_row
 from rankwell.io.result_folder import ResultFolder, read_results, read_summary
-from rankwell.report import Row, plain
-from rankwell.report.rules import rule_pairs, rules_line
+from rankwell.reporting import Row, plain, rule_pairs, rules_line
 from rankwell.results import Results
 
 _FIGURES = ("mean", "ci_low", "ci_high", "n")

@@ -52,11 +52,11 @@ def _outcome(
     """The requirements that do not hold as sentences, how many there are, and the table of the
     results.
     """
-    from rankwell.core.options import with_options
-    from rankwell.experiments.gate import check_requirements
-    from rankwell.experiments.gate_options import GateOptions
+    from rankwell.comparison.gate import check_requirements
+    from rankwell.comparison.requirements import GateOptions
+    from rankwell.data.options import with_options
     from rankwell.integrations.folders import content_of
-    from rankwell.report import render, visible
+    from rankwell.reporting import render, visible
     from rankwell.results import ComparisonResults, Results
 
     baseline = results.baseline if isinstance(results, ComparisonResults) else None

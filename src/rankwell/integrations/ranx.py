@@ -6,7 +6,7 @@ from typing import Any
 
 from rankwell.errors import BadInput
 from rankwell.integrations import imported
-from rankwell.io.files import read_judgments, read_ranking
+from rankwell.io.formats import read_judgments, read_ranking
 
 
 def to_run(run: Any, *, name: str | None = None) -> Any:

@@ -66,7 +66,7 @@ def remote_tables(threads: int | None = None) -> bool:
     """Lets DuckDB read objects of remote places by the names that `store.file_system.file_name`
     gives them.
     """
-    from rankwell.store.file_system import remote_files
+    from rankwell.store.remote import remote_files
 
     _database(threads).register_filesystem(remote_files())
     return True
@@ -80,8 +80,8 @@ def undamaged(prefix: str = "", advice: str = "fetch it again") -> Generator[Non
     try:
         yield
     except duckdb.Error as error:
-        if "rankwell.store.file_system" in sys.modules:
-            from rankwell.store.file_system import failure
+        if "rankwell.store.remote" in sys.modules:
+            from rankwell.store.remote import failure
 
             if (reason := failure()) is not None:
                 raise reason from error

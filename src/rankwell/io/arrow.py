@@ -5,8 +5,8 @@ data frame.
 from collections.abc import Iterator
 from typing import Any
 
-from rankwell.core.tables import Judgments
-from rankwell.core.tables.ranking import Ranking
+from rankwell.data.rankings import Ranking
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, MissingExtra
 from rankwell.io.formats import FORMATS, Request, Texts, file_format
 from rankwell.store import Source, refuse_bomb

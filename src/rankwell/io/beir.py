@@ -4,7 +4,7 @@
 
 import re
 
-from rankwell.core.tables import Judgments
+from rankwell.data.tables import Judgments
 from rankwell.io.formats import FORMATS, Request, Texts, file_format
 from rankwell.io.reader import read_judged_rows
 from rankwell.store import Head, Source

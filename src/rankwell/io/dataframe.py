@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables import Floats, Judgments
-from rankwell.core.tables.arrays import is_missing
-from rankwell.core.tables.columns import (
+from rankwell.data.arrays import is_missing
+from rankwell.data.columns import (
     ROWS_COMPARED,
     Columns,
     Holds,
@@ -22,7 +21,8 @@ from rankwell.core.tables.columns import (
     refuse_wide,
     unique_rows,
 )
-from rankwell.core.tables.ranking import Ranking
+from rankwell.data.rankings import Ranking
+from rankwell.data.tables import Floats, Judgments
 from rankwell.errors import BadInput, BadScore, kind_of, shown
 from rankwell.io.formats import Request, Texts, file_format
 

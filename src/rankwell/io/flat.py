@@ -11,8 +11,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.tables.arrays import MAGIC, ArrayLayout, map_layout, npy_layout
-from rankwell.core.tables.matrices import Embeddings, Vectors, as_real
+from rankwell.data.arrays import MAGIC, ArrayLayout, map_layout, npy_layout
+from rankwell.data.matrices import Embeddings, Vectors, as_real
 from rankwell.errors import BadInput, naming
 from rankwell.io.formats import Request, file_format
 from rankwell.store import Source

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from rankwell.core.tables import Judgments
-from rankwell.core.tables.columns import unique_rows
-from rankwell.core.tables.ranking import Hits, Ranking
-from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
+from rankwell.data.columns import unique_rows
+from rankwell.data.rankings import Hits, Ranking
+from rankwell.data.shared_hits import SharedCounts, SharedQueries
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadLine, BadScore, BadUsage, DuplicateItem
 from rankwell.io.formats import Request, file_format, line_cuts
-from rankwell.io.reader import scan
+from rankwell.io.reader import Irregular, ListScan, NumberedLists, count_lines, scan
 from rankwell.io.reader.columns import (
     GRADED,
     SCORED,
@@ -32,8 +32,6 @@ from rankwell.io.reader.columns import (
     settle_run,
 )
 from rankwell.io.reader.lines import Layout, RunRows, read_rows, repeated, shorten
-from rankwell.io.reader.lists import Irregular, ListScan, NumberedLists
-from rankwell.io.reader.shared import count_lines
 from rankwell.store import Head, Source, decode_id
 
 

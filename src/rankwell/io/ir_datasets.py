@@ -7,12 +7,12 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
-from rankwell.core.registry import suggest
-from rankwell.core.tables import Judgments
-from rankwell.core.tables.columns import unique_rows
+from rankwell.data.columns import unique_rows
+from rankwell.data.registry import suggest
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, MissingExtra, UnknownName
 from rankwell.io.formats import Request, Texts, file_format
-from rankwell.store.data_sets import is_data_set_id
+from rankwell.store.places import is_data_set_id
 
 
 @file_format("python ir_datasets", "judgments", accepts=is_data_set_id)

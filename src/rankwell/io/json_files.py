@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from rankwell.core.tables import Judgments, columns_of
-from rankwell.core.tables.columns import Repeats, id_text
-from rankwell.core.tables.ranking import Hits, Ranking
+from rankwell.data.columns import Repeats, id_text
+from rankwell.data.rankings import Hits, Ranking
+from rankwell.data.tables import Judgments, columns_of
 from rankwell.documents import parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem, UnknownName, kind_of, shown
 from rankwell.io.formats import FORMATS, Request, Texts, file_format

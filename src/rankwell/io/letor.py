@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Judgments
-from rankwell.core.tables.columns import unique_rows
-from rankwell.core.tables.ranking import Ranking
+from rankwell.data.columns import unique_rows
+from rankwell.data.rankings import Ranking
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem
 from rankwell.io.formats import Request, file_format
 from rankwell.io.reader.columns import number_of

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from rankwell.core.tables import Judgments
+from rankwell.data.tables import Judgments
 from rankwell.documents import read_json, unique_keys
 from rankwell.errors import BadInput, UnknownName
 from rankwell.io.formats import FORMATS, Request, Texts, file_format

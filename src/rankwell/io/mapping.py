@@ -10,9 +10,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.arithmetic import own_arithmetic
-from rankwell.core.kernels import native
-from rankwell.core.tables import (
+from rankwell._native import native
+from rankwell.data.columns import Repeats, id_text, unique_rows
+from rankwell.data.hit_records import distance_notes, result_pair
+from rankwell.data.judged_rankings import GroupRankings, IntentRankings, JudgedRankings
+from rankwell.data.options import own_arithmetic
+from rankwell.data.preferences import PreferenceRankings, Preferences
+from rankwell.data.ranking_pairs import Listed, RankingPairs
+from rankwell.data.rankings import Hits, Ranking, arrange, hits_of_ranking, places_in_ties
+from rankwell.data.tables import (
     Bools,
     Judgments,
     RankCounts,
@@ -21,13 +27,6 @@ from rankwell.core.tables import (
     nested_columns,
     sort_ids,
 )
-from rankwell.core.tables.columns import Repeats, id_text, unique_rows
-from rankwell.core.tables.ranking import Hits, Ranking, arrange, hits_of_ranking, places_in_ties
-from rankwell.core.tables.records import distance_notes, result_pair
-from rankwell.core.views.aspects import GroupRankings, IntentRankings
-from rankwell.core.views.judged import JudgedRankings
-from rankwell.core.views.preferences import PreferenceRankings, Preferences
-from rankwell.core.views.ranking_pairs import Listed, RankingPairs
 from rankwell.errors import BadInput, BadScore, DuplicateItem, kind_of, shown
 from rankwell.io.formats import Request, Texts, file_format
 from rankwell.store import encode_id

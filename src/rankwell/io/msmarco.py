@@ -6,16 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from rankwell.core.tables import Judgments
-from rankwell.core.tables.ranking import Hits, Ranking
-from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
+from rankwell.data.rankings import Hits, Ranking
+from rankwell.data.shared_hits import SharedCounts, SharedQueries
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadLine
 from rankwell.io.formats import Request, Texts, file_format, line_cuts
-from rankwell.io.reader import scan
+from rankwell.io.reader import ListScan, NumberedLists, count_lines, scan
 from rankwell.io.reader.columns import SNIFFED, are_ordered, order_of, settle_ranks
 from rankwell.io.reader.lines import MSMARCO_RUN, ReadOptions, read_rows
-from rankwell.io.reader.lists import ListScan, NumberedLists
-from rankwell.io.reader.shared import count_lines
 from rankwell.store import Head, Source, SourceRange, decode_id
 
 

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from rankwell.core.tables import Judgments, columns_of
-from rankwell.core.tables.columns import id_text, unique_rows
+from rankwell.data.columns import id_text, unique_rows
+from rankwell.data.tables import Judgments, columns_of
 from rankwell.documents import read_json, unique_keys
 from rankwell.errors import BadInput, shown
 from rankwell.io.formats import Request, file_format

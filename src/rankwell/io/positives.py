@@ -10,16 +10,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.kernels.products import Groups
-from rankwell.core.tables import Ints, Judgments
-from rankwell.core.tables.arrays import MAGIC, read_only_npy, refuse_masked
-from rankwell.core.tables.matrices import Positions, Positives
-from rankwell.delimited import delimited_rows, without_comments
-from rankwell.documents import read_json, unique_keys
+from rankwell._native.products import Groups
+from rankwell.data.arrays import MAGIC, read_only_npy, refuse_masked
+from rankwell.data.matrices import Positions, Positives
+from rankwell.data.tables import Ints, Judgments
+from rankwell.documents import delimited_rows, read_json, unique_keys, without_comments
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, kind_of, shown
-from rankwell.io.files import find_judgments
+from rankwell.io.formats import find_judgments
 from rankwell.store import Source, decode_id, naming
-from rankwell.store.heads import Head
+from rankwell.store.places import Head
 
 _QUERY_WORDS = ("query", "q", "topic", "caption", "sentence", "text")
 _ITEM_WORDS = ("item", "doc", "document", "docno", "video", "clip", "image")

@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from rankwell.core.tables import Judgments
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, shown
 from rankwell.io.formats import FORMATS, Request, file_format
 from rankwell.store import Head, Source

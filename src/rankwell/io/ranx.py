@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from rankwell.core.tables import Judgments
-from rankwell.core.tables.ranking import Hits, Ranking
+from rankwell.data.rankings import Hits, Ranking
+from rankwell.data.tables import Judgments
 from rankwell.io.formats import FORMATS, Request, file_format
 
 

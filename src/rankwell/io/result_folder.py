@@ -12,14 +12,14 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from rankwell.core.kernels.workers import in_threads
-from rankwell.core.registry import Better
-from rankwell.core.tables import Summary, Unit, Values
-from rankwell.core.tables.columns import parquet, quoted, sql_text
+from rankwell.data.columns import parquet, quoted, sql_text
+from rankwell.data.registry import Better
+from rankwell.data.tables import Summary, Unit, Values
 from rankwell.documents import read_json
 from rankwell.errors import BadInput, count_of, shown
 from rankwell.io import connected, undamaged
 from rankwell.store import Source, is_draft, refuse_draft, remote_url
+from rankwell.threads import in_threads
 
 PER_QUERY, QUERIES, DETAILS, ITEMS = (
     "per_query.parquet",

@@ -5,8 +5,8 @@ list or as lines.
 import re
 from typing import Any
 
-from rankwell.core.tables.columns import id_text, query_key
-from rankwell.core.tables.ranking import Ranking
+from rankwell.data.columns import id_text, query_key
+from rankwell.data.rankings import Ranking
 from rankwell.errors import BadInput, DuplicateItem, shown
 from rankwell.io.formats import FORMATS, Request, file_format
 from rankwell.io.records import load

@@ -5,9 +5,8 @@ one large file.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from rankwell.core.tables import Judgments
-from rankwell.core.tables.ranking import Hits, Ranking
-from rankwell.core.tables.shared_hits import (
+from rankwell.data.rankings import Hits, Ranking
+from rankwell.data.shared_hits import (
     SharedCounts,
     SharedPrints,
     SharedQueries,
@@ -17,9 +16,9 @@ from rankwell.core.tables.shared_hits import (
     repeated_prints,
     shared_queries,
 )
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, naming
-from rankwell.io.files import FoundHits
-from rankwell.io.formats import Format, Request, identify
+from rankwell.io.formats import Format, FoundHits, Request, identify
 from rankwell.store import Source, SourceRange
 
 

@@ -15,21 +15,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Floats, Judgments
-from rankwell.core.tables.columns import known_columns, unique_rows
-from rankwell.core.tables.ranking import Hits, Ranking
-from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
+from rankwell.data.columns import known_columns, unique_rows
+from rankwell.data.rankings import Hits, Ranking
+from rankwell.data.shared_hits import SharedCounts, SharedQueries
+from rankwell.data.tables import Floats, Judgments
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io.formats import SURE, Request, file_format, line_cuts
-from rankwell.io.reader import read_judged_rows, scan
+from rankwell.io.reader import ListScan, NumberedLists, count_lines, read_judged_rows, scan
 from rankwell.io.reader.columns import refuse_large_grades, refuse_repeated, settle_qrels
 from rankwell.io.reader.lines import TREC_RUN, RunRows, read_rows, repeated, shorten
-from rankwell.io.reader.lists import ListScan, NumberedLists
-from rankwell.io.reader.shared import count_lines
 from rankwell.store import Head, Source, decode_id, encode_id
 
 if TYPE_CHECKING:
-    from rankwell.core.views.preferences import Preferences
+    from rankwell.data.preferences import Preferences
 
 _WHITE = re.compile(r"[ \t\n\v\f\r]")
 _NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
@@ -319,7 +317,7 @@ def read_preferences(source: Source, request: Request | None = None) -> "Prefere
     Raises BadLine and DuplicateItem that name file and line, BadInput for a file without lines and
     where the preferences of a group contradict each other.
     """
-    from rankwell.core.views.preferences import Preferences
+    from rankwell.data.preferences import Preferences
 
     comments = request is not None and request.comments
     (queries, groups, subgroups, items), levels = _read_columns(

@@ -11,17 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.tables import Floats, Ints, Judgments
-from rankwell.core.tables.arrays import map_array, npy_header, read_npy, refuse_size
-from rankwell.core.tables.matrices import (
-    Embeddings,
-    Scores,
-    as_real,
-    choose_array,
-    item_ids,
-    row_blocks,
-)
-from rankwell.core.tables.ranking import Ranking
+from rankwell.data.arrays import map_array, npy_header, read_npy, refuse_size
+from rankwell.data.matrices import Embeddings, Scores, as_real, choose_array, item_ids, row_blocks
+from rankwell.data.rankings import Ranking
+from rankwell.data.tables import Floats, Ints, Judgments
 from rankwell.documents import parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, MissingExtra, RankwellError, shown
 from rankwell.io.formats import Request, file_format

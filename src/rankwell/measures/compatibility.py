@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from rankwell.core.registry import measure
-from rankwell.core.tables import Floats, Ints, position_in_segment, ratio
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.registry import measure
+from rankwell.data.tables import Floats, Ints, position_in_segment, ratio
 from rankwell.errors import BadUsage
 
 

@@ -4,9 +4,9 @@ from functools import partial
 
 import numpy as np
 
-from rankwell.core.registry import COUNT, Scale, measure
-from rankwell.core.tables import Floats
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.registry import COUNT, Scale, measure
+from rankwell.data.tables import Floats
 
 _SOURCE = "trec_eval, Buckley 1991-2008"
 _count = partial(measure, source=_SOURCE, scale=COUNT, summary="sum", expected="same")

@@ -12,9 +12,9 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell.core.registry import measure
-from rankwell.core.tables import Floats, ranks_to
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.registry import measure
+from rankwell.data.tables import Floats, ranks_to
 from rankwell.errors import BadUsage
 
 _DEPTH = 1000

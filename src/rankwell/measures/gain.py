@@ -5,9 +5,9 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell.core.registry import Scale, measure
-from rankwell.core.tables import Bools, Floats, Ints, ranks_to, ratio, running_sum
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.registry import Scale, measure
+from rankwell.data.tables import Bools, Floats, Ints, ranks_to, ratio, running_sum
 from rankwell.errors import BadInput, BadUsage
 
 Gain = Literal["log2", "exp-log2", "binary-log2"]

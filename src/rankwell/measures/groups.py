@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from rankwell.core.registry import measure
-from rankwell.core.tables import Floats, ratio
-from rankwell.core.views.aspects import GroupRankings
+from rankwell.data.judged_rankings import GroupRankings
+from rankwell.data.registry import measure
+from rankwell.data.tables import Floats, ratio
 
 _SOURCE = "trec_eval qrels_jg, Buckley 2008"
 

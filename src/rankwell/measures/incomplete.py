@@ -4,9 +4,9 @@ from functools import partial
 
 import numpy as np
 
-from rankwell.core.registry import Scale, measure
-from rankwell.core.tables import Floats, position_in_segment, ratio
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.registry import Scale, measure
+from rankwell.data.tables import Floats, position_in_segment, ratio
 
 # trec_eval's own smoothing of infAP: without it no judged item above would be 0 / 0.
 _EPSILON = 0.00001

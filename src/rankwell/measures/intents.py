@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rankwell.core.registry import Scale, measure
-from rankwell.core.tables import Bools, Floats, Ints, ranks_to, ratio
-from rankwell.core.views.aspects import IntentRankings
+from rankwell.data.judged_rankings import IntentRankings
+from rankwell.data.registry import Scale, measure
+from rankwell.data.tables import Bools, Floats, Ints, ranks_to, ratio
 from rankwell.errors import BadUsage
 
 _NDEVAL = "; ndeval, Clarke 2013"

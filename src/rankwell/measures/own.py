@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.code import origin_of
-from rankwell.core.registry import MEASURES, OWN_MEASURES, Better, MeasureEntry, Scale
-from rankwell.core.tables import Floats, Summary, Unit
-from rankwell.core.tables.arrays import unmasked
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.arrays import unmasked
+from rankwell.data.code import origin_of
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.registry import MEASURES, OWN_MEASURES, Better, MeasureEntry, Scale
+from rankwell.data.tables import Floats, Summary, Unit
 from rankwell.errors import BadUsage, RankwellError, kind_of
 
 Own = Callable[..., Any]

@@ -5,9 +5,9 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell.core.registry import Scale, measure
-from rankwell.core.tables import Floats, Ints, ratio
-from rankwell.core.views.judged import Depth, JudgedRankings
+from rankwell.data.judged_rankings import Depth, JudgedRankings
+from rankwell.data.registry import Scale, measure
+from rankwell.data.tables import Floats, Ints, ratio
 from rankwell.errors import BadUsage
 
 _CRANFIELD = (

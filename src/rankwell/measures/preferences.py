@@ -11,15 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rankwell.core.registry import COUNT, Function, measure
-from rankwell.core.tables import Bools, Floats, ratio
-from rankwell.core.views.preferences import (
-    PlacedGroup,
-    PreferenceRankings,
-    Tally,
-    count_true,
-    tally,
-)
+from rankwell.data.preferences import PlacedGroup, PreferenceRankings, Tally, count_true, tally
+from rankwell.data.registry import COUNT, Function, measure
+from rankwell.data.tables import Bools, Floats, ratio
 
 Kind = Literal["all", "one", "both"]
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from rankwell.core.registry import measure
-from rankwell.core.tables import Floats
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.registry import measure
+from rankwell.data.tables import Floats
 
 
 def _expected_rr(

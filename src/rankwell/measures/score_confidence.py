@@ -1,8 +1,8 @@
-"""Figures of whether the scores of a run show how good its lists are; `evaluation/abstention.py`
+"""Figures of whether the scores of a run show how good its lists are; `evaluation/bounds.py`
 computes them.
 """
 
-from rankwell.core.figures import add_figure
+from rankwell.data.registry import add_figure
 
 _PRINTED_BY = ("evaluate --confidence", "instances evaluate --confidence")
 _WORDS = {

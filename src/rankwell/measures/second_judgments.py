@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from rankwell.core.registry import Scale, measure
-from rankwell.core.tables import Floats, ratio
-from rankwell.core.views.second import SecondJudgedRankings
+from rankwell.data.judged_rankings import SecondJudgedRankings
+from rankwell.data.registry import Scale, measure
+from rankwell.data.tables import Floats, ratio
 from rankwell.errors import BadUsage
 
 
@@ -24,7 +24,7 @@ def u_bpref(judged: SecondJudgedRankings, *, rel: float = 1, factor: float = 1) 
     grades from 0 to m and `factor` 1 / m, values are 1 at most.
 
     >>> from rankwell import Judgments, judged_rankings
-    >>> from rankwell.core.views.second import JudgmentPair, SecondJudgedRankings
+    >>> from rankwell.data.judged_rankings import JudgmentPair, SecondJudgedRankings
     >>> from rankwell.io.mapping import find_hits
     >>> first = Judgments.from_dict({"q": {"a": 1, "b": 1, "x": 0, "y": 0}})
     >>> second = Judgments.from_dict({"q": {"a": 2, "b": 3, "x": 3}})

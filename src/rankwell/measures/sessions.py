@@ -4,9 +4,9 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell.core.registry import Scale, measure
-from rankwell.core.tables import Floats
-from rankwell.core.views.sessions import SessionRankings
+from rankwell.data.judged_rankings import SessionRankings
+from rankwell.data.registry import Scale, measure
+from rankwell.data.tables import Floats
 from rankwell.errors import BadUsage
 
 SessionDiscount = Literal["one-plus-log", "shifted-log"]
@@ -37,7 +37,7 @@ def session_dcg(
     from 1. Grades below 0 gain nothing.
 
     >>> from rankwell import judged_rankings
-    >>> from rankwell.core.views.sessions import SessionQueries, SessionRankings
+    >>> from rankwell.data.judged_rankings import SessionQueries, SessionRankings
     >>> view = judged_rankings(
     ...     {"a": {"x": 1}, "b": {"x": 1, "y": 2}}, {"a": {"z": 2.0, "x": 1.0}, "b": {"y": 1.0}}
     ... )
@@ -87,7 +87,7 @@ def session_rbp(
     grade divided by `max_rel`, where that is given.
 
     >>> from rankwell import judged_rankings
-    >>> from rankwell.core.views.sessions import SessionQueries, SessionRankings
+    >>> from rankwell.data.judged_rankings import SessionQueries, SessionRankings
     >>> view = judged_rankings(
     ...     {"a": {"x": 1}, "b": {"x": 1, "y": 1}}, {"a": {"z": 2.0, "x": 1.0}, "b": {"y": 1.0}}
     ... )

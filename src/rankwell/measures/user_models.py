@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell.core.registry import Scale, measure
-from rankwell.core.tables import Floats, Ints
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.registry import Scale, measure
+from rankwell.data.tables import Floats, Ints
 from rankwell.errors import BadInput, BadUsage
 
 GainScale = Literal["grade", "topic", "max"]

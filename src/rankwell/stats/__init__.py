@@ -10,9 +10,18 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from rankwell.core.exact import exact_mean, exact_sd, exact_sum
-from rankwell.core.kernels.resamples import MANY, over_resamples, sums_over_resamples
-from rankwell.core.tables import Floats, Ints, Summary, Unit, Values, rounded
+from rankwell._native.resamples import MANY, over_resamples, sums_over_resamples
+from rankwell.data.tables import (
+    Floats,
+    Ints,
+    Summary,
+    Unit,
+    Values,
+    exact_mean,
+    exact_sd,
+    exact_sum,
+    rounded,
+)
 from rankwell.errors import BadInput, BadUsage
 from rankwell.stats.intervals import (
     RANGES,

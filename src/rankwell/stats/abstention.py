@@ -7,9 +7,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.exact import exact_mean
-from rankwell.core.kernels.resamples import over_resamples
-from rankwell.core.tables import Floats, Ints, ratio
+from rankwell._native.resamples import over_resamples
+from rankwell.data.tables import Floats, Ints, exact_mean, ratio
 from rankwell.stats import MIN_QUERIES
 from rankwell.stats.intervals import percentile_interval
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.kernels.resamples import over_resamples
-from rankwell.core.tables import Floats, Ints
+from rankwell._native.resamples import over_resamples
+from rankwell.data.tables import Floats, Ints
 from rankwell.stats import MIN_QUERIES, check_level, on_exact_grid
 from rankwell.stats.intervals import percentile_interval
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from rankwell.core.tables import Floats
+from rankwell.data.tables import Floats
 from rankwell.errors import BadInput
 from rankwell.stats import check_level
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, ratio
+from rankwell.data.tables import Bools, Floats, ratio
 
 
 class Classification(NamedTuple):

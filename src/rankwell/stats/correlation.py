@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.kernels.resamples import over_resamples
-from rankwell.core.tables import Floats, Ints
+from rankwell._native.resamples import over_resamples
+from rankwell.data.tables import Floats, Ints
 from rankwell.stats import check_level, on_exact_grid
 from rankwell.stats.intervals import percentile_interval, student_p
 

@@ -10,8 +10,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from rankwell.core.exact import exact_mean, exact_sd
-from rankwell.core.tables import Floats
+from rankwell.data.tables import Floats, exact_mean, exact_sd
 from rankwell.errors import BadUsage
 from rankwell.stats import check_level
 from rankwell.stats.intervals import student_quantile

@@ -12,8 +12,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from rankwell.core.exact import exact_mean, exact_sd
-from rankwell.core.tables import Bools, Floats, Ints
+from rankwell.data.tables import Bools, Floats, Ints, exact_mean, exact_sd
 from rankwell.stats.intervals import student_quantile
 
 FEWEST_QUERIES = 10

@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.exact import exact_mean, exact_ratio, exact_sd, exact_sum
-from rankwell.core.kernels.resamples import MANY
-from rankwell.core.tables import Floats, rounded
+from rankwell._native.resamples import MANY
+from rankwell.data.tables import Floats, exact_mean, exact_ratio, exact_sd, exact_sum, rounded
 
 RANGES = {
     "share": (0.0, 1.0),

@@ -8,7 +8,7 @@ from string import ascii_lowercase
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats
+from rankwell.data.tables import Bools, Floats
 from rankwell.errors import BadInput, BadUsage
 from rankwell.stats import on_exact_grid
 

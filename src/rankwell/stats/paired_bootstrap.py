@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.exact import exact_mean, exact_ratio
-from rankwell.core.tables import Floats, Ints, rounded
+from rankwell.data.tables import Floats, Ints, exact_mean, exact_ratio, rounded
 from rankwell.stats import MIN_QUERIES, check_level, counted_in_both, resampled_sums
 from rankwell.stats.intervals import Deviations, percentile_interval
 

@@ -8,8 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.exact import exact_mean
-from rankwell.core.tables import Bools, Floats, Ints
+from rankwell.data.tables import Bools, Floats, Ints, exact_mean
 from rankwell.errors import BadUsage
 from rankwell.stats import counted_in_both, on_exact_grid
 from rankwell.stats.intervals import binomial_p

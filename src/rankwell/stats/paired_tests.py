@@ -7,8 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.exact import exact_ratio, exact_sum
-from rankwell.core.tables import Floats
+from rankwell.data.tables import Floats, exact_ratio, exact_sum
 from rankwell.stats import check_level
 from rankwell.stats.intervals import binomial_p, student_p, student_quantile
 

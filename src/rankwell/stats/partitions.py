@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Floats, Ints
+from rankwell.data.tables import Floats, Ints
 
 
 class PartitionAgreement(NamedTuple):

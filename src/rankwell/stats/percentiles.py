@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Floats
+from rankwell.data.tables import Floats
 from rankwell.stats import MIN_QUERIES, check_level
 
 _CELLS = 1 << 22

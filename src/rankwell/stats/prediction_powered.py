@@ -12,8 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rankwell.core.exact import exact_mean, exact_sd
-from rankwell.core.tables import Floats, Ints
+from rankwell.data.tables import Floats, Ints, exact_mean, exact_sd
 from rankwell.stats.intervals import student_quantile
 
 FEWEST_JUDGED = 20

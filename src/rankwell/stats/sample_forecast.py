@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.exact import exact_sd
-from rankwell.core.kernels.resamples import over_resamples
-from rankwell.core.tables import Bools, Floats, Ints
+from rankwell._native.resamples import over_resamples
+from rankwell.data.tables import Bools, Floats, Ints, exact_sd
 from rankwell.stats.difference_estimator import SampledItems, estimate
 
 _RESAMPLES = 400

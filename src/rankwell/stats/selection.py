@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.exact import exact_means
-from rankwell.core.tables import Floats, Ints
+from rankwell.data.tables import Floats, Ints, exact_means
 from rankwell.errors import BadInput
 
 

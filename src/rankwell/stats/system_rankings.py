@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats
+from rankwell.data.tables import Bools, Floats
 from rankwell.errors import BadInput
 from rankwell.stats import check_level
 from rankwell.stats.intervals import special_functions

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Floats, Ints
+from rankwell.data.tables import Floats, Ints
 from rankwell.stats import MIN_QUERIES, check_level, resampled_sums
 from rankwell.stats.intervals import percentile_interval
 

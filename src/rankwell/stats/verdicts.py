@@ -5,7 +5,7 @@ queries where it does not hold.
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from rankwell.core.tables import figure, p_text
+from rankwell.data.tables import figure, p_text
 
 Direction = Literal["higher", "lower", "neither"]
 NOTHING_TESTED = "Nothing is tested: neither higher nor lower values of {} are better."

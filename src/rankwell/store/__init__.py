@@ -1,15 +1,16 @@
 """Bytes in and out: places to read from, local or remote, and files written whole or not at all."""
 
 from rankwell.errors import naming
-from rankwell.store.compression import refuse_bomb
 from rankwell.store.drafts import (
     DRAFT_FOLDER,
     KEEPING,
     Cache,
     drafted,
+    forget,
     is_draft,
     is_file_name,
     packing,
+    reading,
     refuse_blocked,
     refuse_draft,
     refuse_file_name,
@@ -20,18 +21,23 @@ from rankwell.store.drafts import (
     write_text,
     writing_to,
 )
-from rankwell.store.heads import Head, first_bytes
 from rankwell.store.places import (
     DESCRIPTORS,
     STDIN,
     STDIN_NAME,
+    Head,
     Source,
+    SourceRange,
     decode_id,
     encode_id,
     exists,
     file_states,
+    first_bytes,
+    line_starts,
+    refuse_bomb,
     refuse_irregular,
     remote_url,
+    run_files,
     shard_files,
     sources_of,
     split_lines,
@@ -39,8 +45,6 @@ from rankwell.store.places import (
     split_part,
     unchanged,
 )
-from rankwell.store.shards import SourceRange, line_starts, run_files
-from rankwell.store.states import forget, reading
 
 __all__ = [
     "DRAFT_FOLDER",

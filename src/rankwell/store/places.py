@@ -1,5 +1,5 @@
-"""Places of bytes: ids, sources that may be compressed or standard input, their first bytes,
-content hashes.
+"""Places of bytes: sources that may be compressed, sharded or standard input, their first bytes,
+and data sets that are folders.
 """
 
 import errno
@@ -8,16 +8,78 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
-from rankwell.errors import BadInput, BadUsage, shown
-from rankwell.store.compression import Unpacked, zstd_pieces
-from rankwell.store.drafts import refuse_draft
-from rankwell.store.states import FileState, first_state, refuse_changed
+from rankwell.errors import BadInput, BadUsage, naming, shown
+from rankwell.store.drafts import FileState, first_state, refuse_changed, refuse_draft
+
+_MOST_UNPACKED, _RATIO = 1 << 25, 200
+_PIECE = 1 << 12
+
+
+def refuse_bomb(unpacked: int, packed: int, advice: str = "unpack it yourself") -> None:
+    """Raises BadInput where content is so much longer than its compressed form that it is made to
+    fill the memory.
+    """
+    if unpacked > max(_MOST_UNPACKED, _RATIO * packed):
+        most = f"{_RATIO} times as many and {_MOST_UNPACKED >> 20} MiB"
+        problem = f"{packed} compressed bytes unpack to more than {most}, which can fill the memory"
+        raise BadInput(f"{problem}; if the content is right, {advice} and name the result.")
+
+
+class Unpacked(io.RawIOBase):
+    """Decompressed content, piece by piece. Raises BadInput where it is far longer than its file
+    suggests.
+    """
+
+    def __init__(self, pieces: Iterator[bytes], packed: int, name: str) -> None:
+        self._pieces, self._packed, self._name = pieces, packed, name
+        self._size, self._ready = 0, memoryview(b"")
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Fills the buffer as far as one piece goes; 0 at the end."""
+        while not self._ready:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._ready, self._size = memoryview(piece), self._size + len(piece)
+            with naming(self._name):
+                refuse_bomb(self._size, self._packed)
+        size = min(len(buffer), len(self._ready))
+        buffer[:size], self._ready = self._ready[:size], self._ready[size:]
+        return size
+
+
+def zstd_pieces(raw: BinaryIO, name: str) -> Iterator[bytes]:
+    """The content of zstd frames; a piece that is read, of 4 KiB, has 1,024 blocks at most, and a
+    block holds 128 KiB.
+    """
+    import zstandard
+
+    try:
+        piece = raw.read(_PIECE)
+        while piece:
+            frame = zstandard.ZstdDecompressor().decompressobj()
+            while piece and not frame.eof:
+                yield frame.decompress(piece)
+                piece = frame.unused_data if frame.eof else raw.read(_PIECE)
+            if not frame.eof:
+                raise BadInput(f"{name}: the zstd data ends early; fetch or compress it again.")
+            piece = piece or raw.read(_PIECE)
+    except zstandard.ZstdError as error:
+        raise BadInput(
+            f"{name}: the zstd data is damaged ({error}); fetch or compress it again."
+        ) from error
+
 
 _GZIP, _ZSTD, _MARK = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
 
@@ -503,3 +565,459 @@ def folder_names(place: str | Path) -> tuple[str, list[str]]:
     return url.rstrip("/"), _remote().names_in(url) if url.endswith("/") or _remote().look(
         url
     ) is None else []
+
+
+_OTHERS = {
+    "corpus.jsonl": "a BEIR data set",
+    "qrels": "a BEIR data set",
+    "manifest.json": "a result folder",
+    "plan.json": "a work folder",
+}
+"""Names in folders that are not runs."""
+_NEAR = 1 << 20
+
+
+def run_files(place: str | Path) -> list[str]:
+    """The files of a run in a folder, local or remote, in order of their names' bytes; empty for
+    another place.
+
+    Hidden files (`.name`, `_name`) are left out. Raises BadInput for a folder of something else: a
+    data set, results, the parts of some work, folders, or nothing.
+    """
+    is_local = remote_url(place) is None
+    if is_local and not (exists(place) and Path(place).is_dir()):
+        return []
+    if is_local:
+        refuse_draft(Path(place))
+    folder, names = folder_names(place)
+    inside = [name for name in names if name.endswith("/") and not name.startswith((".", "_"))]
+    if mark := next((name for name in _OTHERS if name in names or f"{name}/" in inside), None):
+        raise BadInput(
+            f"{folder} is {_OTHERS[mark]} (it has {mark}), not a run; name a file, or a "
+            "folder of files of one run."
+        )
+    file_names = [
+        name for name in names if not name.startswith((".", "_")) and not name.endswith("/")
+    ]
+    if inside or (is_local and not file_names):
+        problem = (
+            f"{folder}/{inside[0].rstrip('/')} is a folder"
+            if inside
+            else f"{folder} is a folder without files"
+        )
+        raise BadInput(f"{problem}; expected the files of one run in one folder.")
+    return [f"{folder}/{name}" for name in file_names]
+
+
+class SourceRange(Source):
+    """Some lines of a plain text file, from byte `start` to byte `stop`; with `of_rows` some rows
+    of a Parquet file.
+
+    Messages of readers count lines and rows from the start of the range: read the whole file for
+    the place of a mistake.
+    """
+
+    def __init__(self, place: str | Path, start: int, stop: int, *, of_rows: bool = False) -> None:
+        super().__init__(place)
+        self._path_or_url, self._span = place, (start, stop)
+        self.rows = (start, stop) if of_rows else None
+
+    @cached_property
+    def compression(self) -> str:
+        """None: ranges are of plain files."""
+        return ""
+
+    @cached_property
+    def marked(self) -> bool:
+        """Whether the range begins with the byte order mark of the file."""
+        return self.rows is None and self._span[0] == 0 and self.full_source.marked
+
+    @property
+    def full_source(self) -> Source:
+        """The whole file, of the same name in messages."""
+        source = Source(self._path_or_url)
+        source.name = self.name
+        return source
+
+    @property
+    def path(self) -> Path | None:
+        """The file, of which `rows` are read; None where the content is a part of the file's
+        bytes.
+        """
+        return None if self.rows is None else self.file
+
+    @property
+    def span(self) -> tuple[Path, int, int | None] | None:
+        """The file and the range; None where that begins with a byte order mark, and for rows."""
+        return (
+            None
+            if self.file is None or self.marked or self.rows is not None
+            else (self.file, *self._span)
+        )
+
+    @contextmanager
+    def _content(self, *, begin: bool = False) -> Generator[BinaryIO]:
+        with self._raw(begin=begin) as raw:
+            if self.rows is not None:
+                yield raw
+                return
+            raw.seek(self._span[0])
+            yield io.BufferedReader(_Limited(raw, self._span[1] - self._span[0]), 1 << 20)
+
+
+class _Limited(io.RawIOBase):
+    """So many bytes of a stream."""
+
+    def __init__(self, stream: BinaryIO, n_left: int) -> None:
+        self._stream, self._n_left = stream, n_left
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Fills the buffer as far as the bytes go; 0 at the end."""
+        size = min(len(buffer), self._n_left)
+        piece = self._stream.read(size)
+        buffer[: len(piece)] = piece
+        self._n_left -= len(piece)
+        return len(piece)
+
+
+def line_starts(path: Path, offsets: Sequence[int]) -> list[int]:
+    """For each place of a file the beginning of a line at it or behind it; the size of the file
+    where there is none.
+
+    That of the next line whose first word is another than that of the line before, where one is
+    near; else that of the next line.
+    """
+    starts = list[int]()
+    with path.open("rb") as stream:
+        for offset in offsets:
+            stream.seek(max(offset - 1, 0))
+            stream.readline()
+            first, at, before = stream.tell(), stream.tell(), list[bytes]()
+            while at - first < _NEAR and (line := stream.readline()):
+                word = line.split(None, 1)[:1]
+                if before and word != before:
+                    break
+                before, at = word, at + len(line)
+            starts.append(at if at - first < _NEAR else first)
+    return starts
+
+
+_FOREIGN = {
+    b"PK\x03\x04": "a zip archive (or a spreadsheet); unpack it, or save it as CSV",
+    b"BZh91AY&SY": "compressed with bzip2; unpack it first (bunzip2)",
+    b"\xfd7zXZ": "compressed with xz; unpack it first (unxz)",
+    b"\x04\x22\x4d\x18": "compressed with lz4; unpack it first (lz4 -d), or save it as JSON "
+    "from ranx",
+    b"7z\xbc\xaf": "a 7-Zip archive; unpack it first",
+    b"SQLite format 3": "an SQLite database; export the table as CSV or Parquet",
+    b"\x89HDF": "an HDF5 file; export the table as CSV or Parquet",
+    b"ARROW1": "an Arrow (Feather) file; save it as Parquet",
+    b"\xff\xfe": "UTF-16 text; save it as UTF-8",
+    b"\xfe\xff": "UTF-16 text; save it as UTF-8",
+    b"\x1f\x8b": "compressed with gzip; unpack it first (gunzip)",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd; unpack it first (unzstd)",
+    **dict.fromkeys(
+        (b"\x80\x02", b"\x80\x03", b"\x80\x04\x95", b"\x80\x05\x95"),
+        "a Python pickle, which is never opened; save it as JSON, CSV or Parquet, arrays with "
+        "numpy.save",
+    ),
+}
+_LONGEST, _LONGEST_OBJECT = 1 << 26, 1 << 25
+"""So much is looked at for the end of the first lines, and of the first object of JSON."""
+_OBJECT = re.compile(r"\[?\s*(?=\{)")
+_TOPICS = re.compile(r"<(top|topics?)\b")
+"""The tags of TREC's topics, the only form of XML that is read."""
+
+
+def first_bytes(read: Callable[[int], bytes], size: int = HEAD) -> tuple[bytes, bool]:
+    """So many bytes, and whether they are all; more where a header of many columns, or the row
+    behind it, is longer than that.
+    """
+    raw = read(size + 1)
+    while HEAD <= size < len(raw) and size < _LONGEST and b"\0" not in raw and raw.count(b"\n") < 2:
+        if raw.lstrip()[:1] in b"[{":
+            break
+        size *= 8
+        raw = read(size + 1)
+    return raw[:size], len(raw) <= size
+
+
+def _counts(line: bytes) -> bool:
+    return bool(line.strip()) and not line.startswith(b"#")
+
+
+class Head:
+    """The first bytes of a source, which determine its format; `is_whole`: whether they are all.
+
+    path: gives that of the plain file. address: of an object that has not been fetched. source:
+    from which more is read.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        raw: bytes,
+        *,
+        is_whole: bool,
+        path: Callable[[], Path | None] = lambda: None,
+        address: str = "",
+        source: Source | None = None,
+    ) -> None:
+        self.name, self.raw, self.is_whole, self._path, self.address, self._source = (
+            name,
+            raw,
+            is_whole,
+            path,
+            address,
+            source,
+        )
+
+    @classmethod
+    def of(cls, source: Source, size: int = HEAD) -> Self:
+        """The head of a source. Raises BadInput where it is empty."""
+        raw, is_whole = first_bytes(source.head, size)
+        if not raw.strip():
+            raise BadInput(f"{source.name} is empty; expected a file with content.")
+        return cls(
+            source.name,
+            raw,
+            is_whole=is_whole,
+            path=lambda: source.path,
+            address=source.address,
+            source=source,
+        )
+
+    @cached_property
+    def with_record(self) -> "Head":
+        """The head as far as the end of the first object of JSON; itself where it has that, or
+        where 32 MiB do not.
+        """
+        longer = self
+        while not longer.is_whole and longer.ends_within_object():
+            if self._source is None or len(longer.raw) >= _LONGEST_OBJECT:
+                return self
+            longer = Head.of(self._source, 8 * len(longer.raw))
+        return longer
+
+    def ends_within_object(self) -> bool:
+        """Whether the text, or the list that it is, begins with an object of JSON that goes on
+        behind its end.
+        """
+        import json
+
+        start = _OBJECT.match(self.text)
+        if start is None:
+            return False
+        try:
+            json.JSONDecoder().raw_decode(self.text, start.end())
+        except ValueError:
+            return True
+        except RecursionError:
+            return False
+        return False
+
+    @cached_property
+    def path(self) -> Path | None:
+        """The plain file, for formats that the first bytes do not distinguish; an object is fetched
+        for it.
+        """
+        return self._path()
+
+    @property
+    def table(self) -> Path | str | None:
+        """The plain file of a table of columns, or the address of an object whose columns are read
+        by ranges.
+        """
+        return self.address or self.path
+
+    @cached_property
+    def skipped(self) -> int:
+        """Number of blank lines and of lines that begin with `#` before the first other one."""
+        return next((number for number, line in enumerate(self._complete()) if _counts(line)), 0)
+
+    def _complete(self) -> list[bytes]:
+        parts = self.raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        return parts if self.is_whole or len(parts) == 1 else parts[:-1]
+
+    @cached_property
+    def lines(self) -> list[bytes]:
+        """The lines that are there to their end, without line ends, blank lines and lines that
+        begin with `#`.
+        """
+        return list(filter(_counts, self._complete()))
+
+    @cached_property
+    def fields(self) -> list[list[bytes]]:
+        """The white-space-separated fields of the first lines, twenty at most."""
+        return [line.split() for line in islice(filter(_counts, self._complete()), 20)]
+
+    @cached_property
+    def text(self) -> str:
+        """The bytes as text without white space at the beginning."""
+        return self.raw.decode("utf-8", "replace").lstrip()
+
+    @property
+    def excerpt(self) -> str:
+        """The beginning, for messages: 60 characters, escaped."""
+        return repr(self.text[:60])
+
+    def refuse_foreign(self, *, binary: bool = False) -> None:
+        """Raises BadInput naming content that is neither text nor Parquet, nor other bytes if
+        `binary`; also for web pages.
+        """
+        for mark, file_kind in _FOREIGN.items():
+            if self.raw.startswith(mark):
+                raise BadInput(f"{self.name} is {file_kind}.")
+        is_marked_up = self.text[:200].lower().startswith(("<!doctype", "<html", "<?xml"))
+        if is_marked_up and not _TOPICS.search(self.text[:4096]):
+            raise BadInput(
+                f"{self.name}:1: {self.excerpt}: a web page or XML; did a download return an "
+                "error or a login page?"
+            )
+        zero = self.raw.find(b"\0", 0, 4096)
+        if zero >= 0 and not binary and not self.raw.startswith(b"PAR1"):
+            line = self.raw.count(b"\n", 0, zero) + 1
+            problem = f"a zero byte, so this is not a text file; it begins with {self.raw[:16]!r}"
+            raise BadInput(f"{self.name}:{line}: {problem}; name a file in a known format.")
+
+
+Splits = dict[str, list[Path]]
+
+_ID = "irds:"
+_FILE = re.compile(r"(.+?)(?:-\d{5}-of-\d{5})?\.(tsv|jsonl|parquet)(?:\.gz|\.zst)?")
+_TEXTS = ("jsonl", "parquet", "arrow")
+_TABLES = (".parquet", ".arrow")
+# A folder of other files has tables as well: without a name that says what it holds, only
+# `save_to_disk` writes Arrow files.
+_QRELS = {
+    "qrels": ("tsv", "jsonl", "parquet", "arrow"),
+    "default": ("parquet", "arrow"),
+    "data": ("parquet", "arrow"),
+    "": ("arrow",),
+}
+_EXPECTED_FILES = (
+    "name a file of judgments, or a BEIR folder (corpus.jsonl, queries.jsonl, qrels/test.tsv)"
+)
+
+
+def is_data_set_id(place: Any) -> bool:
+    """Whether a place is the id of a data set of ir_datasets: `irds:beir/scifact/test`."""
+    return isinstance(place, (str, Path)) and str(place).startswith(_ID) and not exists(str(place))
+
+
+def qrels_splits(folder: Path) -> Splits:
+    """The files of judgments of each split in the folder of a data set; empty where there are
+    none.
+    """
+    for name in _QRELS:
+        if splits := _splits(folder / name, _QRELS[name]):
+            return splits
+    return {}
+
+
+def qrels_file(folder: str, split: str | None) -> Path:
+    """The judgments of a split in the folder of a data set: the one named, else `test`; those of a
+    folder without splits.
+
+    Raises BadInput without judgments, for a split that is not there, listing those that are, and
+    for one in several files.
+    """
+    splits = qrels_splits(Path(folder))
+    if not splits:
+        raise BadInput(f"{folder} is a folder without qrels/*.tsv; {_EXPECTED_FILES}.")
+    split_name = split or ("" if list(splits) == [""] else "test")
+    if split_name not in splits:
+        example = f"{folder}:{next(iter(splits))}" if next(iter(splits)) else f"{folder} alone"
+        problem = (
+            f"{folder} has no split {split_name!r}; its splits are "
+            f"{', '.join(filter(None, splits)) or 'without a name'}"
+        )
+        raise BadInput(f"{problem}; name one as {example}.")
+    if len(splits[split_name]) > 1:
+        problem = (
+            f"{folder}: the judgments of the split {split_name!r} are {len(splits[split_name])} "
+            "files; "
+            "expected one"
+        )
+        raise BadInput(f"{problem}. Save them as one (num_shards=1), or join the files.")
+    return splits[split_name][0]
+
+
+def text_files(place: Any) -> list[Path]:
+    """The files of a folder of texts (`scifact/queries`, `scifact/corpus:test`), in order; none for
+    another place.
+
+    Raises BadInput for a folder without texts, of several splits without a name, and for an unknown
+    split.
+    """
+    if not isinstance(place, (str, Path)) or remote_url(place) is not None:
+        return []
+    path, part = split_part(place)
+    if not Path(path).is_dir():
+        return []
+    splits = _splits(Path(path), _TEXTS)
+    if not splits or {"corpus", "queries"} <= splits.keys():
+        inside = [
+            name
+            for name in ("queries", "corpus")
+            if _splits(Path(path, name), ("parquet", "arrow"))
+        ]
+        inside += [
+            f"{name}.jsonl"
+            for name in ("queries", "corpus")
+            if Path(path, f"{name}.jsonl").is_file()
+        ]
+        hint = (
+            f"name {' or '.join(f'{path}/{name}' for name in inside)}" if inside else "name a file"
+        )
+        raise BadInput(f"{path} is a folder without texts of its own; {hint}.")
+    if part not in splits and (part or len(splits) > 1):
+        problem = f"has no split {part!r}" if part else "has several splits"
+        raise BadInput(
+            f"{path} {problem}; name one of {', '.join(f'{path}:{split}' for split in splits)}."
+        )
+    return splits[part] if part in splits else next(iter(splits.values()))
+
+
+def queries_beside(place: Any, split: str | None) -> Path | str | None:
+    """The queries in a folder whose judgments are named (`FOLDER`, `FOLDER:dev`), of their split
+    where they have several.
+    """
+    folder, part = split_part(place)
+    if (texts := Path(folder, "queries.jsonl")).is_file():
+        return texts
+    splits = _splits(Path(folder, "queries"), _TEXTS)
+    split_name = split or part or "test"
+    return (
+        f"{folder}/queries:{split_name}"
+        if split_name in splits
+        else f"{folder}/queries"
+        if len(splits) == 1
+        else None
+    )
+
+
+def _splits(folder: Path, kinds: tuple[str, ...]) -> Splits:
+    """The files of each split in the folder of one table, whose splits are files or folders; its
+    own Arrow files are ``.
+    """
+    splits: Splits = {}
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if path.name.startswith((".", "_")):
+            continue
+        if path.is_dir():
+            if inside := [
+                file
+                for file in sorted(path.iterdir())
+                if file.suffix[1:] in kinds and file.suffix in _TABLES
+            ]:
+                splits[path.name] = inside
+        elif path.suffix == ".arrow" and "arrow" in kinds:
+            splits.setdefault("", []).append(path)
+        elif (name := _FILE.fullmatch(path.name)) and name[2] in kinds:
+            splits.setdefault(name[1], []).append(path)
+    return splits

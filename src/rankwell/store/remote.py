@@ -1,8 +1,5 @@
 """Remote places: objects of S3, Google Cloud, Azure and the Hugging Face Hub, read by ranges that
-are checked, and written.
-
-Every request is repeated here where it fails for a reason that may pass, and every error is in
-words of our own.
+are checked, and as a file system for DuckDB.
 """
 
 import io
@@ -11,14 +8,407 @@ import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import cache, lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple, Protocol
+from urllib.parse import quote, unquote
 
-from rankwell.errors import BadInput, BadUsage, MissingExtra
+from rankwell.errors import CREDENTIALS, BadInput, BadUsage, MissingExtra, RankwellError
 from rankwell.store.drafts import scratch
-from rankwell.store.services import Changed, Failed, Object, Refused, forget_services, service_of
+
+_SECONDS, _MOST_SECONDS = 30, 3600
+_SMALL = 8 << 20
+_READ_ONLY = "the Hugging Face Hub is only read; write to a folder or a bucket."
+_DENIALS = ("ExpiredToken", "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken")
+_VARIABLES = {
+    "s3": "AWS_ACCESS_KEY_ID and others",
+    "gs": "GOOGLE_APPLICATION_CREDENTIALS",
+    "az": "AZURE_STORAGE_ACCOUNT_NAME and others",
+}
+
+
+class Object(NamedTuple):
+    """An object as it was first seen. tag: changes whenever the content does. planned: whether a
+    plan has seen it.
+    """
+
+    url: str
+    size: int
+    tag: str
+    planned: bool = False
+
+
+class Refused(Exception):
+    """An answer that another attempt would not change; the text ends a sentence that begins with
+    the address.
+    """
+
+
+class Failed(Exception):
+    """A failure of our own finding, in words that are shown."""
+
+
+class Changed(Exception):
+    """The object has another tag than it had."""
+
+
+class Service(Protocol):
+    """Requests to one bucket of a service; each raises what its library raises."""
+
+    def head(self, key: str) -> tuple[int, str] | None:
+        """Size and tag of an object; None where there is none."""
+        ...
+
+    def read(self, key: str, start: int, stop: int, remote_object: Object) -> bytes:
+        """The bytes of a range. Raises Changed where the tag is another."""
+        ...
+
+    def read_whole(self, key: str) -> bytes | None:
+        """The bytes of a small object as it is now; None where there is none."""
+        ...
+
+    def objects(self, folder: str, begin: str) -> Iterator[tuple[str, int, str]]:
+        """Key, size and tag of the objects of a folder whose names begin so, and perhaps of others;
+        the tag may be empty.
+
+        Where every name does, also the folders inside, with a slash behind.
+        """
+        ...
+
+    def put(self, key: str, content: bytes | Path, *, is_new: bool) -> bool:
+        """Writes an object as a whole; where there is one, and it has to be new, nothing is done,
+        and the answer is false.
+        """
+        ...
+
+    def remove(self, key: str) -> None:
+        """Removes an object, if there is one."""
+        ...
+
+
+def service_of(url: str) -> tuple[Service, str]:
+    """The service of an address, and the key in its bucket. Raises BadUsage for a wrong one,
+    MissingExtra without a library.
+    """
+    scheme, _, path = url.partition("://")
+    bucket, _, key = path.partition("/")
+    if scheme != "hf" and re.search(r"[\[\]]|:\d*$", bucket) and "@" not in url and "?" not in path:
+        raise BadUsage(
+            f"{scheme}://{bucket} is the address of a server, not the name of a bucket; "
+            f"expected {scheme}://BUCKET/NAME."
+        )
+    if re.match(CREDENTIALS, url) or (
+        scheme != "hf" and ("@" in bucket or ":" in bucket or "?" in path)
+    ):
+        raise BadUsage(
+            f"an address of {scheme}:// has a user or a query; credentials come from the "
+            "environment, leave them out."
+        )
+    if scheme == "hf":
+        return _hub(), path
+    return _bucket(scheme, bucket), key
+
+
+def forget_services() -> None:
+    """Lets this process open services anew, with what is in the environment now."""
+    _bucket.cache_clear()
+    _hub.cache_clear()
+
+
+@cache
+def _bucket(scheme: str, bucket: str) -> Service:
+    try:
+        import obstore
+        from obstore import store
+    except ImportError as error:
+        raise MissingExtra(f"{scheme}:// needs obstore: pip install 'rankwell[remote]'.") from error
+    endpoint = next(
+        filter(
+            None, map(os.environ.get, ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"))
+        ),
+        "",
+    )
+    plain = {"allow_http": True} if scheme == "s3" and endpoint.startswith("http://") else {}
+    make: Any = store.from_url
+
+    def _open(seconds: int) -> Any:
+        options: dict[str, Any] = {"timeout": f"{seconds}s", "connect_timeout": "10s", **plain}
+        # Attempts are counted in one place for all services; the library would go on for minutes.
+        retries: Any = {"max_retries": 0, "retry_timeout": _span(seconds)}
+        return make(f"{scheme}://{bucket}", client_options=options, retry_config=retries)
+
+    try:
+        return _Bucket(obstore, _open(_SECONDS), _open(_MOST_SECONDS), scheme)
+    except Exception:
+        advice = f"check the name and the variables of the environment ({_VARIABLES[scheme]})"
+        raise BadInput(f"{scheme}://{bucket} cannot be opened; {advice}.") from None
+
+
+def _span(seconds: int) -> Any:
+    from datetime import timedelta
+
+    return timedelta(seconds=seconds)
+
+
+class _Bucket:
+    """A bucket of S3, Google Cloud or Azure through obstore."""
+
+    def __init__(self, library: Any, store: Any, patient: Any, scheme: str) -> None:
+        # patient: for long uploads.
+        self._library, self._store, self._patient, self._scheme = library, store, patient, scheme
+
+    def head(self, key: str) -> tuple[int, str] | None:
+        """Size and tag of an object by a request without content; None where there is none."""
+        try:
+            metadata = self._requested(lambda: self._library.head(self._store, key))
+        except FileNotFoundError:
+            return None
+        return metadata["size"], _tag(metadata)
+
+    def read(self, key: str, start: int, stop: int, remote_object: Object) -> bytes:
+        """The bytes of a range. Raises Changed where size or tag is another, Failed for another
+        range than requested.
+        """
+
+        def _get() -> bytes:
+            answer = self._library.get(self._store, key, options={"range": (start, stop)})
+            if (answer.meta["size"], _tag(answer.meta)) != (remote_object.size, remote_object.tag):
+                raise Changed
+            if tuple(answer.range) != (start, stop):
+                raise Failed("the server answers a request for a range with another")
+            return bytes(answer.bytes())
+
+        try:
+            return self._requested(_get)
+        except FileNotFoundError as error:
+            raise Changed from error
+
+    def read_whole(self, key: str) -> bytes | None:
+        """The bytes of an object in one request; None where there is none."""
+        try:
+            return self._requested(lambda: bytes(self._library.get(self._store, key).bytes()))
+        except FileNotFoundError:
+            return None
+
+    def objects(self, folder: str, begin: str) -> Iterator[tuple[str, int, str]]:
+        """Key, size and tag of the objects of a folder whose names begin so."""
+        if not begin:
+            listing = self._requested(
+                lambda: self._library.list_with_delimiter(self._store, folder or None)
+            )
+            yield from ((f"{prefix.rstrip('/')}/", 0, "") for prefix in listing["common_prefixes"])
+            objects = listing["objects"]
+        else:
+            objects = self._requested(lambda: self._beginning(folder, begin))
+        yield from ((metadata["path"], metadata["size"], _etag(metadata)) for metadata in objects)
+
+    def _beginning(self, folder: str, begin: str) -> list[Any]:
+        """The objects whose names begin so; keys are listed in order, and the library knows
+        prefixes of whole names alone.
+        """
+        objects: list[Any] = []
+        for batch in self._library.list(self._store, folder or None, offset=folder + begin):
+            objects += batch
+            if (
+                batch
+                and batch[-1]["path"] > folder + begin
+                and not batch[-1]["path"].startswith(folder + begin)
+            ):
+                break
+        return objects
+
+    def put(self, key: str, content: bytes | Path, *, is_new: bool) -> bool:
+        """Writes an object; what has to be new by a conditional request, whose refusal is the
+        answer false.
+        """
+        size = len(content) if isinstance(content, bytes) else content.stat().st_size
+        store = self._store if size <= _SMALL else self._patient
+        # A condition holds for one request: what has to be new is not sent in pieces.
+        how: dict[str, Any] = (
+            {"mode": "create", "use_multipart": False} if is_new else {"mode": "overwrite"}
+        )
+        try:
+            self._requested(lambda: self._library.put(store, key, content, **how))
+        except self._library.exceptions.AlreadyExistsError:
+            return False
+        return True
+
+    def remove(self, key: str) -> None:
+        """Removes an object, if there is one."""
+        with suppress(FileNotFoundError):
+            self._requested(lambda: self._library.delete(self._store, key))
+
+    def _requested(self, request: Callable[[], Any]) -> Any:
+        errors = self._library.exceptions
+        try:
+            return request()
+        except (errors.UnauthenticatedError, errors.PermissionDeniedError):
+            raise Refused(self._denied()) from None
+        except errors.AlreadyExistsError:
+            raise
+        except errors.PreconditionError:
+            raise Changed from None
+        except errors.NotFoundError as error:
+            raise FileNotFoundError from error
+        except errors.GenericError as error:
+            text = str(error)
+            # The service that gives a machine of a cloud its credentials is the last to be looked
+            # for.
+            if "169.254.169.254" in text:
+                raise Refused(
+                    f"no credentials are in the environment ({_VARIABLES[self._scheme]})."
+                ) from None
+            status = re.search(r"status code: (\d{3})", text)
+            if any(word in text for word in _DENIALS) or (status and status[1] in ("401", "403")):
+                raise Refused(self._denied()) from None
+            if (
+                status and status[1] == "400"
+            ):  # S3's answer to an expired token, without words where it has no body
+                raise Refused(
+                    self._denied("the request is refused (status 400)", "the name, the region and ")
+                ) from None
+            raise
+
+    def _denied(self, problem: str = "access is refused", besides: str = "") -> str:
+        variables = _VARIABLES[self._scheme]
+        return (
+            f"{problem}; check {besides}the credentials in the environment ({variables}), which "
+            "may "
+            "have "
+            "expired."
+        )
+
+
+def _tag(metadata: Any) -> str:
+    return _etag(metadata) or str(metadata["last_modified"])
+
+
+def _etag(metadata: Any) -> str:
+    # Some services quote it in one answer and not in another.
+    return str(metadata["e_tag"] or "").strip('"')
+
+
+@cache
+def _hub() -> Service:
+    try:
+        import huggingface_hub
+    except ImportError as error:
+        raise MissingExtra(
+            "hf:// needs huggingface_hub: pip install 'rankwell[remote]'."
+        ) from error
+    # Its own process-wide instance would know a place as it was, and servers of an earlier
+    # environment.
+    return _Hub(huggingface_hub.HfFileSystem(skip_instance_cache=True), huggingface_hub.HfApi())
+
+
+class _Hub:
+    """The Hugging Face Hub through its file system, such as hf://datasets/OWNER/NAME/FILE.
+
+    The tag is the blob's: the file system leaves it out of what it says of a file, so that it comes
+    from a request of its own.
+    """
+
+    def __init__(self, files: Any, api: Any) -> None:
+        self._files, self._api = files, api
+
+    def _locate(self, key: str) -> tuple[str, dict[str, Any]]:
+        """The path in its repository, and the repository's names."""
+        try:
+            resolved_path = self._requested(lambda: self._files.resolve_path(key))
+        except (ValueError, NotImplementedError):
+            raise Refused(
+                "expected hf://datasets/OWNER/NAME/FILE, or hf://OWNER/NAME/FILE of a model."
+            ) from None
+        except FileNotFoundError:
+            raise Refused(
+                "there is no such repository or revision, or it is private; check the address "
+                "and the token (HF_TOKEN)."
+            ) from None
+        if not hasattr(resolved_path, "repo_id"):
+            raise Refused(
+                "only files of repositories are read, hf://datasets/OWNER/NAME/FILE; copy it "
+                "there, or to a disk."
+            )
+        return resolved_path.path_in_repo, {
+            "repo_id": resolved_path.repo_id,
+            "repo_type": resolved_path.repo_type,
+            "revision": resolved_path.revision,
+        }
+
+    def head(self, key: str) -> tuple[int, str] | None:
+        """Size and hash of a file of a repository; None where there is none."""
+        path, repository = self._locate(key)
+        files = self._requested(lambda: self._api.get_paths_info(paths=[path], **repository))
+        return next(((file.size, file.blob_id) for file in files if hasattr(file, "blob_id")), None)
+
+    def read(self, key: str, start: int, stop: int, remote_object: Object) -> bytes:
+        """The bytes of a range. Raises Changed where the file is gone, or has another size or hash
+        after the request.
+        """
+
+        def _range() -> bytes:
+            # With a size it asks for none, and without a cache it reads no more than the range.
+            with self._files.open(key, "rb", size=remote_object.size, cache_type="none") as file:
+                file.seek(start)
+                return bytes(file.read(stop - start))
+
+        try:
+            content = self._requested(_range)
+        except FileNotFoundError:
+            raise Changed from None
+        if self.head(key) != (remote_object.size, remote_object.tag):
+            raise Changed
+        return content
+
+    def read_whole(self, key: str) -> bytes | None:
+        """The bytes of a file in one request; None where there is none."""
+        try:
+            return bytes(self._requested(lambda: self._files.cat_file(key)))
+        except FileNotFoundError:
+            return None
+
+    def objects(self, folder: str, begin: str) -> Iterator[tuple[str, int, str]]:  # noqa: ARG002 - all of the folder
+        """Key, size and hash of all files of a folder."""
+        path, repository = self._locate(folder.rstrip("/"))
+        try:
+            files = self._requested(
+                lambda: list(self._api.list_repo_tree(path_in_repo=path or None, **repository))
+            )
+        except FileNotFoundError:
+            return
+        for file in files:
+            name = folder + file.path.rpartition("/")[2]
+            yield (
+                (name, file.size, file.blob_id) if hasattr(file, "blob_id") else (f"{name}/", 0, "")
+            )
+
+    def put(self, key: str, content: bytes | Path, *, is_new: bool) -> bool:  # noqa: ARG002
+        """Raises Refused: the Hub is only read."""
+        raise Refused(_READ_ONLY)
+
+    def remove(self, key: str) -> None:  # noqa: ARG002
+        """Raises Refused: the Hub is only read."""
+        raise Refused(_READ_ONLY)
+
+    def _requested(self, request: Callable[[], Any]) -> Any:
+        try:
+            return request()
+        except FileNotFoundError:
+            raise
+        except Exception as error:
+            status = getattr(getattr(error, "response", None), "status_code", 0)
+            if status == 404:
+                raise FileNotFoundError from None
+            if status in (401, 403):
+                raise Refused(
+                    "access is refused; check the token in the environment (HF_TOKEN), which "
+                    "may have expired."
+                ) from None
+            raise
+
 
 _RANGE = 8 << 20
 _AT_ONCE = 4
@@ -285,3 +675,83 @@ def _reason(error: Exception) -> str:
     return next(
         (words for part, words in reasons.items() if part in text), f"a {type(error).__name__}"
     )
+
+
+PROTOCOL = "rankwell"
+_FAILED: list[RankwellError] = []
+
+
+def file_name(url: str) -> str:
+    """The name of an object as DuckDB gets it: without characters that it takes for a pattern, or
+    for a service of its own.
+    """
+    return f"{PROTOCOL}://{quote(url, safe='/')}"
+
+
+def failure() -> RankwellError | None:
+    """The error behind DuckDB's last one, of which DuckDB keeps but a text."""
+    return _FAILED.pop() if _FAILED else None
+
+
+class _Stream(RangeStream):
+    def readinto(self, buffer: Any, /) -> int:
+        """Reads as its base does; an error is kept for `failure`, since DuckDB keeps but its
+        text.
+        """
+        try:
+            return super().readinto(buffer)
+        except RankwellError as error:
+            _FAILED[:] = [error]
+            raise OSError("a range cannot be read") from error
+
+
+class _RemoteFiles:
+    """Objects by the names that `file_name` gives them; the tables that DuckDB reads are never
+    written through it.
+    """
+
+    protocol = PROTOCOL
+    cachable = False
+
+    def info(self, path: str, **_: Any) -> dict[str, Any]:
+        """Name and size of an object."""
+        remote_object = look(_url(path))
+        if remote_object is None:
+            raise FileNotFoundError(path)
+        return {"name": path, "size": remote_object.size, "type": "file"}
+
+    def open(self, path: str, mode: str = "rb", **_: Any) -> Any:
+        """An object to read by ranges."""
+        remote_object = look(_url(path))
+        if remote_object is None or mode != "rb":
+            raise FileNotFoundError(path)
+        return _Stream(remote_object)
+
+    def glob(self, path: str, **_: Any) -> Any:
+        """The name itself, which is never a pattern."""
+        return [path]
+
+    def modified(self, path: str) -> datetime:  # noqa: ARG002 - any object
+        """One time for all: whether an object has changed is known by its tag."""
+        return datetime.fromtimestamp(0, UTC)
+
+
+def remote_files() -> Any:
+    """A file system of fsspec, as DuckDB takes it, of objects by the names that `file_name` gives
+    them.
+    """
+    from fsspec.spec import AbstractFileSystem
+
+    base: Any = AbstractFileSystem
+
+    class RemoteFiles(_RemoteFiles, base):
+        pass
+
+    return RemoteFiles()
+
+
+def _url(path: str) -> str:
+    url = unquote(path.removeprefix(f"{PROTOCOL}://"))
+    if "://" not in url:
+        raise BadInput(f"{path}: expected the name of an object.")
+    return url

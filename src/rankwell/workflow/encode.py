@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rankwell.commands.encode import EncodePartOptions, encode_file
-from rankwell.core.options import refuse_input, takes_options
-from rankwell.encoders.runs import mixed_note
+from rankwell.data.options import refuse_input, takes_options
 from rankwell.io.matrices import Embeddings, read_embeddings
-from rankwell.neighbours import Progress
-from rankwell.parts.encode import EncodeOptions
+from rankwell.runtime.parts.encode import EncodeOptions
+from rankwell.vectors.encoders.runs import mixed_note
+from rankwell.vectors.neighbours import Progress
 from rankwell.workflow.writing import writing
 
 

@@ -8,10 +8,9 @@ from rankwell.commands import convert as command
 from rankwell.commands.check import Findings, InputForms, check_places
 from rankwell.commands.convert import Conversion, convert_file
 from rankwell.commands.explain import Explanation, explained
-from rankwell.core.arithmetic import own_arithmetic
-from rankwell.core.options import ColumnChoice, files_to_write, overwriting
-from rankwell.core.registry import Measure, suggest
-from rankwell.core.tables.columns import Duplicates
+from rankwell.data.columns import Duplicates
+from rankwell.data.options import ColumnChoice, files_to_write, overwriting, own_arithmetic
+from rankwell.data.registry import Measure, suggest
 from rankwell.errors import BadUsage, UnknownName, kind_of
 from rankwell.evaluation.judged import name_runs
 from rankwell.workflow.writing import writing

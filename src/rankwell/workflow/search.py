@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankwell.commands.search import SearchChoices, search_files
-from rankwell.core.options import takes_options
-from rankwell.neighbours import Progress, TopK
-from rankwell.parts.options import PartOptions
+from rankwell.data.options import takes_options
+from rankwell.runtime.parts.options import PartOptions
+from rankwell.vectors.neighbours import Progress, TopK
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,12 +4,11 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rankwell.core.arithmetic import own_arithmetic
-from rankwell.core.options import exists_error, overwriting
-from rankwell.core.tables import Judgments
-from rankwell.core.tables.ranking import Ranking
+from rankwell.data.options import exists_error, overwriting, own_arithmetic
+from rankwell.data.rankings import Ranking
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadUsage, kind_of
-from rankwell.io import files as io
+from rankwell.io import formats as io
 from rankwell.store import writing_to
 
 

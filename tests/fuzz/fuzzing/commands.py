@@ -311,7 +311,7 @@ def _read(line: Line) -> Any:
 
 
 def _measure(rng: Random, folder: Path) -> str:
-    from rankwell.core.registry import MEASURES
+    from rankwell.data.registry import MEASURES
 
     return rng.choice(
         [

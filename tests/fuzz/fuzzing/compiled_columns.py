@@ -20,11 +20,11 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 from fuzzing.drawn_runs import Case, made
-from rankwell.core.kernels import native
-from rankwell.core.tables import Judgments
-from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
+from rankwell._native import native
+from rankwell.data.rankings import Hits, Ranking, hits_of_ranking
+from rankwell.data.tables import Judgments
 from rankwell.errors import RankwellError
-from rankwell.io.files import find_hits
+from rankwell.io.formats import find_hits
 from rankwell.io.reader import scan_columns
 from rankwell.store import decode_id
 

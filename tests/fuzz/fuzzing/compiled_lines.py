@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
-from rankwell.core.kernels import native
-from rankwell.core.tables import TIE_RULES, Judgments
-from rankwell.core.tables.ranking import Hits
+from rankwell._native import native
+from rankwell.data.rankings import Hits
+from rankwell.data.tables import TIE_RULES, Judgments
 from rankwell.errors import RankwellError
 from rankwell.io import reader
 from rankwell.io.formats import FORMATS, Aspects, Request
-from rankwell.io.reader import Scan, plain, read_judged_rows
+from rankwell.io.reader import Scan, read_judged_rows
+from rankwell.io.reader import lines as plain
 from rankwell.io.reader.lines import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions
 from rankwell.store import Source, decode_id
 

@@ -14,9 +14,10 @@ import numpy as np
 
 from fuzzing import FUZZERS, Fuzzer
 from fuzzing import compiled_lines as lines
-from rankwell.core.tables import Judgments
+from rankwell.data.tables import Judgments
 from rankwell.errors import RankwellError
-from rankwell.io.reader import lists, plain
+from rankwell.io import reader as lists
+from rankwell.io.reader import lines as plain
 from rankwell.io.reader.lines import ReadOptions
 from rankwell.store import Source
 

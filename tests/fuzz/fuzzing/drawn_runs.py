@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import TIE_RULES
+from rankwell.data.tables import TIE_RULES
 from rankwell.io.reader.lines import ReadOptions
 from rankwell.store import decode_id
 

@@ -72,8 +72,7 @@ def read_object(holds: str) -> Callable[[Any], Any]:
     """The content of an object of Python as rankwell reads it."""
 
     def _of(thing: Any) -> Any:
-        from rankwell.io.files import read_as
-        from rankwell.io.formats import Request
+        from rankwell.io.formats import Request, read_as
 
         return plain_values(holds, read_as(thing, holds, None, Request())[0])  # pyright: ignore[reportArgumentType]
 

@@ -670,9 +670,8 @@ def read(holds: str, form: str) -> Callable[[Any], Any]:
     """The content of a file in a format as rankwell reads it."""
 
     def _read(thing: Any) -> Any:
-        from rankwell.io.columns import read_numbers
-        from rankwell.io.files import read_as
-        from rankwell.io.formats import Request
+        from rankwell.io.formats import Request, read_as
+        from rankwell.io.records import read_numbers
 
         if holds == "numbers" and not isinstance(thing, str):
             import numpy as np

@@ -14,10 +14,10 @@ import pytest
 import rankwell
 from rankwell import ranking_pairs
 from rankwell.conventions import CONVENTIONS
-from rankwell.core.tables.matrices import Embeddings
+from rankwell.data.matrices import Embeddings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.neighbours import BACKENDS
 from rankwell.tasks.agreement.inputs import plan_measures
+from rankwell.vectors.neighbours import BACKENDS
 
 KS = (1, 3, 5, 10)
 
@@ -562,7 +562,7 @@ def test_a_folder_holds_what_a_comparison_needs(folder):
 
 
 def test_a_relative_change_is_resampled_as_numpy_would_with_the_same_queries_for_both():
-    from rankwell.core.kernels.resamples import over_resamples
+    from rankwell._native.resamples import over_resamples
     from rankwell.stats.paired_bootstrap import relative_changes
 
     random = np.random.default_rng(3)

@@ -11,8 +11,8 @@ import rankwell
 from commanding import with_fields
 from oracles.neighbours import neighbours
 from rankwell.errors import BadScore, BadUsage, Unfinished
-from rankwell.parts.running import compute_part
 from rankwell.results import Results
+from rankwell.runtime.parts.running import compute_part
 from rankwell.tasks.agreement.task import agree
 
 ITEMS = 120

@@ -14,8 +14,8 @@ from scipy import stats
 
 import rankwell as rw
 from rankwell.conventions import CONVENTIONS
-from rankwell.core.registry import MEASURES, Measure, parse_measure
-from rankwell.core.views.ranking_pairs import Listed, RankingPairs, chance_level
+from rankwell.data.ranking_pairs import Listed, RankingPairs, chance_level
+from rankwell.data.registry import MEASURES, Measure, parse_measure
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem
 from rankwell.tasks.agreement.inputs import cuts_gold
 

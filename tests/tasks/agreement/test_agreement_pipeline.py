@@ -10,7 +10,7 @@ import pytest
 
 from rankwell.errors import BadUsage
 from rankwell.io.matrices import read_embeddings
-from rankwell.media.python_docs import Entry
+from rankwell.vectors.media.python_docs import Entry
 
 TOOL = Path(__file__).parents[3] / "examples" / "agreement_pipeline.py"
 spec = importlib.util.spec_from_file_location("agreement_pipeline", TOOL)
@@ -31,7 +31,7 @@ def entries(monkeypatch: pytest.MonkeyPatch) -> list[Entry]:
         for row in range(300)
     ]
     made = [Entry(f"mod.f{row}", f"mod.f{row}", text) for row, text in enumerate(texts)]
-    monkeypatch.setattr("rankwell.media.python_docs.functions", lambda: made)
+    monkeypatch.setattr("rankwell.vectors.media.python_docs.functions", lambda: made)
     return made
 
 
@@ -62,7 +62,7 @@ def test_every_model_encodes_the_held_out_entries_and_is_fitted_to_the_rest(
         table = read_embeddings(tmp_path / "models" / model.name / "holdout_embeddings.npy")
         assert table.ids == held_out
         assert table.vectors.shape == (len(held_out), dimensions)
-    from rankwell.encoders.tfidf_svd import TfidfSvd
+    from rankwell.vectors.encoders.tfidf_svd import TfidfSvd
 
     rest = [pipeline.text_of(entry) for entry in entries if not pipeline.is_held_out(entry.id)]
     expected = (

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from rankwell import cli
-from rankwell.core.binding import bind
-from rankwell.core.catalogue import command_function, find_command
+from rankwell.data.catalogue import command_function, find_command
+from rankwell.data.options import bind
 from rankwell.io.matrices import read_embeddings
-from rankwell.media.python_docs import Entry
 from rankwell.tasks.agreement.commands import demo_agree
+from rankwell.vectors.media.python_docs import Entry
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def corpus(monkeypatch: pytest.MonkeyPatch) -> list[Entry]:
     entries = [
         Entry(f"mod.f{row:03}", f"mod.f{row:03}", " ".join(each)) for row, each in enumerate(words)
     ]
-    monkeypatch.setattr("rankwell.media.python_docs.functions", lambda: entries)
+    monkeypatch.setattr("rankwell.vectors.media.python_docs.functions", lambda: entries)
     return entries
 
 
@@ -117,7 +117,7 @@ def test_help_lists_commands_of_two_words_and_imports_none_of_them():
 
     assert " demo  " in help_lines
     assert " demo agree  " in help_lines
-    assert not {"numpy", "rankwell.report.options"} & set(modules.split("'"))
+    assert not {"numpy", "rankwell.reporting.options"} & set(modules.split("'"))
 
 
 def test_the_help_of_a_word_shows_its_options_and_the_commands_below_it(monkeypatch, capsys):

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rankwell import report
-from rankwell.core.tables.matrices import Embeddings
+from rankwell import reporting
+from rankwell.data.matrices import Embeddings
 from rankwell.io.matrices import read_embeddings
 from rankwell.tasks.agreement.vectors import vector_panel
 
@@ -194,7 +194,7 @@ def test_a_memory_map_is_read_and_the_rows_can_be_printed(tmp_path: Path):
 
     panel = vector_panel({"e": read_embeddings(tmp_path / "e.npy")})
 
-    assert "mean similarity" in report.render_rows(panel.rows)
+    assert "mean similarity" in reporting.render_rows(panel.rows)
     assert panel.rows[0] == panel_of(SPREAD) | {"embeddings": "e"}
 
 

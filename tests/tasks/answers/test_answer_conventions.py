@@ -24,8 +24,8 @@ from answer_forms import (
 )
 from rankwell import judged_rankings
 from rankwell.conventions import CONVENTIONS
-from rankwell.core.registry import parse_measure
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.registry import parse_measure
 from rankwell.errors import BadUsage, UnknownName
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, Predictions, Questions, answer_pairs
 from rankwell.tasks.answers.options import AnswerOptions

@@ -24,7 +24,7 @@ from answer_forms import (
 )
 from oracles import answers as oracle
 from rankwell import group_rankings, judged_rankings
-from rankwell.core.registry import parse_measure
+from rankwell.data.registry import parse_measure
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.tasks.answers.answer_pairs import (
     AnswerPairs,

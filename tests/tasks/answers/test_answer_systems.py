@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankwell.core.code import load_object
-from rankwell.core.tables.ranking import Ranking
+from rankwell.data.code import load_object
+from rankwell.data.rankings import Ranking
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, MissingExtra
 from rankwell.tasks.answers.answer_pairs import Questions
 from rankwell.tasks.answers.answering import (

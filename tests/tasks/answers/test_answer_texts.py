@@ -14,7 +14,7 @@ import pytest
 
 import rankwell as rw
 from rankwell.cli import main
-from rankwell.core.registry import parse_measure
+from rankwell.data.registry import parse_measure
 from rankwell.errors import BadInput, BadUsage
 from rankwell.tasks.answers.answer_pairs import Questions, answer_pairs
 

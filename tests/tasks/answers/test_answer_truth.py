@@ -12,10 +12,10 @@ import pytest
 
 import rankwell as rw
 from answer_forms import PIAF_SAMPLE
-from rankwell.core.registry import parse_measure
-from rankwell.core.tables import Judgments
-from rankwell.core.tables.ranking import Ranking, hits_of_ranking
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.rankings import Ranking, hits_of_ranking
+from rankwell.data.registry import parse_measure
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.tasks.answers.answer_pairs import Questions
 from rankwell.tasks.answers.formats import read_questions

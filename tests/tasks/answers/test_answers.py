@@ -30,14 +30,14 @@ from answer_forms import (
     squad2_files,
     written,
 )
-from rankwell.core.tables.ranking import Ranking
+from rankwell.data.rankings import Ranking
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.media.texts import normalizer
 from rankwell.results import Results
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions
 from rankwell.tasks.answers.evaluation import evaluate_answers
 from rankwell.tasks.answers.formats import read_predictions, read_questions
 from rankwell.tasks.answers.marks import overlap
+from rankwell.vectors.media.texts import normalizer
 
 
 def listed(lists: dict[str, list[str]]) -> Ranking:

@@ -19,8 +19,8 @@ from answer_forms import (
     written,
 )
 from rankwell import cli
-from rankwell.report import Terminal
-from rankwell.report.charts import draw
+from rankwell.reporting import Terminal
+from rankwell.reporting.charts import draw
 from rankwell.tasks.answers.charts import no_answer_chart, precision_recall_chart
 from rankwell.tasks.answers.printing import hardest_questions
 
@@ -326,7 +326,7 @@ def test_bad_input_is_one_line_with_the_path_inside(
 def test_a_narrow_terminal_gets_short_lines_and_the_exact_names_below(
     run: Any, world: dict[str, Path], monkeypatch: Any
 ):
-    monkeypatch.setattr("rankwell.report.terminal_of", lambda _: Terminal(80))
+    monkeypatch.setattr("rankwell.reporting.terminal_of", lambda _: Terminal(80))
 
     _, out, _ = run(
         world["gold"], world["given"], "--retrieved", world["found"], "--isolated", world["alone"]

@@ -10,9 +10,9 @@ import pytest
 
 import rankwell
 from answer_forms import CONTEXT, answers_of, lines, qa, squad, written
-from rankwell.core.options import overwriting
+from rankwell.data.options import overwriting
 from rankwell.errors import BadInput, BadUsage, DuplicateItem
-from rankwell.report import Terminal
+from rankwell.reporting import Terminal
 from rankwell.results import Results
 from rankwell.tasks.answers.evaluation import evaluate_answers
 from rankwell.tasks.answers.formats import (
@@ -500,7 +500,7 @@ def test_a_folder_keeps_nothing_of_an_earlier_evaluation(tmp_path: Path) -> None
 def test_notes_of_the_convention_are_printed_and_lines_fit_a_narrow_terminal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("rankwell.report.terminal_of", lambda _: Terminal(80))
+    monkeypatch.setattr("rankwell.reporting.terminal_of", lambda _: Terminal(80))
 
     shown = show(judged(squad(qa("q1")), {"q1": "Paris"}, convention="haystack-v1"))
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from rankwell.comparison.bench import source_of
+from rankwell.comparison.bench.files import read_experiment
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.experiments.files import read_experiment
-from rankwell.experiments.runner import source_of
-from rankwell.report.charts import draw
-from rankwell.report.line_charts import MOST_LINES, parameter_chart
+from rankwell.reporting.charts import draw
+from rankwell.reporting.line_charts import MOST_LINES, parameter_chart
 from rankwell.tasks.answers.answer_pairs import Predictions
 from rankwell.tasks.answers.commands.answers_grid import main_figures
 from rankwell.tasks.answers.formats import read_predictions, read_questions
@@ -52,7 +52,7 @@ from pathlib import Path
 import numpy as np
 
 from rankwell.tasks.answers.answer_pairs import Predictions
-from rankwell.core.tables.ranking import Ranking
+from rankwell.data.rankings import Ranking
 
 
 def answer(questions, *, right, depth=1, note="none"):

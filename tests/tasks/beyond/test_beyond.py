@@ -12,7 +12,7 @@ import pytest
 
 import rankwell as rw
 from rankwell.errors import BadInput, BadLine, BadScore, BadUsage, DuplicateItem, NothingToEvaluate
-from rankwell.io.reader import lists
+from rankwell.io import reader as lists
 from rankwell.tasks.beyond import attributes, reading, streaming
 from tasks.beyond import smallest
 

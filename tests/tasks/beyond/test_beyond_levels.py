@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rankwell as rw
-from rankwell.report.rules import rules_line
+from rankwell.reporting import rules_line
 from rankwell.tasks.beyond.measures import diversity
 
 ITEMS = ("a", "b", "c", "d")

@@ -15,9 +15,9 @@ import pytest
 import rankwell
 from oracles.captions import among_videos, best_rank, q2m, transposed
 from rankwell import captions, cli, eval_q2m
-from rankwell.core.kernels import matrix_counts
-from rankwell.core.kernels.products import Groups
-from rankwell.core.kernels.resamples import over_resamples
+from rankwell._native import matrix_counts
+from rankwell._native.products import Groups
+from rankwell._native.resamples import over_resamples
 from rankwell.errors import (
     BadInput,
     BadScore,

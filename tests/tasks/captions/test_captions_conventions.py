@@ -9,8 +9,8 @@ import pytest
 
 from rankwell.commands.explain import meanings
 from rankwell.conventions import CONVENTIONS, Convention, choose_measures
-from rankwell.core.registry import parse_measure
-from rankwell.core.tables import TIE_RULES, MatrixTies
+from rankwell.data.registry import parse_measure
+from rankwell.data.tables import TIE_RULES, MatrixTies
 from rankwell.tasks.captions.conventions import Aggregate, CaptionConvention, VideoToText
 
 NAMES = [name for name in CONVENTIONS if "captions" in CONVENTIONS[name].tasks]

@@ -15,8 +15,8 @@ import rankwell
 from commanding import with_fields
 from oracles.captions import among_videos, q2m, transposed
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, Unfinished
-from rankwell.parts.running import compute_part
 from rankwell.results import Results
+from rankwell.runtime.parts.running import compute_part
 from rankwell.tasks.captions.task import captions as captions_task
 
 SHARDS = (1, 2, 7, 31, 250)

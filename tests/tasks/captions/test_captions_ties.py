@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from rankwell import captions, cli
-from rankwell.core.registry import MEASURES, parse_measure
+from rankwell.data.registry import MEASURES, parse_measure
 from rankwell.errors import TieRefused
 
 N, ORDERS = 40, 10_000

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankwell import report
+from rankwell import reporting
 from rankwell.cli import main
 from rankwell.tasks.clips.phrases import KeyBertEncoder
 
@@ -334,7 +334,7 @@ def test_rows_by_group_and_by_keyword_begin_with_the_columns_of_a_summary(
     _, out, _ = run(*words, "-f", "json", capsys=capsys, monkeypatch=monkeypatch)
     found = json.loads(out)
 
-    fixed = list(report.SUMMARY_COLUMNS)
+    fixed = list(reporting.SUMMARY_COLUMNS)
     assert list(found["by_group"][0]) == [*fixed, "group", "ceiling", "chance", "coverage"]
     assert list(found["by_keyword"][0])[: len(fixed) + 2] == [*fixed, "group", "keyword"]
 

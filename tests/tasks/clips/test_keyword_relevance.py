@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from oracles import keywords as oracle
-from rankwell.core.tables import Judgments
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadUsage
 from rankwell.tasks.clips.annotations import Annotations, Keyword, QueryKeywords, Schema, Vocabulary
 from rankwell.tasks.clips.formats import read_annotations

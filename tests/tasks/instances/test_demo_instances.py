@@ -15,11 +15,11 @@ import pytest
 from PIL import Image
 
 from rankwell import cli
-from rankwell.core.options import overwriting
+from rankwell.data.options import overwriting
 from rankwell.errors import BadUsage
-from rankwell.media.images import read_picture
 from rankwell.tasks.instances.commands.demo_instances import COLLECTIONS, SYSTEMS, make
 from rankwell.tasks.instances.drawn_museum import HEIGHT, WIDTH, furnish, nothing, paint, photograph
+from rankwell.vectors.media.images import read_picture
 
 
 @pytest.fixture(scope="module")

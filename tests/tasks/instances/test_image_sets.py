@@ -11,7 +11,7 @@ import pytest
 
 from make import touch
 from rankwell.errors import BadInput, BadLine, BadUsage, DuplicateItem, NothingToEvaluate
-from rankwell.report.options import Output
+from rankwell.reporting.options import Output
 from rankwell.tasks.instances.commands import instances_stats
 from rankwell.tasks.instances.formats import read_images
 from rankwell.tasks.instances.images import (

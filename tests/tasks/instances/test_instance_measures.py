@@ -13,8 +13,8 @@ import rankwell as rw
 from oracles import instances as by_hand
 from oracles.average_precision import AP
 from rankwell.errors import BadInput
-from rankwell.neighbours import search
 from rankwell.tasks.instances.evaluation import evaluate_instances
+from rankwell.vectors.neighbours import search
 
 
 def ranked(marks: str) -> rw.JudgedRankings:

@@ -10,8 +10,8 @@ import pytest
 
 from oracles.reranking import expanded, reciprocal_distances
 from rankwell.errors import BadInput, BadScore, BadUsage
-from rankwell.neighbours import search
-from rankwell.transforms import (
+from rankwell.vectors.neighbours import search
+from rankwell.vectors.transforms import (
     TRANSFORMS,
     Descriptors,
     Transformed,
@@ -19,9 +19,13 @@ from rankwell.transforms import (
     cosines,
     parse_transform,
 )
-from rankwell.transforms.expansion import database_augmentation, instance_average, query_expansion
-from rankwell.transforms.reciprocal import reciprocal
-from rankwell.transforms.whitening import whitening
+from rankwell.vectors.transforms.expansion import (
+    database_augmentation,
+    instance_average,
+    query_expansion,
+)
+from rankwell.vectors.transforms.reciprocal import reciprocal
+from rankwell.vectors.transforms.whitening import whitening
 
 ON_DESCRIPTORS = ["query-expansion", "database-augmentation", "instance-average", "whitening"]
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankwell.core.catalogue import command_function
-from rankwell.core.options import overwriting, texts_of
-from rankwell.core.tables.matrices import Embeddings
+from rankwell.data.catalogue import command_function
+from rankwell.data.matrices import Embeddings
+from rankwell.data.options import overwriting, texts_of
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, TieRefused, UnknownName
-from rankwell.report.rules import rules_line
+from rankwell.reporting import rules_line
 from rankwell.results import Results
 from rankwell.tasks.instances import task as instances_task
 from rankwell.tasks.instances.computed_runs import by_encoder, by_local_features
@@ -25,7 +25,7 @@ from rankwell.tasks.instances.evaluation import evaluate_instances
 from rankwell.tasks.instances.formats import read_images
 from rankwell.tasks.instances.images import ImageEntry, Images
 from rankwell.tasks.instances.task import InstanceCommandOptions
-from rankwell.transforms import TRANSFORMS
+from rankwell.vectors.transforms import TRANSFORMS
 
 REFERENCES = [("r1", "mona", "c1"), ("r2", "mona", "c2"), ("r3", "oak", "c1"), ("r4", None, None)]
 QUERIES = [("q1", "mona", "c1"), ("q2", "oak", "c2"), ("q3", "mona", "c2")]
@@ -824,8 +824,8 @@ def test_a_share_of_what_is_retrieved_says_so_beside_its_definition() -> None:
 
 
 def test_a_tied_rank_is_a_range_in_details_and_on_the_sheet() -> None:
-    from rankwell.media.contact_sheet import sheets_of
-    from rankwell.media.images import Thumbnails
+    from rankwell.vectors.media.contact_sheet import sheets_of
+    from rankwell.vectors.media.images import Thumbnails
 
     scores = np.array([[1.0, 0.0, 2.0, 1.0], [3.0, 3.0, 4.0, 3.0], [4.0, 3.0, 2.0, 1.0]])
     details = of_gallery(scores, details=True).details or {}

@@ -16,7 +16,7 @@ import pytest
 
 from museum import Museum, build_museum
 from rankwell import cli
-from rankwell.media.images import read_picture
+from rankwell.vectors.media.images import read_picture
 
 
 @pytest.fixture(scope="module")

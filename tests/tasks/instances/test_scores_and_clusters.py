@@ -10,7 +10,7 @@ import pytest
 
 from oracles import abstention as by_hand
 from oracles import partitions
-from rankwell.core.tables.matrices import Embeddings
+from rankwell.data.matrices import Embeddings
 from rankwell.errors import BadInput, BadUsage
 from rankwell.tasks.instances.evaluation import evaluate_instances
 

@@ -19,13 +19,13 @@ import numpy as np
 import pytest
 
 from oracles.paired_randomisation import randomisation_p
-from rankwell import cli, report
-from rankwell.core.tables import Values
+from rankwell import cli, reporting
+from rankwell.comparison.bench.files import SystemStatement, read_statements
+from rankwell.data.tables import Values
 from rankwell.errors import BadInput
-from rankwell.experiments.files import SystemStatement, read_statements
-from rankwell.report.folder import FolderContent, write_folder
-from rankwell.report.system_formats import link_to, render_system_tables
-from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable
+from rankwell.reporting.folder import FolderContent, write_folder
+from rankwell.reporting.system_formats import link_to, render_system_tables
+from rankwell.reporting.system_table import SystemCost, SystemFigure, SystemTable
 from rankwell.stats import summarise
 from rankwell.stats.granularity import granularity_of
 from rankwell.tasks.instances.statistics import published_instances
@@ -792,7 +792,7 @@ def test_a_latex_table_explains_its_marks_where_readers_see_it() -> None:
 def test_on_eighty_columns_every_number_stands_under_its_system_and_beside_its_name() -> None:
     names = [f"system-number-{place}" for place in range(9)]
 
-    text = render_system_tables([measured(*names)], terminal=report.Terminal(80))
+    text = render_system_tables([measured(*names)], terminal=reporting.Terminal(80))
 
     lines = text.split("Performance\n")[1].splitlines()
     heads = [place for place, line in enumerate(lines) if "system-number" in line]

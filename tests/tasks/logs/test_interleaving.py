@@ -16,7 +16,7 @@ import pytest
 import rankwell as rw
 from oracles import interleaving as oracle
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
-from rankwell.report.page.scripts import query_noun
+from rankwell.reporting.page.scripts import query_noun
 from rankwell.tasks.logs.credit import credit
 from rankwell.tasks.logs.interleaving import (
     CreditFunction,

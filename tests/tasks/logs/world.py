@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from oracles import logs as oracle
-from rankwell.core.tables import segment_offsets
+from rankwell.data.tables import segment_offsets
 from rankwell.tasks.logs.rounds import LoggedRounds, LoggedRows
 
 

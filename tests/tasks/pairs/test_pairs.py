@@ -12,11 +12,10 @@ from scipy import stats
 from scipy.spatial import distance
 
 from rankwell import cli
-from rankwell.core.kernels.similarity import SIMILARITIES, pair_similarities
-from rankwell.core.tables.matrices import Embeddings
-from rankwell.core.tables.pairs import Pairs, ScoredPairs, sample_pairs
+from rankwell._native.similarity import SIMILARITIES, pair_similarities
+from rankwell.data.matrices import Embeddings, Pairs, ScoredPairs, sample_pairs
 from rankwell.errors import BadInput, BadScore
-from rankwell.io.columns import read_numbers
+from rankwell.io.records import read_numbers
 from rankwell.tasks.pairs.evaluation import ModelPairs, PairOptions, measure_pairs, resamples_of
 
 

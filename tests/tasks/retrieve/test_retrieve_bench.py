@@ -12,8 +12,8 @@ import pytest
 
 import rankwell as rw
 from rankwell.cli import main
+from rankwell.comparison.pages import page_source
 from rankwell.errors import BadInput
-from rankwell.experiments.pages import page_source
 from rankwell.io.result_folder import read_results
 from rankwell.tasks.retrieve.inputs import read_inputs
 from rankwell.tasks.retrieve.measuring import ask_rounds, plan_work
@@ -64,7 +64,7 @@ def found_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     path = os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
     monkeypatch.setenv("PYTHONPATH", path)
     monkeypatch.syspath_prepend(str(HERE))
-    monkeypatch.setattr("rankwell.report.folder.CHARTS", {})
+    monkeypatch.setattr("rankwell.reporting.folder.CHARTS", {})
     monkeypatch.setattr("rankwell.stats.system_rankings.studentised_range_quantile", lambda *_: 3.0)
     return tmp_path
 

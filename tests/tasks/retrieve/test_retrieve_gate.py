@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import rankwell as rw
+from rankwell.comparison.gate import check_requirements
+from rankwell.comparison.requirements import GateOptions
 from rankwell.errors import BadUsage
-from rankwell.experiments.gate import check_requirements
-from rankwell.experiments.gate_options import GateOptions
 from rankwell.io.result_folder import read_results, read_summary
 
 QUERIES = {f"q{row}": f"text {row}" for row in range(30)}

@@ -258,7 +258,7 @@ def shop(postgres: str, vectors: Any, tmp_path: Path) -> Iterator[Path]:
 def test_a_bench_of_pgvector_takes_the_password_from_the_environment_and_shows_it_nowhere(
     shop: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("rankwell.report.folder.CHARTS", {})
+    monkeypatch.setattr("rankwell.reporting.folder.CHARTS", {})
     monkeypatch.setattr("rankwell.stats.system_rankings.studentised_range_quantile", lambda *_: 3.0)
     monkeypatch.setenv("PGPASSWORD", "wrong")
     refused = rw.bench(shop / "bench.toml")

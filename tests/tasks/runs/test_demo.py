@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from rankwell.media import python_docs
 from rankwell.tasks.runs.commands.demo import (
     DEPTH,
     RunDemoFiles,
@@ -15,6 +14,7 @@ from rankwell.tasks.runs.commands.demo import (
     read_judgments,
     read_needs,
 )
+from rankwell.vectors.media import python_docs
 
 # Judged, because a system returned them, but not in every version from 3.11 to 3.14.
 SOME_VERSIONS = {

@@ -10,8 +10,8 @@ import pytest
 import rankwell
 from buckets import Bucket, bucket
 from rankwell.errors import BadUsage, Unfinished
-from rankwell.parts.running import compute_part
 from rankwell.results import Results
+from rankwell.runtime.parts.running import compute_part
 from rankwell.store import places, remote
 from rankwell.store.places import HEAD
 

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 import rankwell as rw
-from rankwell.core.options import refuse_input
+from rankwell.data.options import refuse_input
 from rankwell.errors import BadInput
 from rankwell.evaluation.judged import name_runs
 

@@ -6,7 +6,7 @@ import rankwell as rw
 from commanding import with_fields
 from rankwell.commands.compare import compare as compare_command
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.io import files
+from rankwell.io import formats as files
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.model_replies import ModelReply, append_reply
 from tasks.study.studies import fill, judge, judge_batches, pool_study, write_world

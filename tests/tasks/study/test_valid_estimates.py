@@ -9,7 +9,7 @@ import pytest
 
 import rankwell
 from rankwell.errors import BadUsage, NothingToEvaluate
-from rankwell.stats.priority_sampling import priorities
+from rankwell.stats.samples import priorities
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.batches import lease_batch
 from rankwell.tasks.study.estimation import StudyEstimates

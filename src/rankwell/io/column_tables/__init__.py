@@ -9,22 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.kernels import native
-from rankwell.core.options import ColumnChoice
-from rankwell.core.tables import Judgments
-from rankwell.core.tables.columns import (
-    Holds,
-    Repeats,
-    chosen_columns,
-    parquet,
-    sql_text,
-    unwritable,
-)
-from rankwell.core.tables.ranking import Hits, Ranking
-from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
+from rankwell._native import native
+from rankwell.data.columns import Holds, Repeats, chosen_columns, parquet, sql_text, unwritable
+from rankwell.data.options import ColumnChoice
+from rankwell.data.rankings import Hits, Ranking
+from rankwell.data.shared_hits import SharedCounts, SharedQueries
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, DuplicateItem
 from rankwell.io import connected, reader, undamaged
-from rankwell.io.column_tables.dialects import CSV, JSONL, PAR1, PARQUET, TSV, Dialect, has_runs
+from rankwell.io.column_tables.dialects import (
+    CSV,
+    JSONL,
+    PAR1,
+    PARQUET,
+    TSV,
+    Dialect,
+    has_runs,
+    on_disk,
+)
 from rankwell.io.column_tables.numeric import (
     read_column,
     read_numbers,
@@ -36,12 +38,9 @@ from rankwell.io.column_tables.numeric import (
     sniff_scores,
     sniff_vectors,
 )
-from rankwell.io.column_tables.opening import opened
-from rankwell.io.column_tables.plain_files import on_disk
-from rankwell.io.column_tables.table import ColumnTable, opened_table
+from rankwell.io.column_tables.table import ColumnTable, opened, opened_table
 from rankwell.io.formats import Cuts, ReadWarnings, Request, Texts, file_format
-from rankwell.io.reader.lists import Irregular, ListScan, NumberedLists
-from rankwell.io.reader.shared import count_columns
+from rankwell.io.reader import Irregular, ListScan, NumberedLists, count_columns
 from rankwell.store import Head, Source, naming
 
 

@@ -1,4 +1,4 @@
-"""One table in DuckDB as SQL, loaded and checked."""
+"""One table in DuckDB as SQL, loaded and checked, with the columns that matter."""
 
 import re
 from collections.abc import Generator, Sequence
@@ -6,36 +6,44 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from rankwell.core.catalogue import suggest
-from rankwell.core.tables.columns import (
+from rankwell.data.catalogue import suggest
+from rankwell.data.columns import (
     ROWS_COMPARED,
     Columns,
     Holds,
+    choose_columns,
     contradicting,
     is_falling,
+    likelihood,
     parquet,
     quoted,
     refuse_names,
     sql_text,
 )
-from rankwell.delimited import TAB
 from rankwell.documents import (
+    TAB,
     parse_json,
     read_json,
     refuse_trailing_commas,
     trailing_commas,
     unique_keys,
 )
-from rankwell.errors import BadInput, BadLine, BadScore, shown
+from rankwell.errors import BadInput, BadLine, BadScore, flag, shown
 from rankwell.io import connected, first_line
-from rankwell.io.column_tables.dialects import TEXTS, Dialect, glimpse, has_runs, records
-from rankwell.io.column_tables.plain_files import (
+from rankwell.io.column_tables.dialects import (
+    TEXTS,
+    Dialect,
     TextLines,
     count_records,
+    glimpse,
+    has_runs,
     on_disk,
+    records,
     recount_records,
     text_lines,
 )
+from rankwell.io.formats import Request
+from rankwell.io.reader.columns import has_header
 from rankwell.store import Head, Source
 
 _LONGEST_ROW = 1 << 28
@@ -490,3 +498,69 @@ def opened_table(
     lines = text_lines(source) if delimiter else None
     with on_disk(source, delimiter=delimiter, lines=lines) as path, connected() as session:
         yield ColumnTable(session, source, path, dialect, names=names, lines=lines)
+
+
+@contextmanager
+def opened(
+    source: Source, dialect: Dialect, holds: Holds, request: Request
+) -> Generator[tuple[ColumnTable, Columns]]:
+    """The table in a file and the columns that matter."""
+    aspects = request.aspects != "none"
+    with opened_table(source, dialect, _numbered(source, dialect, request)) as table:
+        if request.part and holds == "run":
+            table.choose_run(request.part)
+        rules: dict[str, Any] = {
+            "aspects": aspects,
+            "chosen": request.columns,
+            "ungraded": request.ungraded,
+        }
+        columns = choose_columns(table.columns_to_choose(holds), holds, **rules)
+        if request.recognised and holds in ("run", "judgments") and columns.value:
+            _refuse_doubtful(dialect, Head.of(source), holds, columns.value)
+        # Queries whose ranks do not follow their scores are warnings, where these are requested.
+        warned = columns.rank if request.warnings is not None else None
+        table.refuse_contradicting(
+            columns._replace(rivals=tuple(name for name in columns.rivals if name != warned))
+        )
+        request.notes.extend(f"{source.name}: {note}" for note in columns.notes)
+        yield table, columns
+
+
+def _numbered(source: Source, dialect: Dialect, request: Request) -> list[str] | None:
+    """The numbers of the columns of a text table without a header, where some are chosen by them;
+    else None.
+    """
+    if not dialect.delimiters or not request.columns:
+        return None
+    first = dialect.split(Head.of(source))[0]
+    if has_header([field.encode("utf-8", "surrogateescape") for field in first], request.columns):
+        return None
+    return [str(number) for number in range(1, len(first) + 1)]
+
+
+def _refuse_doubtful(dialect: Dialect, head: Head, holds: Holds, column: str) -> None:
+    """Raises BadInput where the column `score` may as well hold grades of judgments in a run, or
+    scores of a run in judgments.
+    """
+    names = dialect.names(head)
+    if (
+        not names
+        or column.lower() != "score"
+        or likelihood(names, holds, has_integer_scores=dialect.has_integer_scores(head, names))
+        >= 0.5
+    ):
+        return
+    if holds == "run":
+        contents, option = (
+            "integers below the names of BEIR's judgments",
+            flag("--columns", f"score={column}"),
+        )
+    else:
+        contents, option = (
+            "other values than integers, as runs do",
+            flag("--qrels-columns", f"grade={column}"),
+        )
+    raise BadInput(
+        f"{head.name}: the column {column!r} holds {contents}; if it is right, say so with "
+        f"{option}."
+    )

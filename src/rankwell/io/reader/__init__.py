@@ -1,26 +1,26 @@
-"""Run files and judgments to rows: the compiled reader and the plain one, with the same results to
-the last bit.
-
-The compiled reader makes one pass over a run, or two where the lines of a query are not contiguous.
-Its workers read parts of the file at the same time, each in blocks of its own. They report that a
-file has a mistake, not where: it is read once more, line by line, for the place of the first. NumPy
-is imported where rows become tables: `trec-eval` evaluates small files without it.
+"""Run files and judgments to rows: the compiled reader and the plain one, with the same
+results; the first items of every query; and the rows that several files share.
 """
 
 from __future__ import annotations
 
 from _thread import get_ident
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from rankwell.core.kernels import native
+import numpy as np
+
+from rankwell._native import native
+from rankwell.data.rankings import HitRows, JudgedRows
+from rankwell.data.shared_hits import SharedCounts, SharedPrints, SharedQueries
+from rankwell.data.tables import Judgments
 from rankwell.io.reader.lines import SLACK, Layout, Progress, ReadOptions
-from rankwell.io.reader.rows import HitRows, JudgedRows
+from rankwell.store import Source
 
 if TYPE_CHECKING:
-    from rankwell.core.tables import Judgments
-    from rankwell.core.tables.ranking import Hits
+    from rankwell.data.rankings import Hits
+    from rankwell.data.tables import Judgments
     from rankwell.store import Source
 
 Worker = Any
@@ -93,7 +93,7 @@ def scan(
         reading = Scan(source, judgments, layout, options, threads, progress, unordered=unordered)
         if (hits := reading.hits(judgments)) is not None:
             return hits
-    from rankwell.io.reader import plain
+    from rankwell.io.reader import lines as plain
 
     if unordered is not None:
         unordered()
@@ -479,3 +479,168 @@ def feed_from_stream(
             filled += got
     left = native.library.reader_feed(worker, room, filled, offset, filled < size)
     return left, offset + filled - max(left, 0), filled < size
+
+
+_LISTS = 5
+"""The pass of a worker, as in _scan.h."""
+_LIST_TURN = 4 << 20
+"""Bytes between two looks at what was found."""
+_LEAST = 1 << 15
+"""Items that are handed over together, so that arrays are worth their calls."""
+_TABLE = Layout("table", "", fields=3, query=0, item=1, value=2)
+
+
+class Irregular(Exception):
+    """A run that must be read another way: with a mistake, an item listed twice, or the rows of a
+    query apart.
+    """
+
+
+class NumberedLists(NamedTuple):
+    """The first items of some queries, in the order of the run. sizes, items: int64 as bytes; new:
+    items that had no number.
+    """
+
+    queries: list[str]
+    sizes: bytes
+    items: bytes
+    new: list[str]
+
+
+class ListScan:
+    """One reading of a run in one file or several, each from its first row to its last.
+
+    items: those that have the numbers from 0 on; others get the next ones. layout: of lines, None
+    for columns. options: `keep` is the number of first items.
+    """
+
+    def __init__(self, items: Sequence[str], layout: Layout | None, options: ReadOptions) -> None:
+        if native.library is None:
+            raise Irregular
+        form = layout or _TABLE
+        none = native.library.reader_table((), [], bytes(8))
+        fields = (form.fields, form.query, form.item, form.value, form.by_rank)
+        self._worker = new_worker(none, fields, options, _LISTS)
+        native.library.reader_items(self._worker, items)
+
+    def read(self, source: Source, *, by_one: bool = False) -> Iterator[NumberedLists]:
+        """The lists in a file of lines. by_one: whether ranks are 1, 2, 3, … in the order of the
+        lines. Raises Irregular.
+        """
+        room, n_left, offset, last = bytearray(BLOCK + len(SLACK)), 0, 0, False
+        n = 0
+        with source.open() as stream:
+            while not last:
+                if source.path is None:
+                    n_left, offset, last = feed_from_stream(
+                        self._worker, stream, room, n_left, offset
+                    )
+                else:
+                    n_left, offset, last = native.library.reader_read(
+                        self._worker, stream.fileno(), room, n_left, offset, -1, _LIST_TURN
+                    )
+                if n_left < 0 or (n_left >= len(room) - len(SLACK) and n_left >= LARGEST):
+                    raise Irregular
+                if n_left >= len(room) - len(SLACK):
+                    room = room + bytearray(n_left)
+                for block in self._take_lists(last=last):
+                    n += 1
+                    yield block
+        if not n or (by_one and not native.library.reader_ordered(self._worker)):
+            raise Irregular
+
+    def take(self, stream: Any) -> Iterator[NumberedLists]:
+        """The lists in columns, a capsule of Arrow's C stream interface. Raises Irregular."""
+        more, n = 1, 0
+        while more:
+            more = native.library.reader_take(self._worker, stream, 1)
+            if more < 0:
+                raise Irregular
+            for block in self._take_lists(last=not more):
+                n += 1
+                yield block
+        if not n:
+            raise Irregular
+
+    def _take_lists(self, *, last: bool) -> Iterator[NumberedLists]:
+        lists = native.library.reader_lists(self._worker, 0 if last else _LEAST)
+        if lists is not None:
+            yield NumberedLists(*lists)
+
+
+def count_lines(
+    source: Source,
+    judgments: Judgments,
+    shared: SharedQueries,
+    layout: Layout,
+    options: ReadOptions,
+) -> SharedCounts | None:
+    """The rows of shared queries in a run file, counted. None without the compiled kernel and for a
+    file with a mistake.
+    """
+    if native.library is None:
+        return None
+    try:
+        # The order of the prints is that of the lines: a part has the same bytes whenever it is
+        # computed.
+        counted = _SharedScan(
+            source, judgments.flat, layout, options._replace(keep=0), threads=1
+        ).count(shared)
+    except Odd:
+        return None
+    return _counts(counted, shared, options)
+
+
+def count_columns(
+    stream: Any, judgments: Judgments, shared: SharedQueries, options: ReadOptions
+) -> SharedCounts | None:
+    """The same of columns of query and item, strings, and score, float64. stream: as for
+    `scan_columns`.
+    """
+    if native.library is None:
+        return None
+    options = options._replace(keep=0, comments=False, trailing=False)
+    table = new_table(judgments.flat)
+    first, counting = (new_worker(table, COLUMNS, options, COLLECT) for _ in range(2))
+    native.library.reader_share(counting, _expecting(first, shared))
+    if native.library.reader_take(counting, stream, 0) < 0:
+        return None
+    return _counts(counting, shared, options)
+
+
+class _SharedScan(Scan):
+    """A reading of one file whose rows are counted among items that are known."""
+
+    def count(self, shared: SharedQueries) -> Any:
+        """The worker that has counted."""
+        first = _expecting(self._worker(COLLECT), shared)
+        return self._read(
+            list(self._parts(whole_queries=False)), lambda: self._second(first), whole_queries=False
+        )[0]
+
+
+def _expecting(worker: Any, shared: SharedQueries) -> Any:
+    """A new worker that has the items to count for, as if it had found them in a first pass."""
+    queries = shared.queries
+    columns = (queries, queries[shared.owner], shared.row, shared.score.astype(np.float64))
+    native.library.reader_expect(
+        worker, *(np.ascontiguousarray(column).tobytes() for column in columns)
+    )
+    native.library.reader_gather(worker)
+    return worker
+
+
+def _counts(worker: Any, shared: SharedQueries, options: ReadOptions) -> SharedCounts:
+    native.library.reader_settle(worker)
+    _, _, *placed, _ = native.library.reader_results(worker)
+    row, _, above, tied, before = (np.frombuffer(raw, dtype=np.int64) for raw in placed)
+    rows, prints = native.library.reader_prints(worker)
+    counted = np.frombuffer(rows, dtype=np.int64)[shared.queries]
+    # The rows of the targets ascend; those of queries that are not in this file have nothing
+    # counted.
+    order, target = np.argsort(row), np.flatnonzero(counted[shared.owner])
+    above, tied, before = (column[order][target] for column in (above, tied, before))
+    upto = tied - before if options.ties == "id-desc" else before + 1
+    return SharedCounts(
+        target, above, tied, upto, SharedPrints(counted, np.frombuffer(prints, dtype=np.uint64))
+    )

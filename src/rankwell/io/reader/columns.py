@@ -16,13 +16,13 @@ from itertools import islice
 from math import inf, isfinite, nan
 from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
-from rankwell.core.tables.columns import known_columns, place_of, refuse_wide
+from rankwell.data.columns import known_columns, place_of, refuse_wide
 from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.io.reader.lines import Layout, shorten
 from rankwell.store import decode_id
 
 if TYPE_CHECKING:
-    from rankwell.core.tables import Floats
+    from rankwell.data.tables import Floats
     from rankwell.store import Head, Source
 
 Position = Literal["run", "judgments"]

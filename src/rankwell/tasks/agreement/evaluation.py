@@ -13,24 +13,20 @@ import numpy as np
 
 from rankwell import __version__
 from rankwell.conventions import Convention, LabelledMeasure, check_views, find_convention
-from rankwell.core.arithmetic import own_arithmetic
-from rankwell.core.exact import exact_mean
-from rankwell.core.figures import FIGURES
-from rankwell.core.options import cutoffs, takes_options
-from rankwell.core.registry import parse_measure
-from rankwell.core.tables import Floats, Unit, sort_ids
-from rankwell.core.tables.columns import refuse_unused_columns
-from rankwell.core.views.judged import JudgedRankings
-from rankwell.core.views.ranking_pairs import RankingPairs, chance_level
+from rankwell.data.columns import refuse_unused_columns
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.options import cutoffs, own_arithmetic, takes_options
+from rankwell.data.ranking_pairs import RankingPairs, chance_level
+from rankwell.data.registry import FIGURES, parse_measure
+from rankwell.data.tables import Floats, Unit, exact_mean, sort_ids
 from rankwell.errors import BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation.details import Details, detail_columns
 from rankwell.evaluation.results import ResultsBuilder, progress_of
-from rankwell.io import files as io
+from rankwell.io import formats as io
 from rankwell.io.mapping import ranking_pairs
-from rankwell.neighbours import TopK
-from rankwell.parts.options import PartOptions, PartOutcome
-from rankwell.parts.tables import ObjectEmbeddings
 from rankwell.results import Results
+from rankwell.runtime.parts.options import PartOptions, PartOutcome
+from rankwell.runtime.parts.tables import ObjectEmbeddings
 from rankwell.stats import SummaryRow
 from rankwell.store import sources_of
 from rankwell.tasks.agreement import inputs
@@ -48,6 +44,7 @@ from rankwell.tasks.agreement.measures.agreement_space import margin
 from rankwell.tasks.agreement.options import AgreementOptions, AgreementPartOptions
 from rankwell.tasks.agreement.runs import RunAgreement, is_run
 from rankwell.tasks.agreement.vectors import Representation, VectorPanel, hubness, linear_cka
+from rankwell.vectors.neighbours import TopK
 
 _MARGIN_DEPTH = 100
 """Depth of the reference's lists, for the margin, beyond the last place that a measure reads."""

@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.kernels.similarity import score_pairs
-from rankwell.core.tables import Floats, Ints
-from rankwell.neighbours import TopK
-from rankwell.parts import Json
-from rankwell.parts.arrays import PartArrays, arrays_of
-from rankwell.parts.comparing import PartComparison
-from rankwell.parts.execution import run_in_parts, work_folder
-from rankwell.parts.options import PartOptions, PartOutcome
+from rankwell._native.similarity import score_pairs
+from rankwell.data.tables import Floats, Ints
+from rankwell.runtime.parts import Json
+from rankwell.runtime.parts.comparing import PartComparison
+from rankwell.runtime.parts.execution import PartArrays, arrays_of, run_in_parts, work_folder
+from rankwell.runtime.parts.options import PartOptions, PartOutcome
 from rankwell.tasks.agreement.inputs import KnownNeighbours, Model, Sample
+from rankwell.vectors.neighbours import TopK
 
 
 def neighbours_in_parts(

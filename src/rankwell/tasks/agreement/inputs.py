@@ -12,27 +12,21 @@ from typing import Any, NamedTuple, cast, get_args
 
 import numpy as np
 
+from rankwell._native.similarity import Metric
 from rankwell.conventions import CONVENTIONS, Convention, check_views, find_convention
-from rankwell.core.kernels.similarity import Metric
-from rankwell.core.registry import Measure, measure_names, parse_measure
-from rankwell.core.tables import Floats, Ints
-from rankwell.core.tables.matrices import (
-    Embeddings,
-    align,
-    named_places,
-    refuse_non_finite,
-    rows_by_id,
-)
-from rankwell.core.views.judged import JudgedRankings
-from rankwell.core.views.ranking_pairs import Gains, Listed, RankingPairs
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.matrices import Embeddings, align, named_places, refuse_non_finite, rows_by_id
+from rankwell.data.ranking_pairs import Gains, Listed, RankingPairs
+from rankwell.data.registry import Measure, measure_names, parse_measure
+from rankwell.data.tables import Floats, Ints
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag, shown
-from rankwell.io.files import read_column
+from rankwell.io.formats import read_column
 from rankwell.io.matrices import read_embeddings
-from rankwell.neighbours import Groups, TopK, ranks_of, search
-from rankwell.parts.tables import planned_embeddings
+from rankwell.runtime.parts.tables import planned_embeddings
 from rankwell.tasks.agreement.conventions import AgreementConvention
 from rankwell.tasks.agreement.options import AgreementOptions
 from rankwell.tasks.agreement.vectors import VectorPanel, vector_panel
+from rankwell.vectors.neighbours import Groups, TopK, ranks_of, search
 
 Progress = Callable[[int, int], None]
 _GAINS = re.compile(r"gains=(['\"]?)([\w-]+)\1,?")

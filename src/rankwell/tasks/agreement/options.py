@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from rankwell.core.options import (
+from rankwell.data.options import (
     ConventionName,
     Doc,
     InputData,
@@ -14,7 +14,7 @@ from rankwell.core.options import (
     RunColumns,
 )
 from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
-from rankwell.parts.options import PartOptions
+from rankwell.runtime.parts.options import PartOptions
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankwell import report
-from rankwell.core.display import Heading
-from rankwell.core.tables import MISSING, figure
+from rankwell import reporting
+from rankwell.data.frames import Heading
+from rankwell.data.tables import MISSING, figure
 from rankwell.errors import BadUsage
-from rankwell.report import PrintedFigure, Row, Terminal, visible
-from rankwell.report.options import Output
-from rankwell.report.rules import rules_line
+from rankwell.reporting import PrintedFigure, Row, Terminal, rules_line, visible
+from rankwell.reporting.options import Output
 from rankwell.tasks.agreement.evaluation import AgreementResults
 from rankwell.tasks.agreement.inputs import cuts_gold
 
@@ -28,7 +27,7 @@ def show(
     result: AgreementResults,
     *,
     options: "AgreementCommandOptions",
-    format: report.Format,
+    format: reporting.Format,
     per_query: bool,
     output: Path | None,
 ) -> Output:
@@ -40,14 +39,16 @@ def show(
             name for name in panel.rows[0] if any(row[name] is not None for row in panel.rows)
         ]
         vectors = [{name: row[name] for name in columns} for row in panel.rows]
-        plain = report.terminal_of(sys.stderr)._replace(colour=False)
-        notes.append(report.Aside(report.render_rows(vectors, terminal=plain).rstrip("\n")))
+        plain = reporting.terminal_of(sys.stderr)._replace(colour=False)
+        notes.append(reporting.Aside(reporting.render_rows(vectors, terminal=plain).rstrip("\n")))
     notes += panel.warnings if format == "json" else remarks
     rows = list(result.per_query()) if per_query else None
     summary, changes, rules = result.summary, result.changes, result.describe()
-    terminal, cut = report.terminal_of(sys.stdout), cuts_gold(result.convention)
+    terminal, cut = reporting.terminal_of(sys.stdout), cuts_gold(result.convention)
     if format != "table":
-        text = report.render([*summary, *changes], rows, rules, remarks, format, terminal=terminal)
+        text = reporting.render(
+            [*summary, *changes], rows, rules, remarks, format, terminal=terminal
+        )
     elif cut and rows is None:
         text = _source_tables(result, terminal)
     else:
@@ -55,13 +56,13 @@ def show(
             summary, changes = list(filter(_is_main, summary)), list(filter(_is_main, changes))
             rows = rows and list(filter(_is_main, rows))
             main = ", ".join(_MAIN)
-            notes.append(report.Aside(f"printed are {main}; the other measures with --all"))
-        text = report.render(summary, rows, rules, remarks, terminal=terminal)
+            notes.append(reporting.Aside(f"printed are {main}; the other measures with --all"))
+        text = reporting.render(summary, rows, rules, remarks, terminal=terminal)
         if changes:
-            text += "\n" + report.render(changes, None, {}, (), terminal=terminal)
+            text += "\n" + reporting.render(changes, None, {}, (), terminal=terminal)
     if output is not None:
         write(result, output)
-        notes.append(report.Aside(f"wrote {output}/"))
+        notes.append(reporting.Aside(f"wrote {output}/"))
     return Output(text=text, notes=tuple(notes))
 
 
@@ -81,10 +82,10 @@ def write(result: AgreementResults, folder: Path) -> None:
     """Writes all that a comparison or a page needs later, and the files of the source; each whole
     or not at all.
     """
-    from rankwell.report.charts import write_charts
-    from rankwell.report.drafts import drafting
-    from rankwell.report.folder import write_result
-    from rankwell.report.line_charts import k_curves
+    from rankwell.reporting.charts import write_charts
+    from rankwell.reporting.drafts import drafting
+    from rankwell.reporting.folder import write_result
+    from rankwell.reporting.line_charts import k_curves
     from rankwell.store import write_text
 
     files = {run: f"{run.replace('/', '_')}_results.csv" for run in result.candidates}
@@ -125,7 +126,7 @@ def _source_tables(result: AgreementResults, terminal: Terminal) -> str:
         cells = {key: _cell(row) for key, row in _by_place(result.summary, run).items()}
         parts.append(f"{visible(run)}:\n{_grid(cells, terminal)}")
     spread = f"± is the population standard deviation over {len(result.sample.rows)} queries"
-    parts.append(report.folded(f"{spread}\nrules: {rules_line(result.describe())}", terminal))
+    parts.append(reporting.folded(f"{spread}\nrules: {rules_line(result.describe())}", terminal))
     for run in dict.fromkeys(row["run"] for row in result.changes):
         rows = _by_place(result.changes, run)
         has_intervals = any(row["ci_low"] is not None for row in rows.values())
@@ -179,7 +180,7 @@ def _grid(cells: Mapping[tuple[int, str], str], terminal: Terminal, *, gap: int 
             {"k": k} | dict(zip(map(Heading, words), map(PrintedFigure, line), strict=True))
             for k, line in lines.items()
         ]
-        return report.render_rows(rows, terminal=terminal).rstrip("\n")
+        return reporting.render_rows(rows, terminal=terminal).rstrip("\n")
     head = [" ".join([f"{'k':<6}", *(word.ljust(width) for word in words)])]
     head.append(" ".join(["-" * 6, *["-" * width] * len(words)]))
     body = [

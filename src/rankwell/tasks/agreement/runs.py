@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure
-from rankwell.core.registry import measure_names
-from rankwell.core.tables.arrays import MAGIC
-from rankwell.core.tables.ranking import Ranking
-from rankwell.core.views.ranking_pairs import RankingPairs
+from rankwell.data.arrays import MAGIC
+from rankwell.data.ranking_pairs import RankingPairs
+from rankwell.data.rankings import Ranking
+from rankwell.data.registry import measure_names
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation.results import ResultsBuilder
-from rankwell.io import files as io
+from rankwell.io import formats as io
 from rankwell.io.formats import scored
 from rankwell.io.mapping import ranking_pairs
-from rankwell.parts.vectors import rows_of
+from rankwell.runtime.parts.vectors import rows_of
 from rankwell.store import Head, Source, exists, remote_url
 from rankwell.tasks.agreement.inputs import (
     MeasurePlan,

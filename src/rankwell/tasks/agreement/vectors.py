@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.tables import Floats, Ints, figure, rounded
-from rankwell.core.tables.matrices import Embeddings, row_blocks
+from rankwell.data.matrices import Embeddings, row_blocks
+from rankwell.data.tables import Floats, Ints, figure, rounded
 from rankwell.errors import BadInput, BadUsage
 
 _PRODUCTS = 25_000_000_000

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import (
+from rankwell.data.tables import (
     Bools,
     Floats,
     Ints,
@@ -19,7 +19,7 @@ from rankwell.core.tables import (
     sort_ids,
 )
 from rankwell.errors import BadInput, NothingToEvaluate
-from rankwell.media.texts import normalize_all, normalizer
+from rankwell.vectors.media.texts import normalize_all, normalizer
 
 Impossible = Literal["unanswered", "flagged"]
 Missing = Literal["zero", "empty", "skip", "error"]

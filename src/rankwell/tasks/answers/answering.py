@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from rankwell.core.tables.ranking import Ranking
+from rankwell.data.rankings import Ranking
 from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.errors import BadUsage
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from rankwell import report
-from rankwell.core.tables import Bools, Floats, figure
-from rankwell.report import Row
-from rankwell.report.charts import (
+from rankwell import reporting
+from rankwell.data.tables import Bools, Floats, figure
+from rankwell.reporting import Row
+from rankwell.reporting.charts import (
     ACCENT,
     CHARTS,
     INK,
@@ -24,8 +24,8 @@ from rankwell.report.charts import (
     page,
     quantity,
 )
-from rankwell.report.charts import write_charts as write_all_charts
-from rankwell.report.line_charts import k_curves
+from rankwell.reporting.charts import write_charts as write_all_charts
+from rankwell.reporting.line_charts import k_curves
 from rankwell.store import write_text
 from rankwell.tasks.answers.evaluation import AnswerResults
 
@@ -189,7 +189,7 @@ def write_charts(result: AnswerResults, folder: Path) -> list[Path]:
             searched.numbers, searched.answerable, best, run=searched.run
         )
     for name, table in written.items():
-        write_text(folder / f"{name}.csv", report.render_rows(table, "csv"))
+        write_text(folder / f"{name}.csv", reporting.render_rows(table, "csv"))
     return [*(folder / f"{name}.csv" for name in written), *write_all_charts(folder, specs)]
 
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure
-from rankwell.core.options import takes_options
-from rankwell.core.tables import Bools
-from rankwell.core.tables.columns import Repeats
+from rankwell.data.columns import Repeats
+from rankwell.data.options import takes_options
+from rankwell.data.tables import Bools
 from rankwell.errors import BadUsage, NothingToEvaluate, count_of, flag
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.evaluation.results import (
@@ -24,7 +24,7 @@ from rankwell.evaluation.results import (
     QUERIES_UNKNOWN,
     ResultsBuilder,
 )
-from rankwell.io.files import read_texts
+from rankwell.io.formats import read_texts
 from rankwell.results import Results
 from rankwell.stats import summarise
 from rankwell.store import STDIN, Source

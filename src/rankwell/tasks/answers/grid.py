@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.code import code_name, load_object
-from rankwell.core.registry import suggest
-from rankwell.core.tables.ranking import Ranking
+from rankwell.comparison import bench
+from rankwell.comparison.bench.files import Cell, Experiment
+from rankwell.data.code import code_name, load_object
+from rankwell.data.rankings import Ranking
+from rankwell.data.registry import suggest
 from rankwell.errors import BadInput, BadUsage, RankwellError, kind_of
-from rankwell.experiments import runner
-from rankwell.experiments.files import Cell, Experiment
-from rankwell.io.files import read_ranking
-from rankwell.report import plain
-from rankwell.report.options import Progress
+from rankwell.io.formats import read_ranking
+from rankwell.reporting import plain
+from rankwell.reporting.options import Progress
 from rankwell.store import write_text
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions
 from rankwell.tasks.answers.formats import read_questions
@@ -95,7 +95,7 @@ class PointResult(NamedTuple):
     def experiment_id(self) -> str:
         """The same for the same system, parameters and settings, whatever their files hold."""
         cell, settings = self.point.cell, self.point.settings
-        return runner.key_of([cell.entry, dict(cell.parameters), dict(settings)])[:12]
+        return bench.key_of([cell.entry, dict(cell.parameters), dict(settings)])[:12]
 
 
 def run_grid(
@@ -114,18 +114,18 @@ def run_grid(
     whatever is unknown, missing or fails.
     """
     points = plan_grid(experiment, evaluate)
-    plans: list[runner.PlannedCell] = []
+    plans: list[bench.PlannedCell] = []
     for point in points:
-        record = folder / "rows" / runner.record_name(point.recipe)
-        why = ("requested",) if fresh else runner.reasons(point.recipe, record)
-        group, inputs = runner.key_of(point.recipe[0]), tuple(map(Path, point.files.values()))
+        record = folder / "rows" / bench.record_name(point.recipe)
+        why = ("requested",) if fresh else bench.reasons(point.recipe, record)
+        group, inputs = bench.key_of(point.recipe[0]), tuple(map(Path, point.files.values()))
         plans.append(
-            runner.PlannedCell(point.cell, point.recipe, record, point, group, why, inputs=inputs)
+            bench.PlannedCell(point.cell, point.recipe, record, point, group, why, inputs=inputs)
         )
     kind = GridCells(experiment.file, folder, evaluate, fresh)
-    results = runner.evaluate_cells(kind, plans, jobs=jobs, progress=progress)
+    results = bench.evaluate_cells(kind, plans, jobs=jobs, progress=progress)
     for plan, result in zip(plans, results, strict=True):
-        record = runner.read_record(plan.record)
+        record = bench.read_record(plan.record)
         fields = {name: record[name] for name in _RECORDED}
         yield PointResult(plan.work, **fields, reused=result.status == "kept")
 
@@ -145,8 +145,8 @@ def plan_grid(experiment: Experiment, evaluate: Evaluate) -> list[GridPoint]:
                 "make it first."
             )
     # A model of hundreds of megabytes may be part of every point.
-    digest = cache(runner.content_of)
-    content = lru_cache(maxsize=None, typed=True)(runner.value_content)
+    digest = cache(bench.content_of)
+    content = lru_cache(maxsize=None, typed=True)(bench.value_content)
     return [_with_recipe(point, digest, content) for point in points]
 
 
@@ -205,9 +205,7 @@ def _with_recipe(
         # The module that defines the callable, and the one that it is named by.
         home = load_object(cell.call).__module__
         modules = {code.module: home} if code.is_file else {code.module: code.module, home: home}
-        inputs |= {
-            f"source of {name}": runner.source_of(module) for name, module in modules.items()
-        }
+        inputs |= {f"source of {name}": bench.source_of(module) for name, module in modules.items()}
     # A callable is known by its whole package and the modules beside it that these import, a value
     # that names a file by content.
     parameters = {name: content(value) for name, value in cell.parameters.items()}
@@ -215,7 +213,7 @@ def _with_recipe(
         name: value if isinstance(value, list) else content(value)
         for name, value in point.settings.items()
     }
-    return point._replace(recipe=[runner.recipe(cell.call, parameters, inputs), settings])
+    return point._replace(recipe=[bench.recipe(cell.call, parameters, inputs), settings])
 
 
 @dataclass(frozen=True)
@@ -227,7 +225,7 @@ class GridCells:
     judge: Evaluate
     fresh: bool
 
-    def evaluate(self, cells: Sequence[runner.PlannedCell], _: Progress, /) -> Iterator[str]:
+    def evaluate(self, cells: Sequence[bench.PlannedCell], _: Progress, /) -> Iterator[str]:
         """Evaluates the points and writes their rows. Raises BadInput and others with the name of
         the point.
         """
@@ -255,13 +253,13 @@ class GridCells:
                 "date": datetime.now(UTC).isoformat(timespec="seconds"),
                 "hostname": platform.node(),
             }
-            write_text(planned.record, json.dumps(runner.sealed(record), indent=1) + "\n")
+            write_text(planned.record, json.dumps(bench.sealed(record), indent=1) + "\n")
             yield ""
 
     def _answers(self, point: GridPoint) -> Row:
         """The answers of a callable, as they are kept: seconds, and the columns of both tables."""
-        path = self.folder / "answers" / runner.record_name(point.recipe[0])
-        record = None if self.fresh else runner.unsealed(runner.read_record(path))
+        path = self.folder / "answers" / bench.record_name(point.recipe[0])
+        record = None if self.fresh else bench.unsealed(bench.read_record(path))
         if record is None:
             call, started = point.cell.call, time.perf_counter()
             try:
@@ -278,7 +276,7 @@ class GridCells:
                 "seconds": round(time.perf_counter() - started, 3),
                 **{name: _columns(table) for name, table in tables},
             }
-            write_text(path, json.dumps(runner.sealed(record)) + "\n")
+            write_text(path, json.dumps(bench.sealed(record)) + "\n")
         return record
 
     @cached_property

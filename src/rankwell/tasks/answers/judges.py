@@ -4,8 +4,8 @@ given to them.
 
 from collections.abc import Callable, Sequence
 
-from rankwell.core.code import load_object
-from rankwell.core.registry import Measure, parse_measure
+from rankwell.data.code import load_object
+from rankwell.data.registry import Measure, parse_measure
 from rankwell.errors import BadUsage, shown
 
 Grade = Callable[[str, str, Sequence[str]], float]

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from rankwell.media.texts import Normalizer
+from rankwell.vectors.media.texts import Normalizer
 
 Span = tuple[int, int]
 Spans = tuple[Span, ...]

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from rankwell.core.options import Doc, InputData, MeasureNames, Option, RunColumns
+from rankwell.data.options import Doc, InputData, MeasureNames, Option, RunColumns
 from rankwell.evaluation.options import StatisticsOptions
-from rankwell.media.similarity import TextSimilarity
 from rankwell.tasks.answers.answer_pairs import Extra, Missing
 from rankwell.tasks.answers.retrieval import Relevance
 from rankwell.tasks.answers.thresholds import ThresholdTies
+from rankwell.vectors.media.similarity import TextSimilarity
 
 RetrieverDuplicates = Literal["error", "first", "best", "keep"]
 RetrieverTies = Literal["id-desc", "id-asc", "input", "optimistic", "pessimistic", "error"]

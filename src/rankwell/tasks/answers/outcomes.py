@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.registry import Measure
-from rankwell.core.tables import Bools
+from rankwell.data.registry import Measure
+from rankwell.data.tables import Bools
 from rankwell.evaluation.judged import JudgedRun, MeasuredQueries
 from rankwell.tasks.answers.answer_pairs import (
     AnswerPairs,

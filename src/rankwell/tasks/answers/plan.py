@@ -14,10 +14,9 @@ from rankwell.conventions import (
     choose_measures,
     find_convention,
 )
-from rankwell.core.registry import Measure, measure_names, parse_measure
-from rankwell.core.tables.columns import Repeats
-from rankwell.core.views.aspects import GroupRankings
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.columns import Repeats
+from rankwell.data.judged_rankings import GroupRankings, JudgedRankings
+from rankwell.data.registry import Measure, measure_names, parse_measure
 from rankwell.errors import BadUsage, flag
 from rankwell.stats import check_intervals
 from rankwell.tasks.answers.answer_pairs import AnswerPairs

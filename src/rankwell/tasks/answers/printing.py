@@ -9,14 +9,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rankwell import report
-from rankwell.core.display import Heading
-from rankwell.core.tables import MISSING, figure
+from rankwell import reporting
+from rankwell.data.frames import Heading
+from rankwell.data.tables import MISSING, figure
 from rankwell.evaluation.results import QUERIES_MISSING, QUERIES_UNKNOWN
-from rankwell.report import PLAIN, PrintedFigure, Row, Terminal, styled, visible, width_of
-from rankwell.report.drafts import drafting
-from rankwell.report.options import Output, present
-from rankwell.report.rules import rules_line
+from rankwell.reporting import (
+    PLAIN,
+    PrintedFigure,
+    Row,
+    Terminal,
+    rules_line,
+    styled,
+    visible,
+    width_of,
+)
+from rankwell.reporting.drafts import drafting
+from rankwell.reporting.options import Output, present
 from rankwell.tasks.answers.charts import write_charts
 from rankwell.tasks.answers.evaluation import AnswerResults
 from rankwell.tasks.answers.thresholds import ThresholdSearch
@@ -32,7 +40,7 @@ def show(
     *,
     hardest: int = 3,
     per_query: bool = False,
-    format: report.Format = "table",
+    format: reporting.Format = "table",
     output: Path | None = None,
 ) -> Output:
     """The output of the command for a result, counts before scores; `output` is a folder for
@@ -60,8 +68,8 @@ def show(
     notes = (*printed.notes, *(f"{convention.name}: {note}" for note in convention.notes))
     if format != "table":
         return printed._replace(notes=notes)
-    terminal = report.terminal_of(sys.stdout)
-    blocks = [report.folded(line, terminal, _INDENT) for line in counts]
+    terminal = reporting.terminal_of(sys.stdout)
+    blocks = [reporting.folded(line, terminal, _INDENT) for line in counts]
     blocks += ["", *(_question_tables(result, terminal) if per_query else [])]
     blocks += [*_value_tables(result, terminal), *_failures(result, worst, terminal)]
     return Output(text="\n".join(blocks), notes=notes)
@@ -95,7 +103,7 @@ def _question_tables(result: AnswerResults, terminal: Terminal) -> list[str]:
         line = lines.setdefault(row["run"], {}).setdefault(row["query"], {"query": row["query"]})
         line[Heading(row["label"])] = PrintedFigure(figure(row["value"], row["unit"]))
     return [
-        f"{visible(run)}:\n{report.render_rows([*rows.values()], terminal=terminal)}"
+        f"{visible(run)}:\n{reporting.render_rows([*rows.values()], terminal=terminal)}"
         for run, rows in lines.items()
     ]
 
@@ -122,9 +130,9 @@ def _value_tables(result: AnswerResults, terminal: Terminal) -> list[str]:
             title = f"{part.capitalize()} {visible(rows[0]['run'])}"
             if part == "reader" and isolated:
                 title += ", and on the right passages (isolated)"
-            tables.append(f"{title}:\n{report.render(rows, None, {}, (), terminal=terminal)}")
+            tables.append(f"{title}:\n{reporting.render(rows, None, {}, (), terminal=terminal)}")
     rules = {name: value for name, value in result.describe().items() if name != "counts"}
-    line = report.folded(f"rules: {rules_line(rules)}", terminal, _INDENT)
+    line = reporting.folded(f"rules: {rules_line(rules)}", terminal, _INDENT)
     tables[-1] = tables[-1].rstrip("\n") + f"\n{line}\n"
     if result.searched is not None:
         factor = result.convention.shows("share")[0]
@@ -147,10 +155,10 @@ def _thresholds(searched: ThresholdSearch, factor: float, terminal: Terminal) ->
         if factor * search.best.value > factor * search.now
     ]
     if gaining:
-        return f"{title}\n{report.render_rows(gaining, terminal=terminal)}"
+        return f"{title}\n{reporting.render_rows(gaining, terminal=terminal)}"
     is_constant = len(set(searched.numbers.tolist())) == 1
     why = "; all of them are equal, so that they distinguish nothing" if is_constant else ""
-    return report.folded(f"{title} no threshold is better than none{why}.\n", terminal)
+    return reporting.folded(f"{title} no threshold is better than none{why}.\n", terminal)
 
 
 def _failures(result: AnswerResults, worst: Sequence[Row], terminal: Terminal) -> list[str]:
@@ -166,7 +174,7 @@ def _failures(result: AnswerResults, worst: Sequence[Row], terminal: Terminal) -
             title = f"The {len(worst)} hardest of {failed.total():,} failed questions"
         if any(row.get("tokens") or row.get("characters") for row in worst):
             title += _LEGEND
-        title = report.folded(f"{title}:", terminal)
+        title = reporting.folded(f"{title}:", terminal)
         blocks.append(f"{title}\n\n{hardest_questions(worst, terminal=terminal)}\n")
     rule = f", by {result.rules['right_label']}" if "right_label" in result.rules else ""
     stages = "".join(f", {stage} {n:,}" for stage, n in failed.items())
@@ -174,8 +182,8 @@ def _failures(result: AnswerResults, worst: Sequence[Row], terminal: Terminal) -
         {**row, "share": PrintedFigure(f"{figure(100 * row['share'], 'percent')} %")}
         for row in result.failures
     ]
-    blocks.append(report.folded(f"Who failed where{rule}: none {right:,}{stages}", terminal))
-    return [*blocks, report.render_rows(rows, terminal=terminal)]
+    blocks.append(reporting.folded(f"Who failed where{rule}: none {right:,}{stages}", terminal))
+    return [*blocks, reporting.render_rows(rows, terminal=terminal)]
 
 
 def hardest_questions(rows: Sequence[Row], *, terminal: Terminal = PLAIN) -> str:

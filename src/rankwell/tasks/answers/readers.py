@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.encoders import hub
 from rankwell.errors import BadInput, BadUsage, MissingExtra
 from rankwell.tasks.answers.passages import Answer, Passage, ranked
+from rankwell.vectors.encoders import hub
 
 _WORD = re.compile(r"[^\W_]+(?:[._'’-]+[^\W_]+)*", re.UNICODE)
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*\s+|\n+")

@@ -8,20 +8,19 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.registry import Measure, parse_measure
-from rankwell.core.tables import Bools, Judgments, TieRule, sort_ids
-from rankwell.core.tables.ranking import Hits, Ranking
-from rankwell.core.views.aspects import GroupRankings
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.judged_rankings import GroupRankings, JudgedRankings
+from rankwell.data.rankings import Hits, Ranking
+from rankwell.data.registry import Measure, parse_measure
+from rankwell.data.tables import Bools, Judgments, TieRule, sort_ids
 from rankwell.errors import BadInput, count_of
 from rankwell.evaluation.details import Details, details_of
 from rankwell.evaluation.judged import JudgedRun, MeasuredQueries
 from rankwell.evaluation.results import DETAIL_DEPTH
-from rankwell.io.files import find_hits
-from rankwell.media.similarity import TextSimilarity
+from rankwell.io.formats import find_hits
 from rankwell.tasks.answers.answer_pairs import Questions
 from rankwell.tasks.answers.formats import FoundTable
 from rankwell.tasks.answers.truth import by_answer, by_context, by_document, refuse_without_text
+from rankwell.vectors.media.similarity import TextSimilarity
 
 Relevance = Literal["document", "dpr", "kilt", "lower", "raw", "context"]
 

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables import sort_ids
+from rankwell.data.tables import sort_ids
 from rankwell.evaluation.details import Details, detail_columns
 from rankwell.evaluation.results import DETAIL_DEPTH
-from rankwell.media.texts import Normalizer, normalizer
 from rankwell.tasks.answers.answer_pairs import Questions, RankedAnswer, RightAnswer, place_or_none
 from rankwell.tasks.answers.marks import Overlap, context, overlap, shortened
 from rankwell.tasks.answers.outcomes import Judge, Outcome, ReaderRun, hardest, over_all_questions
 from rankwell.tasks.answers.plan import compares_positions
 from rankwell.tasks.answers.retrieval import RetrieverRun
+from rankwell.vectors.media.texts import Normalizer, normalizer
 
 _SNIPPET = 300
 

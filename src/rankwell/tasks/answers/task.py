@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
-from rankwell.core.options import Doc
+from rankwell.data.options import Doc
 from rankwell.errors import BadUsage
 from rankwell.task import Presented, Task, TaskInput
 from rankwell.tasks.answers.evaluation import evaluate_answers

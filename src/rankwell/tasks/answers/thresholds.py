@@ -9,9 +9,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure
-from rankwell.core.exact import exact_mean, exact_ratio
-from rankwell.core.figures import FIGURES
-from rankwell.core.tables import Bools, Floats
+from rankwell.data.registry import FIGURES
+from rankwell.data.tables import Bools, Floats, exact_mean, exact_ratio
 from rankwell.errors import BadInput, NothingToEvaluate
 from rankwell.stats import SummaryRow
 from rankwell.tasks.answers.outcomes import ReaderRun, over_all_questions

@@ -10,12 +10,12 @@ from functools import cache
 from itertools import accumulate, pairwise
 from typing import Literal
 
-from rankwell.core.tables import Judgments
-from rankwell.core.tables.ranking import Ranking
+from rankwell.data.rankings import Ranking
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.media.similarity import TextSimilarity, similarity_of
-from rankwell.media.texts import Containment, containment
 from rankwell.tasks.answers.answer_pairs import Questions
+from rankwell.vectors.media.similarity import TextSimilarity, similarity_of
+from rankwell.vectors.media.texts import Containment, containment
 
 Vanished = Literal["none", "all"]
 _Find = Callable[[str, Set[str]], set[str]]
@@ -44,7 +44,7 @@ def by_answer(
     """The documents whose text holds any right answer of a question. Source: Karpukhin and others
     2020, Petroni and others 2021.
 
-    rule: a name from `rankwell.media.texts.CONTAINMENTS`. retrieved: only documents that these
+    rule: a name from `rankwell.vectors.media.texts.CONTAINMENTS`. retrieved: only documents that these
     rankings list are searched, as in pooling. vanished: an answer of which the rule leaves nothing,
     such as `.`, is in no text, or in `all`, as in DPR's own script. Raises BadInput for a retrieved
     document without a text, UnknownName for a rule that does not exist.
@@ -98,7 +98,7 @@ def by_context(
     into passages.
 
     share: the least part of the shorter one's runs of three words that the longer one has.
-    similarity: a name of `rankwell.media.similarity`, by which whole texts are compared instead,
+    similarity: a name of `rankwell.vectors.media.similarity`, by which whole texts are compared instead,
     and are the same from the threshold on: for paraphrases. Raises BadInput without texts.
     """
     for name, value in (("share", share), ("threshold", threshold)):

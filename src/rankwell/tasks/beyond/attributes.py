@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.tables import Bools, Floats, Ints, gather, segment_offsets
+from rankwell.data.tables import Bools, Floats, Ints, gather, segment_offsets
 from rankwell.errors import BadUsage, flag
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankwell.conventions import LabelledMeasure
-from rankwell.core.registry import Measure
-from rankwell.core.tables import Bools, Floats, Ints, order_ids
+from rankwell.data.registry import Measure
+from rankwell.data.tables import Bools, Floats, Ints, order_ids
 from rankwell.tasks.beyond.attributes import ItemAttributes
 from rankwell.tasks.beyond.lists import Discount, ExposureCounts, ItemLists, ListCollections
 

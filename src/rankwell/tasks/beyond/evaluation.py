@@ -12,9 +12,9 @@ from rankwell.conventions import (
     choose_measures,
     find_convention,
 )
-from rankwell.core.options import takes_options
-from rankwell.core.registry import Measure, measure_names
-from rankwell.core.tables import Bools, Ints, sort_ids
+from rankwell.data.options import takes_options
+from rankwell.data.registry import Measure, measure_names
+from rankwell.data.tables import Bools, Ints, sort_ids
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.evaluation.judged import name_runs
 from rankwell.evaluation.results import (
@@ -23,7 +23,7 @@ from rankwell.evaluation.results import (
     QUERIES_UNKNOWN,
     ResultsBuilder,
 )
-from rankwell.io.reader.lists import Irregular
+from rankwell.io.reader import Irregular
 from rankwell.results import Results
 from rankwell.stats import SummaryRow, check_intervals
 from rankwell.store import sources_of

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Judgments, sort_ids
-from rankwell.core.tables.columns import refuse_unused_columns
+from rankwell.data.columns import refuse_unused_columns
+from rankwell.data.tables import Bools, Floats, Judgments, sort_ids
 from rankwell.errors import BadInput, BadScore, BadUsage, flag, shown
-from rankwell.io import files as io
+from rankwell.io import formats as io
 from rankwell.io.matrices import read_embeddings
 from rankwell.store import exists, split_part
 from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels, QueryItems

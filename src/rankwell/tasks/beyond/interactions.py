@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rankwell.core.tables import Judgments
-from rankwell.core.tables.columns import known_columns
+from rankwell.data.columns import known_columns
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadLine, count_of
-from rankwell.io import files as io
+from rankwell.io import formats as io
 from rankwell.io.reader.lines import shorten
 from rankwell.store import Head, Source, decode_id, split_part
-from rankwell.store.data_sets import is_data_set_id
+from rankwell.store.places import is_data_set_id
 
 _NUMBER = re.compile(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _OF_OTHER_FORMS = (b"\0", b",", b";", b"|", b'"', b"{", b"[", b"::")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Ints
+from rankwell.data.tables import Bools, Ints
 from rankwell.errors import BadInput, flag
 from rankwell.tasks.beyond.attributes import ItemAttributes
 

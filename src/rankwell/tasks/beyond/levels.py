@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from rankwell.core.registry import Measure
+from rankwell.data.registry import Measure
 from rankwell.tasks.beyond.attributes import ItemAttributes
 from rankwell.tasks.beyond.lists import ExposureCounts, ItemLists, ListCollections
 from rankwell.tasks.beyond.measures.diversity import catalogue_distance

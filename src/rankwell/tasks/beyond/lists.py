@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.tables import Floats, Ints
+from rankwell.data.tables import Floats, Ints
 from rankwell.errors import BadUsage
 from rankwell.tasks.beyond.attributes import ItemAttributes, QueryItems
 

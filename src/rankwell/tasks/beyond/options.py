@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from rankwell.core.options import ConventionName, Doc, InputData, MeasureNames, Option
+from rankwell.data.options import ConventionName, Doc, InputData, MeasureNames, Option
 from rankwell.evaluation.options import (
     JudgmentFileOptions,
     MeasureOptions,

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables import Ints, Judgments, position_in_segment
-from rankwell.core.tables.columns import chosen_columns
-from rankwell.core.tables.ranking import Hits, Ranking
-from rankwell.io import files as io
+from rankwell.data.columns import chosen_columns
+from rankwell.data.rankings import Hits, Ranking
+from rankwell.data.tables import Ints, Judgments, position_in_segment
+from rankwell.io import formats as io
 from rankwell.io.formats import Request, identify
 from rankwell.io.shards import find_hits_in_shards, shard_hits
 from rankwell.store import SourceRange, run_files

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables import Ints, gather, position_in_segment, segment_offsets
-from rankwell.core.tables.columns import chosen_columns
+from rankwell.data.columns import chosen_columns
+from rankwell.data.tables import Ints, gather, position_in_segment, segment_offsets
 from rankwell.errors import naming
 from rankwell.io.formats import Request, identify
-from rankwell.io.reader.lists import Irregular, NumberedLists
+from rankwell.io.reader import Irregular, NumberedLists
 from rankwell.io.shards import shards_format
 from rankwell.store import Source, run_files
 from rankwell.tasks.beyond.attributes import ItemAttributes

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.conventions import Convention
-from rankwell.core.exact import exact_means
-from rankwell.core.tables import Floats, Values
+from rankwell.data.tables import Floats, Values, exact_means
 from rankwell.errors import BadUsage, flag
 from rankwell.stats import MIN_QUERIES, SummaryRow, resampled_sums
 from rankwell.stats.intervals import percentile_interval

@@ -7,8 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.registry import Measure
-from rankwell.core.tables import (
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.matrices import Positives
+from rankwell.data.rankings import Hits
+from rankwell.data.registry import Measure
+from rankwell.data.tables import (
     Floats,
     Ints,
     Judgments,
@@ -16,9 +19,6 @@ from rankwell.core.tables import (
     position_in_segment,
     segment_offsets,
 )
-from rankwell.core.tables.matrices import Positives
-from rankwell.core.tables.ranking import Hits
-from rankwell.core.views.judged import JudgedRankings
 from rankwell.evaluation.judged import Ceiling, ideal_if_shared
 from rankwell.measures.first_rank import averaged, reads_best_only
 

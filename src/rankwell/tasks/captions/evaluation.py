@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rankwell._native.matrix_counts import names_of
 from rankwell.conventions import (
     Convention,
     LabelledMeasure,
@@ -15,19 +16,18 @@ from rankwell.conventions import (
     choose_measures,
     find_convention,
 )
-from rankwell.core.kernels.matrix_counts import names_of
-from rankwell.core.options import cutoffs, takes_options
-from rankwell.core.registry import Measure, at_each_cutoff, measure_names, parse_measure
-from rankwell.core.tables import TIE_RULES, Bools, MatrixTies, sort_ids
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.options import cutoffs, takes_options
+from rankwell.data.registry import Measure, at_each_cutoff, measure_names, parse_measure
+from rankwell.data.tables import TIE_RULES, Bools, MatrixTies, sort_ids
 from rankwell.errors import BadScore, BadUsage, UnknownName, count_of, flag
 from rankwell.evaluation import results
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.results import ResultsBuilder, progress_of
 from rankwell.measures.first_rank import reads_best_only
-from rankwell.parts.compared import Question
-from rankwell.parts.options import PartOptions, PartOutcome
 from rankwell.results import Results
+from rankwell.runtime.parts.compared import Question
+from rankwell.runtime.parts.options import PartOptions, PartOutcome
 from rankwell.stats import check_intervals
 from rankwell.stats.intervals import RANGES
 from rankwell.tasks.captions.aggregates import (

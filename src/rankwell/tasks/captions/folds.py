@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables import Values
+from rankwell.data.tables import Values
 from rankwell.evaluation import results
 from rankwell.evaluation.results import ResultsBuilder
 from rankwell.stats import SummaryRow, figure_of

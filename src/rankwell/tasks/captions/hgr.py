@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.arithmetic import own_arithmetic
-from rankwell.core.kernels.matrix_counts import ComparedScores
+from rankwell._native.matrix_counts import ComparedScores
+from rankwell.data.options import own_arithmetic
 from rankwell.io.matrices import read_scores
 from rankwell.io.positives import Sides, read_positives
 

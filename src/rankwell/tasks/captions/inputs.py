@@ -10,31 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.kernels.matrix_counts import ComparedScores, refuse_non_finite_scores
-from rankwell.core.kernels.products import Groups
-from rankwell.core.kernels.similarity import Metric
-from rankwell.core.tables import Ints
-from rankwell.core.tables.matrices import (
-    Embeddings,
-    Matrix,
-    Positions,
-    Positives,
-    Scores,
-    named_places,
-)
+from rankwell._native.matrix_counts import ComparedScores, refuse_non_finite_scores
+from rankwell._native.products import Groups
+from rankwell._native.similarity import Metric
+from rankwell.data.matrices import Embeddings, Matrix, Positions, Positives, Scores, named_places
+from rankwell.data.tables import Ints
 from rankwell.errors import BadInput, BadScore, BadUsage, flag
-from rankwell.io import files as io
-from rankwell.io.columns import read_numbers
+from rankwell.io import formats as io
 from rankwell.io.matrices import note_on_ranks, read_embeddings, read_scores
 from rankwell.io.positives import Sides, read_mask, read_positives
-from rankwell.neighbours.positive_counts import Compared, ComparedVectors, by_vectors
-from rankwell.parts.compared import Question, compare_in_parts
-from rankwell.parts.options import PartOptions, PartOutcome
-from rankwell.parts.tables import planned_embeddings
+from rankwell.io.records import read_numbers
+from rankwell.runtime.parts.compared import Question, compare_in_parts
+from rankwell.runtime.parts.options import PartOptions, PartOutcome
+from rankwell.runtime.parts.tables import planned_embeddings
 from rankwell.store import exists, sources_of, split_part
 from rankwell.tasks.captions.options import CaptionOptions
 from rankwell.tasks.captions.runs import Copies, Direction
-from rankwell.transforms import Transform, parse_transform
+from rankwell.vectors.neighbours.positive_counts import Compared, ComparedVectors, by_vectors
+from rankwell.vectors.transforms import Transform, parse_transform
 
 
 class CaptionInputs:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from rankwell.core.options import (
+from rankwell.data.options import (
     ConventionName,
     CutoffNumbers,
     Doc,
@@ -12,7 +12,7 @@ from rankwell.core.options import (
     Option,
 )
 from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
-from rankwell.parts.options import PartOptions
+from rankwell.runtime.parts.options import PartOptions
 
 Which = Literal["both", "t2v", "v2t"]
 Protocol = Literal["among-captions", "among-videos", "both"]

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankwell.core.registry import Measure
-from rankwell.core.tables import (
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.matrices import Positions, Positives
+from rankwell.data.rankings import Hits, Ranking
+from rankwell.data.registry import Measure
+from rankwell.data.tables import (
     Bools,
     Floats,
     Ints,
@@ -18,15 +21,12 @@ from rankwell.core.tables import (
     segment_offsets,
     tie_order,
 )
-from rankwell.core.tables.matrices import Positions, Positives
-from rankwell.core.tables.ranking import Hits, Ranking
-from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import NothingToEvaluate, flag
 from rankwell.evaluation.details import Details, details_of
 from rankwell.evaluation.judged import Ceiling, JudgedRun, MeasuredQueries, ReferenceLevels
 from rankwell.evaluation.results import DETAIL_DEPTH, counted_queries
-from rankwell.neighbours.positive_counts import Compared
-from rankwell.parts.compared import Question
+from rankwell.runtime.parts.compared import Question
+from rankwell.vectors.neighbours.positive_counts import Compared
 
 if TYPE_CHECKING:
     from rankwell.tasks.captions.ceilings import CopyCeilings

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from rankwell.core.options import Doc, Input
+from rankwell.data.options import Doc, Input
 from rankwell.errors import BadUsage
-from rankwell.parts.options import PartOutcome
-from rankwell.report.options import Progress
+from rankwell.reporting.options import Progress
 from rankwell.results import Results
+from rankwell.runtime.parts.options import PartOutcome
 from rankwell.stats.granularity import granularity_of
 from rankwell.task import Task, TaskInput
 from rankwell.tasks.captions.evaluation import caption_results

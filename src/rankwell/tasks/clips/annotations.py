@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Ints, sort_ids
+from rankwell.data.tables import Bools, Ints, sort_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName
 from rankwell.store import encode_id
 

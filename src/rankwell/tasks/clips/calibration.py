@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell import __version__, report
-from rankwell.core.tables import figure
+from rankwell import __version__, reporting
+from rankwell.data.tables import figure
 from rankwell.errors import BadInput, NothingToEvaluate
-from rankwell.report.charts import write_charts
-from rankwell.report.line_charts import parameter_chart
-from rankwell.report.options import Output, Progress
+from rankwell.reporting.charts import write_charts
+from rankwell.reporting.line_charts import parameter_chart
+from rankwell.reporting.options import Output, Progress
 from rankwell.store import Source, write_text
 from rankwell.task import printed_rows
 from rankwell.tasks.clips.annotations import Annotations, Keyword
@@ -55,7 +55,7 @@ def print_calibration(
     queries: str,
     *,
     options: CalibrationOptions,
-    format: report.Format = "table",
+    format: reporting.Format = "table",
     output: Path | None = None,
     progress: Progress = None,
 ) -> Output:
@@ -108,7 +108,7 @@ def print_calibration(
             text = printed_rows(rows, suffix, rules={**rules, "inputs": digests}, notes=notes)
             write_text(output / f"thresholds.{suffix}", text)
         write_charts(output, {"thresholds": _chart(rows, options.strategy)})
-        printed.append(report.Aside(f"wrote {output}/"))
+        printed.append(reporting.Aside(f"wrote {output}/"))
     return Output(printed_rows(rows, format, rules=rules, notes=notes), tuple(printed))
 
 
@@ -132,7 +132,7 @@ def _meant(
     return keywords_of
 
 
-def _chart(rows: Sequence[report.Row], strategy: str) -> dict[str, Any]:
+def _chart(rows: Sequence[reporting.Row], strategy: str) -> dict[str, Any]:
     lines = [
         {
             "system": row["queries"],

@@ -8,7 +8,7 @@ from itertools import pairwise
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from rankwell.core.registry import suggest
+from rankwell.data.registry import suggest
 from rankwell.errors import BadInput
 from rankwell.tasks.clips.drawn_canvas import (
     FARTHEST,

@@ -8,8 +8,8 @@ from functools import partial
 from itertools import compress
 from typing import Any
 
-from rankwell.core.options import takes_options
-from rankwell.core.tables import Values
+from rankwell.data.options import takes_options
+from rankwell.data.tables import Values
 from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.evaluation.details import detail_columns
 from rankwell.evaluation.results import DETAIL_DEPTH, ResultsBuilder

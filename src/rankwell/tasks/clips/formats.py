@@ -8,11 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell.core.arithmetic import own_arithmetic
-from rankwell.core.tables.arrays import is_missing
-from rankwell.core.tables.columns import refuse_wide
-from rankwell.delimited import delimited_rows, delimiter_of
-from rankwell.documents import parse_json, read_json, unique_keys
+from rankwell.data.arrays import is_missing
+from rankwell.data.columns import refuse_wide
+from rankwell.data.options import own_arithmetic
+from rankwell.documents import delimited_rows, delimiter_of, parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, DuplicateItem, count_of, flag, kind_of
 from rankwell.io.formats import Place
 from rankwell.io.records import Content, Record, load

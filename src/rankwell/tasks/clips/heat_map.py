@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.display import Heading
-from rankwell.core.tables import Values
-from rankwell.report import Row, charts
+from rankwell.data.frames import Heading
+from rankwell.data.tables import Values
+from rankwell.reporting import Row, charts
 from rankwell.stats import figure_of
 from rankwell.tasks.clips.runs import ClipVariant
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from rankwell._native.similarity import Metric
 from rankwell.conventions import (
     Convention,
     LabelledMeasure,
@@ -18,11 +19,10 @@ from rankwell.conventions import (
     choose_measures,
     find_convention,
 )
-from rankwell.core.kernels.similarity import Metric
-from rankwell.core.options import cutoffs
-from rankwell.core.registry import at_each_cutoff, measure_names
-from rankwell.core.tables import Bools
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.options import cutoffs
+from rankwell.data.registry import at_each_cutoff, measure_names
+from rankwell.data.tables import Bools
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, count_of, flag
 from rankwell.tasks.clips.annotations import Annotations, Keyword, QueryKeywords, with_groups
 from rankwell.tasks.clips.formats import TextQuery, read_annotations, read_text_queries

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell import report
+from rankwell import reporting
 from rankwell.errors import BadUsage, count_of
 from rankwell.evaluation.judged import refuse_one_stream
-from rankwell.report.options import Output
+from rankwell.reporting.options import Output
 from rankwell.store import Source
 from rankwell.task import printed_rows
 from rankwell.tasks.clips.annotations import Annotations, Keyword, fold
@@ -42,7 +42,7 @@ class LintFinding(NamedTuple):
 
 
 def print_findings(
-    annotations: str, *, options: LintOptions, format: report.Format = "table"
+    annotations: str, *, options: LintOptions, format: reporting.Format = "table"
 ) -> Output:
     """The problems of a table and of texts, the most probable mistakes first."""
     refuse_one_stream([annotations, options.schema, options.queries])
@@ -118,7 +118,7 @@ def text_findings(mapped: Sequence[MappedText], table: Annotations) -> list[Lint
     return sorted(problems, key=lambda finding: _OF_TEXTS.index(finding.kind))
 
 
-def _rows_for_people(problems: Sequence[LintFinding]) -> list[report.Row]:
+def _rows_for_people(problems: Sequence[LintFinding]) -> list[reporting.Row]:
     """The findings, with the unused labels in one line per group at the end."""
     unused: dict[str, list[str]] = {}
     for finding in problems:

@@ -14,8 +14,8 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from rankwell.core.arithmetic import own_arithmetic
-from rankwell.core.tables import Floats
+from rankwell.data.options import own_arithmetic
+from rankwell.data.tables import Floats
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.tasks.clips.alternatives import KeywordSpan, alternatives
 from rankwell.tasks.clips.annotations import Keyword, QueryKeywords, Vocabulary, with_groups

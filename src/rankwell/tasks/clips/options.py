@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from rankwell.core.options import (
+from rankwell.data.options import (
     ConventionName,
     Doc,
     Input,
@@ -19,7 +19,7 @@ from rankwell.core.options import (
 )
 from rankwell.errors import BadUsage, flag
 from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
-from rankwell.report.options import InputOption, InputPlace
+from rankwell.reporting.options import InputOption, InputPlace
 
 Mode = Literal["video", "text"]
 SelfRule = Literal["before", "after"]

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables import Floats, Ints
-from rankwell.core.tables.arrays import unmasked
-from rankwell.encoders import Settings, Singles, load_encoder
+from rankwell.data.arrays import unmasked
+from rankwell.data.tables import Floats, Ints
 from rankwell.errors import BadInput, BadScore
 from rankwell.tasks.clips.annotations import Token, fold, words_of
+from rankwell.vectors.encoders import Settings, Singles, load_encoder
 
 Encode = Callable[[list[str]], Any]
 ALIGNED = 0.35

@@ -6,17 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rankwell import report
+from rankwell import reporting
 from rankwell.errors import BadUsage, NothingToEvaluate, count_of
 from rankwell.evaluation.results import progress_of
-from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of
-from rankwell.media.contact_sheet.drawing import write_sheets
-from rankwell.media.images import Thumbnails, locate
-from rankwell.report import FOR_PEOPLE
-from rankwell.report.charts import write_charts
-from rankwell.report.drafts import drafting, refuse_unclaimed
-from rankwell.report.folder import write_result
-from rankwell.report.options import Output, Progress
+from rankwell.reporting import FOR_PEOPLE
+from rankwell.reporting.charts import write_charts
+from rankwell.reporting.drafts import drafting, refuse_unclaimed
+from rankwell.reporting.folder import write_result
+from rankwell.reporting.options import Output, Progress
 from rankwell.store import write_text
 from rankwell.tasks.clips.annotations import QueryKeywords
 from rankwell.tasks.clips.evaluation import ClipResults, evaluate_clips
@@ -24,6 +21,9 @@ from rankwell.tasks.clips.formats import read_annotations
 from rankwell.tasks.clips.heat_map import heat_map, keyword_table
 from rankwell.tasks.clips.mapping import MappedText, mapper_of, mapping_notes
 from rankwell.tasks.clips.options import ClipCommandOptions, names
+from rankwell.vectors.media.contact_sheet import picture_columns, pictured, sheets_of
+from rankwell.vectors.media.contact_sheet.drawing import write_sheets
+from rankwell.vectors.media.images import Thumbnails, locate
 
 _SHEETS = 10
 _EXPLAINED = 5
@@ -48,7 +48,7 @@ def print_evaluation(
     *,
     options: ClipCommandOptions,
     per_query: bool = False,
-    format: report.Format = "table",
+    format: reporting.Format = "table",
     output: Path | None = None,
     progress: Progress = None,
 ) -> Output:
@@ -117,7 +117,7 @@ def _has_text_vectors(options: ClipCommandOptions) -> bool:
 
 
 def render(
-    result: ClipResults, notes: Sequence[str], format: report.Format, *, per_query: bool = False
+    result: ClipResults, notes: Sequence[str], format: reporting.Format, *, per_query: bool = False
 ) -> str:
     """The result as text: the summary, the tables by group and by keyword, and with `per_query`
     each query with its results.
@@ -128,14 +128,14 @@ def render(
     )
     if rows is not None and format in ("csv", "tsv"):
         rows = list(_results_once(rows))
-    tables: dict[str, Sequence[report.Row]] = {
+    tables: dict[str, Sequence[reporting.Row]] = {
         "by_group": result.by_group,
         "by_keyword": result.by_keyword,
     }
     if not programs:
         tables = _for_people(result, per_query=per_query)
-    terminal = report.terminal_of(sys.stdout)
-    return report.render(
+    terminal = reporting.terminal_of(sys.stdout)
+    return reporting.render(
         result.summary, rows, result.describe(), notes, format, terminal=terminal, tables=tables
     )
 
@@ -151,7 +151,7 @@ def _results_once(rows: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, An
         listed_queries.add(query)
 
 
-def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, Sequence[report.Row]]:
+def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, Sequence[reporting.Row]]:
     """The tables at the largest cut-off, of the keywords the ten that are missing most often."""
     shown_measures = {row["measure"] for row in result.by_keyword}
     drop = {"measure", "unit", "sd"} | ({"run"} if len(result.answers) == 1 else set())
@@ -168,10 +168,10 @@ def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, Sequence[r
     return tables | {"by_group": groups, "by_keyword": keywords}
 
 
-def _tables_of_queries(result: ClipResults) -> dict[str, Sequence[report.Row]]:
+def _tables_of_queries(result: ClipResults) -> dict[str, Sequence[reporting.Row]]:
     """The queries with their keywords, and their first results."""
-    queries: list[report.Row] = []
-    results: list[report.Row] = []
+    queries: list[reporting.Row] = []
+    results: list[reporting.Row] = []
     for run, of_run in result.answers.items():
         for query, answer in of_run.items():
             head = {"run": run, "query": query} if len(result.answers) > 1 else {"query": query}
@@ -213,12 +213,12 @@ def _write(
         for name, rows in (("by_group", result.by_group), ("by_keyword", result.by_keyword)):
             if rows:
                 other_files.append(draft / f"{name}.csv")
-                write_text(other_files[-1], report.render_rows(rows, "csv"))
+                write_text(other_files[-1], reporting.render_rows(rows, "csv"))
         table = keyword_table(result.measured)
         chart = heat_map(table, result.values)
         if chart is not None:
             other_files += [draft / "keywords.csv", *write_charts(draft, {"keywords": chart})]
-            write_text(draft / "keywords.csv", report.render_rows(table, "csv"))
+            write_text(draft / "keywords.csv", reporting.render_rows(table, "csv"))
         if number:
             run = result.values[0].run
             titles = {
@@ -249,7 +249,7 @@ def _write(
     if thumbnails is not None and pictures.problems:
         have = count_of(len(pictures.problems), "clip has", "clips have")
         written.append(f"{have} no picture, first: {next(iter(pictures.problems.values()))}")
-    return [*map(report.Aside, (*written, f"wrote {folder}/"))]
+    return [*map(reporting.Aside, (*written, f"wrote {folder}/"))]
 
 
 def with_pictures(result: ClipResults, pictures: Thumbnails) -> ClipResults:

@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.kernels.products import Groups
-from rankwell.core.kernels.similarity import Metric
-from rankwell.core.tables import Ints, Judgments, RankCounts, TieRule, order_ids, segment_offsets
-from rankwell.core.tables.matrices import Embeddings
-from rankwell.core.tables.ranking import Hits, Ranking, arrange, hits_of_ranking
+from rankwell._native.products import Groups
+from rankwell._native.similarity import Metric
+from rankwell.data.matrices import Embeddings
+from rankwell.data.rankings import Hits, Ranking, arrange, hits_of_ranking
+from rankwell.data.tables import Ints, Judgments, RankCounts, TieRule, order_ids, segment_offsets
 from rankwell.errors import BadInput, flag
-from rankwell.neighbours import SearchOptions, ranks_of, search
 from rankwell.store import encode_id
+from rankwell.vectors.neighbours import SearchOptions, ranks_of, search
 
 Progress = Callable[[int, int], None]
 _PAIRS_AT_ONCE = 1 << 22

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Values, figure
+from rankwell.data.tables import Bools, Floats, Values, figure
 from rankwell.errors import NothingToEvaluate, count_of
 from rankwell.evaluation.details import Details
 from rankwell.evaluation.results import ResultsBuilder

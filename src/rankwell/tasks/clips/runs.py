@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.registry import Measure
-from rankwell.core.tables import Bools, Floats, Ints, Judgments, TieRule, Values, ratio
-from rankwell.core.tables.ranking import Hits
-from rankwell.core.views.judged import JudgedRankings, expected_values
+from rankwell.data.judged_rankings import JudgedRankings, expected_values
+from rankwell.data.rankings import Hits
+from rankwell.data.registry import Measure
+from rankwell.data.tables import Bools, Floats, Ints, Judgments, TieRule, Values, ratio
 from rankwell.errors import BadInput, flag
 from rankwell.evaluation import results
 from rankwell.evaluation.judged import Ceiling, JudgedRun, MeasuredQueries, ReferenceLevels

@@ -6,18 +6,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import tie_rule
-from rankwell.core.tables.arrays import unmasked
-from rankwell.core.tables.columns import refuse_unused_columns
-from rankwell.core.tables.matrices import Embeddings, as_real
-from rankwell.encoders import load_encoder
+from rankwell.data.arrays import unmasked
+from rankwell.data.columns import refuse_unused_columns
+from rankwell.data.matrices import Embeddings, as_real
+from rankwell.data.tables import tie_rule
 from rankwell.engines.objects import EngineObject
 from rankwell.errors import BadInput, BadUsage, count_of, flag
-from rankwell.io.files import read_ranking
+from rankwell.io.formats import read_ranking
 from rankwell.io.matrices import read_embeddings
 from rankwell.store import Source, sources_of, split_part
 from rankwell.tasks.clips.inputs import ClipInputs, named
 from rankwell.tasks.clips.rankings import ClipList, ClipLists, ClipRankings, ClipVectors, lists_of
+from rankwell.vectors.encoders import load_encoder
 
 
 class RankedClips(NamedTuple):

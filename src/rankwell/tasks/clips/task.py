@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from rankwell import __version__
-from rankwell.core.options import Doc
+from rankwell.data.options import Doc
 from rankwell.errors import BadUsage
 from rankwell.evaluation.judged import refuse_one_stream
-from rankwell.report import Format
-from rankwell.report.options import FileOption, Output
+from rankwell.reporting import Format
+from rankwell.reporting.options import FileOption, Output
 from rankwell.store import STDIN
 from rankwell.task import Task, TaskInput, printed_rows
 from rankwell.tasks.clips.calibration import print_calibration

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, Judgments, segment_offsets, sort_ids
+from rankwell.data.tables import Bools, Floats, Ints, Judgments, segment_offsets, sort_ids
 from rankwell.errors import BadInput, BadUsage
 from rankwell.tasks.clips.annotations import Annotations, QueryKeywords
 from rankwell.tasks.clips.rankings import ClipList

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.kernels.similarity import Metric
-from rankwell.core.tables import Floats, sort_ids
-from rankwell.core.tables.matrices import Scores
+from rankwell._native.similarity import Metric
+from rankwell.data.matrices import Scores
+from rankwell.data.tables import Floats, sort_ids
 from rankwell.errors import BadInput, BadUsage, flag
-from rankwell.io.files import read_column
+from rankwell.io.formats import read_column
 from rankwell.stats import SummaryRow
 from rankwell.stats.partitions import k_means, partition_agreement
 from rankwell.store import split_part

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables.matrices import Embeddings, Scores
-from rankwell.encoders import ImageSettings, load_image_encoder
-from rankwell.encoders.runs import Failure, encode_images
+from rankwell.data.matrices import Embeddings, Scores
 from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.evaluation.results import progress_of
 from rankwell.tasks.instances.images import Images
 from rankwell.tasks.instances.local_features import LocalFeatures, PairMatches
 from rankwell.tasks.instances.options import ENCODER_SETTINGS, ImageSystemOptions
+from rankwell.vectors.encoders import ImageSettings, load_image_encoder
+from rankwell.vectors.encoders.runs import Failure, encode_images
 
 Progress = Callable[[str, int, int], None]
 

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure
-from rankwell.core.options import takes_options
-from rankwell.core.registry import parse_measure
-from rankwell.core.tables import Bools, Floats, Values
-from rankwell.core.tables.matrices import Scores
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.matrices import Scores
+from rankwell.data.options import takes_options
+from rankwell.data.registry import parse_measure
+from rankwell.data.tables import Bools, Floats, Values
 from rankwell.errors import BadScore, BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation import results
-from rankwell.evaluation.abstention import (
+from rankwell.evaluation.bounds import (
     AbstentionRows,
     AbstentionRules,
     Confidence,

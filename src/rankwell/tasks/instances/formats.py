@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.arithmetic import own_arithmetic
-from rankwell.core.registry import suggest
+from rankwell.data.options import own_arithmetic
+from rankwell.data.registry import suggest
 from rankwell.documents import read_json, unique_keys
 from rankwell.errors import BadInput, BadUsage, flag, kind_of, shown
 from rankwell.io.records import column, load
-from rankwell.media.images import PICTURE_SUFFIXES, list_media
 from rankwell.store import Source, split_name
 from rankwell.tasks.instances.images import SPLITS, ImageEntry, Images, ListedIds, Marks, Split
+from rankwell.vectors.media.images import PICTURE_SUFFIXES, list_media
 
 _FIELDS = ("instance", "camera", "group", "split")
 _CONTENTLESS = ("contentless", "no-content", "without-content")

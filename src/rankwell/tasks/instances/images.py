@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Ints, Judgments, order_ids
-from rankwell.core.tables.matrices import Positives
+from rankwell.data.matrices import Positives
+from rankwell.data.tables import Bools, Ints, Judgments, order_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate, flag
 from rankwell.tasks.instances.conventions import Excluded, Level
 
@@ -215,7 +215,7 @@ def _same_files(entries: Iterable[ImageEntry]) -> list[str]:
     if len(alike) < 2:
         return []
     # Loaded where there may be any: few data sets have two files of one size.
-    from rankwell.encoders.runs import digests
+    from rankwell.vectors.encoders.runs import digests
 
     by_digest: dict[str, list[ImageEntry]] = {}
     for entry, digest in zip(

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.registry import Measure
-from rankwell.core.tables import Bools, Floats, Ints, MatrixTies, segment_offsets, tie_order
-from rankwell.core.tables.matrices import Positives
-from rankwell.core.tables.ranking import Hits, Ranking
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.matrices import Positives
+from rankwell.data.rankings import Hits, Ranking
+from rankwell.data.registry import Measure
+from rankwell.data.tables import Bools, Floats, Ints, MatrixTies, segment_offsets, tie_order
 from rankwell.errors import TieRefused, flag
 from rankwell.evaluation.details import Details, details_of
 from rankwell.evaluation.judged import Ceiling, JudgedRun, ReferenceLevels

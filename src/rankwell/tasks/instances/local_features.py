@@ -13,14 +13,14 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.kernels.workers import Each, crew, processors
-from rankwell.core.options import Doc
-from rankwell.core.registry import suggest
-from rankwell.core.tables import Floats, Ints
-from rankwell.encoders.runs import cached_arrays, keep_arrays
+from rankwell.data.options import Doc
+from rankwell.data.registry import suggest
+from rankwell.data.tables import Floats, Ints
 from rankwell.errors import BadInput, BadUsage, MissingExtra
-from rankwell.media.images import read_picture
 from rankwell.store import Cache, Source
+from rankwell.threads import Each, crew, processors
+from rankwell.vectors.encoders.runs import cached_arrays, keep_arrays
+from rankwell.vectors.media.images import read_picture
 
 Singles = NDArray[np.float32]
 Descriptor = Literal["rootsift", "sift"]

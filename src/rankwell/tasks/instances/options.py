@@ -13,7 +13,8 @@ from rankwell.conventions import (
     choose_measures,
     find_convention,
 )
-from rankwell.core.options import (
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.options import (
     ConventionName,
     CutoffNumbers,
     Doc,
@@ -23,9 +24,8 @@ from rankwell.core.options import (
     Option,
     cutoffs,
 )
-from rankwell.core.registry import at_each_cutoff, measure_names, parse_measure, suggest
-from rankwell.core.tables import TIE_RULES, MatrixTies
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.registry import at_each_cutoff, measure_names, parse_measure, suggest
+from rankwell.data.tables import TIE_RULES, MatrixTies
 from rankwell.errors import BadUsage, UnknownName, flag
 from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
 from rankwell.tasks.instances.conventions import Excluded, InstanceConvention

@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.kernels.matrix_counts import ComparedScores, refuse_non_finite_scores
-from rankwell.core.kernels.similarity import Metric
-from rankwell.core.tables import Ints
-from rankwell.core.tables.matrices import Embeddings, Place, Positions, Scores, name_places
+from rankwell._native.matrix_counts import ComparedScores, refuse_non_finite_scores
+from rankwell._native.similarity import Metric
+from rankwell.data.matrices import Embeddings, Place, Positions, Scores, name_places
+from rankwell.data.tables import Ints
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, flag
-from rankwell.io.files import read_column
+from rankwell.io.formats import read_column
 from rankwell.io.matrices import read_embeddings, read_scores
-from rankwell.neighbours import search
-from rankwell.neighbours.positive_counts import Compared, by_vectors
 from rankwell.store import Source, sources_of, split_part
 from rankwell.tasks.instances.images import Images, InstanceTruth, ListedIds
 from rankwell.tasks.instances.options import InstanceOptions
-from rankwell.transforms import Descriptors, Transform, chain, parse_transform
+from rankwell.vectors.neighbours import search
+from rankwell.vectors.neighbours.positive_counts import Compared, by_vectors
+from rankwell.vectors.transforms import Descriptors, Transform, chain, parse_transform
 
 Vectors = tuple[Embeddings, Embeddings]
 Names = tuple[Sequence[str], Sequence[str]]

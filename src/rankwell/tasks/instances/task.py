@@ -8,17 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from rankwell.core.kernels import workers
-from rankwell.core.options import Doc
-from rankwell.core.tables.matrices import Place, Scores, name_places
+from rankwell import threads
+from rankwell.data.matrices import Place, Scores, name_places
+from rankwell.data.options import Doc
 from rankwell.errors import BadUsage, count_of
-from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of
-from rankwell.media.contact_sheet.drawing import write_sheets
-from rankwell.media.images import Thumbnails
-from rankwell.report import render_rows
-from rankwell.report.drafts import drafting
-from rankwell.report.folder import write_result
-from rankwell.report.options import Aside, Format, Output, Progress, present
+from rankwell.reporting import render_rows
+from rankwell.reporting.drafts import drafting
+from rankwell.reporting.folder import write_result
+from rankwell.reporting.options import Aside, Format, Output, Progress, present
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import write_text
 from rankwell.task import Presented, Task, TaskInput
@@ -33,6 +30,9 @@ from rankwell.tasks.instances.options import (
     takes_cutoffs,
     taking_part,
 )
+from rankwell.vectors.media.contact_sheet import picture_columns, pictured, sheets_of
+from rankwell.vectors.media.contact_sheet.drawing import write_sheets
+from rankwell.vectors.media.images import Thumbnails
 
 _SHEETS, _FIRST = 10, 5
 """Contact sheets of each run, and the references on each."""
@@ -237,7 +237,7 @@ def _performance(
         "runs": runs,
         "seconds": seconds,
         "peak_memory_mib": _peak_memory(),
-        "machine": workers.machine(),
+        "machine": threads.machine(),
     }
 
 

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.conventions import CONVENTIONS, LabelledMeasure, check_views, choose_measures
-from rankwell.core.exact import exact_mean, exact_sd, exact_sum
-from rankwell.core.options import takes_options
-from rankwell.core.registry import measure_names
-from rankwell.core.tables import Floats, Ints
+from rankwell.data.options import takes_options
+from rankwell.data.registry import measure_names
+from rankwell.data.tables import Floats, Ints, exact_mean, exact_sd, exact_sum
 from rankwell.errors import BadUsage, flag
 from rankwell.evaluation.results import QUERIES_COUNTED, ResultsBuilder
 from rankwell.results import Results

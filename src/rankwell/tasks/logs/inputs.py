@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Floats, Ints, sort_ids
+from rankwell.data.tables import Floats, Ints, sort_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, shown
 from rankwell.io.records import NamedColumns, Range, load_columns
 from rankwell.store import Source, exists, split_name

@@ -10,13 +10,13 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from rankwell.core.options import Doc, takes_options
-from rankwell.core.tables import Floats, sort_ids
-from rankwell.core.tables.ranking import Ranking, arrange
+from rankwell.data.options import Doc, takes_options
+from rankwell.data.rankings import Ranking, arrange
+from rankwell.data.tables import Floats, sort_ids
 from rankwell.errors import BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation.options import RunFileOptions
-from rankwell.io.files import read_ranking
-from rankwell.stats.balanced_mixtures import balanced_mixture
+from rankwell.io.formats import read_ranking
+from rankwell.stats.samples import balanced_mixture
 from rankwell.store import encode_id
 
 Method = Literal["balanced", "team-draft", "probabilistic", "optimised"]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from rankwell.core.options import Doc, Input, InputData, MeasureNames, Option
+from rankwell.data.options import Doc, Input, InputData, MeasureNames, Option
 from rankwell.stats import Intervals
 
 ValueOf = Literal["row", "query"]

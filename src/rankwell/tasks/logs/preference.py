@@ -11,11 +11,11 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.options import Doc, takes_options
-from rankwell.core.tables import Values, sort_ids
+from rankwell.comparison.data import Attribute, ComparisonOptions, Origin, Test
+from rankwell.data.options import Doc, takes_options
+from rankwell.data.tables import Values, sort_ids
 from rankwell.documents import parse_json, unique_keys
 from rankwell.errors import BadInput, DuplicateItem, NothingToEvaluate, kind_of, shown
-from rankwell.experiments.comparison.data import Attribute, ComparisonOptions, Origin, Test
 from rankwell.io.records import load_columns
 from rankwell.results import ComparisonResults, compare_values
 from rankwell.stats import Intervals

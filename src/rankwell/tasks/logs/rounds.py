@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, gather, segment_offsets
+from rankwell.data.tables import Bools, Floats, Ints, gather, segment_offsets
 from rankwell.errors import BadUsage, flag
 
 

@@ -9,15 +9,15 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from rankwell import __version__
-from rankwell.core.figures import CollectionFigure
-from rankwell.core.kernels.resamples import over_resamples
-from rankwell.core.kernels.similarity import Similarity
-from rankwell.core.options import Doc, Input, InputData, Option
-from rankwell.core.tables import Bools, Floats, Values
-from rankwell.core.tables.pairs import ScoredPairs
+from rankwell._native.resamples import over_resamples
+from rankwell._native.similarity import Similarity
+from rankwell.data.matrices import ScoredPairs
+from rankwell.data.options import Doc, Input, InputData, Option
+from rankwell.data.registry import CollectionFigure
+from rankwell.data.tables import Bools, Floats, Values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.details import DETAIL_COLUMNS
-from rankwell.io.files import read_column
+from rankwell.io.formats import read_column
 from rankwell.results import Results
 from rankwell.stats import MIN_QUERIES, Intervals, SummaryRow, correlation, summarise
 from rankwell.stats.classification import classify, classify_resamples

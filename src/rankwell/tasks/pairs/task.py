@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rankwell.core.kernels.similarity import Similarity, pair_similarities, similarity_name
-from rankwell.core.tables import Floats
-from rankwell.core.tables.matrices import Positions, matching_rows
-from rankwell.core.tables.pairs import Pairs, ScoredPairs, sample_pairs
+from rankwell._native.similarity import Similarity, pair_similarities, similarity_name
+from rankwell.data.matrices import Pairs, Positions, ScoredPairs, matching_rows, sample_pairs
+from rankwell.data.tables import Floats
 from rankwell.errors import BadInput, BadUsage
-from rankwell.io.columns import read_numbers
 from rankwell.io.matrices import read_embeddings
-from rankwell.report.options import Progress
+from rankwell.io.records import read_numbers
+from rankwell.reporting.options import Progress
 from rankwell.results import Results
 from rankwell.store import Source, sources_of, split_name, split_part
 from rankwell.task import Task, TaskInput

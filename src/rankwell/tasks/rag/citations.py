@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from rankwell.core.tables import Ints
+from rankwell.data.tables import Ints
 from rankwell.errors import BadInput
 
 Citations = frozenset[str]

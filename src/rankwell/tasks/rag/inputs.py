@@ -5,7 +5,7 @@ text and what to do.
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from rankwell.core.tables import sort_ids
+from rankwell.data.tables import sort_ids
 from rankwell.errors import BadInput, DuplicateItem
 from rankwell.io.records import Record, load
 from rankwell.tasks.rag.citations import Citations, CitedStatements, Statement

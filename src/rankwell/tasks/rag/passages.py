@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
-from rankwell.core.tables import Ints
+from rankwell.data.tables import Ints
 from rankwell.errors import BadUsage, flag
 from rankwell.tasks.rag.tokens import Positions, Unit, tokenizer_of
 

@@ -9,15 +9,15 @@ from typing import Annotated, Any
 import numpy as np
 
 from rankwell.conventions import Convention
-from rankwell.core.options import ConventionName, Doc, InputData, MeasureNames, Option
-from rankwell.core.registry import measure_names
-from rankwell.core.tables import sort_ids
+from rankwell.data.options import ConventionName, Doc, InputData, MeasureNames, Option
+from rankwell.data.registry import measure_names
+from rankwell.data.tables import sort_ids
 from rankwell.errors import BadUsage, count_of, flag
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.judged import name_runs
 from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
 from rankwell.evaluation.results import QUERIES_COUNTED, ResultsBuilder
-from rankwell.io.files import read_texts
+from rankwell.io.formats import read_texts
 from rankwell.store import sources_of
 from rankwell.task import Measures, MeasuringTask, Noun, TaskInput, Views
 from rankwell.tasks.rag.citations import CitedStatements

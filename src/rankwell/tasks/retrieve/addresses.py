@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from rankwell.core.secrets import Secrets
+from rankwell.data.secrets import Secrets
 from rankwell.documents import read_toml
 from rankwell.errors import BadUsage, flag
 from rankwell.store import Source

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.exact import exact_mean
-from rankwell.core.tables import Floats
-from rankwell.core.tables import figure as figure_text
-from rankwell.experiments.fusion.trials import draw_folds
+from rankwell.comparison.fusion.trials import draw_folds
+from rankwell.data.tables import Floats, exact_mean
+from rankwell.data.tables import figure as figure_text
 from rankwell.stats.bounded_means import exceeds_p, lower_bound
 from rankwell.stats.multiple_comparisons import fixed_sequence, holm
 from rankwell.stats.paired_bootstrap import Differences, paired_bootstrap

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from rankwell.conventions import LabelledMeasure
-from rankwell.core.display import Heading
-from rankwell.core.exact import exact_mean
-from rankwell.core.tables import Floats, Values, figure
+from rankwell.data.frames import Heading
+from rankwell.data.tables import Floats, Values, exact_mean, figure
 from rankwell.stats.bounded_means import interval
 from rankwell.tasks.retrieve import choices
 from rankwell.tasks.retrieve.choices import BestSettings, CheapestSetting

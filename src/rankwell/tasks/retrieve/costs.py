@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.figures import FIGURES
-from rankwell.core.tables import Floats, figure
+from rankwell.data.registry import FIGURES
+from rankwell.data.tables import Floats, figure
 from rankwell.stats.percentiles import Percentile, percentiles
 from rankwell.tasks.retrieve.loops import BatchReport, SentRequest
 from rankwell.tasks.retrieve.measuring import Measurement

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rankwell.encoders import Singles, TextEncoder, load_encoder
 from rankwell.engines import EngineFamily, EngineQuery
 from rankwell.errors import BadUsage, flag
 from rankwell.tasks.retrieve.loops import clock
+from rankwell.vectors.encoders import Singles, TextEncoder, load_encoder
 
 
 class QueryEncoder:

@@ -12,25 +12,29 @@ from typing import Any
 
 import numpy as np
 
+from rankwell.comparison.fusion.trials import only_queries
 from rankwell.conventions import LabelledMeasure, check_views, choose_measures, find_convention
-from rankwell.core.exact import exact_mean, exact_sd
-from rankwell.core.options import takes_options
-from rankwell.core.registry import measure_names
-from rankwell.core.tables import Bools, Floats, Judgments, Values, figure
-from rankwell.core.tables.columns import refuse_unused_columns
-from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.columns import refuse_unused_columns
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.options import takes_options
+from rankwell.data.rankings import Hits, Ranking, hits_of_ranking
+from rankwell.data.registry import measure_names
+from rankwell.data.tables import Bools, Floats, Judgments, Values, exact_mean, exact_sd, figure
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, flag
 from rankwell.evaluation import results
 from rankwell.evaluation.bounds import run_notes
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns, details_of
-from rankwell.evaluation.judged import JudgedRun, RunInput
+from rankwell.evaluation.judged import JudgedRun, RunInput, hide_own_items, with_negative_grades
 from rankwell.evaluation.notations import Gauge
-from rankwell.evaluation.own_rules import hide_own_items, with_negative_grades
-from rankwell.evaluation.results import DETAIL_DEPTH, ResultsBuilder, counted_queries, summary_of
-from rankwell.evaluation.run_notes import lowest_relevant, mistake_notes
-from rankwell.experiments.fusion.trials import only_queries
-from rankwell.io.files import find_judgments, judgments_file, read_judgments
+from rankwell.evaluation.results import (
+    DETAIL_DEPTH,
+    ResultsBuilder,
+    counted_queries,
+    lowest_relevant,
+    mistake_notes,
+    summary_of,
+)
+from rankwell.io.formats import find_judgments, judgments_file, read_judgments
 from rankwell.results import Results
 from rankwell.stats import SummaryRow, check_intervals, figure_of
 from rankwell.stats.bounded_means import interval

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.kernels.similarity import Metric, score_pairs
-from rankwell.core.tables import Floats
-from rankwell.core.tables.columns import NOTHING, refuse_unused_columns
+from rankwell._native.similarity import Metric, score_pairs
+from rankwell.data.columns import NOTHING, refuse_unused_columns
+from rankwell.data.tables import Floats
 from rankwell.errors import BadInput, BadUsage, count_of, flag
-from rankwell.io.files import read_ranking
-from rankwell.neighbours import search
+from rankwell.io.formats import read_ranking
 from rankwell.tasks.retrieve.inputs import RetrieveInputs, Things
 from rankwell.tasks.retrieve.measuring import Measurement
 from rankwell.tasks.retrieve.options import RetrieveOptions
+from rankwell.vectors.neighbours import search
 
 _FEW = 0.01
 """The share of unknown ids above which a note says so."""

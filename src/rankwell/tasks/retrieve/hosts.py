@@ -9,11 +9,9 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from rankwell.core.kernels.apart import exit_text
-from rankwell.core.kernels.children import begin_child, start_function
-from rankwell.core.kernels.interrupts import is_interrupted
 from rankwell.engines import Engine, EngineItems, EngineQuery, IndexReport, open_engine
 from rankwell.errors import RankwellError
+from rankwell.processes import begin_child, exit_text, is_interrupted, start_function
 from rankwell.tasks.retrieve.encoding import QueryEncoder, needless_encoder
 from rankwell.tasks.retrieve.loops import (
     FAILED_IN_A_ROW,

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.tables.matrices import Embeddings, matching_rows
+from rankwell.data.matrices import Embeddings, matching_rows
 from rankwell.engines import EngineItems, EngineQuery
 from rankwell.errors import BadInput, BadUsage, flag
-from rankwell.io.files import read_texts
-from rankwell.io.formats import Texts
+from rankwell.io.formats import Texts, read_texts
 from rankwell.io.matrices import read_embeddings
 from rankwell.tasks.retrieve.encoding import QueryEncoder
 from rankwell.tasks.retrieve.options import RetrieveOptions

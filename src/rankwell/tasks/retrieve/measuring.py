@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.code import code_files
-from rankwell.core.kernels.interrupts import interrupts_held
-from rankwell.core.tables import Floats
+from rankwell.data.code import code_files
+from rankwell.data.tables import Floats
 from rankwell.engines import EngineFamily, EngineItems, family_of
 from rankwell.errors import BadInput, BadUsage, RankwellError, Unfinished, count_of, flag, sentence
+from rankwell.processes import interrupts_held
 from rankwell.store import Source
 from rankwell.tasks.retrieve.addresses import MANY_REQUESTS, check_load
 from rankwell.tasks.retrieve.hosts import (

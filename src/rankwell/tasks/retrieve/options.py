@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from rankwell.core.options import (
+from rankwell.data.options import (
     ConventionName,
     Doc,
     Input,

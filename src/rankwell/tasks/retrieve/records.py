@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rankwell.report import plain
-from rankwell.report.folder import write_parquet
+from rankwell.reporting import plain
+from rankwell.reporting.folder import write_parquet
 from rankwell.store import write_text
 from rankwell.tasks.retrieve.evaluation import run_name
 from rankwell.tasks.retrieve.measuring import Measurement

@@ -8,13 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rankwell import report
-from rankwell.core.tables import figure
+from rankwell import reporting
+from rankwell.data.tables import figure
 from rankwell.errors import BadUsage, RankwellError, typed
-from rankwell.report.drafts import drafting, holding
-from rankwell.report.folder import write_result
-from rankwell.report.options import Aside, Output, Progress
-from rankwell.report.rules import rules_line
+from rankwell.reporting import rules_line
+from rankwell.reporting.drafts import drafting, holding
+from rankwell.reporting.folder import write_result
+from rankwell.reporting.options import Aside, Output, Progress
 from rankwell.task import Presented, Task, TaskInput
 from rankwell.tasks.retrieve.evaluation import EngineResults, retrieve_into
 from rankwell.tasks.retrieve.journal import NAME, Journal
@@ -38,7 +38,7 @@ def _retrieve(
 def _present(
     result: EngineResults,
     *,
-    format: report.Format,
+    format: reporting.Format,
     per_query: bool,
     output: Path | None,
     measured: Measurement,
@@ -76,17 +76,17 @@ def evaluate_cells(
             yield ""
 
 
-def render(result: EngineResults, format: report.Format, *, per_query: bool = False) -> str:
+def render(result: EngineResults, format: reporting.Format, *, per_query: bool = False) -> str:
     """The settings as a table with a row for each; formats for programs have the rows of the
     summary.
     """
-    terminal = report.terminal_of(sys.stdout)
+    terminal = reporting.terminal_of(sys.stdout)
     if per_query or format not in ("table", "md"):
         rows, notes = (
             list(result.per_query()) if per_query else None,
             [*result.notes, *result.interval_notes],
         )
-        return report.render(
+        return reporting.render(
             result.summary,
             rows,
             result.describe(),
@@ -99,13 +99,17 @@ def render(result: EngineResults, format: report.Format, *, per_query: bool = Fa
         {name: _cell(name, value) for name, value in row.items()}
         for row in result.tables["settings"]
     ]
-    table = report.render_rows(rows, format, terminal=terminal)
+    table = reporting.render_rows(rows, format, terminal=terminal)
     verdicts = [
-        report.folded(report.visible(row["text"]), terminal)
+        reporting.folded(reporting.visible(row["text"]), terminal)
         for row in result.tables.get("verdicts", ())
     ]
     return "\n\n".join(
-        [*verdicts, table.rstrip(), f"{report.folded(rules_line(result.describe()), terminal)}\n"]
+        [
+            *verdicts,
+            table.rstrip(),
+            f"{reporting.folded(rules_line(result.describe()), terminal)}\n",
+        ]
     )
 
 
@@ -114,7 +118,7 @@ def _cell(name: str, value: Any) -> Any:
     unit = _UNIT.search(name)
     if isinstance(value, str) or unit is None:
         return value
-    return report.PrintedFigure(figure(value, "percent" if unit[1] == "%" else unit[1]))
+    return reporting.PrintedFigure(figure(value, "percent" if unit[1] == "%" else unit[1]))
 
 
 def write(result: EngineResults, measured: Measurement, folder: Path) -> list[Path]:

@@ -13,44 +13,51 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from rankwell.conventions import LabelledMeasure, Rules, choose_measures
-from rankwell.core.options import takes_options
-from rankwell.core.registry import measure_names
-from rankwell.core.tables import Bools, Judgments, figure, tie_rule
-from rankwell.core.tables.columns import chosen_columns
-from rankwell.core.tables.ranking import Hits, Ranking
-from rankwell.core.views.judged import JudgedRankings
-from rankwell.core.views.sessions import SessionQueries, SessionRankings
+from rankwell.data.columns import chosen_columns
+from rankwell.data.judged_rankings import JudgedRankings, SessionQueries, SessionRankings
+from rankwell.data.options import takes_options
+from rankwell.data.rankings import Hits, Ranking
+from rankwell.data.registry import measure_names
+from rankwell.data.tables import Bools, Judgments, figure, tie_rule
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, Unfinished, flag
 from rankwell.evaluation import results
-from rankwell.evaluation.abstention import (
+from rankwell.evaluation.bounds import (
     AbstentionRows,
     AbstentionRules,
+    UnjudgedItems,
     abstention_rows,
     confidence_kinds,
     confidences,
+    run_notes,
 )
-from rankwell.evaluation.bounds import UnjudgedItems, run_notes
 from rankwell.evaluation.details import Details, compact, detail_columns, details_of
-from rankwell.evaluation.grade_weights import GradeWeights, notes_on_weights
-from rankwell.evaluation.judged import JudgedRun, RunInput, name_runs, refuse_one_stream
+from rankwell.evaluation.judged import (
+    GradeWeights,
+    JudgedRun,
+    RunInput,
+    name_runs,
+    notes_on_weights,
+    refuse_one_stream,
+    with_negative_grades,
+)
 from rankwell.evaluation.notations import Gauge
-from rankwell.evaluation.own_rules import with_negative_grades
 from rankwell.evaluation.results import (
     DETAIL_DEPTH,
     ResultsBuilder,
     counted_queries,
+    lowest_relevant,
+    mistake_notes,
     progress_of,
     summary_of,
 )
-from rankwell.evaluation.run_notes import lowest_relevant, mistake_notes
-from rankwell.io import files as io
+from rankwell.io import formats as io
 from rankwell.io.formats import Request, Texts
 from rankwell.io.shards import find_hits_in_shards
-from rankwell.parts.options import PartOptions, PartOutcome
 from rankwell.results import Results
+from rankwell.runtime.parts.options import PartOptions, PartOutcome
 from rankwell.stats import check_intervals, figure_of
 from rankwell.store import Source, run_files, sources_of
-from rankwell.store.data_sets import queries_beside
+from rankwell.store.places import queries_beside
 from rankwell.tasks.runs.judgments import (
     JudgmentOptions,
     RunJudgments,
@@ -171,7 +178,7 @@ def evaluate_runs(
                 evaluation, inputs, partial(evaluation.find, options=options, progress=progress)
             )
         )
-    from rankwell.parts.execution import run_in_parts
+    from rankwell.runtime.parts.execution import run_in_parts
     from rankwell.tasks.runs.run_plan import part_options
 
     plan_options = part_options(
@@ -571,6 +578,6 @@ class _RunEvaluation:
 
 
 def _has_aspects(kind: type) -> bool:
-    from rankwell.core.views.aspects import AspectRankings  # which plain measures do without
+    from rankwell.data.judged_rankings import AspectRankings  # which plain measures do without
 
     return issubclass(kind, AspectRankings)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from rankwell.conventions import LabelledMeasure
-from rankwell.core.options import ColumnChoice
-from rankwell.core.tables import Judgments
-from rankwell.core.views.second import JudgmentPair
+from rankwell.data.judged_rankings import JudgmentPair
+from rankwell.data.options import ColumnChoice
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadUsage, NothingToEvaluate, flag
-from rankwell.evaluation.own_rules import hide_own_items
-from rankwell.io import files as io
+from rankwell.evaluation.judged import hide_own_items
+from rankwell.io import formats as io
 
 View = Literal["none", "groups", "intents", "preferences", "second", "sessions"]
 """The rows that measures read beside grades: none, judgment groups, intents, preferences, second

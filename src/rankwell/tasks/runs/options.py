@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from rankwell.core.options import ConventionName, Doc, InputData, MeasureNames, Option
-from rankwell.evaluation.abstention import Confidence
+from rankwell.data.options import ConventionName, Doc, InputData, MeasureNames, Option
+from rankwell.evaluation.bounds import Confidence
 from rankwell.evaluation.options import (
     JudgmentFileOptions,
     MeasureOptions,
     RunFileOptions,
     StatisticsOptions,
 )
-from rankwell.parts.options import PartOptions
+from rankwell.runtime.parts.options import PartOptions
 
 
 @dataclass(frozen=True, kw_only=True)

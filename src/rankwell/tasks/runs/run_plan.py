@@ -9,12 +9,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell.core.tables.ranking import Hits
+from rankwell.data.rankings import Hits
 from rankwell.errors import BadUsage, flag, kind_of, typed
 from rankwell.io.formats import FORMATS, Format, Request
 from rankwell.io.shards import shards_format
-from rankwell.parts import Cut, Json, Limits, PartInputs
-from rankwell.parts.plans import file_of_part
+from rankwell.runtime.parts import Cut, Json, Limits, PartInputs
+from rankwell.runtime.parts.plans import file_of_part
 from rankwell.store import (
     STDIN,
     Source,
@@ -25,7 +25,7 @@ from rankwell.store import (
     run_files,
     split_part,
 )
-from rankwell.store.data_sets import is_data_set_id
+from rankwell.store.places import is_data_set_id
 from rankwell.tasks.runs.judgments import JudgmentOptions, RunJudgments, read_run_judgments
 from rankwell.tasks.runs.stored_hits import StoredShard, read_shards
 

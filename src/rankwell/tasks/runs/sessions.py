@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rankwell.core.tables import Judgments
-from rankwell.core.views.sessions import SessionQueries
+from rankwell.data.judged_rankings import SessionQueries
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, flag, shown
-from rankwell.io import files as io
+from rankwell.io import formats as io
 from rankwell.store import exists, split_part
 from rankwell.tasks.runs.judgments import View
 

@@ -9,10 +9,10 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.tables import Ints, Judgments, segment_offsets
-from rankwell.core.tables.arrays import npy_header, read_npy
-from rankwell.core.tables.ranking import Hits, Ranking
-from rankwell.core.tables.shared_hits import SharedCounts, SharedPrints, SharedQueries
+from rankwell.data.arrays import npy_header, read_npy
+from rankwell.data.rankings import Hits, Ranking
+from rankwell.data.shared_hits import SharedCounts, SharedPrints, SharedQueries
+from rankwell.data.tables import Ints, Judgments, segment_offsets
 from rankwell.store import decode_id, encode_id
 
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Floats, figure
-from rankwell.report import PrintedFigure, Row
+from rankwell.data.tables import Floats, figure
+from rankwell.reporting import PrintedFigure, Row
 from rankwell.stats.agreement import COHEN, SHARED, Coefficient, Ratings, agreement, confusion
 from rankwell.stats.trend import trend
 from rankwell.tasks.study.answers import StudyAnswers

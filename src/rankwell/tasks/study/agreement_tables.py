@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from rankwell.core.options import ColumnChoice
-from rankwell.core.tables import figure
-from rankwell.core.tables.columns import refuse_unused_columns
+from rankwell.data.columns import refuse_unused_columns
+from rankwell.data.options import ColumnChoice
+from rankwell.data.tables import figure
 from rankwell.errors import BadInput, NothingToEvaluate, flag, shown
-from rankwell.io.files import find_judgments
-from rankwell.report import Format, Output, PrintedFigure, Row
+from rankwell.io.formats import find_judgments
+from rankwell.reporting import Format, Output, PrintedFigure, Row
 from rankwell.task import printed_rows
 from rankwell.tasks.study.agreement import (
     InclusionWeights,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats
+from rankwell.data.tables import Bools, Floats
 from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.tasks.study.folder import Study
 from rankwell.tasks.study.journal import JournalLine, last_answers, line_of

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from rankwell.errors import BadInput
-from rankwell.io.files import find_judgments
-from rankwell.stats.priority_sampling import permanent_numbers
+from rankwell.io.formats import find_judgments
+from rankwell.stats.samples import permanent_numbers
 from rankwell.store import encode_id
 from rankwell.tasks.study.batches import Batch, lease_batch
 from rankwell.tasks.study.folder import Pair, Study

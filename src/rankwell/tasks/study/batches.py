@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Ints
+from rankwell.data.tables import Bools, Ints
 from rankwell.io.line_files import append_rows, records_in
-from rankwell.locks import locked
+from rankwell.store.locks import locked
 from rankwell.tasks.study.answers import StudyAnswers, outside_pool
 from rankwell.tasks.study.folder import LEASES, Pair, Study
 from rankwell.tasks.study.journal import JournalLine, check_judge, last_answers, now, read_journals

@@ -7,10 +7,10 @@ import numpy as np
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, typed
 from rankwell.evaluation.judged import name_runs
 from rankwell.io.result_folder import digest_of
-from rankwell.locks import locked
-from rankwell.report import FOR_PEOPLE, Format, Output
+from rankwell.reporting import FOR_PEOPLE, Format, Output
 from rankwell.stats.difference_estimator import SampleEstimate
 from rankwell.store import Source, writing_to
+from rankwell.store.locks import locked
 from rankwell.task import printed_rows
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.batches import Progress, progress

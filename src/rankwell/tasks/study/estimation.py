@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.registry import Measure
-from rankwell.core.tables import Bools, Floats, Ints, Judgments
-from rankwell.core.tables.ranking import Ranking, hits_of_ranking
-from rankwell.core.views.judged import JudgedRankings
+from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.rankings import Ranking, hits_of_ranking
+from rankwell.data.registry import Measure
+from rankwell.data.tables import Bools, Floats, Ints, Judgments
 from rankwell.errors import BadUsage, NothingToEvaluate, shown
 from rankwell.evaluation.bounds import is_reciprocal
-from rankwell.evaluation.linear import LinearMeasure
+from rankwell.evaluation.judged import LinearMeasure
 from rankwell.stats.difference_estimator import (
     SampledItems,
     SampleEstimate,
@@ -26,8 +26,7 @@ from rankwell.stats.difference_estimator import (
     most_and_least,
 )
 from rankwell.stats.prediction_powered import FEWEST_JUDGED, PredictedQueries, folds_of
-from rankwell.stats.priority_sampling import inclusion, permanent_numbers, priorities
-from rankwell.stats.query_sample import WholeQueries
+from rankwell.stats.samples import WholeQueries, inclusion, permanent_numbers, priorities
 from rankwell.store import encode_id
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.batches import finished_batches, needed_rows, queries_read_together

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.registry import Measure, parse_measure
-from rankwell.core.tables import Floats, Ints
-from rankwell.core.tables.columns import parquet
+from rankwell.data.columns import parquet
+from rankwell.data.registry import Measure, parse_measure
+from rankwell.data.tables import Floats, Ints
 from rankwell.documents import read_json
 from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.io import connected, undamaged

@@ -2,9 +2,9 @@
 
 from itertools import combinations
 
-from rankwell.core.tables import figure
+from rankwell.data.tables import figure
 from rankwell.errors import BadUsage, NothingToEvaluate, count_of
-from rankwell.report import FOR_PEOPLE, Format, Output, Row
+from rankwell.reporting import FOR_PEOPLE, Format, Output, Row
 from rankwell.task import printed_rows
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.estimation import StudyEstimates, measure_label

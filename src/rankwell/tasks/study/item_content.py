@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from rankwell.errors import RankwellError
-from rankwell.media.images import Thumbnails, data_uri
-from rankwell.media.item_pictures import ItemPictures
 from rankwell.tasks.study.asking import Ask
 from rankwell.tasks.study.folder import Study
+from rankwell.vectors.media.images import Thumbnails, data_uri
+from rankwell.vectors.media.item_pictures import ItemPictures
 
 LONGEST_SIDE, QUALITY = 1024, 85
 """Pixels of a picture's longer side, and the quality of its JPEG."""

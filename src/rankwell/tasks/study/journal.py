@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from rankwell.documents import unique_keys
 from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.io.line_files import append_rows, rows_in
-from rankwell.locks import locked
 from rankwell.store import is_draft
+from rankwell.store.locks import locked
 from rankwell.tasks.study.folder import JUDGMENTS, Pair, Study
 
 ANSWERS = ("unknown", "open")

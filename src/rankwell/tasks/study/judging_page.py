@@ -7,7 +7,7 @@ import re
 from importlib.resources import files
 from typing import NamedTuple
 
-from rankwell.report.page.scripts import embeddable, join_modules, source_hash
+from rankwell.reporting.page.scripts import embeddable, join_modules, source_hash
 
 _MARK = re.compile(r"\{\{(\w+)\}\}")
 _STYLES = (

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from rankwell.core.code import load_object
-from rankwell.core.kernels.interrupts import interrupts_held, is_interrupted
-from rankwell.core.secrets import Secrets, refuse_literal
+from rankwell.data.code import load_object
+from rankwell.data.secrets import Secrets, refuse_literal
 from rankwell.engines import EngineFailure
 from rankwell.engines.http_client import HttpClient, HttpFailure
 from rankwell.errors import BadInput, BadUsage, sentence, shown
-from rankwell.report.options import Progress
+from rankwell.processes import interrupts_held, is_interrupted
+from rankwell.reporting.options import Progress
 from rankwell.tasks.study.folder import Pair, Study
 from rankwell.tasks.study.journal import now
 from rankwell.tasks.study.model_prompts import ModelPrompt, grade_of, orders_a_grade

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Judgments
+from rankwell.data.tables import Bools, Floats, Judgments
 from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.io.line_files import append_rows, records_in, rows_in
 from rankwell.store import is_draft

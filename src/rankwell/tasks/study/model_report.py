@@ -10,15 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.exact import exact_mean
-from rankwell.core.tables import Floats, Ints, figure
+from rankwell.data.tables import Floats, Ints, exact_mean, figure
 from rankwell.errors import NothingToEvaluate, count_of
-from rankwell.evaluation.linear import LinearMeasure
-from rankwell.locks import locked
-from rankwell.report import Aside, Format, Output, PrintedFigure, Row
-from rankwell.report.options import Progress
-from rankwell.stats.query_sample import WholeQueries
+from rankwell.evaluation.judged import LinearMeasure
+from rankwell.reporting import Aside, Format, Output, PrintedFigure, Row
+from rankwell.reporting.options import Progress
+from rankwell.stats.samples import WholeQueries
 from rankwell.store import writing_to
+from rankwell.store.locks import locked
 from rankwell.task import printed_rows
 from rankwell.tasks.study.agreement import (
     InclusionWeights,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from rankwell.documents import parse_json, unique_keys
 from rankwell.errors import BadInput, BadLine, shown
-from rankwell.report.page.document import embedded_json
+from rankwell.reporting.page.document import embedded_json
 from rankwell.store import Source, write_text
 from rankwell.tasks.study.asking import GoldItems, SittingItems, next_asks
 from rankwell.tasks.study.folder import Study

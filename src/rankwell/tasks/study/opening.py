@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rankwell.report.page.scripts import source_hash
+from rankwell.reporting.page.scripts import source_hash
 
 _SUBMIT = "document.forms[0].submit();"
 _GO_ON = 'location.replace("/");'

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from rankwell.core.options import Doc, Input, JudgmentColumns, Option, RunColumns
+from rankwell.data.options import Doc, Input, JudgmentColumns, Option, RunColumns
 from rankwell.errors import BadUsage, shown
-from rankwell.report.options import InputOption
+from rankwell.reporting.options import InputOption
 from rankwell.stats import check_level
 
 Purpose = Literal["differences", "means"]

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats
+from rankwell.data.tables import Bools, Floats
 from rankwell.errors import NothingToEvaluate
 from rankwell.stats.detectable import minimal_detectable_difference
 from rankwell.stats.difference_estimator import SampledItems, expected_shares
 from rankwell.stats.intervals import student_quantile
-from rankwell.stats.priority_sampling import inclusion, priorities
 from rankwell.stats.sample_forecast import Forecast, ForecastItems, forecast, query_forecast
+from rankwell.stats.samples import inclusion, priorities
 from rankwell.tasks.study.batches import queries_read_together
 from rankwell.tasks.study.estimation import StudyEstimates
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables import Ints
-from rankwell.core.tables.columns import parquet
+from rankwell.data.columns import parquet
+from rankwell.data.tables import Ints
 from rankwell.tasks.study.folder import Pair, Study, table_session
 
 

@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 
 from rankwell import __version__
-from rankwell.core.tables import Bools, Floats, Ints
+from rankwell.data.tables import Bools, Floats, Ints
 from rankwell.errors import BadInput, BadUsage, count_of, typed
 from rankwell.evaluation.judged import name_runs
-from rankwell.io.files import read_texts
-from rankwell.io.formats import Texts
-from rankwell.locks import locked
-from rankwell.report import prose
-from rankwell.report.drafts import holding
-from rankwell.report.folder import write_parquet
-from rankwell.report.options import Aside, Output, Progress
+from rankwell.io.formats import Texts, read_texts
+from rankwell.reporting import prose
+from rankwell.reporting.drafts import holding
+from rankwell.reporting.folder import write_parquet
+from rankwell.reporting.options import Aside, Output, Progress
 from rankwell.store import Source, refuse_blocked, sources_of, write_text, writing_to
+from rankwell.store.locks import locked
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.folder import (
     DOCUMENTS,

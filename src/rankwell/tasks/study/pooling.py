@@ -10,21 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.options import ColumnChoice
-from rankwell.core.registry import Measure, parse_measure
-from rankwell.core.tables import Bools, Floats, Ints, Judgments, order_ids, sort_ids
-from rankwell.core.tables.ranking import Hits, Ranking
+from rankwell.data.options import ColumnChoice
+from rankwell.data.rankings import Hits, Ranking
+from rankwell.data.registry import Measure, parse_measure
+from rankwell.data.tables import Bools, Floats, Ints, Judgments, order_ids, sort_ids
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, shown
 from rankwell.evaluation.bounds import is_reciprocal
-from rankwell.evaluation.linear import LinearMeasure
-from rankwell.io import files as io
-from rankwell.report.options import Progress
-from rankwell.stats.priority_sampling import (
-    permanent_numbers,
-    prior_relevance,
-    priorities,
-    sampling_sizes,
-)
+from rankwell.evaluation.judged import LinearMeasure
+from rankwell.io import formats as io
+from rankwell.reporting.options import Progress
+from rankwell.stats.samples import permanent_numbers, prior_relevance, priorities, sampling_sizes
 from rankwell.store import encode_id
 from rankwell.tasks.study.batches import finished_batches
 from rankwell.tasks.study.folder import Study, StudyPool

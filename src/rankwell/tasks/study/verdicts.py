@@ -5,10 +5,10 @@ open.
 import math
 from typing import NamedTuple
 
-from rankwell.core.tables import Unit, figure
+from rankwell.data.tables import Unit, figure
 from rankwell.errors import count_of
-from rankwell.report import Row
-from rankwell.stats.query_sample import FEWEST_QUERIES
+from rankwell.reporting import Row
+from rankwell.stats.samples import FEWEST_QUERIES
 from rankwell.tasks.study.estimation import StudyEstimate
 
 Bounds = tuple[float, float] | None

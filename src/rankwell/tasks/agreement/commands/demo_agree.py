@@ -8,18 +8,18 @@ from pathlib import Path
 import numpy as np
 
 from rankwell.commands.report import page_lines
-from rankwell.encoders.tfidf_svd import TfidfSvd
+from rankwell.comparison.pages import write_report
 from rankwell.errors import typed
-from rankwell.experiments.pages import write_report
 from rankwell.io.matrices import write_ids
-from rankwell.media import python_docs
-from rankwell.report import prose
-from rankwell.report.drafts import holding, keeping
-from rankwell.report.options import FolderPath, Output, Progress
-from rankwell.report.page import NAME
+from rankwell.reporting import prose
+from rankwell.reporting.drafts import holding, keeping
+from rankwell.reporting.options import FolderPath, Output, Progress
+from rankwell.reporting.page import NAME
 from rankwell.store import replacing
 from rankwell.tasks.agreement.task import AgreementCommandOptions
 from rankwell.tasks.agreement.task import agree as comparison
+from rankwell.vectors.encoders.tfidf_svd import TfidfSvd
+from rankwell.vectors.media import python_docs
 
 REFERENCE, SMALL = 256, (32, 64)
 _TITLE = "How much of a neighbourhood survives fewer axes"

@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell.core.registry import measure
-from rankwell.core.tables import Floats, Ints, ratio
-from rankwell.core.views.ranking_pairs import Prefixes, RankingPairs, Ties
+from rankwell.data.ranking_pairs import Prefixes, RankingPairs, Ties
+from rankwell.data.registry import measure
+from rankwell.data.tables import Floats, Ints, ratio
 from rankwell.errors import BadUsage
 
 Kind = Literal["ext", "min", "res", "truncated"]

@@ -6,9 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell.core.registry import RANK, Scale, measure
-from rankwell.core.tables import Floats, Ints, position_in_segment, segment_offsets
-from rankwell.core.views.ranking_pairs import RankingPairs
+from rankwell.data.ranking_pairs import RankingPairs
+from rankwell.data.registry import RANK, Scale, measure
+from rankwell.data.tables import Floats, Ints, position_in_segment, segment_offsets
 from rankwell.errors import BadUsage
 
 _HODOSH = "Hodosh, Young and Hockenmaier 2013, Framing image description as a ranking task"

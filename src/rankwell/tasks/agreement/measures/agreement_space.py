@@ -4,9 +4,9 @@ the reference's margin.
 
 import numpy as np
 
-from rankwell.core.registry import COUNT, Scale, measure
-from rankwell.core.tables import Bools, Floats, Ints, ratio
-from rankwell.core.views.ranking_pairs import ListSide, RankingPairs
+from rankwell.data.ranking_pairs import ListSide, RankingPairs
+from rankwell.data.registry import COUNT, Scale, measure
+from rankwell.data.tables import Bools, Floats, Ints, ratio
 from rankwell.errors import BadUsage
 
 _VENNA = "Venna and Kaski 2006, Local multidimensional scaling"

@@ -2,7 +2,7 @@
 them.
 """
 
-from rankwell.core.figures import add_figure
+from rankwell.data.registry import add_figure
 
 _RADOVANOVIC = "Radovanović, Nanopoulos and Ivanović 2010, Hubs in space"
 _CKA = """

@@ -8,14 +8,14 @@ from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
-from rankwell import __version__, report
-from rankwell.core.registry import suggest
+from rankwell import __version__, reporting
+from rankwell.comparison.bench.files import Experiment, read_experiment, written
+from rankwell.data.registry import suggest
 from rankwell.errors import BadInput
-from rankwell.experiments.files import Experiment, read_experiment, written
-from rankwell.report.charts import write_charts
-from rankwell.report.drafts import drafting, holding, publish, refuse_foreign, refuse_unclaimed
-from rankwell.report.line_charts import parameter_chart
-from rankwell.report.options import FolderOption, FormatOption, JobsOption, Output, Progress
+from rankwell.reporting.charts import write_charts
+from rankwell.reporting.drafts import drafting, holding, publish, refuse_foreign, refuse_unclaimed
+from rankwell.reporting.line_charts import parameter_chart
+from rankwell.reporting.options import FolderOption, FormatOption, JobsOption, Output, Progress
 from rankwell.store import Source, refuse_blocked, write_text
 from rankwell.tasks.answers.evaluation import evaluate_answers
 from rankwell.tasks.answers.grid import PointResult, run_grid, wide
@@ -81,7 +81,7 @@ def grid(
                 progress=progress,
             ):
                 results.append(result)
-                write_text(absolute / _RESULTS, report.render_rows(wide(results), "csv"))
+                write_text(absolute / _RESULTS, reporting.render_rows(wide(results), "csv"))
         return _output(results, experiment, file, folder, format)
 
 
@@ -90,7 +90,7 @@ def _output(
     experiment: Experiment,
     file: Path,
     folder: Path,
-    format: report.Format,
+    format: reporting.Format,
 ) -> Output:
     """Writes the tables and charts of the runs; what is printed of them."""
     names = _exact_names(results)
@@ -113,7 +113,7 @@ def _output(
     with drafting(folder, inputs.values(), growing=(_RESULTS,)) as draft:
         tables = {draft / _RESULTS: table, draft / "summary.csv": _long(results)}
         for path, content in tables.items():
-            write_text(path, report.render_rows(content, "csv"))
+            write_text(path, reporting.render_rows(content, "csv"))
         pictures = _draw(draft, results, drawn)
         if pictures and len(drawn) < len(labels):
             notes.append(
@@ -137,11 +137,11 @@ def _output(
             "version": __version__,
         }
         publish(folder, manifest, [*tables, *pictures])
-    text = report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout))
+    text = reporting.render_rows(rows, format, terminal=reporting.terminal_of(sys.stdout))
     if format == "table":
         lines = [f"  {name} = {names[name]}" for name in rows[0] if name in names]
         text += "\n".join(["exact names:", *lines, ""])
-    return Output(text=text, notes=(*notes, report.Aside(f"wrote {folder}/")))
+    return Output(text=text, notes=(*notes, reporting.Aside(f"wrote {folder}/")))
 
 
 def _notes(results: Sequence[PointResult]) -> list[str]:

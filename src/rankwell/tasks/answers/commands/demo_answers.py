@@ -6,15 +6,15 @@ from importlib.resources import files
 from pathlib import Path
 
 from rankwell.commands.report import page_lines
+from rankwell.comparison.pages import write_report
 from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.errors import typed
 from rankwell.evaluation.results import progress_of
-from rankwell.experiments.pages import write_report
-from rankwell.io.files import write_run
-from rankwell.report import prose
-from rankwell.report.drafts import holding, keeping
-from rankwell.report.options import FolderPath, Output, Progress
-from rankwell.report.page import NAME
+from rankwell.io.formats import write_run
+from rankwell.reporting import prose
+from rankwell.reporting.drafts import holding, keeping
+from rankwell.reporting.options import FolderPath, Output, Progress
+from rankwell.reporting.page import NAME
 from rankwell.store import write_bytes
 from rankwell.tasks.answers.answering import gold_passages, question_texts, read_answers, retrieve
 from rankwell.tasks.answers.evaluation import evaluate_answers

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args
 
-from rankwell.core.arithmetic import own_arithmetic
-from rankwell.core.options import ColumnChoice
-from rankwell.core.registry import Catalogue, suggest
-from rankwell.core.tables.columns import Repeats
-from rankwell.core.tables.ranking import Ranking
+from rankwell.data.columns import Repeats
+from rankwell.data.options import ColumnChoice, own_arithmetic
+from rankwell.data.rankings import Ranking
+from rankwell.data.registry import Catalogue, suggest
 from rankwell.errors import BadInput, NothingToEvaluate, UnknownName
-from rankwell.io import files as io
+from rankwell.io import formats as io
 from rankwell.io.formats import FORMATS
 from rankwell.io.records import Content, load, shown
 from rankwell.store import Head, Source, packing, refuse_blocked

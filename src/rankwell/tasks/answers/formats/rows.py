@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables import order_ids
-from rankwell.core.tables.columns import Repeats, unique_rows
-from rankwell.core.tables.ranking import Ranking
+from rankwell.data.columns import Repeats, unique_rows
+from rankwell.data.rankings import Ranking
+from rankwell.data.tables import order_ids
 from rankwell.errors import BadInput, DuplicateItem
 from rankwell.io.records import Content, Record, Where
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions, flat

@@ -6,11 +6,11 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell.core.registry import measure
-from rankwell.core.tables import Bools, Floats, Ints, gather, ratio, segment_offsets
+from rankwell.data.registry import measure
+from rankwell.data.tables import Bools, Floats, Ints, gather, ratio, segment_offsets
 from rankwell.errors import BadUsage, flag
-from rankwell.media.texts import NormalizerName
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, NormalForms, is_blank
+from rankwell.vectors.media.texts import NormalizerName
 
 Rule = Literal[
     "overlap",

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from rankwell.core.registry import measure
-from rankwell.core.tables import Floats, ratio
-from rankwell.core.views.aspects import GroupRankings
+from rankwell.data.judged_rankings import GroupRankings
+from rankwell.data.registry import measure
+from rankwell.data.tables import Floats, ratio
 
 _KILT = (
     "Petroni and others 2021, KILT: a benchmark for knowledge intensive language tasks, "

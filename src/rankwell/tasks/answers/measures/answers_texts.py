@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rankwell.core.code import code_name, load_object, origin_of
-from rankwell.core.registry import Measure, Scale, measure
-from rankwell.core.tables import Floats
-from rankwell.core.tables.arrays import unmasked
+from rankwell.data.arrays import unmasked
+from rankwell.data.code import code_name, load_object, origin_of
+from rankwell.data.registry import Measure, Scale, measure
+from rankwell.data.tables import Floats
 from rankwell.errors import BadInput, MissingExtra, shown
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, is_blank
 from rankwell.tasks.answers.judges import Grade, judge_of
@@ -26,7 +26,7 @@ from rankwell.tasks.answers.measures.answers import (
 )
 
 if TYPE_CHECKING:
-    from rankwell.encoders import TextEncoder
+    from rankwell.vectors.encoders import TextEncoder
 
 
 def _values(
@@ -100,7 +100,7 @@ def _is_function(name: str) -> bool:
 
 @cache
 def _model(name: str) -> "TextEncoder":
-    from rankwell.encoders import load_encoder
+    from rankwell.vectors.encoders import load_encoder
 
     return load_encoder(name)
 

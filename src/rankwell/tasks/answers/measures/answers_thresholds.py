@@ -1,6 +1,6 @@
 """Figures of no-answer numbers as a decision; `thresholds.py` of the task computes them."""
 
-from rankwell.core.figures import add_figure
+from rankwell.data.registry import add_figure
 
 _SOURCE = (
     "Rajpurkar, Jia and Liang 2018, evaluate-v2.0.py; equal numbers stay on one side of a threshold"

@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.registry import Scale, measure
-from rankwell.core.tables import Floats, Ints, ratio
+from rankwell.data.registry import Scale, measure
+from rankwell.data.tables import Floats, Ints, ratio
 from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels
 from rankwell.tasks.beyond.lists import Discount, ItemLists, check_share, rank_weights
 

@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.registry import Scale, measure
-from rankwell.core.tables import Floats, Ints, position_in_segment, segment_offsets
+from rankwell.data.registry import Scale, measure
+from rankwell.data.tables import Floats, Ints, position_in_segment, segment_offsets
 from rankwell.tasks.beyond.attributes import ItemLabels, LabelSums, listed_values
 from rankwell.tasks.beyond.lists import Discount, ItemLists, rank_weights
 

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell.core.registry import COUNT, Scale, measure
-from rankwell.core.tables import Bools, Floats, ratio
+from rankwell.data.registry import COUNT, Scale, measure
+from rankwell.data.tables import Bools, Floats, ratio
 from rankwell.errors import BadUsage
 from rankwell.tasks.beyond.lists import ItemLists
 

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell.core.registry import Scale, measure
-from rankwell.core.tables import Floats
+from rankwell.data.registry import Scale, measure
+from rankwell.data.tables import Floats
 from rankwell.tasks.beyond.lists import Discount, ListCollections
 
 _CASTELLS = (

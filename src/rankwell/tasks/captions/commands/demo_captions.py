@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.commands.report import page_lines
-from rankwell.core.tables import Floats
+from rankwell.comparison.pages import write_report
+from rankwell.data.tables import Floats
 from rankwell.errors import typed
-from rankwell.experiments.pages import write_report
-from rankwell.report import prose
-from rankwell.report.drafts import holding, keeping
-from rankwell.report.options import FolderPath, Output, Progress
-from rankwell.report.page import NAME
+from rankwell.reporting import prose
+from rankwell.reporting.drafts import holding, keeping
+from rankwell.reporting.options import FolderPath, Output, Progress
+from rankwell.reporting.page import NAME
 from rankwell.store import replacing, write_text
 from rankwell.tasks.captions.task import CaptionCommandOptions
 from rankwell.tasks.captions.task import captions as captions_task

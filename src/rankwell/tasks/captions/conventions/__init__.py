@@ -4,7 +4,7 @@ options.
 
 from typing import Literal, NamedTuple
 
-from rankwell.core.tables import MatrixTies
+from rankwell.data.tables import MatrixTies
 
 Aggregate = Literal["rsum", "gmean", "r_mean"]
 """Aggregates of several R@K: the sum over both directions, the geometric mean of one direction's,

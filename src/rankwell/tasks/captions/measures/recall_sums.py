@@ -1,6 +1,6 @@
 """Figures made of recalls of captions and videos; `aggregates.py` of the task computes them."""
 
-from rankwell.core.figures import add_figure
+from rankwell.data.registry import add_figure
 
 _EXAMPLE = """
 >>> from rankwell.tasks.captions.aggregates import {function}

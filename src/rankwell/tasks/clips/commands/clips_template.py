@@ -7,13 +7,13 @@ import glob
 import io
 from pathlib import Path
 
-from rankwell.core.tables.matrices import item_ids
+from rankwell.data.matrices import item_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
-from rankwell.io.files import read_column
-from rankwell.media.images import VIDEO_SUFFIXES, is_media, list_media
-from rankwell.report.options import Aside, FileOption, Output
+from rankwell.io.formats import read_column
+from rankwell.reporting.options import Aside, FileOption, Output
 from rankwell.store import split_part, write_text
 from rankwell.tasks.clips.formats import read_schema
+from rankwell.vectors.media.images import VIDEO_SUFFIXES, is_media, list_media
 
 ID = "slice_id"
 GROUPS = (

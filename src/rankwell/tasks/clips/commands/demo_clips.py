@@ -11,21 +11,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell import report
+from rankwell import reporting
 from rankwell.commands.report import page_lines
-from rankwell.encoders.simple_pictures import colours_and_shapes, edges
+from rankwell.comparison.pages import write_report
 from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.errors import typed
-from rankwell.experiments.pages import write_report
-from rankwell.io.files import read_texts
+from rankwell.io.formats import read_texts
 from rankwell.io.matrices import write_ids
-from rankwell.media.contact_sheet import sheets_of
-from rankwell.media.contact_sheet.drawing import write_sheets
-from rankwell.media.images import Thumbnails, locate, read_picture
-from rankwell.report import prose
-from rankwell.report.drafts import drafting, holding, keeping
-from rankwell.report.options import FolderPath, Output, Progress, present
-from rankwell.report.page import NAME
+from rankwell.reporting import prose
+from rankwell.reporting.drafts import drafting, holding, keeping
+from rankwell.reporting.options import FolderPath, Output, Progress, present
+from rankwell.reporting.page import NAME
 from rankwell.store import replacing, write_bytes
 from rankwell.tasks.clips.drawn_canvas import Scene
 from rankwell.tasks.clips.drawn_scenes import draw_clip
@@ -33,6 +29,10 @@ from rankwell.tasks.clips.evaluation import ClipResults, evaluate_clips
 from rankwell.tasks.clips.formats import read_annotations, read_schema
 from rankwell.tasks.clips.mapping import KeywordMapper
 from rankwell.tasks.clips.presentation import with_pictures
+from rankwell.vectors.encoders.simple_pictures import colours_and_shapes, edges
+from rankwell.vectors.media.contact_sheet import sheets_of
+from rankwell.vectors.media.contact_sheet.drawing import write_sheets
+from rankwell.vectors.media.images import Thumbnails, locate, read_picture
 
 GROUPS = ("pv_object_type", "pv_actor_behavior")
 _DATA = files("rankwell.tasks.clips") / "data"
@@ -218,7 +218,7 @@ def _write(result: ClipResults, folder: Path, pictures: Thumbnails) -> tuple[str
 
 
 def _rows(rows: Sequence[Any], names: Sequence[str]) -> str:
-    return report.render_rows(
+    return reporting.render_rows(
         [{name: row[name] for name in names} for row in rows if row["measure"] in _SHOWN],
-        terminal=report.terminal_of(sys.stdout),
+        terminal=reporting.terminal_of(sys.stdout),
     )

@@ -11,12 +11,12 @@ from typing import NamedTuple
 from PIL.Image import Image
 
 from rankwell.commands.report import page_lines
+from rankwell.comparison.pages import write_report
 from rankwell.errors import BadUsage, typed
-from rankwell.experiments.pages import write_report
-from rankwell.report import prose
-from rankwell.report.drafts import holding, keeping
-from rankwell.report.options import FolderPath, Output, Progress
-from rankwell.report.page import NAME
+from rankwell.reporting import prose
+from rankwell.reporting.drafts import holding, keeping
+from rankwell.reporting.options import FolderPath, Output, Progress
+from rankwell.reporting.page import NAME
 from rankwell.store import write_bytes, write_text
 from rankwell.tasks.instances.commands.instances_stats import stats
 from rankwell.tasks.instances.commands.instances_table import SystemTableOptions, table

@@ -14,9 +14,15 @@ from typing import Any
 import numpy as np
 
 import rankwell
-from rankwell import report
-from rankwell.encoders import ImageEncoder, ImageSettings, load_image_encoder
-from rankwell.encoders.runs import (
+from rankwell import reporting
+from rankwell.errors import BadInput, BadUsage
+from rankwell.io.matrices import IDS_BESIDE, ids_content
+from rankwell.reporting.options import Aside, Output, OutputPath, Progress
+from rankwell.store import Source, refuse_blocked, replacing
+from rankwell.store.locks import locked
+from rankwell.tasks.instances.formats import read_images
+from rankwell.vectors.encoders import ImageEncoder, ImageSettings, load_image_encoder
+from rankwell.vectors.encoders.runs import (
     EncodedImages,
     check_made_by,
     digests,
@@ -24,13 +30,7 @@ from rankwell.encoders.runs import (
     refuse_foreign,
     write_beside,
 )
-from rankwell.errors import BadInput, BadUsage
-from rankwell.io.matrices import IDS_BESIDE, ids_content
-from rankwell.locks import locked
-from rankwell.media.images import list_media
-from rankwell.report.options import Aside, Output, OutputPath, Progress
-from rankwell.store import Source, refuse_blocked, replacing
-from rankwell.tasks.instances.formats import read_images
+from rankwell.vectors.media.images import list_media
 
 _TABLE = ".images.csv"
 
@@ -162,7 +162,10 @@ def _write(
     with replacing(output) as draft:
         np.save(draft, encoded.embeddings.vectors, allow_pickle=False)
         output.unlink(missing_ok=True)
-        contents = {_TABLE: report.render_rows(rows, "csv"), **ids_content(encoded.embeddings.ids)}
+        contents = {
+            _TABLE: reporting.render_rows(rows, "csv"),
+            **ids_content(encoded.embeddings.ids),
+        }
         write_beside(output, manifest, Source(draft).digest(), contents, (_TABLE, *IDS_BESIDE))
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 import rankwell
 from rankwell.errors import BadInput, BadUsage, typed
-from rankwell.locks import locked
-from rankwell.report.options import Aside, FilePath, Output, Progress
+from rankwell.reporting.options import Aside, FilePath, Output, Progress
 from rankwell.store import Source, refuse_blocked, replacing, write_text
+from rankwell.store.locks import locked
 from rankwell.tasks.instances.computed_runs import match_images
 from rankwell.tasks.instances.images import filter_images
 from rankwell.tasks.instances.local_features import LocalFeatures

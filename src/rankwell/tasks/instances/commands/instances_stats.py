@@ -6,9 +6,9 @@ import sys
 from itertools import zip_longest
 from typing import Any, Literal
 
-from rankwell import report
+from rankwell import reporting
 from rankwell.errors import BadUsage
-from rankwell.report.options import FileOption, FormatOption, Output
+from rankwell.reporting.options import FileOption, FormatOption, Output
 from rankwell.store import write_text
 from rankwell.tasks.instances.formats import named_place
 from rankwell.tasks.instances.options import ImageSetOptions
@@ -86,15 +86,17 @@ def stats(
         {"dataset": heading, **column._asdict()} for heading, column in columns.items()
     ]
     rules = {"contentless": contentless, "absent": absent} if images else {}
-    json = report.OUTPUTS["json"](report.Document(numbers, None, rules, notes, summary=False))
+    json = reporting.OUTPUTS["json"](reporting.Document(numbers, None, rules, notes, summary=False))
     text = json
     if format != "json":
-        text = report.render_rows(
-            numbers if format == "jsonl" else rows, format, terminal=report.terminal_of(sys.stdout)
+        text = reporting.render_rows(
+            numbers if format == "jsonl" else rows,
+            format,
+            terminal=reporting.terminal_of(sys.stdout),
         )
     printed_notes = [] if format == "json" else notes
     if output is not None:
-        write_text(output / "statistics.csv", report.render_rows(rows, "csv"))
+        write_text(output / "statistics.csv", reporting.render_rows(rows, "csv"))
         write_text(output / "statistics.json", json)
-        printed_notes = [*printed_notes, report.Aside(f"wrote {output}/")]
+        printed_notes = [*printed_notes, reporting.Aside(f"wrote {output}/")]
     return Output(text=text, notes=tuple(printed_notes))

@@ -13,20 +13,20 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from rankwell import report
-from rankwell.core.options import Doc, Option
-from rankwell.core.registry import Better, suggest
-from rankwell.core.tables import Values
+from rankwell import reporting
+from rankwell.comparison.bench import evaluate_cells
+from rankwell.comparison.bench.files import SystemStatement, read_experiment, read_statements
+from rankwell.comparison.bench.planning import CommandCells, plan_cells
+from rankwell.comparison.data import ComparisonOptions, Origin, Pair
+from rankwell.comparison.folders import split_name
+from rankwell.comparison.pages import write_missing_pages
+from rankwell.comparison.pairwise import compare_values
+from rankwell.comparison.rows import winners
+from rankwell.data.options import Doc, Option
+from rankwell.data.registry import Better, suggest
+from rankwell.data.tables import Values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.results import SCHEMA_VERSION
-from rankwell.experiments.comparison.data import ComparisonOptions, Origin, Pair
-from rankwell.experiments.comparison.folders import split_name
-from rankwell.experiments.comparison.pairwise import compare_values
-from rankwell.experiments.comparison.rows import winners
-from rankwell.experiments.files import SystemStatement, read_experiment, read_statements
-from rankwell.experiments.pages import write_missing_pages
-from rankwell.experiments.runner import evaluate_cells
-from rankwell.experiments.runner.planning import CommandCells, plan_cells
 from rankwell.io.result_folder import (
     ResultFolder,
     read_performance,
@@ -34,11 +34,11 @@ from rankwell.io.result_folder import (
     read_summary,
     values_behind,
 )
-from rankwell.report.drafts import drafting, publish, refuse_foreign, refuse_unclaimed
-from rankwell.report.options import FolderOption, JobsOption, Output, Progress
-from rankwell.report.page import NAME as PAGE
-from rankwell.report.system_formats import link_to, render_system_tables
-from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable, TableFormat
+from rankwell.reporting.drafts import drafting, publish, refuse_foreign, refuse_unclaimed
+from rankwell.reporting.options import FolderOption, JobsOption, Output, Progress
+from rankwell.reporting.page import NAME as PAGE
+from rankwell.reporting.system_formats import link_to, render_system_tables
+from rankwell.reporting.system_table import SystemCost, SystemFigure, SystemTable, TableFormat
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import refuse_blocked, write_text
 from rankwell.tasks.instances.statistics import published_instances
@@ -166,9 +166,9 @@ def table(
     system_table = SystemTable(measure, label, figures, costs, _rules(run_results, options))
     if output is not None:
         _write(system_table, run_results, output, notes)
-        notes = [*notes, report.Aside(f"wrote {output}/")]
+        notes = [*notes, reporting.Aside(f"wrote {output}/")]
     text = render_system_tables(
-        [system_table], format, notes=notes, terminal=report.terminal_of(sys.stdout)
+        [system_table], format, notes=notes, terminal=reporting.terminal_of(sys.stdout)
     )
     printed_notes = (
         notes if format not in ("json", "html") else notes[-1:] if output is not None else []

@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-from rankwell.core.tables import MatrixTies
+from rankwell.data.tables import MatrixTies
 
 Excluded = Literal["self", "camera", "group"]
 """References excluded for a query: itself, those of its instance by its camera, those of its group.

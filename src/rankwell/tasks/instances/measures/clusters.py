@@ -1,6 +1,6 @@
 """Figures of clusters of images against their labels; `clusters.py` of the task computes them."""
 
-from rankwell.core.figures import add_figure
+from rankwell.data.registry import add_figure
 
 _SOURCE = (
     "Vinh, Epps and Bailey 2010, Information theoretic measures for clusterings comparison; "

@@ -2,7 +2,7 @@
 it.
 """
 
-from rankwell.core.figures import add_figure
+from rankwell.data.registry import add_figure
 
 add_figure(
     "TP/PRED",

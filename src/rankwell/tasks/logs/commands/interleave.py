@@ -4,7 +4,7 @@ to either.
 
 from rankwell.errors import BadUsage
 from rankwell.evaluation.judged import name_runs
-from rankwell.report.options import Aside, FilePath, InputPlace, Output
+from rankwell.reporting.options import Aside, FilePath, InputPlace, Output
 from rankwell.store import write_text
 from rankwell.tasks.logs.interleaving import InterleavingOptions, interleave_files
 

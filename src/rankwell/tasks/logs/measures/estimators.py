@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 
-from rankwell.core.registry import Scale, measure
-from rankwell.core.tables import Floats
+from rankwell.data.registry import Scale, measure
+from rankwell.data.tables import Floats
 from rankwell.errors import BadUsage
 from rankwell.tasks.logs.rounds import LoggedRounds, SelfNormalised
 

@@ -1,6 +1,6 @@
 """Figures of clicks on interleaved lists; `preference.py` of the task computes them."""
 
-from rankwell.core.figures import add_figure
+from rankwell.data.registry import add_figure
 
 _EXAMPLE = """
 >>> import rankwell as rw

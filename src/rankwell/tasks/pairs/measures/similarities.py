@@ -1,6 +1,6 @@
 """Figures of pairs with two numbers each; `evaluation.py` of the task computes them."""
 
-from rankwell.core.figures import Better, CollectionFigure, add_figure
+from rankwell.data.registry import Better, CollectionFigure, add_figure
 
 _SIMILARITIES = ("cosine", "dot", "euclidean", "manhattan")
 _CORRELATION = """

@@ -4,8 +4,8 @@ is needed.
 
 import numpy as np
 
-from rankwell.core.registry import measure
-from rankwell.core.tables import Floats
+from rankwell.data.registry import measure
+from rankwell.data.tables import Floats
 from rankwell.tasks.rag.citations import CitedStatements
 
 _ALCE = (

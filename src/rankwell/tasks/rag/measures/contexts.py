@@ -7,10 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell.core.registry import measure
-from rankwell.core.tables import Bools, Floats
+from rankwell.data.registry import measure
+from rankwell.data.tables import Bools, Floats
 from rankwell.errors import BadUsage, flag
-from rankwell.media.similarity import TextSimilarity, similarity_of
 from rankwell.tasks.rag.passages import (
     DocumentPassage,
     RetrievedPassages,
@@ -18,6 +17,7 @@ from rankwell.tasks.rag.passages import (
     folded,
     holds,
 )
+from rankwell.vectors.media.similarity import TextSimilarity, similarity_of
 
 ContextMatch = Literal["containment", TextSimilarity]
 

@@ -5,8 +5,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.registry import measure
-from rankwell.core.tables import Floats
+from rankwell.data.registry import measure
+from rankwell.data.tables import Floats
 from rankwell.errors import BadUsage, flag
 from rankwell.tasks.rag.passages import (
     DocumentPassage,

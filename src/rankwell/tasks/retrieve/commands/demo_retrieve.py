@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from rankwell.commands.report import page_lines
-from rankwell.core.tables import figure
+from rankwell.comparison.pages import write_report
+from rankwell.data.tables import figure
 from rankwell.errors import typed
-from rankwell.experiments.pages import write_report
-from rankwell.media import python_docs
-from rankwell.media.python_needs import read_judgments, read_needs
-from rankwell.report import PrintedFigure, prose, render_rows
-from rankwell.report.drafts import holding, keeping
-from rankwell.report.options import FolderPath, Output, Progress
-from rankwell.report.page import NAME
+from rankwell.reporting import PrintedFigure, prose, render_rows
+from rankwell.reporting.drafts import holding, keeping
+from rankwell.reporting.options import FolderPath, Output, Progress
+from rankwell.reporting.page import NAME
 from rankwell.store import write_text
 from rankwell.tasks.retrieve.evaluation import retrieve_into
 from rankwell.tasks.retrieve.options import RetrieveOptions
 from rankwell.tasks.retrieve.task import render, write
+from rankwell.vectors.media import python_docs
+from rankwell.vectors.media.python_needs import read_judgments, read_needs
 
 SWEEP = ("k1=1.2,2.4,4.8", "b=0,0.25,0.5,0.75")
 MEASURES = ("nDCG@10", "RR", "R@100")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from rankwell.core.figures import add_figure
+from rankwell.data.registry import add_figure
 
 _COSTS: Mapping[str, str] = {
     "p50": "median of the times of all requests after the first round",

@@ -7,22 +7,22 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rankwell.commands.report import page_lines
+from rankwell.comparison.data import ComparisonOptions
+from rankwell.comparison.pages import write_report
+from rankwell.comparison.pairwise import compare_values
 from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.errors import typed
-from rankwell.experiments.comparison.data import ComparisonOptions
-from rankwell.experiments.comparison.pairwise import compare_values
-from rankwell.experiments.pages import write_report
-from rankwell.media import python_docs
-from rankwell.media.python_needs import Need, read_judgments, read_needs
-from rankwell.report import prose, render_rows
-from rankwell.report.difference_tables import shown_differences
-from rankwell.report.drafts import holding, keeping
-from rankwell.report.folder import write_result
-from rankwell.report.options import FolderPath, Output, Progress, present
-from rankwell.report.page import NAME
+from rankwell.reporting import prose, render_rows
+from rankwell.reporting.difference_tables import shown_differences
+from rankwell.reporting.drafts import holding, keeping
+from rankwell.reporting.folder import write_result
+from rankwell.reporting.options import FolderPath, Output, Progress, present
+from rankwell.reporting.page import NAME
 from rankwell.results import Results
 from rankwell.store import write_text
 from rankwell.tasks.runs.evaluation import evaluate
+from rankwell.vectors.media import python_docs
+from rankwell.vectors.media.python_needs import Need, read_judgments, read_needs
 
 DEPTH = 100
 _TITLE = "Two searches of Python's standard library"

@@ -4,14 +4,22 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from rankwell.core.tables import Judgments
-from rankwell.core.tables.shared_hits import SharedCounts, join_hits, shared_queries
-from rankwell.io.files import FoundHits
+from rankwell.data.shared_hits import SharedCounts, join_hits, shared_queries
+from rankwell.data.tables import Judgments
+from rankwell.io.formats import FoundHits
 from rankwell.io.shards import check_prints, check_targets, shard_hits
-from rankwell.parts import KINDS, SECOND, Amounts, PartContent, PartInputs, PartKind, SecondRound
-from rankwell.parts.arrays import PartArrays
-from rankwell.parts.places import WorkPlace, local_file
-from rankwell.parts.plans import read_plan
+from rankwell.runtime.parts import (
+    KINDS,
+    SECOND,
+    Amounts,
+    PartContent,
+    PartInputs,
+    PartKind,
+    SecondRound,
+)
+from rankwell.runtime.parts.execution import PartArrays
+from rankwell.runtime.parts.places import WorkPlace, local_file
+from rankwell.runtime.parts.plans import read_plan
 from rankwell.tasks.runs.run_plan import (
     RunPlan,
     Shard,

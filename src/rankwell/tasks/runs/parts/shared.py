@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from rankwell.io.shards import shard_counts
-from rankwell.parts import KINDS, Cut, Json, Limits, PartContent, PartInputs, PartKind
-from rankwell.parts.places import WorkPlace, local_file
+from rankwell.runtime.parts import KINDS, Cut, Json, Limits, PartContent, PartInputs, PartKind
+from rankwell.runtime.parts.places import WorkPlace, local_file
 from rankwell.tasks.runs.run_plan import RunPlan, Shard, files_of
 from rankwell.tasks.runs.stored_hits import read_shared, write_counts
 

@@ -13,18 +13,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Floats
-from rankwell.core.tables.ranking import Ranking
+from rankwell.data.rankings import Ranking
+from rankwell.data.tables import Floats
 from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.errors import BadUsage, typed
-from rankwell.evaluation.linear import LinearMeasure
-from rankwell.io.files import write_run
-from rankwell.media import python_docs
-from rankwell.media.python_needs import read_judgments, read_needs
-from rankwell.report import prose
-from rankwell.report.drafts import holding, keeping
-from rankwell.report.options import FolderPath, Output, Progress
-from rankwell.stats.query_sample import WholeQueries
+from rankwell.evaluation.judged import LinearMeasure
+from rankwell.io.formats import write_run
+from rankwell.reporting import prose
+from rankwell.reporting.drafts import holding, keeping
+from rankwell.reporting.options import FolderPath, Output, Progress
+from rankwell.stats.samples import WholeQueries
 from rankwell.store import write_text
 from rankwell.tasks.study.batches import lease_batch
 from rankwell.tasks.study.estimate_report import print_estimates
@@ -37,6 +35,8 @@ from rankwell.tasks.study.model_report import LEVEL, ModelReport
 from rankwell.tasks.study.options import EstimateOptions, PoolOptions
 from rankwell.tasks.study.pool_writing import print_pool
 from rankwell.tasks.study.verdicts import StudyVerdict
+from rankwell.vectors.media import python_docs
+from rankwell.vectors.media.python_needs import read_judgments, read_needs
 
 PEOPLE, MODEL = "people", "tf-idf"
 _BATCHES, _DEPTH, _LONGEST = 2, 10, 10_000

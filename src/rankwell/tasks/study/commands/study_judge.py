@@ -5,10 +5,10 @@ spreadsheet.
 from pathlib import Path
 from typing import Annotated
 
-from rankwell.core.options import Input, Option
-from rankwell.core.tables.columns import refuse_unused_columns
+from rankwell.data.columns import refuse_unused_columns
+from rankwell.data.options import Input, Option
 from rankwell.errors import BadUsage, count_of, flag, typed
-from rankwell.report.options import Aside, InputPlace, Output
+from rankwell.reporting.options import Aside, InputPlace, Output
 from rankwell.store import writing_to
 from rankwell.tasks.study.batches import progress
 from rankwell.tasks.study.folder import Study, read_study

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rankwell.core.tables import Judgments
+from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.io.formats import Request, file_format
 from rankwell.store import Head, Source

@@ -1,0 +1,390 @@
+"""Experiment files: data sets × systems × parameters in TOML, every combination a cell."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
+
+from rankwell.comparison.bench.toml_tables import TomlTable
+from rankwell.data.registry import suggest
+from rankwell.errors import BadInput
+from rankwell.store import Source
+
+Value = str | int | float | bool
+Scope = Literal["options", "dataset", "system", "cell"]
+_TOP = ("title", "options", "parameters", "table", "comparison", "chart", "dataset", "system")
+_DATASET = ("name", "title", "command", "systems", "vary")
+_SYSTEM = ("name", "title", "datasets", "on", "call", "parameters", "notes", "training")
+_SWEEP = "sweep"
+_TABLE = {
+    "measures": list[str],
+    "baseline": str,
+    "mean": bool,
+    "intervals": bool,
+    "side_by_side": bool,
+}
+_COMPARISON = {"test": str, "correction": str, "level": float, "resamples": int, "seed": int}
+_HOLE = re.compile(r"\{(\w+)\}")
+
+
+class OptionValue(NamedTuple):
+    """The value of an option. where: file, line and key, for messages. scope: the table that has
+    it.
+    """
+
+    value: Value | list[str | int | float]
+    where: str
+    scope: Scope
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One system with one value of every parameter and option, on one data set.
+
+    system: its name with the values that vary (`bm25 k=5`); entry: its name in the file. command:
+    the words of the command that evaluates it. options: by name, with `_` for `-`. call:
+    `./FILE.py:OBJECT` that answers instead of files, or "". parameters: those of the system. vary:
+    the options that come from the data set's table of this name. varying: names of several values.
+    """
+
+    dataset: str
+    system: str
+    entry: str
+    command: OptionValue
+    options: Mapping[str, OptionValue]
+    call: str = ""
+    parameters: Mapping[str, Value] = field(default_factory=dict[str, Value])
+    vary: tuple[str, ...] = ()
+    varying: tuple[str, ...] = ()
+    where: str = ""
+
+    @property
+    def name(self) -> str:
+        """`DATASET/SYSTEM`, which is its folder as well."""
+        return f"{self.dataset}/{self.system}"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """The content of an experiment file. cells: data sets in the order of the file, then systems.
+
+    titles: those of systems and data sets, by kind and name. table, comparison: the settings in the
+    file (docs/benches.md). chart: the labels of measures that charts show.
+    """
+
+    file: str
+    stem: str
+    folder: Path
+    digest: str
+    title: str
+    cells: tuple[Cell, ...]
+    systems: tuple[str, ...]
+    datasets: tuple[str, ...]
+    titles: Mapping[tuple[str, str], str]
+    table: Mapping[str, Any]
+    comparison: Mapping[str, Any]
+    chart: tuple[str, ...]
+
+
+class SystemStatement(NamedTuple):
+    """Statements of a user about a system; "" where nothing is stated. title: its name in
+    tables.
+    """
+
+    title: str = ""
+    training_time: str = ""
+    training_hardware: str = ""
+    training_data: str = ""
+    notes: str = ""
+
+
+def read_experiment(path: str | Path) -> Experiment:
+    """Reads an experiment file (docs/benches.md); its paths are relative to its folder. Raises
+    BadInput with file, line, key.
+    """
+    source = Source(path)
+    top = _top(source)
+    datasets, systems = top.tables_by_name("dataset"), top.tables_by_name("system")
+    reserved_name = next(
+        (
+            name
+            for name in datasets
+            if name.casefold().startswith(("table.", "bench.json", "manifest.json"))
+        ),
+        None,
+    )
+    if reserved_name is not None:
+        raise BadInput(
+            f"{datasets[reserved_name].at('name')}: the bench writes a file named "
+            f"{reserved_name!r}; give the data set another name."
+        )
+    for system_table in systems.values():
+        system_table.child("on").allow(datasets)
+    cells = tuple(_cells(top, datasets, systems))
+    if not cells:
+        raise BadInput(
+            f"{source.name}: no system is on any data set. Correct `systems` and `datasets`."
+        )
+    double = next(
+        (name for name, times in Counter(cell.name for cell in cells).items() if times > 1), None
+    )
+    if double is not None:
+        raise BadInput(
+            f"{source.name}: two cells are named {double!r}: values of their parameters are "
+            "written alike."
+        )
+    return Experiment(
+        file=source.name,
+        stem=source.stem,
+        folder=Path() if source.file is None else source.file.parent,
+        digest=source.digest(),
+        title=top.text("title"),
+        cells=cells,
+        systems=tuple(
+            system
+            for name in systems
+            for system in dict.fromkeys(cell.system for cell in cells if cell.entry == name)
+        ),
+        datasets=tuple(name for name in datasets if any(cell.dataset == name for cell in cells)),
+        titles={("dataset", name): table.text("title") or name for name, table in datasets.items()}
+        | {
+            ("system", cell.system): (systems[cell.entry].text("title") or cell.entry)
+            + cell.system.removeprefix(cell.entry)
+            for cell in cells
+        },
+        table=top.child("table").settings(_TABLE),
+        comparison=top.child("comparison").settings(_COMPARISON),
+        chart=tuple(top.child("chart").settings({"measures": list[str]}).get("measures", ())),
+    )
+
+
+def read_statements(path: str | Path) -> dict[str, SystemStatement]:
+    """The title, notes and training of every `[[system]]` of an experiment file, by name; data sets
+    are not looked at.
+    """
+    statements: dict[str, SystemStatement] = {}
+    for name, node in _top(Source(path)).tables_by_name("system").items():
+        training = node.child("training").settings({"time": str, "hardware": str, "data": str})
+        stated = [training.get(key, "") for key in ("time", "hardware", "data")]
+        statements[name] = SystemStatement._make([node.text("title"), *stated, node.text("notes")])
+    return statements
+
+
+def written(value: Any) -> str:
+    """A value in the name of a run or of a file: `true`, `0.5`, `bm25`."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _top(source: Source) -> TomlTable:
+    top = TomlTable.read(source)
+    top.allow(_TOP)
+    return top
+
+
+def _options(table: TomlTable, scope: Scope, besides: Sequence[str] = ()) -> dict[str, OptionValue]:
+    """Every other key as an option."""
+    options: dict[str, OptionValue] = {}
+    for key, value in table.content.items():
+        if key in besides:
+            continue
+        value = _pairs(value) if isinstance(value, dict) else value
+        parts = value if isinstance(value, list) else [value]
+        wrong = next((part for part in parts if not isinstance(part, Value)), None)
+        if wrong is not None or not parts:
+            value_text = "an empty list" if not parts else repr(wrong)
+            raise BadInput(
+                f"{table.at(key)} is {value_text}; expected strings, numbers, true or false, or a "
+                "list of them."
+            )
+        name = key.replace("-", "_")
+        if name in options:
+            raise BadInput(f"{table.at(key)} is given twice, with - and with _; keep one.")
+        options[name] = OptionValue(value, table.at(key), scope)
+    return options
+
+
+def _pairs(table: Mapping[str, Any]) -> Any:
+    """A table as the texts of an option that takes NAME=VALUE, one for each of its keys; itself
+    where it is another one.
+    """
+    plain = bool(table) and all(isinstance(value, Value) for value in table.values())
+    return [f"{name}={written(value)}" for name, value in table.items()] if plain else table
+
+
+def _tried(table: TomlTable, scope: Scope) -> dict[str, list[OptionValue]]:
+    """Every key with its values, each of which is tried; or with its only one."""
+    values_by_name: dict[str, list[OptionValue]] = {}
+    for name, option in _options(table, scope).items():
+        values: list[Any] = option.value if isinstance(option.value, list) else [option.value]
+        if not name.isidentifier():
+            raise BadInput(
+                f"{option.where}: {name!r} cannot name a parameter; use letters, digits and _."
+            )
+        # 1, 1.0 and true are equal, but not the same value.
+        if len({(type(value), value) for value in values}) < len(values):
+            raise BadInput(f"{option.where} lists a value twice: {values}; list each once.")
+        values_by_name[name] = [option._replace(value=value) for value in values]
+    return values_by_name
+
+
+def _cells(
+    top: TomlTable, datasets: Mapping[str, TomlTable], systems: Mapping[str, TomlTable]
+) -> Iterator[Cell]:
+    shared, parameters = (
+        _options(top.child("options"), "options"),
+        _tried(top.child("parameters"), "options"),
+    )
+    datasets_of_system = {
+        name: table.texts("datasets", datasets, "data set") for name, table in systems.items()
+    }
+    for dataset, table in datasets.items():
+        command = OptionValue(table.text("command", required=True), table.at("command"), "dataset")
+        dataset_options, vary = (
+            {**shared, **_options(table, "dataset", _DATASET)},
+            _tried(table.child("vary"), "dataset"),
+        )
+        meeting = table.texts("systems", systems, "system")
+        for system, node in systems.items():
+            inner = node.child("on").child(dataset)
+            cell_options = _options(inner, "cell")
+            if dataset not in datasets_of_system[system] or system not in meeting:
+                if inner.content:
+                    raise BadInput(
+                        f"{inner.at()}: {system!r} is not evaluated on {dataset!r}; evaluate it "
+                        "there, or drop this table."
+                    )
+                continue
+            # Of a table every combination is a cell; a list is an option of one.
+            sweep = (
+                _tried(node.child(_SWEEP), "system")
+                if isinstance(node.content.get(_SWEEP), dict)
+                else {}
+            )
+            options = {
+                **dataset_options,
+                **_options(node, "system", (*_SYSTEM, *([_SWEEP] if sweep else []))),
+                **cell_options,
+            }
+            first = Cell(
+                dataset, system, system, command, options, node.text("call"), where=node.at()
+            )
+            yield from _variants(
+                first, {**parameters, **_tried(node.child("parameters"), "system")}, vary, sweep
+            )
+
+
+_Tried = Mapping[str, list[OptionValue]]
+
+
+def _variants(cell: Cell, parameters: _Tried, vary: _Tried, sweep: _Tried) -> Iterator[Cell]:
+    """A cell for every combination of values; those of options move fastest, then those of a
+    sweep.
+    """
+    shared_name = next((name for name in parameters if name in vary or name in cell.options), None)
+    shared_name = shared_name or next(
+        (name for name in sweep if name in parameters or name in vary), None
+    )
+    if shared_name is not None:
+        where = {**parameters, **sweep}[shared_name][0].where
+        raise BadInput(
+            f"{where}: {shared_name!r} is an option of {cell.dataset!r} as well; rename the "
+            "parameter."
+        )
+    values_by_name = {**parameters, **vary, **sweep}
+    varying = tuple(name for name, values in values_by_name.items() if len(values) > 1)
+    if not cell.call:
+        _check_holes(cell, parameters)
+    for combination in product(*values_by_name.values()):
+        values = dict(zip(values_by_name, combination, strict=True))
+        cell_parameters: dict[str, Any] = {name: values[name].value for name in parameters}
+        system = " ".join(
+            [cell.entry, *(f"{name}={written(values[name].value)}" for name in varying)]
+        )
+        names = {
+            "dataset": cell.dataset,
+            "system": cell.entry,
+            **{name: written(value) for name, value in cell_parameters.items()},
+        }
+        options = {**cell.options, **{name: values[name] for name in vary}}
+        if sweep:
+            pairs = [f"{name}={written(values[name].value)}" for name in sweep]
+            options[_SWEEP] = next(iter(sweep.values()))[0]._replace(value=pairs)
+        filled = {
+            name: option._replace(value=_filled(option.value, names))
+            for name, option in options.items()
+        }
+        yield Cell(
+            cell.dataset,
+            system,
+            cell.entry,
+            cell.command,
+            filled,
+            cell.call,
+            cell_parameters,
+            tuple(vary),
+            varying,
+            cell.where,
+        )
+
+
+def _filled(value: Any, names: Mapping[str, str]) -> Any:
+    """The value with the names in place of `{dataset}`, `{system}` and `{parameter}`; other braces
+    are the command's own.
+    """
+    if isinstance(value, list):
+        return [_filled(single_value, names) for single_value in value]
+    return (
+        _HOLE.sub(lambda hole: names.get(hole[1], hole[0]), value)
+        if isinstance(value, str)
+        else value
+    )
+
+
+def _check_holes(cell: Cell, parameters: Mapping[str, list[OptionValue]]) -> None:
+    """Raises BadInput for a parameter that no option holds: cells of the same files would look
+    different.
+    """
+    values = [
+        (option, json.dumps(option.value, ensure_ascii=False)) for option in cell.options.values()
+    ]
+    holes = {hole: option.where for option, text in values for hole in _HOLE.findall(text)}
+    unknown = next(
+        (hole for hole in holes if parameters and hole not in (*parameters, "dataset", "system")),
+        None,
+    )
+    if unknown is not None:
+        raise BadInput(
+            f"{holes[unknown]}: unknown parameter {unknown!r}; {suggest(unknown, parameters)}"
+        )
+    unused = next((name for name in parameters if name not in holes), None)
+    if unused is not None:
+        raise BadInput(
+            f"{parameters[unused][0].where}: no option of {cell.name} holds {{{unused}}}; put it "
+            "in, or drop the parameter."
+        )
+
+
+class CellKind(Protocol):
+    """How the cells of a plan are evaluated; plain, since it is sent to processes."""
+
+    def evaluate(
+        self, cells: Sequence[Any], progress: Callable[[str, int, int], None] | None, /
+    ) -> Iterator[str]:
+        """Evaluates planned cells of a group and writes their records; yields the error of each, ""
+        where there is none.
+
+        An exception ends the whole run.
+        """
+        ...
+
+
+def toml_key(name: str) -> str:
+    """A key of TOML, quoted where it needs to be."""
+    if name.isascii() and name.replace("-", "").replace("_", "").isalnum():
+        return name
+    # JSON leaves one control character as it is, which TOML does not allow.
+    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,562 @@
+"""Results of an experiment file: every changed cell is evaluated by its command, and all are set
+side by side.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import chdir
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+from rankwell import __version__
+from rankwell.comparison.bench import (
+    RESULTS_VERSION,
+    CellResult,
+    PlannedCell,
+    evaluate_cells,
+    key_of,
+    notes_of,
+    read_record,
+    results_of,
+)
+from rankwell.comparison.bench.files import Experiment, read_experiment
+from rankwell.comparison.bench.planning import CommandCells, plan_cells
+from rankwell.comparison.bench.tables import (
+    TableChoices,
+    make_tables,
+    notes_of_cells,
+    requested_measures,
+    side_by_side,
+    values_shown,
+)
+from rankwell.comparison.data import ComparisonOptions
+from rankwell.comparison.parts.cells import PlacedCells, evaluate_in_parts
+from rankwell.data.options import (
+    Doc,
+    MeasureNames,
+    Option,
+    may_overwrite,
+    takes_options,
+    with_options,
+)
+from rankwell.data.registry import suggest
+from rankwell.data.tables import Values
+from rankwell.errors import BadInput, BadUsage, RankwellError, UnknownName, flag, printable
+from rankwell.io.result_folder import digest_of, read_manifest
+from rankwell.reporting import PLAIN, Row, Terminal
+from rankwell.reporting.drafts import (
+    drafting,
+    holding,
+    publish,
+    refuse_foreign,
+    refuse_other_result,
+    refuse_unclaimed,
+)
+from rankwell.reporting.notebook.display import Displayable, system_tables
+from rankwell.reporting.options import JobsOption, Progress
+from rankwell.reporting.page import NAME as PAGE
+from rankwell.reporting.system_formats import link_to, render_system_tables
+from rankwell.reporting.system_table import (
+    SystemFigure,
+    SystemTable,
+    TableFormat,
+    long_rows,
+    shared_rules,
+)
+from rankwell.runtime.executors import find_executor
+from rankwell.runtime.parts.options import (
+    GpusOption,
+    PartOptions,
+    PartOutcome,
+    PartTimeoutOption,
+    WorkOption,
+)
+from rankwell.store import refuse_blocked, refuse_file_name, write_text
+
+_SUFFIXES: dict[TableFormat, str] = {
+    "table": "txt",
+    "md": "md",
+    "latex": "tex",
+    "html": "html",
+    "csv": "csv",
+    "json": "json",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BenchResults(Displayable):
+    """The outcome of the cells of an experiment file. system_tables: one for every figure. folder:
+    of all results.
+
+    comparison_notes, cell_notes: on the tables, and on the results behind them. As of other results
+    there are data frames and charts of it: a system is a run, and `dataset` a further column.
+    """
+
+    experiment: Experiment
+    folder: Path
+    cells: tuple[CellResult, ...]
+    system_tables: tuple[SystemTable, ...]
+    shown: TableChoices
+    comparison_notes: tuple[str, ...]
+    cell_notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return (
+            f"<BenchResults in {printable(str(self.folder))}: {self.status}; read .summary, "
+            ".system_tables, .cells and .notes>"
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """All notes, each once."""
+        return tuple(dict.fromkeys((*self.comparison_notes, *self.cell_notes)))
+
+    @property
+    def failed(self) -> tuple[CellResult, ...]:
+        """The cells that could not be evaluated, each with its error."""
+        return tuple(cell for cell in self.cells if cell.status == "failed")
+
+    @property
+    def status(self) -> str:
+        """The numbers of cells that were evaluated, failed and left, in words."""
+        counts = {
+            status: sum(cell.status == status for cell in self.cells)
+            for status in ("done", "failed", "to do")
+        }
+        parts = [f"{counts['done']} of {len(self.cells)} cells evaluated"]
+        parts += [f"{counts['failed']} failed"] if counts["failed"] else []
+        parts += [f"{counts['to do']} left for another call"] if counts["to do"] else []
+        return ", ".join(parts)
+
+    @cached_property
+    def summary(self) -> list[Row]:
+        """One row per figure, data set and system, in the columns of table.csv; a figure that is
+        not there has a `gap`.
+        """
+        return [row for table in self.system_tables for row in long_rows(table)]
+
+    @property
+    def values(self) -> tuple[Values, ...]:
+        """The values of single queries behind them, as the folders of the cells hold them."""
+        return tuple(values for values, _ in self._values)
+
+    @property
+    def query_attributes(self) -> tuple[Mapping[str, Any], ...]:
+        """The data set of each element of `values`."""
+        return tuple(fact for _, fact in self._values)
+
+    @property
+    def interval_notes(self) -> tuple[str, ...]:
+        """None: `gap` and n say what is undefined."""
+        return ()
+
+    def describe(self) -> dict[str, Any]:
+        """The rules that stand below the tables."""
+        return {**shared_rules(self.system_tables), "version": __version__}
+
+    def render(self, format: TableFormat = "table", *, terminal: Terminal = PLAIN) -> str:
+        """The tables as text in one of the formats; rows of csv, tsv, json and jsonl have full
+        precision.
+        """
+        if format not in ("table", "md", "latex", "html"):
+            return render_system_tables(self.system_tables, format, notes=self.notes)
+        tables = self._laid_out
+        title = self.experiment.title if len(tables) == len(self.system_tables) else ""
+        # Each table of LaTeX repeats its notes, so that it has those on itself alone.
+        notes = self.comparison_notes if format == "latex" else self.notes
+        return render_system_tables(tables, format, notes=notes, title=title, terminal=terminal)
+
+    def _repr_html_(self) -> str:
+        return system_tables(self._laid_out, self.notes)
+
+    @property
+    def _laid_out(self) -> Sequence[SystemTable]:
+        """The tables as people read them: apart, or all measures as columns of one; they link to
+        the reports of their cells.
+        """
+        titles = self.experiment.titles
+        links = {
+            (
+                titles["system", cell.plan.cell.system],
+                titles["dataset", cell.plan.cell.dataset],
+            ): link_to(page, self.folder)
+            for cell in self.cells
+            if (page := cell.plan.folder / PAGE).is_file()
+        }
+        tables = [replace(table, links=links) for table in self.system_tables]
+        layout_choice = self.shown.side_by_side
+        wide = (
+            all(len(table.datasets) == 1 for table in self.system_tables)
+            if layout_choice is None
+            else layout_choice
+        )
+        return [side_by_side(tables, self.experiment.title)] if wide and len(tables) > 1 else tables
+
+    @cached_property
+    def _values(self) -> list[tuple[Values, dict[str, str]]]:
+        with chdir(self.folder):
+            return values_shown(self.experiment, self.cells, self.shown)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchOptions:
+    """The cells that are evaluated, and the contents of the tables."""
+
+    measures: Annotated[
+        MeasureNames,
+        Doc(
+            "Measures of the tables, by label or exact name; repeat it for more. By "
+            "default those of each data set, else its first."
+        ),
+    ] = None
+    baseline: Annotated[
+        str | None,
+        Doc("The system that all others are tested against; by default all pairs are tested."),
+    ] = None
+    mean: Annotated[bool | None, Doc("A column with the mean over data sets.")] = None
+    intervals: Annotated[bool | None, Doc("The 95 % intervals beside the figures.")] = None
+    side_by_side: Annotated[
+        bool | None,
+        Doc(
+            "All measures as columns of one table; by default where no measure is shown "
+            "of two data sets, else a table for each."
+        ),
+    ] = None
+    only: Annotated[
+        Sequence[str],
+        Option(kind=list[str]),
+        Doc(
+            'Evaluate only cells that fit a pattern of DATASET/SYSTEM, as "scifact/*"; '
+            "repeat it for more. Others are left as they are."
+        ),
+    ] = ()
+    force: Annotated[bool, Doc("Evaluate unchanged cells as well.")] = False
+    pages: Annotated[
+        bool,
+        Doc(
+            "Write the page of each finished cell that has none, as `rankwell report` "
+            "does; table.html links to them."
+        ),
+    ] = False
+    jobs: Annotated[
+        JobsOption,
+        Doc(
+            "Processes that evaluate cells at the same time; the processors are divided among them."
+        ),
+    ] = 1
+    executor: Annotated[
+        str | None,
+        Doc(
+            "What evaluates the cells, as parts: here, processes:N, ray, ray:HOST:PORT, "
+            "or array, which prints what to submit."
+        ),
+    ] = None
+    work: WorkOption = None
+    memory: Annotated[
+        str | None,
+        Doc("Memory that Ray or a cluster gives each part, such as 500M or 8G; 2G by default."),
+    ] = None
+    gpus: GpusOption = None
+    part_timeout: PartTimeoutOption = None
+
+    @property
+    def parts(self) -> PartOptions | None:
+        """The choices of parts; None where cells are not evaluated as parts. Raises BadUsage with
+        more than one job.
+        """
+        part_options = PartOptions(
+            executor=self.executor,
+            work=self.work,
+            memory=self.memory,
+            gpus=self.gpus,
+            part_timeout=self.part_timeout,
+        )
+        if not part_options.is_used:
+            return None
+        if self.jobs != 1:
+            raise BadUsage(
+                f"{flag('--jobs')} is for one process that starts others; with parts, write "
+                f"{flag('--executor')} processes:N."
+            )
+        find_executor(self.executor or "here")
+        return part_options
+
+
+@takes_options(BenchOptions)
+def bench(
+    file: str | Path,
+    output: str | Path | None = None,
+    *,
+    options: BenchOptions,
+    progress: Progress = None,
+) -> BenchResults:
+    """Evaluates every cell of an experiment file that has changed, and sets all of them side by
+    side.
+
+    output: folder of the results (`DATASET/SYSTEM/`), the tables and `bench.json`; by default
+    `NAME-results` beside NAME.toml. options: the fields of `BenchOptions`, as keywords or as one;
+    those of the tables replace the settings of the file, see docs/benches.md. Results are the same
+    for any number of jobs.
+    A cell is evaluated again when the content of its inputs, its options or `RESULTS_VERSION`
+    changed, or when its results are not those that were written; code of callables and pictures
+    that a table lists are not looked at. Cells that fail are in `failed`.
+    While it runs, the working directory of the process is the file's folder. executor, work: as in
+    docs/scale.md.
+    Raises BadInput, BadUsage and UnknownName for a file that cannot be understood, before anything
+    is evaluated, and Unfinished with `executor="array"` while parts are missing; the message has
+    what to submit.
+    """
+    outcome = evaluate_bench(file, output, options, progress)
+    return outcome.finished() if isinstance(outcome, PartOutcome) else outcome
+
+
+def evaluate_bench(
+    file: str | Path, output: str | Path | None, options: BenchOptions, progress: Progress = None
+) -> BenchResults | PartOutcome:
+    """The outcome of `bench`, or what to submit to a cluster where it has not evaluated all
+    cells.
+    """
+    experiment, folder = _read(file, output)
+    table_choices = _table_choices(experiment, options)
+    parts = options.parts
+    with holding(folder):
+        _refuse_output(experiment, folder)
+        with chdir(experiment.folder):
+            plans = plan_cells(
+                experiment, folder, only=options.only, force=options.force, progress=progress
+            )
+
+        def _finish(kind: CommandCells) -> BenchResults:
+            with chdir(experiment.folder):
+                done = tuple(
+                    evaluate_cells(
+                        kind, plans, jobs=options.jobs, pages=options.pages, progress=progress
+                    )
+                )
+            result = _results(experiment, folder, done, table_choices)
+            if isinstance(kind, PlacedCells):
+                kind.forget_failed()
+            return result
+
+        if parts is None or not any(plan.why and plan.is_selected for plan in plans):
+            return _finish(CommandCells())
+        choices = {"only": list(options.only), "force": options.force}
+        outcome = evaluate_in_parts(file, plans, choices, parts, progress, _finish)
+    return outcome if outcome.result is None else outcome.result
+
+
+def _results(
+    experiment: Experiment, folder: Path, done: tuple[CellResult, ...], table_choices: TableChoices
+) -> BenchResults:
+    """The results of cells, with their tables, which are written."""
+    key = _tables_key(experiment, done, table_choices)
+    try:
+        # The tables of an earlier call with the same results and choices.
+        stored_tables: Mapping[str, Any] = read_record(folder / "bench.json")["shown"]
+        tables_and_notes = (
+            (tuple(map(_table, stored_tables["tables"])), tuple(stored_tables["notes"]))
+            if stored_tables["made_of"] == key
+            else None
+        )
+    except (ValueError, KeyError, TypeError):
+        tables_and_notes = None
+    if tables_and_notes is None:
+        with chdir(folder):
+            tables_and_notes = make_tables(experiment, done, table_choices)
+    result = BenchResults(
+        experiment,
+        folder,
+        done,
+        tables_and_notes[0],
+        table_choices,
+        tables_and_notes[1],
+        tuple(notes_of_cells(done)),
+    )
+    _write(result, key)
+    return result
+
+
+def to_do(
+    file: str | Path,
+    output: str | Path | None = None,
+    *,
+    only: Sequence[str] = (),
+    force: bool = False,
+) -> list[PlannedCell]:
+    """Every cell of an experiment file with the reasons to evaluate it; evaluates nothing. See
+    `bench`.
+    """
+    experiment, folder = _read(file, output)
+    with chdir(experiment.folder):
+        return plan_cells(experiment, folder, only=only, force=force)
+
+
+def check_output(file: str | Path, output: str | Path | None) -> None:
+    """Raises BadUsage where the results of an experiment file would replace files of the user's."""
+    _refuse_output(*_read(file, output))
+
+
+def _refuse_output(experiment: Experiment, folder: Path) -> None:
+    refuse_unclaimed(folder)
+    manifest = read_manifest(folder)
+    if (
+        manifest is not None
+        and not may_overwrite()
+        and _BENCH in manifest.content.get("inputs", {})
+    ):
+        refuse_other_result(
+            folder, manifest.content, {"inputs": {_BENCH: {"file": Path(experiment.file).name}}}
+        )
+    refuse_foreign(folder, [f"table.{suffix}" for suffix in _SUFFIXES.values()])
+
+
+def _read(file: str | Path, output: str | Path | None) -> tuple[Experiment, Path]:
+    experiment = read_experiment(file)
+    folder = (
+        experiment.folder / f"{experiment.stem}-results" if output is None else Path(output)
+    ).absolute()
+    refuse_file_name(folder)
+    refuse_blocked(folder, folder=True)
+    return experiment, folder
+
+
+def _table_choices(experiment: Experiment, options: BenchOptions) -> TableChoices:
+    """The choices of the file, replaced by those of the options. Raises BadInput for an unknown
+    test or level.
+    """
+    try:
+        tests = with_options(ComparisonOptions(), experiment.comparison)
+    except RankwellError as error:
+        raise BadInput(f"{experiment.file}: comparison: {error}") from error
+    requested_names = [options.measures] if isinstance(options.measures, str) else options.measures
+    names = ("baseline", "mean", "intervals", "side_by_side")
+    stated_choices = {
+        name: getattr(options, name) for name in names if getattr(options, name) is not None
+    }
+    measures = requested_measures(
+        experiment.table.get("measures", ()) if requested_names is None else requested_names
+    )
+    table_choices = replace(
+        TableChoices(tests=tests), **{**experiment.table, **stated_choices, "measures": measures}
+    )
+    if table_choices.baseline and table_choices.baseline not in experiment.systems:
+        raise UnknownName(
+            f"{experiment.file}: unknown system {table_choices.baseline!r}; "
+            f"{suggest(table_choices.baseline, experiment.systems)}"
+        )
+    return table_choices
+
+
+def _write(result: BenchResults, key: str) -> None:
+    """Writes the tables and the recipes of all cells: no times and no places, so that the same file
+    gives the same bytes.
+    """
+    with drafting(result.folder) as draft:
+        paths = [draft / f"table.{suffix}" for suffix in _SUFFIXES.values()]
+        for kind, path in zip(_SUFFIXES, paths, strict=True):
+            # A terminal has the notes on standard error.
+            below = (
+                "".join(f"\n{printable(note)}\n" for note in result.notes)
+                if kind == "table"
+                else ""
+            )
+            write_text(path, result.render(kind) + below)
+        files = {path.name: digest_of(path) for path in paths}
+        inputs = {_BENCH: {"file": Path(result.experiment.file).name}}
+        publish(
+            result.folder, {"schema_version": 1, "inputs": inputs, "version": __version__}, paths
+        )
+    cells: dict[str, dict[str, Any]] = {}
+    for cell in result.cells:
+        # Whether a cell was evaluated now or before does not decide its content.
+        status = "done" if cell.has_results else cell.status
+        details = (
+            {"error": cell.error}
+            if cell.error
+            else {"notes": notes_of(cell.plan.folder)}
+            if cell.has_results
+            else {}
+        )
+        cells[cell.plan.cell.name] = {"status": status, **details, **cell.plan.recipe}
+    tables_record = {
+        "made_of": key,
+        "notes": list(result.comparison_notes),
+        "tables": [
+            {
+                **{name: getattr(table, name) for name in _PLAIN},
+                "figures": [cell._asdict() for cell in table.cells],
+            }
+            for table in result.system_tables
+        ],
+    }
+    content = {
+        "schema_version": _RECORD_VERSION,
+        "version": __version__,
+        "bench": result.experiment.digest,
+        "cells": cells,
+        "files": files,
+        "shown": tables_record,
+    }
+    write_text(
+        result.folder / "bench.json", json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    )
+
+
+_RECORD_VERSION = 2
+_BENCH = "bench"
+_PLAIN = ("measure", "label", "rules", "better", "systems", "name")
+
+
+def _tables_key(
+    experiment: Experiment, cells: Sequence[CellResult], table_choices: TableChoices
+) -> str:
+    """The same for the same results, names and choices of what is shown."""
+    results = [
+        [
+            cell.plan.cell.name,
+            results_of(cell.plan.folder) if cell.has_results else [cell.status, cell.error],
+        ]
+        for cell in cells
+    ]
+    has_measures = ["measure" in cell.plan.recipe["options"] for cell in cells]
+    titles = [[*key, title] for key, title in experiment.titles.items()]
+    choices = asdict(table_choices)
+    tests = choices.pop("tests")
+    choices |= {
+        name: tests[name] for name in ("test", "family", "correction", "level", "resamples", "seed")
+    }
+    return "sha256:" + key_of(
+        [_RECORD_VERSION, RESULTS_VERSION, results, has_measures, titles, choices]
+    )
+
+
+def _table(stored_table: Mapping[str, Any]) -> SystemTable:
+    """A kept table. Raises KeyError and TypeError where it is not one."""
+    entries = [
+        SystemFigure(**cell)._replace(better_than=tuple(cell["better_than"]))
+        for cell in stored_table["figures"]
+    ]
+    kinds: dict[str, Any] = {**get_type_hints(SystemFigure), "better_than": tuple}
+    texts = [
+        stored_table["measure"],
+        stored_table["label"],
+        stored_table["name"],
+        *stored_table["systems"],
+        *chain(*(figure.better_than for figure in entries)),
+    ]
+    if (
+        not all(
+            isinstance(getattr(figure, name), kind)
+            for figure in entries
+            for name, kind in kinds.items()
+        )
+        or not all(isinstance(text, str) for text in texts)
+        or not (
+            isinstance(stored_table["rules"], dict) and isinstance(stored_table["better"], dict)
+        )
+    ):
+        raise TypeError(stored_table["name"])
+    return SystemTable(**{name: stored_table[name] for name in _PLAIN}, cells=entries, costs=None)

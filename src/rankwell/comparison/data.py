@@ -1,0 +1,190 @@
+"""The options of a comparison, what it is about, and what it gives."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, NamedTuple
+
+from rankwell.data.options import Doc, MeasureNames
+from rankwell.data.registry import Better, suggest
+from rankwell.errors import BadInput, BadUsage, UnknownName, flag
+from rankwell.evaluation.bounds import UnjudgedItems
+from rankwell.evaluation.results import ResultData
+from rankwell.stats import Intervals, check_level
+from rankwell.store import Source
+
+Test = Literal["randomisation", "t", "wilcoxon", "sign", "bootstrap"]
+Correction = Literal["holm", "bh", "max-t", "tukey", "none"]
+TestFamily = Literal["primary", "all"]
+Row = dict[str, Any]
+RowAttributes = Mapping[str, Any]
+"""Columns that distinguish values of one measure (`direction`)."""
+
+
+class Pair(NamedTuple):
+    """Two runs: the values of the first less those of the second."""
+
+    run: str
+    against: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonOptions:
+    """The choices of a comparison. Raises BadUsage for choices that exclude each other, and for
+    numbers out of range.
+    """
+
+    baseline: Annotated[
+        str | None,
+        Doc(
+            "The run that all others are compared with; by default the first of two, and "
+            "all pairs of more."
+        ),
+    ] = None
+    measures: Annotated[
+        MeasureNames,
+        Doc(
+            "Only this measure; repeat it for more. The first is the primary one, which "
+            "the verdicts are about."
+        ),
+    ] = None
+    test: Annotated[
+        Test,
+        Doc(
+            "Sign flips at random (exact for few queries), Student's t, Wilcoxon's signed "
+            "ranks, the sign test, or the studentised bootstrap; all two-sided."
+        ),
+    ] = "randomisation"
+    family: Annotated[
+        TestFamily,
+        Doc(
+            "The tests that are corrected together: those of all pairs by one measure, "
+            "where measures other than the primary one are secondary; or those of all "
+            "pairs by all measures."
+        ),
+    ] = "primary"
+    correction: Annotated[
+        Correction,
+        Doc(
+            "For several tests: Holm, Benjamini and Hochberg's false discovery rate, the "
+            "largest t under shared sign flips, Tukey's HSD by randomisation over all "
+            "systems of each measure, or none."
+        ),
+    ] = "holm"
+    intervals: Annotated[
+        Intervals,
+        Doc(
+            "Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at "
+            "least as wide as Student's t; for differences of 0/1 values Bonett and "
+            "Price's), `bootstrap` (percentiles), Student's `t`, or none."
+        ),
+    ] = "bootstrap-t"
+    level: Annotated[
+        float, Doc("Level of the two-sided intervals; tests are at 1 minus this level.")
+    ] = 0.95
+    power: Annotated[
+        float,
+        Doc(
+            "Probability that a test finds a difference of the size that is reported as detectable."
+        ),
+    ] = 0.8
+    resamples: Annotated[
+        int, Doc("Number of resamples of the bootstrap, and of tests that draw.")
+    ] = 10_000
+    seed: Annotated[int, Doc("Seed of everything that is drawn.")] = 0
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+        if not self.alpha < self.power < 1:
+            raise BadUsage(
+                f"the power is {self.power}; expected a number between {self.alpha:g} and 1, "
+                "such as 0.8."
+            )
+        if self.resamples < 1 or self.seed < 0:
+            raise BadUsage(
+                f"resamples={self.resamples}, seed={self.seed}: expected a positive integer "
+                "and a non-negative one."
+            )
+        if self.correction == "max-t" and self.test != "randomisation":
+            raise BadUsage(
+                f"max-T comes from sign flips; choose {flag('--test', 'randomisation')}, or "
+                f"holm or bh for the {self.test} test."
+            )
+
+    def check_clusters(self) -> None:
+        """Raises BadUsage for a test that takes queries for independent."""
+        if self.test in ("wilcoxon", "sign") or self.correction == "tukey":
+            test_name = "Tukey's test" if self.correction == "tukey" else f"the {self.test} test"
+            raise BadUsage(
+                f"{test_name} takes queries for independent; with clusters choose randomisation, t "
+                "or bootstrap, with holm."
+            )
+
+    @property
+    def alpha(self) -> float:
+        """The level of the tests."""
+        return round(1 - self.level, 12)
+
+
+class Attribute(NamedTuple):
+    """An attribute of queries, such as their type: query -> text. A query that is not in it has
+    none.
+    """
+
+    name: str
+    of: Mapping[str, str]
+
+
+def attribute_named(
+    name: str | None, attributes: Mapping[str, Mapping[str, str]], advice: str
+) -> Attribute | None:
+    """An attribute of the queries, None for none. Raises UnknownName; BadInput with the advice
+    where they have none at all.
+    """
+    if name is None:
+        return None
+    if not attributes:
+        raise BadInput(f"the queries have no attributes to take {name!r} from; {advice}.")
+    if name not in attributes:
+        raise UnknownName(f"no query has a column {name!r}; {suggest(name, attributes)}")
+    return Attribute(name, attributes[name])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """The origin of values, for the rules and the folder of a comparison; see `Results`. better:
+    the better directions.
+
+    unjudged: the unjudged items among the first of each query, read when they are needed; None
+    where they are not known.
+    """
+
+    rules: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    notes: Sequence[str] = ()
+    sources: Mapping[str, Source] = field(default_factory=dict[str, Source])
+    details: Mapping[str, Sequence[Any]] | None = None
+    items: Mapping[str, Sequence[Any]] | None = None
+    queries: Mapping[str, Sequence[Any]] | None = None
+    better: Mapping[str, Better] = field(default_factory=dict[str, Better])
+    protocol: str = "runs"
+    unjudged: Callable[[], UnjudgedItems | None] = lambda: None
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ComparisonData(ResultData):
+    """A comparison of systems.
+
+    method: the options that it was made with. baseline: the run that all others are compared with,
+    None where there are several. differences: a row per measure and pair. verdicts: sentences.
+    groups: the differences in each group of queries. systems, orders, borda, mean_ranks: the order
+    of three systems or more.
+    """
+
+    method: ComparisonOptions
+    baseline: str | None
+    differences: tuple[Row, ...]
+    verdicts: tuple[str, ...]
+    groups: tuple[Row, ...]
+    systems: tuple[Row, ...]
+    orders: tuple[Row, ...]
+    borda: tuple[Row, ...]
+    mean_ranks: tuple[Row, ...]

@@ -1,0 +1,392 @@
+"""Pages of results: what is on the page of one folder or several, and the pages of many folders
+that lack theirs.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rankwell.comparison.data import ComparisonData, ComparisonOptions
+from rankwell.comparison.folders import Gathered, NamedFolders, from_folders, run_names, split_name
+from rankwell.comparison.pairwise import compare_values
+from rankwell.data.options import may_overwrite
+from rankwell.errors import BadUsage, NothingToEvaluate, flag
+from rankwell.io.formats import read_texts, refuse_foreign_texts
+from rankwell.io.result_folder import (
+    digest_of,
+    is_result_folder,
+    read_further,
+    read_manifest,
+    read_results,
+    read_summary,
+)
+from rankwell.reporting import Row
+from rankwell.reporting.charts import difference_label
+from rankwell.reporting.drafts import holding
+from rankwell.reporting.options import Progress
+from rankwell.reporting.page import NAME, PageFolder, PageSource
+from rankwell.reporting.page.document import write_page
+from rankwell.vectors.media.item_pictures import ItemPictures
+
+_MOST_NAMED = 3
+_MOST_PAIRED = 5
+
+
+def write_report(
+    places: Sequence[str | Path],
+    target: Path,
+    *,
+    documents: str | Mapping[str, str] | None = None,
+    query_texts: str | Mapping[str, str] | None = None,
+    thumbnails: str | None = None,
+    title: str | None = None,
+    seed: int = 0,
+) -> tuple[list[Path], list[str]]:
+    """Writes the page of the folders, and returns the paths of its files and notes.
+
+    Raises BadInput where the query texts are of other queries, as where two files were exchanged.
+    """
+    with holding(target.parent) if is_result_folder(target.parent) else nullcontext():
+        named_folders, page_files = (
+            [split_name(str(path)) for path in places],
+            (target.name, f"{target.stem}_data/"),
+        )
+        page_folder = target.parent.resolve()
+        folders = [
+            (
+                name,
+                read_results(
+                    path, replaced=page_files if Path(path).resolve() == page_folder else ()
+                ),
+            )
+            for name, path in named_folders
+        ]
+        texts = read_texts(documents).texts if isinstance(documents, str) else documents or {}
+        pictures = None if thumbnails is None else ItemPictures(thumbnails)
+        source = page_source(folders, texts=texts, pictures=pictures, title=title, seed=seed)
+        if query_texts is not None:
+            source = replace(source, query_texts=_texts_of_queries(query_texts, source))
+        written = write_page(target, source)
+        notes = [] if pictures is None else pictures.notes
+        if len(written) > 1:
+            notes = [
+                f"its lists are in {len(written) - 1} files in {written[1].parent}/; keep "
+                "them with the page",
+                *notes,
+            ]
+        return written, notes
+
+
+def _texts_of_queries(
+    query_texts: str | Mapping[str, str], source: PageSource
+) -> dict[str, list[Any]]:
+    """The texts of the page's queries and their attributes, in columns."""
+    text_table = read_texts(query_texts)
+    queries = {query for values in source.values for query in values.queries}
+    refuse_foreign_texts(text_table, queries, query_texts, "queries")
+    rows = [(query, text) for query, text in text_table.texts.items() if query in queries]
+    attributes = dict.fromkeys(name for query, _ in rows for name in text_table.attributes[query])
+    columns = {
+        name: [text_table.attributes[query].get(name) for query, _ in rows] for name in attributes
+    }
+    return {**columns, "query": [query for query, _ in rows], "text": [text for _, text in rows]}
+
+
+def write_missing_pages(folders: Iterable[Path], progress: Progress = None) -> None:
+    """Writes the page of each folder of results that has none, as `rankwell report FOLDER` does.
+    Raises as `refuse_pages`.
+    """
+    lacking = [folder for folder in dict.fromkeys(folders) if not _has_page(folder)]
+    refuse_pages(lacking)
+    for n_done, folder in enumerate(lacking):
+        if progress is not None:
+            progress("pages", n_done, len(lacking))
+        write_report([folder], folder / NAME)
+    if progress is not None and lacking:
+        progress("pages", len(lacking), len(lacking))
+
+
+def refuse_pages(folders: Iterable[Path]) -> None:
+    """Raises BadUsage, except with `--overwrite`, for a file in the place of a page that is not as
+    rankwell wrote it there.
+    """
+    for folder in folders if not may_overwrite() else ():
+        page = folder / NAME
+        if page.exists() and digest_of(page) not in [
+            state.get(NAME) for state in _manifest_files(folder)
+        ]:
+            raise BadUsage(
+                f"{page} was not written by rankwell, or was changed since; move it to another "
+                f"place, or {flag('--overwrite', True)}."
+            )
+
+
+def _has_page(folder: Path) -> bool:
+    """Whether a folder has its page with all lists beside it, as they were written."""
+    files, data_prefix = _manifest_files(folder)[0], f"{Path(NAME).stem}_data/"
+    page_files = [name for name in files if name == NAME or name.startswith(data_prefix)]
+    return NAME in page_files and all(
+        (folder / name).is_file() and digest_of(folder / name) == files[name] for name in page_files
+    )
+
+
+def _manifest_files(folder: Path) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """The files that a folder's manifest lists with their digests, and those that were written
+    before a process was killed.
+    """
+    manifest = read_manifest(folder) if is_result_folder(folder) else None
+    return ({}, {}) if manifest is None else (manifest.files, manifest.written)
+
+
+class _PageFindings(NamedTuple):
+    """The findings about all runs of a page. rows: of the summary and of differences. notes: in
+    order, some perhaps repeated.
+    """
+
+    rows: Sequence[Row]
+    verdicts: Sequence[str]
+    groups: Sequence[Row]
+    systems: Sequence[Row]
+    rules: Mapping[str, Any]
+    notes: Sequence[str]
+
+
+def page_source(
+    folders: NamedFolders,
+    *,
+    texts: Mapping[str, str] | None = None,
+    pictures: ItemPictures | None = None,
+    title: str | None = None,
+    seed: int = 0,
+) -> PageSource:
+    """The source of the page: a folder as it was written, with its comparison where it has one,
+    else a new comparison.
+    """
+    gathered = from_folders(folders, details=False)
+    names, runs = run_names(folders), gathered.runs
+    title_names = runs[:_MOST_NAMED] + (
+        [f"{len(runs) - _MOST_NAMED} more"] if len(runs) > _MOST_NAMED else []
+    )
+    stored_by_folder = [read_further(folder) for _, folder in folders]
+    stored = stored_by_folder[0] if len(folders) == 1 else {}
+    findings = _stored_findings(folders, names, stored_by_folder, gathered)
+    if not findings.verdicts and len(runs) > 1 and not _is_swept(stored_by_folder):
+        findings = _compared_findings(findings, gathered, seed)
+    return PageSource(
+        title=title or " and ".join(filter(None, (", ".join(title_names[:-1]), title_names[-1]))),
+        protocol=gathered.origin.protocol,
+        values=gathered.values,
+        row_attributes=gathered.row_attributes,
+        rows=findings.rows,
+        folders=[
+            PageFolder(folder.place, renamed, attributes)
+            for (_, folder), renamed, attributes in zip(
+                folders, names, gathered.renamed, strict=True
+            )
+        ],
+        verdicts=findings.verdicts,
+        pair=_pair(findings.rows, findings.systems, findings.verdicts)
+        or _stored_pair(stored, runs),
+        failures=stored.get("failures", ()),
+        groups=findings.groups,
+        settings=_renamed(stored_by_folder, names, "parameters"),
+        unanswered=_renamed(stored_by_folder, names, "unanswered"),
+        notes=list(dict.fromkeys(findings.notes)),
+        rules=findings.rules,
+        inputs={
+            name: digest
+            for _, folder in reversed(folders)
+            for name, digest in folder.inputs.items()
+        },
+        better=gathered.origin.better,
+        texts=texts or {},
+        pictures=pictures,
+        seed=seed,
+    )
+
+
+def _is_swept(stored_by_folder: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a folder has settings of one engine, which are compared where they were measured."""
+    return any(len(stored.get("parameters", ())) > 1 for stored in stored_by_folder)
+
+
+def _stored_findings(
+    folders: NamedFolders,
+    names: Sequence[Mapping[str, str]],
+    stored_by_folder: Sequence[Mapping[str, Any]],
+    gathered: Gathered,
+) -> _PageFindings:
+    """The findings that the folders hold, with the names of their runs on the page; of several,
+    verdicts on settings alone.
+    """
+    summaries = [
+        (row, renamed)
+        for (_, folder), renamed in zip(folders, names, strict=True)
+        for row in read_summary(folder)
+    ]
+    run_columns = ("run", "against")
+    rows = [
+        {**row, **{key: new_names.get(row[key], row[key]) for key in run_columns if row.get(key)}}
+        for row, new_names in summaries
+    ]
+    if len(folders) == 1:
+        (stored,), ((_, folder),) = stored_by_folder, folders
+        verdicts = [row["text"] for row in stored.get("verdicts", ())]
+        notes = [str(note) for note in stored.get("notes", ())]
+        return _PageFindings(
+            rows, verdicts, stored.get("groups", ()), stored.get("systems", ()), folder.rules, notes
+        )
+    verdicts, rules = list[str](), {**gathered.origin.rules, **_curves(folders, names)}
+    if _is_swept(stored_by_folder):
+        called = [name or Path(folder.place).name for name, folder in folders]
+        verdicts = [
+            f"{name}: {row['text']}"
+            for name, stored in zip(called, stored_by_folder, strict=True)
+            for row in stored["verdicts"]
+        ]
+        rules |= _frontiers([folder.rules.get("frontier") for _, folder in folders], names)
+    return _PageFindings(rows, verdicts, (), (), rules, gathered.origin.notes)
+
+
+def _compared_findings(findings: _PageFindings, gathered: Gathered, seed: int) -> _PageFindings:
+    """The same with a new comparison of the runs, as far as they can be compared."""
+    comparison, lacking = _compared(gathered, seed)
+    rows, notes = (
+        [row for row in findings.rows if row.get("against") is None],
+        [*findings.notes, *lacking],
+    )
+    if comparison is None:
+        return findings._replace(rows=rows, notes=notes)
+    return _PageFindings(
+        rows=[*rows, *comparison.differences],
+        verdicts=[*_against_one(comparison, len(gathered.runs)), *comparison.verdicts],
+        groups=comparison.groups,
+        systems=comparison.systems,
+        rules={**findings.rules, **comparison.describe()},
+        notes=[*notes, *comparison.notes],
+    )
+
+
+def _compared(gathered: Gathered, seed: int) -> tuple[ComparisonData | None, list[str]]:
+    """The comparison of the runs that share a measure, or why there is none; of many runs each with
+    the first alone.
+    """
+    compared = [
+        (values.measure, tuple(attributes.items()))
+        for values, attributes in zip(gathered.values, gathered.row_attributes, strict=True)
+    ]
+    if not any(first_key == second_key for first_key, second_key in combinations(compared, 2)):
+        return None, []
+    first, n = gathered.runs[0], len(gathered.runs)
+    baseline_note = (
+        f"each run was tested against {first} alone; rankwell compare tests all {math.comb(n, 2)} "
+        "pairs"
+    )
+    notes, baseline = ([baseline_note], first) if n > _MOST_PAIRED else ([], None)
+    origin, attributes = gathered.origin, gathered.row_attributes
+    try:
+        return compare_values(
+            gathered.values,
+            ComparisonOptions(baseline=baseline, seed=seed),
+            row_attributes=attributes,
+            origin=origin,
+        ), notes
+    except NothingToEvaluate as error:
+        return None, [f"not compared: {error}"]
+
+
+def _against_one(comparison: ComparisonData, runs: int) -> list[str]:
+    """One sentence on many runs compared with one: the numbers better and worse by the first
+    measure; empty for few runs.
+    """
+    first = comparison.differences[0]
+    rows = [row for row in comparison.differences if row["of"] == first["of"]]
+    if comparison.baseline is None or runs <= _MOST_PAIRED or len(rows) >= runs:
+        return []
+    sign = -1 if first["better"] == "lower" else 1
+    decisive = [sign * row["mean"] > 0 for row in rows if row["decisive"]]
+    better, worse = sum(decisive), len(decisive) - sum(decisive)
+    ahead = (
+        f"{better} of {len(rows)} runs {'is' if better == 1 else 'are'} better than "
+        f"{first['against']}"
+    )
+    return [
+        f"{ahead} by {difference_label(first)}, {worse} worse, {len(rows) - len(decisive)} "
+        "without a significant difference."
+    ]
+
+
+def _renamed(
+    stored_by_folder: Sequence[Mapping[str, Any]], names: Sequence[Mapping[str, str]], table: str
+) -> list[Row]:
+    """The rows of a table of every folder, with the names of its runs on the page."""
+    return [
+        {**row, "run": new_names.get(row["run"], row["run"])}
+        for stored, new_names in zip(stored_by_folder, names, strict=True)
+        for row in stored.get(table, ())
+    ]
+
+
+def _curves(folders: NamedFolders, names: Sequence[Mapping[str, str]]) -> dict[str, list[Row]]:
+    """The rule of the risk-coverage curves of every folder, with the names of their runs on the
+    page.
+    """
+    stored = [folder.rules.get("risk_coverage") for _, folder in folders]
+    curves = [curve if isinstance(curve, list) else [] for curve in stored]
+    rows = _renamed([{"risk_coverage": curve} for curve in curves], names, "risk_coverage")
+    return {"risk_coverage": rows} if rows else {}
+
+
+def _frontiers(rules: Sequence[Any], names: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+    """The rule of one frontier of all folders, where they have the same cost and quality; empty
+    where they differ.
+    """
+    frontiers = [frontier for frontier in rules if isinstance(frontier, Mapping)]
+    if (
+        len(frontiers) < len(rules)
+        or len(
+            {(str(frontier.get("cost")), str(frontier.get("quality"))) for frontier in frontiers}
+        )
+        > 1
+    ):
+        return {}
+    marked: dict[str, list[str]] = {"best": [], "cheapest": []}
+    for frontier, new_names in zip(frontiers, names, strict=True):
+        for name, runs in marked.items():
+            runs += [new_names.get(run, run) for run in frontier.get(name) or ()]
+    return {"frontier": {**frontiers[0], **marked}}
+
+
+def _stored_pair(stored: Mapping[str, Any], runs: Sequence[str]) -> tuple[str, str] | None:
+    """The runs that the first verdict names."""
+    first = next(iter(stored.get("verdicts", ())), {})
+    return (first["a"], first["b"]) if first.get("a") in runs and first.get("b") in runs else None
+
+
+def _pair(
+    rows: Sequence[Row], systems: Sequence[Row], verdicts: Sequence[str]
+) -> tuple[str, str] | None:
+    """The runs that the headline is about, the second less the first: runner-up and leader where
+    one verdict is on all.
+    """
+    differences = [row for row in rows if row.get("against") is not None and row.get("of")]
+    if not differences:
+        return None
+    first = differences[0]
+    pairs = [
+        row
+        for row in differences
+        if difference_label(row) == difference_label(first) and row["of"] == first["of"]
+    ]
+    if len(verdicts) < len(pairs):
+        ranked = sorted(
+            (row for row in systems if row["measure"] == first["of"]), key=lambda row: row["rank"]
+        )
+        names = list(dict.fromkeys(row["run"] for row in ranked))
+        if len(names) > 1 and len(pairs) == math.comb(len(names), 2):
+            return names[1], names[0]
+    return first["against"], first["run"]

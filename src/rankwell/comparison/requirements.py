@@ -1,0 +1,596 @@
+"""Requirements that results must meet, and the options of a gate."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+
+from rankwell.comparison.bench.toml_tables import TomlTable
+from rankwell.comparison.matrices import exact_name
+from rankwell.data.options import Doc, MeasureNames, Option
+from rankwell.data.registry import measure_names, suggest
+from rankwell.data.tables import Values
+from rankwell.data.tables import figure as figure_text
+from rankwell.errors import BadInput, BadUsage, UnknownName, flag
+from rankwell.io.result_folder import values_behind
+from rankwell.stats import MIN_QUERIES
+from rankwell.store import Source
+
+
+class Gate(NamedTuple):
+    """The content of a gate file. require: requirements as text. no_regression: a run or a folder,
+    "" where there is none.
+
+    tolerance: the tolerated loss as text, "" where none is given. measures: those that must not be
+    worse.
+    """
+
+    require: tuple[str, ...] = ()
+    no_regression: str = ""
+    tolerance: str = ""
+    measures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateOptions:
+    """The requirements of a gate, and the intervals of differences from a baseline."""
+
+    require: Annotated[
+        Sequence[str] | str | None,
+        Option(("--require", "-r"), kind=list[str]),
+        Doc(
+            "[RUN:]MEASURE.FIGURE, then >=, >, <=, < or == and a number, as in "
+            "'nDCG@10.ci_low >= 0.38'; repeat it for more. 'AP within 1% of 0.747' fails "
+            "above as well. FIGURE is mean (where none is named), sd, ci_low, ci_high, n, "
+            "or another column of summary.csv; or median, min or max of the queries. "
+            "Without a run it is required of every run but the baseline; "
+            "R@1[direction=t2v] chooses rows. Numbers are in the unit of the results; 38% "
+            "is 0.38 of shares and 38 of percentages."
+        ),
+    ] = None
+    no_regression: Annotated[
+        str | None,
+        Doc(
+            "The baseline: a run of the folder, or another folder of results, whose runs "
+            "are compared with those of the same name (a single one with all). Fails "
+            "where a run is significantly worse: the interval of the paired difference, "
+            "as in rankwell compare, lies wholly on the worse side of 0. With few queries "
+            "a worse run may pass: the test has little power. Times of queries are "
+            "compared only where --measure names them (-m latency)."
+        ),
+    ] = None
+    tolerance: Annotated[
+        float | str | None,
+        Option(kind=str),
+        Doc(
+            "Fail instead where a run may be worse by more than this (non-inferiority): "
+            "where that interval reaches further on the worse side. In the measure's "
+            "unit, or in percent of the baseline's mean (1%)."
+        ),
+    ] = None
+    measures: Annotated[
+        MeasureNames, Doc("Only this measure must not be worse; repeat it for more.")
+    ] = None
+    requirements: Annotated[
+        Path | None,
+        Doc(
+            "TOML file with require = [...], no_regression, tolerance and measures = "
+            "[...]; options go before it, --require adds to it."
+        ),
+    ] = None
+    intervals: Annotated[
+        Literal["bootstrap-t", "bootstrap", "t"],
+        Doc(
+            "Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at "
+            "least as wide as Student's t; for differences of 0/1 values Bonett and "
+            "Price's), `bootstrap` (percentiles), or Student's `t`."
+        ),
+    ] = "bootstrap-t"
+    level: Annotated[float, Doc("Level of those two-sided intervals.")] = 0.95
+    resamples: Annotated[int, Doc("Of the bootstrap.")] = 10_000
+    seed: Annotated[int, Doc("Of the bootstrap.")] = 0
+
+    def requiring(self, stated: Sequence[str], baseline: str | None) -> "GateOptions":
+        """The options with further requirements; where nothing else is required, no run may be
+        worse than the baseline.
+        """
+        require = [*stated, *self._stated()]
+        is_named = bool(require or self.requirements or self.no_regression)
+        return replace(
+            self, require=require, no_regression=self.no_regression if is_named else baseline
+        )
+
+    def _stated(self) -> Sequence[str]:
+        """The requirements of the options; a string is one."""
+        return [self.require] if isinstance(self.require, str) else self.require or ()
+
+    def required(self) -> Gate:
+        """The requirements of the options and of their file together. Raises BadInput for a file
+        that is not a gate.
+        """
+        file_gate = Gate()
+        if self.requirements is not None:
+            file_gate = read_gate(self.requirements)
+        return Gate(
+            require=(*file_gate.require, *self._stated()),
+            no_regression=file_gate.no_regression
+            if self.no_regression is None
+            else self.no_regression,
+            tolerance=file_gate.tolerance if self.tolerance is None else str(self.tolerance),
+            measures=tuple(measure_names(self.measures) or measure_names(file_gate.measures) or ()),
+        )
+
+
+Row = Mapping[str, Any]
+
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_ORDERED = re.compile(rf"(.*?[^\s=<>!])\s*(>=|<=|==|>|<)\s*({_NUMBER})\s*(%?)", re.DOTALL)
+_WITHIN = re.compile(rf"(.*?\S)\s+within\s+({_NUMBER})\s*(%?)\s+of\s+({_NUMBER})\s*(%?)", re.DOTALL)
+_SELECTED = re.compile(r"(.*)\[([^\[\]]*)\]", re.DOTALL)
+_NAMES, _FIGURES = ("run", "measure", "label", "unit"), ("mean", "sd", "ci_low", "ci_high", "n")
+_OF_QUERIES = {"median": np.median, "min": np.min, "max": np.max}
+_LEVELS = ("mean", "ci_low", "ci_high", "ceiling", "chance", *_OF_QUERIES)
+_DECIMALS = 12
+_EXAMPLE = (
+    "as in 'nDCG@10.ci_low >= 0.38', 'bm25:AP > 0.2' or 'R@1[direction=t2v] within 1% of 41.5'"
+)
+
+
+_GATE = {
+    "require": list[str],
+    "no_regression": str,
+    "tolerance": float | str,
+    "measures": list[str],
+}
+
+
+def read_gate(path: str | Path) -> Gate:
+    """Reads a gate; all keys are optional.
+
+    `require = ["nDCG@10.ci_low >= 0.38"]`; `no_regression = "bm25"`, a run, or a folder of results
+    beside the file;
+    `tolerance = 0.005` or `"1%"`; `measures = ["nDCG@10"]`, those that no_regression is about.
+    Raises BadInput with file, line and key, for an unknown key too.
+    """
+    table = TomlTable.read(Source(path))
+    table.allow(_GATE)
+    settings = replace(
+        table, content={name: value for name, value in table.content.items() if value != []}
+    ).settings(_GATE)
+    baseline = settings.get("no_regression", "")
+    baseline_path = Path(table.file).parent / baseline
+    return Gate(
+        require=tuple(settings.get("require", ())),
+        no_regression=str(baseline_path) if baseline and baseline_path.is_dir() else baseline,
+        tolerance=str(settings.get("tolerance", "")),
+        measures=tuple(settings.get("measures", ())),
+    )
+
+
+class Requirement(NamedTuple):
+    """A requirement in its parts. subject: the text before the operator. percent: whether `number`
+    has the sign %.
+
+    reach: for `within`, the largest distance of a figure from the number; relative: whether that is
+    a percentage of the number.
+    """
+
+    text: str
+    subject: str
+    operator: str
+    number: float
+    percent: bool
+    reach: float = 0.0
+    relative: bool = False
+
+
+class GateLine(NamedTuple):
+    """The outcome of one requirement, or of one measure against the baseline, for one run; see the
+    columns of `as_row`.
+
+    part: the columns that distinguish the row from others of its run and measure (`t2v`). found:
+    the figure in `unit`, which is "" where it has none.
+    """
+
+    passed: bool
+    requirement: str
+    run: str
+    measure: str
+    part: str
+    found: float
+    ci_low: float | None
+    ci_high: float | None
+    unit: str
+    n: int
+    told: str
+
+    @property
+    def case(self) -> str:
+        """The requirement, and the part of the results that it covers."""
+        return f"{self.requirement} ({self.part})" if self.part else self.requirement
+
+    def as_row(self) -> dict[str, Any]:
+        """The columns by name, in their order."""
+        row = self._asdict()
+        return {"result": "passed" if row.pop("passed") else "failed", **row}
+
+
+@dataclass(frozen=True, eq=False)
+class SummaryFigures:
+    """The rows of a summary, and the values behind them with their row attributes.
+
+    rules: those of the results, which explain why a figure may be undefined.
+    """
+
+    rows: Sequence[Row]
+    values: Sequence[Values]
+    row_attributes: Sequence[Row]
+    rules: Mapping[str, Any]
+
+    @property
+    def runs(self) -> list[str]:
+        """The names of the runs, in order."""
+        return list(dict.fromkeys(row["run"] for row in self.rows))
+
+    @property
+    def names(self) -> list[str]:
+        """The names of a row's figures."""
+        row_figures = {
+            name: None
+            for row in self.rows
+            for name in row
+            if name not in _NAMES and isinstance(row[name], (int, float))
+        }
+        return list(dict.fromkeys([*_FIGURES, *row_figures, *_OF_QUERIES]))
+
+    def of(self, name: str, run: str | None = None) -> list[Row]:
+        """The rows of a measure, by its exact name, its convention's word or another way to write
+        it; of all runs, or of one.
+        """
+        spellings = {name, exact_name(name)}
+        return [
+            row
+            for row in self.rows
+            if spellings & {row["measure"], row["label"]} and run in (None, row["run"])
+        ]
+
+
+def parse_requirement(text: str) -> Requirement:
+    """The requirement that a text states.
+
+    `[RUN:]MEASURE[COLUMN=VALUE,…][.FIGURE]`, the parts in brackets of either kind as need be, then
+    `>= NUMBER` (or >, <=, <, ==), or `within REACH of NUMBER` with a reach in the figure's unit or
+    in percent of the number. Raises BadUsage for any other text.
+    """
+    stripped = text.strip()
+    within, ordered = _WITHIN.fullmatch(stripped), _ORDERED.fullmatch(stripped)
+    if within:
+        subject, reach, relative, number, percent = within.groups()
+        if float(reach) < 0:
+            raise BadUsage(
+                f"requirement {text!r}: {reach} is not a distance; expected a number from 0, "
+                f"{_EXAMPLE}."
+            )
+        return Requirement(
+            stripped,
+            subject,
+            "within",
+            float(number),
+            percent == "%",
+            float(reach),
+            relative == "%",
+        )
+    if ordered:
+        subject, operator, number, percent = ordered.groups()
+        return Requirement(stripped, subject, operator, float(number), percent == "%")
+    raise BadUsage(
+        f"requirement {text!r} cannot be understood; write a measure, an operator and a "
+        f"number, {_EXAMPLE}."
+    )
+
+
+def check_requirement(
+    requirement: Requirement, results: SummaryFigures, *, besides: str | None = None
+) -> list[GateLine]:
+    """The outcome of a requirement: a line for every row that it is about, one at least, in the
+    order of rows.
+
+    A requirement that names no run is one of every run, except `besides`, the baseline. `mean` is
+    the figure where none is named; `median`, `min` and `max` are those of the counted queries. A
+    difference below 1e-12 counts as 0.
+    Raises UnknownName for an unknown name, BadInput where a figure is undefined, BadUsage where the
+    number cannot be in the figure's unit.
+    """
+    try:
+        rows, figure = _choose(requirement, results, besides)
+        return [_check(requirement, row, figure, results) for row in rows]
+    except (BadUsage, BadInput) as error:
+        raise type(error)(f"requirement {requirement.text!r}: {error}") from error
+
+
+def _choose(
+    requirement: Requirement, results: SummaryFigures, besides: str | None
+) -> tuple[list[Row], str]:
+    """The rows that a requirement is about, and the name of the figure in them."""
+    head, dot, tail = requirement.subject.rpartition(".")
+    subject, figure = (
+        (head, tail) if dot and tail in results.names else (requirement.subject, "mean")
+    )
+    columns: dict[str, str] = {}
+    if (match := _SELECTED.fullmatch(subject)) is not None:
+        pairs = [part.partition("=") for part in match[2].split(",")]
+        if not all(name.strip() and equals and value.strip() for name, equals, value in pairs):
+            raise BadUsage(f"[{match[2]}] chooses no rows; write [column=value], {_EXAMPLE}.")
+        subject, columns = match[1], {name.strip(): value.strip() for name, _, value in pairs}
+    run, name = _split_run(subject, results)
+    rows = results.of(name, run)
+    if not rows:
+        before, dot, tail = name.rpartition(".")
+        if dot and results.of(before, run):
+            raise UnknownName(f"unknown figure {tail!r}; {suggest(tail, results.names)}")
+        labels = {row["label"] for row in results.rows if run in (None, row["run"])}
+        raise UnknownName(f"no measure {name!r} in these results; {suggest(name, labels)}")
+    for column, value in columns.items():
+        matching_rows = [
+            row
+            for row in rows
+            if column not in (*_NAMES, *_FIGURES) and str(row.get(column)) == value
+        ]
+        if not matching_rows:
+            alternatives = [
+                f"{column_name}={text}"
+                for column_name, texts in _differing_columns(rows).items()
+                for text in texts
+            ]
+            advice = (
+                f"known are {', '.join(alternatives)}."
+                if alternatives
+                else "all of its rows have the same columns."
+            )
+            raise UnknownName(f"no row of {name} has {column}={value}; {advice}")
+        rows = matching_rows
+    if run is None and besides is not None:
+        rows = [row for row in rows if row["run"] != besides]
+        if not rows:
+            raise BadUsage(
+                f"it is about no run but the baseline; write {besides}:{name} if that is meant."
+            )
+    return rows, figure
+
+
+def _split_run(subject: str, results: SummaryFigures) -> tuple[str | None, str]:
+    """The run before the colon, None where there is none, and the measure."""
+    if results.of(subject):
+        return None, subject
+    for run in sorted(results.runs, key=len, reverse=True):
+        if subject.startswith(f"{run}:"):
+            return run, subject[len(run) + 1 :].strip()
+    before, colon, _ = subject.partition(":")
+    if colon:
+        raise UnknownName(f"unknown run {before!r}; {suggest(before, results.runs)}")
+    return None, subject
+
+
+def _differing_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """The columns, except those of figures, in which rows of one measure differ, with their
+    values.
+    """
+    names = dict.fromkeys(name for row in rows for name in row if name not in (*_NAMES, *_FIGURES))
+    columns = [name for name in names if not any(isinstance(row.get(name), float) for row in rows)]
+    values_by_column = {
+        name: list(dict.fromkeys(str(row[name]) for row in rows if row.get(name) is not None))
+        for name in columns
+    }
+    return {name: values for name, values in values_by_column.items() if len(values) > 1}
+
+
+def counted_text(unit: str, n: int) -> str:
+    """The number of queries behind a figure, and its unit where it is not a share."""
+    return f"({unit}, n = {n})" if unit not in ("", "share") else f"(n = {n})"
+
+
+def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigures) -> GateLine:
+    """The line of a row: the figure that was found, the bound, and how far off it is."""
+    figure_value = (
+        _of_queries(row, figure, results)
+        if figure in _OF_QUERIES and figure not in row
+        else row.get(figure)
+    )
+    if figure_value is None:
+        raise BadInput(
+            f"{row['run']} has no {figure} of {row['label']}: {_why(row, figure, results.rules)}"
+        )
+    unit = "count" if figure == "n" else row["unit"] if figure in (*_FIGURES, *_LEVELS) else ""
+    low, high, bounds = _bounds(requirement, row, figure, figure_value, unit)
+    below, above = round(low - figure_value, _DECIMALS), round(figure_value - high, _DECIMALS)
+    farthest = max(below, above)
+    passed = farthest < 0 if requirement.operator in (">", "<") else farthest <= 0
+    part = part_of_row(row, results)
+    shown_unit = "rank" if unit == "count" else unit or "share"
+    value_text, off = str(figure_value), str(farthest)
+    if not isinstance(figure_value, int):
+        # As tables show it, with as many digits as it takes to see on which side of the bound it
+        # lies.
+        value_text, off = figure_text(figure_value, shown_unit), figure_text(farthest, shown_unit)
+        if not passed and abs(float(value_text) - figure_value) >= abs(farthest):
+            value_text = f"{figure_value:.10g}"
+    off = off if float(off) else f"{farthest:.4g}"
+    missed = (
+        ""
+        if passed
+        else f": {off} too {'high' if above > 0 else 'low'}"
+        if farthest
+        else ": equal is not enough"
+    )
+    counted = "" if figure == "n" else f" {counted_text(unit, row['n'])}"
+    subject = f"{about_row(row['run'], row['label'], part)}{_figure_suffix(row, figure, results)}"
+    about = f"{subject} is {value_text}{counted}, required {bounds}{missed}"
+    return GateLine(
+        passed,
+        requirement.text,
+        row["run"],
+        row["label"],
+        part,
+        figure_value,
+        None,
+        None,
+        unit,
+        row["n"],
+        about,
+    )
+
+
+def part_of_row(row: Row, results: SummaryFigures) -> str:
+    """The columns that distinguish a row from others of its run and measure (`t2v`), "" where there
+    are none.
+    """
+    columns = _differing_columns(results.of(row["measure"], row["run"]))
+    return ", ".join(str(row[name]) for name in columns if row.get(name) is not None)
+
+
+def about_row(run: str, measure: str, part: str) -> str:
+    """The subject of a sentence about a row."""
+    return f"{run} {measure} ({part})" if part else f"{run} {measure}"
+
+
+def _figure_suffix(row: Row, figure: str, results: SummaryFigures) -> str:
+    """The name of a figure after its row; a percentile, as any figure of the whole, is not a mean
+    of queries.
+    """
+    is_of_queries = (
+        not results.values or values_behind(row, results.values, results.row_attributes) is not None
+    )
+    if figure == "mean":
+        return ": mean" if is_of_queries else ""
+    return (
+        f": {figure} of the mean"
+        if figure in ("ci_low", "ci_high") and is_of_queries
+        else f": {figure}"
+    )
+
+
+def _of_queries(row: Row, figure: str, results: SummaryFigures) -> float | None:
+    """A figure of the values of single queries; None where no query counts. Raises BadInput for
+    rows without such values.
+    """
+    query_values = values_behind(row, results.values, results.row_attributes)
+    if query_values is None:
+        raise BadInput(
+            f"{row['label']} of {row['run']} is a figure of the whole and has no values of "
+            f"queries for a {figure}."
+        )
+    counted = query_values.values[query_values.counted]
+    return float(_OF_QUERIES[figure](counted)) if len(counted) else None
+
+
+def _why(row: Row, figure: str, rules: Mapping[str, Any]) -> str:
+    """Why a figure is undefined, and what to do."""
+    n = row["n"]
+    if figure in ("ci_low", "ci_high"):
+        if rules.get("intervals") == "none":
+            return (
+                f"it was evaluated with {flag('--intervals', 'none')}; evaluate it with intervals."
+            )
+        if n < MIN_QUERIES:
+            return (
+                f"there is no interval below {MIN_QUERIES} counted queries (n = {n}); require the "
+                "mean, or add queries."
+            )
+        if row["sd"] == 0:
+            return "there is no interval where every query has the same value; require the mean."
+    if n == 0:
+        return "no query counts (n = 0); the notes of the evaluation say why."
+    if figure == "sd" and n == 1:
+        return "there is no sd with a single counted query; require the mean."
+    return "it is undefined in summary.json; require another figure."
+
+
+def _bounds(
+    requirement: Requirement, row: Row, figure: str, figure_value: float, unit: str
+) -> tuple[float, float, str]:
+    """The bounds of the figure in its unit, and in words."""
+    number, scale = requirement.number, 1.0
+    if requirement.percent:
+        if unit not in ("share", "percent"):
+            raise BadUsage(
+                f"{figure} of {row['label']} is not a share ({unit or 'a plain number'}); "
+                f"write {number:g} without %."
+            )
+        scale = 0.01 if unit == "share" else 1.0
+    elif figure in _LEVELS and row.get("against") is None:
+        # In the wrong unit the outcome would not depend on the results.
+        subject = f"{row['label']} of {row['run']}"
+        if unit == "percent" and 0 < abs(number) <= 1:
+            raise BadUsage(
+                f"{subject} is in percent ({figure_text(figure_value, unit)}); write {number:g}% "
+                f"if that is meant, or {100 * number:g}%."
+            )
+        if unit == "share" and abs(number) > 1 and abs(figure_value) <= 1:
+            raise BadUsage(
+                f"{subject} is a share from 0 to 1 ({figure_text(figure_value, unit)}); write "
+                f"{number:g}% or {number / 100:g}."
+            )
+    number *= scale
+    if requirement.operator == "within":
+        reach = (
+            abs(number) * requirement.reach / 100
+            if requirement.relative
+            else requirement.reach * scale
+        )
+        distance = f"{requirement.reach:g}{' %' if requirement.relative else ''}"
+        words = (
+            f"{number:.10g} within {distance}, from {number - reach:.10g} to {number + reach:.10g}"
+        )
+        return number - reach, number + reach, words
+    low = number if requirement.operator in (">", ">=", "==") else -np.inf
+    high = number if requirement.operator in ("<", "<=", "==") else np.inf
+    return low, high, f"{requirement.operator} {number:.10g}"
+
+
+class Tolerance(NamedTuple):
+    """The tolerated loss: in the measure's unit, or in percent of the baseline's mean."""
+
+    text: str
+    number: float
+    relative: bool
+
+    @classmethod
+    def of(cls, text: str) -> "Tolerance":
+        """The tolerance that a text states. Raises BadUsage for anything but a number from 0, with
+        or without %.
+        """
+        try:
+            number = float(text.strip().removesuffix("%"))
+        except ValueError:
+            number = -1.0
+        if not (isfinite(number) and number >= 0):
+            raise BadUsage(
+                f"{flag('--tolerance')} {text!r}: expected a number from 0, such as 0.005, or "
+                "1% of the baseline's mean."
+            )
+        return cls(text.strip(), number, text.strip().endswith("%"))
+
+    def check_units(self, units: Sequence[str]) -> None:
+        """Raises BadUsage for one that is of two units at once, or that no difference of shares can
+        exceed.
+        """
+        if self.relative or not self.number:
+            return
+        if len(units) > 1:
+            raise BadUsage(
+                f"{flag('--tolerance', self.text)} would be in {' and in '.join(units)}; choose by "
+                f"{flag('--measure')}, or write it in %."
+            )
+        if "share" in units and self.number >= 1:
+            raise BadUsage(
+                f"{flag('--tolerance', self.text)} is as much as a share from 0 to 1 can lose; "
+                f"write {self.number / 100:g}, or {self.number:g}% of the baseline's mean."
+            )
+
+    def reach(self, row: Mapping[str, Any]) -> float:
+        """The same in the unit of a difference's row."""
+        return abs(row["mean_against"]) * self.number / 100 if self.relative else self.number

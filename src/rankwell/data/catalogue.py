@@ -1,0 +1,344 @@
+"""Entries by name: files of a folder register them, its index says which file has which, and that
+file alone is imported. Commands by their words, one per file of `commands/` and of the tasks'
+`commands/`.
+"""
+
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from rankwell.errors import BadUsage, UnknownName
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+Entry = TypeVar("Entry")
+Made = TypeVar("Made", bound=Callable[..., Any])
+
+INDEX = "index.txt"
+_PACKAGE = Path(__file__).parent.parent
+
+
+class IndexRow(NamedTuple):
+    """One entry of a folder: the module that registers it, by its full name. text: of a command,
+    its summary line.
+    """
+
+    kind: str
+    name: str
+    module: str
+    text: str
+
+
+@cache
+def folders_of(folder: str) -> tuple[str, ...]:
+    """The packages that hold entries of a folder: its own, where it exists, and those of the same
+    name in `comparison` and in tasks.
+    """
+    path, name = folder.replace(".", "/"), folder.rpartition(".")[2]
+    tasks = sorted(_PACKAGE.glob(f"tasks/[a-z]*/{name}/__init__.py"))
+    homes = [_PACKAGE / path, _PACKAGE / "comparison" / name, *(file.parent for file in tasks)]
+    return tuple(
+        ".".join(["rankwell", *home.relative_to(_PACKAGE).parts])
+        for home in dict.fromkeys(homes)
+        if (home / "__init__.py").is_file()
+    )
+
+
+def index_of(package: str) -> list[IndexRow] | None:
+    """The rows (kind, name, module, text, with tabs between them) of a package's index, which `make
+    docs` writes, or None.
+    """
+    try:
+        lines = (
+            _PACKAGE.joinpath(*package.split(".")[1:], INDEX)
+            .read_text(encoding="utf-8")
+            .splitlines()
+        )
+    except FileNotFoundError:
+        return None
+    rows = (line.split("\t") for line in lines if not line.startswith("#"))
+    return [IndexRow(kind, name, f"{package}.{module}", text) for kind, name, module, text in rows]
+
+
+def modules_of(package: str) -> list[str]:
+    """The modules and the TOML files of a package by their full names, in alphabetical order."""
+    import pkgutil
+
+    folder = importlib.import_module(package).__path__[0]
+    names = [module.name for module in pkgutil.iter_modules([folder])] + [
+        file.stem for file in Path(folder).glob("*.toml")
+    ]
+    return [f"{package}.{name}" for name in sorted(names)]
+
+
+@cache
+def entry_points_of(group: str) -> "dict[str, EntryPoint]":
+    """The entry points of installed packages in a group, by their names."""
+    # Loaded when no index has a name: it looks at every installed package.
+    from importlib.metadata import entry_points
+
+    return {entry_point.name: entry_point for entry_point in entry_points(group=group)}
+
+
+def load_entry_point(group: str, name: str) -> Any:
+    """The object of another package's entry point. Raises BadUsage where that package cannot be
+    imported.
+    """
+    point = entry_points_of(group)[name]
+    try:
+        return point.load()
+    except Exception as error:
+        where = (
+            f"{name!r} ({point.value}, in the package "
+            f"{point.dist.name if point.dist else 'of unknown name'})"
+        )
+        raise BadUsage(
+            f"{where} cannot be loaded: {type(error).__name__}: {error}; update or remove "
+            "that package."
+        ) from error
+
+
+class Catalogue(Generic[Entry]):
+    """The entries of one kind in a folder of the package, in those of that name of `comparison` and
+    tasks, and in other packages.
+
+    group: the entry points of other packages that add entries; consulted only for a name that no
+    index has, and when listing. read: reads the entries of a TOML file, where the folder holds such
+    files in place of modules.
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        kind: str,
+        group: str | None = None,
+        read: Callable[[Path], Mapping[str, Entry]] | None = None,
+    ) -> None:
+        self.folder, self.kind, self._group, self._read = folder, kind, group, read
+        self._entries: dict[str, Entry] = {}
+
+    def add(self, name: str, entry: Entry) -> None:
+        """Files an entry. Raises ValueError when two files claim one name: a mistake of the
+        package, not of its user.
+        """
+        if name in self._entries:
+            raise ValueError(f"two entries in {self.folder} are named {name!r}")
+        self._entries[name] = entry
+
+    def replace(self, name: str, entry: Entry) -> None:
+        """Files an entry in place of the one that the name had."""
+        self._entries[name] = entry
+
+    def register(
+        self, name: str, entry_of: Callable[[Any], Entry] = lambda function: function
+    ) -> Callable[[Made], Made]:
+        """A decorator that files a function, or `entry_of` it, under the name and returns the
+        function unchanged.
+        """
+
+        def _file(function: Made) -> Made:
+            self.add(name, entry_of(function))
+            return function
+
+        return _file
+
+    @cached_property
+    def _homes(self) -> dict[str, str]:
+        """The module of each entry that an index has. Modules of folders without an index are
+        imported.
+        """
+        homes: dict[str, str] = {}
+        for package in folders_of(self.folder):
+            rows = index_of(package)
+            homes.update((row.name, row.module) for row in rows or () if row.kind == self.kind)
+            if rows is None:
+                for module in modules_of(package):
+                    self._load(module)
+        return homes
+
+    def _load(self, module: str) -> None:
+        """Registers what a module or a TOML file has."""
+        if self._read is None:
+            importlib.import_module(module)
+            return
+        for name, entry in self._read(
+            _PACKAGE.joinpath(*module.split(".")[1:-1], module.rpartition(".")[2] + ".toml")
+        ).items():
+            self._entries.setdefault(name, entry)
+
+    def home(self, name: str) -> str:
+        """The full name of the module or file whose entry an index has; empty for an entry of
+        another package.
+        """
+        return self._homes.get(name, "")
+
+    @property
+    def plugin_names(self) -> frozenset[str]:
+        """The names that entry points of other packages add."""
+        return (
+            frozenset()
+            if self._group is None
+            else frozenset(entry_points_of(self._group)) - self.builtin_names
+        )
+
+    @property
+    def builtin_names(self) -> frozenset[str]:
+        """The names that rankwell has itself, or that have been registered; no entry point is
+        looked at.
+        """
+        return frozenset(self._homes) | frozenset(self._entries)
+
+    def __getitem__(self, name: str) -> Entry:
+        if name not in self:
+            raise UnknownName(f"unknown {self.kind} {name!r}; {suggest(name, self)}")
+        return self._entries[name]
+
+    def __contains__(self, name: str) -> bool:
+        if name in self._entries:
+            return True
+        if name in self._homes:
+            self._load(self._homes[name])
+        elif self._group is not None and name in self.plugin_names:
+            load_entry_point(self._group, name)
+            if name not in self._entries:
+                where = entry_points_of(self._group)[name].value
+                raise BadUsage(
+                    f"{where} is an entry point of {self._group}, but registers no "
+                    f"{self.kind} named {name!r}."
+                )
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(
+            sorted(self.builtin_names | self.plugin_names, key=lambda name: (name.lower(), name))
+        )
+
+
+def _near_names(name: str, names: Sequence[str]) -> list[str]:
+    """The names nearest to a word, at most three: as it is written, else in any capitals."""
+    import difflib
+
+    if near := difflib.get_close_matches(name, names, n=3, cutoff=0.6):
+        return near
+    folded = {spelling.lower(): spelling for spelling in reversed(names)}
+    return [
+        folded[close_match]
+        for close_match in difflib.get_close_matches(name.lower(), folded, n=3, cutoff=0.6)
+    ]
+
+
+def suggest(name: str, candidates: Iterable[str]) -> str:
+    """The end of an error message: the known names that begin with the word, else the nearest, or
+    all where nothing is near.
+    """
+    names = sorted(candidates)
+    folded = [spelling for spelling in names if spelling.lower() == name.lower()]
+    begun = sorted(
+        (
+            spelling
+            for spelling in names
+            if len(name) > 1 and spelling.lower().startswith(name.lower())
+        ),
+        key=len,
+    )
+    near = folded + begun[:3] or _near_names(name, names)
+    suggestions = list(dict.fromkeys(near))
+    return (
+        f"did you mean {' or '.join(map(repr, suggestions))}?"
+        if suggestions
+        else f"known are {', '.join(names)}."
+    )
+
+
+Words = tuple[str, ...]
+
+DROP_IN = "trec-eval"
+"""The command of `compat/`, which reads its own words."""
+HELP = frozenset({"--help", "-h"})
+
+
+@cache
+def _commands() -> Mapping[Words, IndexRow]:
+    tasks = [f"rankwell.tasks.{file.parent.name}" for file in _PACKAGE.glob("tasks/*/task.py")]
+    rows: list[IndexRow] = []
+    for package in [*folders_of("commands"), *tasks]:
+        index = index_of(package)
+        rows += command_rows(package) if index is None else index
+    return {tuple(row.name.split()): row for row in sorted(rows, key=lambda row: row.name)}
+
+
+def command_rows(package: str) -> list[IndexRow]:
+    """The commands of a package: one of each module, or those that its `task.py` declares."""
+    if not package.endswith(".commands"):
+        module = f"{package}.task"
+        declared = vars(importlib.import_module(module)).values()
+        return [
+            IndexRow("command", value.name, module, _first_line(value.about))
+            for value in declared
+            if hasattr(value, "command") and not isinstance(value, type)
+        ]
+    return [
+        IndexRow(
+            "command",
+            module.rpartition(".")[2].replace("_", " ", 1).replace("_", "-"),
+            module,
+            _first_line(importlib.import_module(module).__doc__ or ""),
+        )
+        for module in modules_of(package)
+    ]
+
+
+def _first_line(text: str) -> str:
+    return " ".join(text.partition("\n\n")[0].split())
+
+
+@cache
+def command_summaries() -> Mapping[Words, str]:
+    """The line that says what each command does, by the command's words, in alphabetical order; no
+    command is imported.
+    """
+    return MappingProxyType({words: row.text for words, row in _commands().items()})
+
+
+def subcommands(word: str) -> dict[Words, str]:
+    """The second words of the commands of two words that begin with this one, each with its
+    line.
+    """
+    return {
+        words[1:]: line
+        for words, line in command_summaries().items()
+        if len(words) == 2 and words[0] == word
+    }
+
+
+def find_command(arguments: Sequence[str]) -> Words:
+    """The words of a command line that name a command, the longer one of two; for help also a
+    group, or none. Raises BadUsage.
+    """
+    summaries = command_summaries()
+    for length in (2, 1):
+        if tuple(arguments[:length]) in summaries:
+            return tuple(arguments[:length])
+    words = tuple(word for word in arguments[:1] if subcommands(word))
+    if HELP.issuperset(arguments[len(words) :]):
+        return words
+    wrong = arguments[len(words)]
+    if not words and wrong.startswith("-"):
+        raise BadUsage(
+            f"there is no option {wrong} before a command; a command's options follow it."
+        )
+    near = {
+        words[0] for words in (subcommands(words[0]) if words else {**summaries, (DROP_IN,): ""})
+    }
+    raise BadUsage(f"there is no command {' '.join([*words, wrong])!r}; {suggest(wrong, near)}")
+
+
+def command_function(words: Words) -> Callable[..., Any]:
+    """The function of a command, or the one that a task's declaration makes."""
+    module = importlib.import_module(_commands()[words].module)
+    value = getattr(module, words[-1].replace("-", "_"))
+    return value.command() if hasattr(value, "command") else value

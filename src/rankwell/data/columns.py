@@ -1,0 +1,597 @@
+"""Names: of items without ids, of tables without names, of columns in other tools' tables, and as
+SQL literals.
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from numbers import Integral
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from rankwell.errors import BadInput, BadUsage, flag, kind_of
+from rankwell.store import utf8_path
+
+if TYPE_CHECKING:
+    from rankwell.data.options import ColumnChoice
+
+Holds = Literal[
+    "run",
+    "judgments",
+    "texts",
+    "preferences",
+    "embeddings",
+    "scores",
+    "column",
+    "numbers",
+    "records",
+]
+Duplicates = Literal["error", "first", "best"]
+Repeats = Literal[Duplicates, "keep"]
+"""The treatment of an item that a list has twice; `keep` leaves it at all its places, each of which
+counts.
+"""
+
+NOTHING = "-1"
+"""The item that faiss and others write in place of a missing one."""
+
+# In order of preference: PyTerrier's tables have `qid` beside the text `query`, and `docno` beside
+# an internal number `docid`.
+_QUERY: tuple[str, ...] = ("queryid", "qid", "topicid", "topic", "query")
+_USER: tuple[str, ...] = ("userid", "user")
+"""The query in a table of a recommender, where no column is named as one."""
+_ITEM = (
+    "docno",
+    "docid",
+    "did",
+    "corpusid",
+    "pid",
+    "passageid",
+    "itemid",
+    "item",
+    "documentid",
+    "document",
+    "doc",
+)
+_MEDIA = ("sliceid", "clipid", "videoid", "imageid", "movieid")
+_RESULT: tuple[str, ...] = (*_ITEM, *_MEDIA, "nodeid", "id")
+"""The item in a run, where `id` beside a query is that of a result."""
+_SCORE: tuple[str, ...] = ("score", "sim", "similarity", "similarityscore", "rsv")
+_DISTANCE: tuple[str, ...] = ("distance",)
+_RANK: tuple[str, ...] = ("rank",)
+_PREDICTED: tuple[str, ...] = (
+    "prediction",
+    "predicted",
+    "pred",
+    "probability",
+    "prob",
+    "logit",
+    "confidence",
+)
+"""Names of columns that may order a run, and do not unless they are chosen."""
+MOST_COLUMNS = 10_000
+"""The number of columns of the widest table."""
+ROWS_COMPARED = 1 << 18
+"""Rows at the beginning of a table in which columns that could order it are compared."""
+_DOUBTFUL: dict[str, tuple[str, ...]] = {
+    "grade": ("gain",),
+    "score": ("rating",),
+    "rank": ("position",),
+}
+"""Names of columns that are read as no value of this kind, and could be one."""
+_TEXTUAL = ("query", "docid", "document", "doc", "id", "nodeid")
+"""Names of ids beside which other columns of ids are usual: these then hold texts, or numbers of
+rows.
+"""
+_GRADE: tuple[str, ...] = ("relevance", "rel", "grade", "label", "judgment", "judgement", "rating")
+_TIME: tuple[str, ...] = ("timestamp", "time")
+_ASPECT: tuple[str, ...] = ("aspect", "intent", "subtopic", "group", "iteration", "iter")
+_ID: tuple[str, ...] = ("id", *_QUERY[:-1], *_ITEM, *_MEDIA)
+_TEXT: tuple[str, ...] = ("text", "query", "contents", "content", "passage", "body")
+
+
+class Columns(NamedTuple):
+    """The columns of a table that matter, by the names they have there.
+
+    owner: the query, or the id of a text. value: score, distance, rank, grade or text; "" where
+    each row counts 1. rank: the rank, where a run has it. is_distance: whether the value is one, of
+    which small is good. unread: other columns, where no column is a grade. rivals: those that could
+    order a run as well, where none was chosen. doubts: sentences on columns that were taken where
+    others could be meant.
+    """
+
+    owner: str
+    item: str
+    value: str
+    aspect: str | None = None
+    rank: str | None = None
+    is_distance: bool = False
+    unread: tuple[str, ...] = ()
+    rivals: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def by_rank(self) -> bool:
+        """Whether the value is a rank, of which small is good."""
+        return self.value == self.rank
+
+    @property
+    def is_falling(self) -> bool:
+        """Whether small values are good, so that scores are the values with their signs turned."""
+        return self.by_rank or self.is_distance
+
+    @property
+    def expected_number(self) -> str:
+        """The kind of number that a value is, for the error that refuses another."""
+        if not self.by_rank:
+            return "a finite number"
+        higher = f"if more is better, it is a score: {flag('--columns', f'score={self.value}')}"
+        return f"a rank, which is an integer from 0 on, or half-way between two for ties ({higher})"
+
+    @property
+    def notes(self) -> list[str]:
+        """Notes on the direction of a distance, and on columns of which none is a grade."""
+        if self.unread:
+            unread = (
+                "no column is a grade, so that each row counts 1; not read: "
+                f"{', '.join(map(repr, self.unread))}"
+            )
+            return [unread, *self.doubts]
+        return [*([distance_note(self.value)] if self.is_distance else []), *self.doubts]
+
+
+class ResultKeys(NamedTuple):
+    """The keys of one result in a list: of its id and its number, None without one, and whether
+    small numbers are good.
+    """
+
+    item: str | None
+    number: str | None
+    is_distance: bool
+    is_falling: bool
+
+
+def distance_note(name: str) -> str:
+    """The direction of a distance, in words."""
+    return (
+        f"{name!r} is a distance: the smallest ranks first, and scores are distances with their "
+        "signs turned"
+    )
+
+
+def id_text(value: object) -> str | None:
+    """An id as text: strings unchanged, integers written out; None for anything else."""
+    if not isinstance(value, bool) and isinstance(value, Integral):
+        with suppress(ValueError):  # Python writes only so many digits
+            return str(int(value))
+    return str(value) if isinstance(value, str) else None
+
+
+@lru_cache(maxsize=1 << 16)  # every format asks for the names of every column
+def _plain(name: str) -> str:
+    # RecBole writes types behind the names, as in `user_id:token`.
+    return re.sub(r"[\s_-]|:(token|float)(_seq)?$", "", name.lower())
+
+
+def _column(names: Sequence[str], words: Sequence[str]) -> str | None:
+    """The column that goes by the earliest of the words. Raises BadInput where two columns share
+    it.
+    """
+    for word in words:
+        same_names = [name for name in names if _plain(name) == word]
+        if len(same_names) > 1:
+            raise BadInput(
+                f"columns {same_names[0]!r} and {same_names[1]!r} mean the same; rename or drop "
+                "one of them."
+            )
+        if same_names:
+            return same_names[0]
+    return None
+
+
+def _id_of_texts(names: Sequence[str]) -> str | None:
+    """The column of ids beside texts: `query` is one where a column `text` has the text."""
+    return _column(names, _ID) or (
+        _column(names, ("query",)) if _column(names, ("text",)) else None
+    )
+
+
+@lru_cache(maxsize=1 << 10)  # the results of a list have the same keys
+def result_keys(names: tuple[str, ...]) -> ResultKeys:
+    """The keys that matter in a result, whatever it calls its id and its score. Raises BadInput
+    where two mean the same.
+    """
+    score, distance, rank = (_column(names, words) for words in (_SCORE, _DISTANCE, _RANK))
+    is_distance = score is None and distance is not None
+    return ResultKeys(
+        _column(names, _RESULT), score or distance or rank, is_distance, score is None
+    )
+
+
+def query_key(names: Sequence[str]) -> str | None:
+    """The key of a query's id. Raises BadInput where two mean the same."""
+    return _column(names, _QUERY)
+
+
+def known_columns(names: Sequence[str]) -> int:
+    """Number of columns with a recognised name."""
+    words = {*_QUERY, *_USER, *_ITEM, *_SCORE, *_DISTANCE, *_RANK, *_GRADE, *_ID, *_TEXT}
+    return sum(_plain(name) in words for name in names)
+
+
+def _item_words(holds: Holds) -> tuple[str, ...]:
+    return {"run": _RESULT, "judgments": (*_ITEM, *_MEDIA)}.get(holds, _ITEM)
+
+
+UNKNOWN = 0.2
+"""The likelihood of tables of which some columns are known, and not those that are needed most:
+query and item.
+"""
+
+
+def likelihood(names: Sequence[str], holds: Holds, *, has_integer_scores: bool) -> float:
+    """Confidence that a table with these columns holds the expected data, from 0 to 1; from 0.5 on
+    it can be read so.
+
+    has_integer_scores: whether the column `score` holds integers, as in BEIR's judgments, which
+    call the grade `score`.
+    """
+    query, item, score = (
+        _column(names, (*_QUERY, *_USER)),
+        _column(names, _ITEM),
+        _column(names, _SCORE),
+    )
+    if holds == "texts":
+        fits = bool(_id_of_texts(names) and _column(names, _TEXT)) and not (query and item)
+        return 0.9 if fits else UNKNOWN * bool(known_columns(names))
+    if holds in ("run", "judgments"):
+        item = _column(names, _item_words(holds))
+    run, graded = bool(score or _column(names, (*_DISTANCE, *_RANK))), bool(_column(names, _GRADE))
+    beir = has_integer_scores and {_plain(name) for name in names} == {
+        "queryid",
+        "corpusid",
+        "score",
+    }
+    if not (query and item) or holds == "preferences":
+        return UNKNOWN * bool(known_columns(names) > 1 and holds != "preferences")
+    if holds == "run":
+        return (0.3 if beir else 0.9) if run else 0.3
+    if graded:
+        return 0.8 if run else 0.9
+    return (0.95 if beir else 0.6) if score and has_integer_scores else 0.3
+
+
+_CHOICES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "run": ("--columns", ("query", "item", "score", "rank")),
+    "judgments": ("--qrels-columns", ("query", "item", "grade")),
+}
+"""The option that chooses columns, and what it may choose."""
+
+
+def chosen_columns(choice: "ColumnChoice | None", holds: Holds) -> dict[str, str]:
+    """The names or numbers of the chosen columns, by what they hold. Raises BadUsage for another
+    form.
+    """
+    if choice is None:
+        return {}
+    option, allowed = _CHOICES[holds]
+    example = flag(option, ",".join(f"{key}={number}" for number, key in enumerate(allowed[:3], 1)))
+    if isinstance(choice, str):
+        pairs = [
+            (key.strip(), value.strip())
+            for key, _, value in (part.partition("=") for part in choice.split(","))
+        ]
+    elif isinstance(choice, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - what Python passes
+        pairs = [(str(key), str(value)) for key, value in choice.items()]
+    else:
+        raise BadUsage(
+            f"{flag(option)} is {kind_of(choice)}; expected text or a mapping, as in {example}."
+        )
+    choices = dict(pairs)
+    text = choice if isinstance(choice, str) else dict(choice)
+    if (
+        odd := next((key for key, value in pairs if key not in allowed or not value), None)
+    ) is not None:
+        raise BadUsage(
+            f"{flag(option, text)}: {odd!r} is none of {', '.join(allowed)} with a column; "
+            f"write it as in {example}."
+        )
+    columns = {place_of(name) or name for name in choices.values()}
+    if (
+        not choices
+        or len(pairs) > len(choices)
+        or len(columns) < len(choices)
+        or {"score", "rank"} <= choices.keys()
+    ):
+        raise BadUsage(
+            f"{flag(option, text)}: name each column once, and one of score and rank; write "
+            f"it as in {example}."
+        )
+    return choices
+
+
+def refuse_unused_columns(choice: "ColumnChoice | None", holds: Holds, missing_input: str) -> None:
+    """Raises BadUsage for chosen columns of a file that is not given.
+    missing_input: would name it.
+    """
+    if choice is not None:
+        option = flag(_CHOICES[holds][0], choice if isinstance(choice, str) else dict(choice))
+        raise BadUsage(
+            f"{option} has no effect without {missing_input}; give it, or leave this out."
+        )
+
+
+def place_of(name: str) -> int:
+    """The number from 1 by which a column is chosen; 0 for a name."""
+    return int(name) if re.fullmatch(r"[0-9]{1,9}", name) else 0
+
+
+def refuse_names(names: Sequence[str]) -> None:
+    """Raises BadInput for a name that two columns have, and for more columns than can be read
+    within seconds.
+    """
+    refuse_wide(len(names))
+    if double := repeated_name(names):
+        raise BadInput(f"two columns are called {double!r}; rename or drop one of them.")
+
+
+def repeated_name(names: Sequence[str]) -> str:
+    """The first name that two columns have; "" where there is none."""
+    return next((name for name, number in Counter(names).items() if number > 1), "")
+
+
+def refuse_wide(columns: int) -> None:
+    """Raises BadInput for more columns than can be read within seconds."""
+    if columns > MOST_COLUMNS:
+        raise BadInput(
+            f"{columns} columns; at most {MOST_COLUMNS} are read: keep those of queries, "
+            "items and values."
+        )
+
+
+def column_named(name: str, names: Sequence[str], option: str) -> str:
+    """The column of a name or a number from 1. Raises BadInput that lists what was found."""
+    if name in names:
+        return name
+    if 0 < (number := place_of(name)) <= len(names):
+        return names[number - 1]
+    counted = ", which count from 1" if name.isdigit() else ""
+    raise BadInput(
+        f"{option}: there is no column {name!r}; found are {', '.join(map(repr, names))}{counted}."
+    )
+
+
+def choose_columns(
+    names: Sequence[str],
+    holds: Holds,
+    *,
+    aspects: bool = False,
+    chosen: Mapping[str, str] | None = None,
+    ungraded: bool = False,
+) -> Columns:
+    """The columns to read: of a run its score, or else distance or rank, of judgments their grade
+    or `score`, as in BEIR.
+
+    chosen: names or numbers of columns, which win over what they are called. ungraded: whether
+    judgments need no grade. Raises BadInput for a column that is not there.
+    """
+    chosen_names = {
+        key: column_named(name, names, flag(_CHOICES[holds][0]))
+        for key, name in (chosen or {}).items()
+    }
+    if len(set(chosen_names.values())) < len(chosen_names):
+        raise BadInput(
+            f"{flag(_CHOICES[holds][0])} names {next(iter(chosen_names.values()))!r} more than "
+            "once; "
+            "name each column once."
+        )
+    owner = (
+        _id_of_texts(names)
+        if holds == "texts"
+        else chosen_names.get("query") or _column(names, (*_QUERY, *_USER))
+    )
+    item = (
+        owner
+        if holds == "texts"
+        else chosen_names.get("item") or _column(names, _item_words(holds))
+    )
+    words = {"run": _SCORE, "judgments": (*_GRADE, "score"), "texts": _TEXT}[holds]
+    distance, rank = (
+        _column(names, words) if holds == "run" else None for words in (_DISTANCE, _RANK)
+    )
+    score = chosen_names.get("score") or chosen_names.get("grade") or _column(names, words)
+    if "rank" in chosen_names:
+        score, distance, rank = None, None, chosen_names["rank"]
+    elif chosen_names.get("score") == rank:
+        rank = None  # what is chosen as a score is none by its name
+    value = score or distance or rank
+    aspect = _column(names, _ASPECT) if aspects else None
+    number = {"run": "rank" if value == rank else "score", "judgments": "grade"}.get(holds, "")
+    doubts = (
+        _doubts(names, holds, {"query": owner, "item": item, number: value}, chosen_names)
+        if number
+        else ()
+    )
+    if ungraded and owner and item and value is None:
+        unread = [
+            name
+            for name in names
+            if name not in (owner, item, aspect) and _plain(name) not in _TIME
+        ]
+        return Columns(owner, item, "", aspect, unread=tuple(unread), doubts=doubts)
+    wanted: dict[str, tuple[str | None, tuple[str, ...]]]
+    unread = (*_DISTANCE, *_RANK) if holds == "run" else ()
+    wanted = {
+        "query": (owner, (*_QUERY, *_USER)),
+        "item": (item, _item_words(holds)),
+        "value": (value, words + unread),
+    }
+    if holds == "texts":
+        wanted = {"id": (owner, _ID), "text": (value, _TEXT)}
+    if aspects:
+        wanted["aspect"] = (aspect, _ASPECT)
+    missing = [
+        f"{role} ({', '.join(names)})" for role, (name, names) in wanted.items() if name is None
+    ]
+    if missing or owner is None or item is None or value is None:
+        column_list = ", ".join(map(repr, names)) or "none"
+        choose = ""
+        if holds in _CHOICES and not aspects:
+            keys = {"query": owner, "item": item, ("score" if holds == "run" else "grade"): value}
+            example = ",".join(f"{key}=NAME" for key, name in keys.items() if name is None)
+            choose = f", or choose them, as in {flag(_CHOICES[holds][0], example)}"
+        problem = f"no column for {' and '.join(missing)}; found are {column_list}"
+        raise BadInput(f"{problem}; rename the columns to one of the names{choose}.")
+    ordering = (
+        {_column(names, (word,)) for word in (*_SCORE, *_DISTANCE, *_RANK, *_PREDICTED)}
+        if holds == "run"
+        else set()
+    )
+    rivals = tuple(
+        name
+        for name in names
+        if name in ordering - {value} and not {"score", "rank"} & chosen_names.keys()
+    )
+    return Columns(
+        owner, item, value, aspect, rank, value == distance, rivals=rivals, doubts=doubts
+    )
+
+
+def _doubts(
+    names: Sequence[str],
+    holds: Holds,
+    column_of_role: Mapping[str, str | None],
+    chosen_names: Mapping[str, str],
+) -> tuple[str, ...]:
+    """Sentences on columns that were taken, and not chosen, where others could be meant; usual
+    pairs are none.
+    """
+    words = {"query": _QUERY, "item": _item_words(holds), "grade": (*_GRADE, "score")}
+    sentences = list[str]()
+    for key, name in column_of_role.items():
+        alike = {
+            word for word in (*words.get(key, ()), *_DOUBTFUL.get(key, ())) if word not in _TEXTUAL
+        }
+        rivals = [
+            rival
+            for rival in names
+            if _plain(rival) in alike
+            and rival not in (*column_of_role.values(), *chosen_names.values())
+        ]
+        if name is not None and key not in chosen_names and rivals:
+            problem = (
+                f"{name!r} is taken for the {key}, and {', '.join(map(repr, rivals))} is not read"
+            )
+            sentences.append(
+                f"{problem}; if that is wrong, say so with "
+                f"{flag(_CHOICES[holds][0], f'{key}={rivals[0]}')}."
+            )
+    return tuple(sentences)
+
+
+def are_ranks(numbers: Any) -> Any:
+    """Whether a number, or each of an array, can be a rank: an integer from 0 on, or half-way
+    between two, as means of ties.
+    """
+    return (numbers >= 0) & (2 * numbers % 1 == 0)
+
+
+def is_falling(name: str) -> bool:
+    """Whether small values of a column of this name are good."""
+    return _plain(name) in (*_DISTANCE, *_RANK)
+
+
+def contradicting(columns: Columns, rival: str, query: str) -> BadInput:
+    """The error for two columns that order the items of a query differently."""
+    options = [
+        flag("--columns", f"{'rank' if _plain(name) in _RANK else 'score'}={name}")
+        for name in (columns.value, rival)
+    ]
+    problem = (
+        f"the columns {columns.value!r} and {rival!r} order the items of query {query!r} "
+        "differently"
+    )
+    return BadInput(f"{problem}; say which one orders them, with {options[0]} or {options[1]}.")
+
+
+def choose_column(names: Sequence[str], name: str = "") -> str:
+    """The one column to read: the named one, else the only one, else that of ids. Raises BadInput
+    that lists what was found.
+    """
+    column_list = ", ".join(map(repr, names)) or "none"
+    if not names:
+        raise BadInput("no column is found; expected a table with names of columns.")
+    if name and name not in names:
+        raise BadInput(f"no column {name!r}; found are {column_list}.")
+    column = name or (names[0] if len(names) == 1 else _column(names, _ID))
+    if column is None:
+        example = f", such as table.csv:{names[0]}" if names else ""
+        raise BadInput(
+            f"no column for ids ({', '.join(_ID)}); found are {column_list}; name one{example}."
+        )
+    return column
+
+
+def unique_rows(
+    queries: Sequence[str],
+    items: Sequence[str],
+    values: Sequence[float],
+    duplicates: Repeats,
+    twice: set[str] | None = None,
+) -> tuple[Sequence[str], Sequence[str], Sequence[float]]:
+    """The rows, of repeated items the `first` or the `best` in its place; others change nothing.
+    twice: notes their queries.
+    """
+    if duplicates == "error" or (duplicates == "keep" and twice is None):
+        return queries, items, values
+    row_of_pair: dict[tuple[str, str], int] = {}
+    for row, pair in enumerate(zip(queries, items, strict=True)):
+        chosen_row = row_of_pair.setdefault(pair, row)
+        if chosen_row != row and twice is not None:
+            twice.add(pair[0])
+        if duplicates == "best" and values[row] > values[chosen_row]:
+            row_of_pair[pair] = row
+    if duplicates == "keep":
+        return queries, items, values
+    rows = sorted(row_of_pair.values())
+    return (
+        [queries[row] for row in rows],
+        [items[row] for row in rows],
+        [values[row] for row in rows],
+    )
+
+
+def quoted(name: str) -> str:
+    """The name of a column as an SQL literal."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def sql_text(content: Path | str) -> str:
+    """A text as an SQL literal, or a path that DuckDB can open."""
+    text = str(utf8_path(content) if isinstance(content, Path) else content)
+    return "'" + text.replace("'", "''") + "'"
+
+
+def unwritable(noun: str, error: Exception) -> BadInput:
+    """The error for a file that DuckDB cannot write, with the system's reason."""
+    number = re.search(r'"errno":"(\d+)"', str(error))
+    reason = (
+        os.strerror(int(number[1])) if number else str(error).partition("\n")[0].rpartition(": ")[2]
+    )
+    return BadInput(f"{noun} cannot be written ({reason}); is there room on the disk?")
+
+
+def parquet(path: Path | str, *, numbered: bool = False) -> str:
+    """The rows of one Parquet file; no column comes from the names of its folders. numbered: with
+    `file_row_number`.
+    """
+    # Brackets and stars in a path would be a pattern of files.
+    name = str(utf8_path(path) if isinstance(path, Path) else path)
+    plain = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
+    number = "file_row_number=true, " if numbered else ""
+    return (
+        f"read_parquet({sql_text(plain)}, {number}hive_partitioning=false, binary_as_string=true)"
+    )

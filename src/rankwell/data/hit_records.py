@@ -1,0 +1,65 @@
+"""Results of engines as mappings: the id and the score of each, under any of the usual names."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from rankwell.data.columns import are_ranks, distance_note, result_keys
+from rankwell.errors import BadInput, BadScore, shown
+
+
+def result_pair(query: Any, result: Any) -> tuple[Any, Any]:
+    """The id of a result, and its number, higher for better ones; None for a result without one.
+    Raises BadInput without
+    an id.
+    """
+    keys = result_keys(tuple(result)) if _is_record(result) else None
+    if keys is None or keys.item is None:
+        problem = f"query {query!r} has the result {shown(result, 60)}"
+        raise BadInput(
+            f"{problem}; expected an id (id, doc_id, slice_id) and a score (score, similarity, "
+            "distance)."
+        )
+    number = None if keys.number is None else result[keys.number]
+    if isinstance(number, bool):
+        raise BadScore(
+            f"query {query!r}, item {result[keys.item]!r}: the score is {number}; scores are "
+            "finite numbers."
+        )
+    if keys.is_falling and number is not None:
+        with suppress(
+            TypeError, ValueError, OverflowError
+        ):  # whoever reads the pairs names what is not a number
+            if not keys.is_distance and not are_ranks(number):
+                problem = (
+                    f"query {query!r}, item {result[keys.item]!r}: the rank is {shown(number)}"
+                )
+                raise BadScore(
+                    f"{problem}; a rank is an integer from 0 on. If more is better, call it a "
+                    "score."
+                )
+            number = 0.0 - number
+    return result[keys.item], number
+
+
+def distance_notes(lists: Iterable[Any]) -> list[str]:
+    """Notes on lists of results whose number is a distance."""
+    results = (
+        result
+        for result_list in lists
+        if isinstance(result_list, (list, tuple))
+        for result in result_list
+        if _is_record(result)
+    )
+    keyed_results = ((result_keys(tuple(result)), result) for result in results)
+    # Without a number the results are ranked as they are listed.
+    distance_names = {
+        keys.number: None
+        for keys, result in keyed_results
+        if keys.is_distance and result[keys.number] is not None
+    }
+    return [distance_note(name) for name in distance_names if name is not None]
+
+
+def _is_record(result: Any) -> bool:
+    return isinstance(result, Mapping) and all(isinstance(key, str) for key in result)

@@ -1,0 +1,703 @@
+"""Judged rankings: per query the judged items that were retrieved, with their ranks, and
+what the rules for ties make of them; also with second grades, in sessions, and by aspects.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from rankwell.data.rankings import Hits
+from rankwell.data.tables import (
+    Bools,
+    Floats,
+    Ints,
+    Judgments,
+    QueryRows,
+    TieRule,
+    gather,
+    offsets_from_rows,
+    order_ids,
+    position_in_segment,
+    running_sum,
+    segment_of_row,
+    segment_offsets,
+    sort_ids,
+    sum_by,
+)
+from rankwell.errors import BadInput, TieRefused
+
+if TYPE_CHECKING:
+    from rankwell.data.registry import Measure
+
+# How far down a measure looks: one number, one number per query, or everything.
+Depth = int | Ints | None
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRankings(QueryRows):
+    """Flat arrays: a row per judged item that was retrieved, by query and rank; junk is gone and
+    counted nowhere, and
+    hidden items in the truth alone.
+
+    queries: ids. offsets: (queries + 1,) where the rows of each query begin. items: (rows,) row of
+    the judgments.
+    grades: (rows,) as judged; below 0 is never relevant. scores: (rows,).
+    above, tied, before: (rows,) items that score higher; that score the same, itself included;
+    those of them placed earlier. retrieved: (queries,) items in the ranking. present: (queries,)
+    whether the ranking has the query.
+    judged_offsets, judged_grades: all grades of each query, highest first, retrieved or not.
+    in_random_order: whether `share_within` and `value_within` are means over random orders of tied
+    items.
+    least_judged: the lowest grade that is a judgment; trec_eval leaves items below 0 unjudged.
+    """
+
+    needs: ClassVar[str] = "rankings and judgments of their items"
+    items: Ints
+    grades: Floats
+    scores: Floats
+    above: Ints
+    tied: Ints
+    before: Ints
+    retrieved: Ints
+    present: Bools
+    judged_offsets: Ints
+    judged_grades: Floats
+    in_random_order: bool = False
+    least_judged: float = -np.inf
+
+    @classmethod
+    def join(cls, judgments: Judgments, hits: Hits) -> Self:
+        """The view of one ranking under one truth; `hits.row` and `hits.query` point into these
+        judgments.
+        """
+        junk = judgments.unranked[hits.row]
+        above, tied, before, retrieved = _without_junk(hits, junk, len(judgments.queries))
+        real_rows = np.flatnonzero(~junk)
+        real_rows = real_rows[
+            np.lexsort((before[real_rows], above[real_rows], hits.query[real_rows]))
+        ]
+        # Rows that are in order already are not copied.
+        rows = (
+            slice(None)
+            if len(real_rows) == len(hits.row) and (np.diff(real_rows) > 0).all()
+            else real_rows
+        )
+        real = np.flatnonzero(judgments.real)
+        owner = judgments.query_of_row[real]
+        order = np.lexsort((-judgments.grades[real], owner))
+        return cls(
+            queries=judgments.queries,
+            offsets=offsets_from_rows(hits.query[rows], len(judgments.queries)),
+            items=hits.row[rows],
+            grades=judgments.grades[hits.row[rows]],
+            scores=hits.score[rows],
+            above=above[rows],
+            tied=tied[rows],
+            before=before[rows],
+            retrieved=retrieved,
+            present=hits.present,
+            judged_offsets=offsets_from_rows(owner, len(judgments.queries)),
+            judged_grades=judgments.grades[real][order],
+        )
+
+    @cached_property
+    def ranks(self) -> Ints:
+        """Rank of each row, from 1, ascending within a query."""
+        return self.above + self.before + 1
+
+    @cached_property
+    def query_of_judged(self) -> Ints:
+        """Index of the query of each of `judged_grades`."""
+        return segment_of_row(self.judged_offsets)
+
+    @cached_property
+    def judged_positions(self) -> Ints:
+        """Rank, from 1, of each of `judged_grades` in the ideal ranking."""
+        return position_in_segment(self.judged_offsets) + 1
+
+    def sum_rows(self, values: Floats | Bools) -> Floats:
+        """Sum of the rows' values of each query, added in order of rank; 0 without rows."""
+        return sum_by(self.query_of_row, values, len(self.queries))
+
+    def sum_judged(self, values: Floats | Bools) -> Floats:
+        """Sum of the judgments' values of each query, added from the highest grade down; 0 without
+        judgments.
+        """
+        return sum_by(self.query_of_judged, values, len(self.queries))
+
+    def count_so_far(self, mask: Bools) -> Ints:
+        """Running number of the rows of the mask within each query."""
+        return running_sum(mask.astype(np.int64), self.offsets)
+
+    def first_rank(self, mask: Bools) -> Floats:
+        """Rank of the first row of the mask in each query; infinity without one."""
+        first = np.full(len(self.queries), np.inf)
+        np.minimum.at(first, self.query_of_row[mask], self.ranks[mask].astype(np.float64))
+        return first
+
+    def max_rows(self, values: Floats) -> Floats:
+        """Greatest of the rows' values of each query; 0 without rows or where all are below."""
+        most = np.zeros(len(self.queries))
+        np.maximum.at(most, self.query_of_row, values)
+        return most
+
+    def sum_until(self, values: Floats, queries: Ints, depths: Ints) -> Floats:
+        """Sum of the rows' values of a query down to a depth, for each pair of query and depth."""
+        stride = int(max(self.ranks.max(initial=0), depths.max(initial=0))) + 1
+        rows = np.searchsorted(
+            self.query_of_row * stride + self.ranks, queries * stride + depths, side="right"
+        )
+        sums = np.concatenate([np.zeros(1), running_sum(values.astype(np.float64), self.offsets)])
+        return np.where(rows > self.offsets[queries], sums[rows], 0.0)
+
+    def relevant(self, rel: float) -> Bools:
+        """Whether each row is judged with grade `rel` or more, and with none below 0, whatever
+        `rel` is.
+        """
+        return self.grades >= max(rel, 0)
+
+    def n_relevant(self, rel: float) -> Floats:
+        """Number of items of each query that are judged with grade `rel` or more, retrieved or
+        not.
+        """
+        return self.sum_judged(self.judged_grades >= max(rel, 0))
+
+    @property
+    def is_judged(self) -> Bools:
+        """Whether each row's grade is a judgment."""
+        return self.grades >= self.least_judged
+
+    @property
+    def n_judged(self) -> Floats:
+        """Number of items of each query that are judged, retrieved or not."""
+        return self.sum_judged(self.judged_grades >= self.least_judged)
+
+    @cached_property
+    def with_unjudged_pool(self) -> "JudgedRankings":
+        """The view in which a negative grade leaves an item unjudged, as in trec_eval."""
+        return replace(self, least_judged=0.0)
+
+    def list_length(self, depth: int | None) -> Ints:
+        """Number of items in the first `depth` places of each query; of all that were retrieved for
+        None.
+        """
+        return self.retrieved if depth is None else np.minimum(self.retrieved, depth)
+
+    def within(self, depth: Depth) -> Bools:
+        """Whether each row stands in the first places; `depth` is one number, one per query, or
+        None for all places.
+        """
+        if depth is None:
+            return np.ones(len(self.ranks), dtype=np.bool_)
+        return self.ranks <= self._depth_of_row(depth)
+
+    def share_within(self, depth: Depth) -> Floats | Bools:
+        """Whether each row stands in the first places; the chance that it does if ties are in
+        random order.
+        """
+        return self.chance_within(depth) if self.in_random_order else self.within(depth)
+
+    def value_within(self, worth: Callable[[Ints], Floats], depth: Depth) -> Floats:
+        """`worth(rank)` of each row in the first places, else 0; its mean if ties are in random
+        order.
+        """
+        if self.in_random_order:
+            return self.mean_over_ties(worth, depth)
+        return np.where(self.within(depth), worth(self.ranks), 0.0)
+
+    @cached_property
+    def with_random_order(self) -> "JudgedRankings":
+        """The view in which tied items are in random order.
+
+        It lists tied rows by grade, so that sums of expected values do not depend on the order of
+        the input.
+        """
+        by_grade = np.lexsort((-self.grades, self.above, self.query_of_row))
+        return replace(self._rows(by_grade, self.offsets), in_random_order=True)
+
+    def without_unjudged(self, when: bool) -> "JudgedRankings":
+        """The view itself, or without unjudged items."""
+        return self.condensed if when else self
+
+    def chance_within(self, depth: Depth) -> Floats:
+        """Chance that each row stands in the first places when tied items are put in random
+        order.
+        """
+        if depth is None:
+            return np.ones(len(self.ranks))
+        return np.clip((self._depth_of_row(depth) - self.above) / self.tied, 0.0, 1.0)
+
+    def mean_over_ties(self, worth: Callable[[Ints], Floats], depth: Depth) -> Floats:
+        """Mean of `worth(rank)` over the ranks that each row may have by its ties; worth nothing
+        beyond the depth.
+        """
+        last = (
+            np.full(len(self.ranks), np.iinfo(np.int64).max)
+            if depth is None
+            else self._depth_of_row(depth)
+        )
+        alone = self.above + 1
+        means = np.where(alone <= last, worth(alone), 0.0)
+        first = np.flatnonzero(np.diff(self.tie_of_row, prepend=-1))
+        mean_by_tie = means[first]
+        for group in np.flatnonzero(self.tied[first] > 1).tolist():
+            row = int(first[group])
+            above, tied = int(self.above[row]), int(self.tied[row])
+            tied_ranks = np.arange(above + 1, min(above + tied, int(last[row])) + 1)
+            mean_by_tie[group] = worth(tied_ranks).sum() / tied
+        return mean_by_tie[self.tie_of_row]
+
+    @cached_property
+    def tie_of_row(self) -> Ints:
+        """Number, from 0, of each row's tie: the rows of one query with one score."""
+        new = (np.diff(self.query_of_row, prepend=-1) != 0) | (np.diff(self.above, prepend=-1) != 0)
+        return np.cumsum(new) - 1
+
+    def _depth_of_row(self, depth: int | Ints) -> Ints:
+        return np.broadcast_to(np.asarray(depth, dtype=np.int64), (len(self.queries),))[
+            self.query_of_row
+        ]
+
+    def cut(self, depth: int) -> "JudgedRankings":
+        """The view of rankings cut to their first `depth` items; the truth stays whole."""
+        return replace(self._keep(self.ranks <= depth), retrieved=np.minimum(self.retrieved, depth))
+
+    @cached_property
+    def condensed(self) -> "JudgedRankings":
+        """The view of rankings without unjudged items."""
+        view = self._keep(self.is_judged)
+        positions = position_in_segment(view.offsets)
+        first = np.flatnonzero(np.diff(view.tie_of_row, prepend=-1))
+        return replace(
+            view,
+            above=positions[first][view.tie_of_row],
+            tied=np.bincount(view.tie_of_row, minlength=len(first))[view.tie_of_row].astype(
+                np.int64
+            ),
+            before=positions - positions[first][view.tie_of_row],
+            retrieved=np.diff(view.offsets),
+        )
+
+    def take(self, queries: Ints) -> "JudgedRankings":
+        """The view of some queries only, in the order given by their indices."""
+        rows, offsets = gather(self.offsets, queries)
+        judged, judged_offsets = gather(self.judged_offsets, queries)
+        return replace(
+            self._rows(rows, offsets),
+            queries=tuple(self.queries[query] for query in queries.tolist()),
+            retrieved=self.retrieved[queries],
+            present=self.present[queries],
+            judged_offsets=judged_offsets,
+            judged_grades=self.judged_grades[judged],
+        )
+
+    def with_unknown(self, unknown: Mapping[str, int]) -> "JudgedRankings":
+        """The view with further queries that the truth lacks, each with the length of its ranking;
+        sorted by id.
+        """
+        if not unknown:
+            return self
+        added = len(unknown)
+        extended = replace(
+            self,
+            queries=(*self.queries, *unknown),
+            offsets=np.append(self.offsets, np.full(added, self.offsets[-1])),
+            retrieved=np.append(
+                self.retrieved, np.fromiter(unknown.values(), dtype=np.int64, count=added)
+            ),
+            present=np.append(self.present, np.ones(added, dtype=np.bool_)),
+            judged_offsets=np.append(self.judged_offsets, np.full(added, self.judged_offsets[-1])),
+        )
+        return extended.take(order_ids(extended.queries))
+
+    def resolve(self, ties: TieRule) -> "JudgedRankings":
+        """The view with tied items at their best (`optimistic`) or worst (`pessimistic`) places;
+        other rules place them already.
+
+        Raises TieRefused under `error` if a judged item is tied with any other.
+        """
+        if ties == "error" and (self.tied > 1).any():
+            row = int(np.flatnonzero(self.tied > 1)[0])
+            query, score = self.queries[int(self.query_of_row[row])], float(self.scores[row])
+            problem = (
+                f"query {query!r}: {int(self.tied[row])} items share the score {score!r} at rank "
+                f"{int(self.above[row]) + 1}"
+            )
+            raise TieRefused(f"{problem}, one of them judged; name a tie rule, or break the tie.")
+        if ties not in ("optimistic", "pessimistic"):
+            return self
+        gain = self.grades if ties == "optimistic" else -self.grades
+        # Between the judged items that help and those that hurt stand the unjudged ones.
+        early = gain > 0 if ties == "optimistic" else gain >= 0
+        order = np.lexsort((-gain, self.above, self.query_of_row))
+        view = self._rows(order, self.offsets)
+        sizes = np.bincount(view.tie_of_row)
+        tie_places = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[view.tie_of_row]
+        return replace(
+            view,
+            before=np.where(
+                early[order], tie_places, view.tied - sizes[view.tie_of_row] + tie_places
+            ),
+        )
+
+    def _keep(self, mask: Bools) -> "JudgedRankings":
+        return self._rows(
+            np.flatnonzero(mask), offsets_from_rows(self.query_of_row[mask], len(self.queries))
+        )
+
+    def _rows(self, rows: Ints, offsets: Ints) -> "JudgedRankings":
+        columns = {
+            name: getattr(self, name)[rows]
+            for name in ("items", "grades", "scores", "above", "tied", "before")
+        }
+        return replace(self, offsets=offsets, **columns)
+
+
+def _without_junk(hits: Hits, is_junk: Bools, queries: int) -> tuple[Ints, Ints, Ints, Ints]:
+    """The counts of all hits with junk taken out of them, and the number retrieved without junk."""
+    if not is_junk.any():
+        return hits.above, hits.tied, hits.before, hits.retrieved
+    above, tied, before = hits.above.copy(), hits.tied.copy(), hits.before.copy()
+    retrieved = hits.retrieved - np.bincount(hits.query[is_junk], minlength=queries).astype(
+        np.int64
+    )
+    affected = np.isin(hits.query, np.unique(hits.query[is_junk]))
+    for query in np.unique(hits.query[affected]).tolist():
+        query_hits = np.arange(*np.searchsorted(hits.query, [query, query + 1]))
+        junk = query_hits[is_junk[query_hits]]
+        higher = hits.above[junk][None, :] < hits.above[query_hits][:, None]
+        same = hits.above[junk][None, :] == hits.above[query_hits][:, None]
+        earlier = same & (hits.before[junk][None, :] < hits.before[query_hits][:, None])
+        above[query_hits] -= higher.sum(axis=1)
+        tied[query_hits] -= same.sum(axis=1)
+        before[query_hits] -= earlier.sum(axis=1)
+    return above, tied, before, retrieved
+
+
+def expected_values(measure: "Measure", view: JudgedRankings) -> Floats:
+    """(queries,) the expected value of a measure on a view in which all items of a query are tied
+    (`constant`).
+
+    That is its chance level. Queries with as many items and the same grades have one, which is
+    computed once for all of them: a closed form may take time in proportion to the items. NaN where
+    the measure has no closed form.
+    """
+    if measure.entry.view is not JudgedRankings or measure.entry.expected is None:
+        return np.full(len(view.queries), np.nan)
+    first, kind_of_query = dict[tuple[int, bytes], int](), list[int]()
+    sample_queries = list[int]()
+    for query, (n, (start, stop)) in enumerate(
+        zip(view.retrieved.tolist(), pairwise(view.judged_offsets.tolist()), strict=True)
+    ):
+        kind = first.setdefault((n, view.judged_grades[start:stop].tobytes()), len(sample_queries))
+        if kind == len(sample_queries):
+            sample_queries.append(query)
+        kind_of_query.append(kind)
+    values = measure.entry.expected(
+        view.take(np.array(sample_queries, dtype=np.int64)), **dict(measure.arguments)
+    )
+    return values[np.array(kind_of_query, dtype=np.int64)]
+
+
+class JudgmentPair(NamedTuple):
+    """Judgments of relevance, and second judgments of the same queries and items; either may lack
+    some of the other's rows.
+    """
+
+    first: Judgments
+    second: Judgments
+
+
+@dataclass(frozen=True, eq=False)
+class SecondJudgedRankings:
+    """The judged rankings by relevance. second: (rows,) the second grade of each row, NaN for an
+    item that has none.
+    """
+
+    needs: ClassVar[str] = "judged rankings and second judgments of their items"
+    option: ClassVar[str] = "--other-judgments"
+    flat: JudgedRankings
+    second: Floats
+
+    @classmethod
+    def join(cls, judgments: JudgmentPair, hits: Hits) -> Self:
+        """The view of one ranking under two judgments; `hits` are those of the first."""
+        flat, second = JudgedRankings.join(judgments.first, hits), judgments.second
+        grade_of_pair = dict(
+            zip(
+                zip(second.row_queries, second.items, strict=True),
+                second.grades.tolist(),
+                strict=True,
+            )
+        )
+        items: list[str] = [judgments.first.items[row] for row in map(int, flat.items)]
+        grades = [
+            grade_of_pair.get(pair, np.nan) for pair in zip(flat.row_queries, items, strict=True)
+        ]
+        return cls(flat, np.array(grades, dtype=np.float64))
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The ids of the queries."""
+        return self.flat.queries
+
+    @property
+    def with_unjudged_pool(self) -> Self:
+        """The view in which a negative grade leaves an item unjudged, as in trec_eval."""
+        return replace(self, flat=self.flat.with_unjudged_pool)
+
+    def take(self, queries: Ints) -> Self:
+        """The view of some queries only, in the order given by their indices."""
+        rows, _ = gather(self.flat.offsets, queries)
+        return replace(self, flat=self.flat.take(queries), second=self.second[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class SessionQueries(QueryRows):
+    """The queries of each session, in order. queries: ids of sessions. items: (rows,) ids of
+    queries, each in one session.
+    """
+
+    items: Sequence[str]
+
+    @classmethod
+    def from_dict(cls, sessions: Mapping[str, Sequence[str]]) -> Self:
+        """The table of a mapping session -> its queries in order. Raises BadInput for a query that
+        is listed twice.
+        """
+        owner: dict[str, str] = {}
+        for session, queries in sessions.items():
+            for query in queries:
+                if query in owner:
+                    where = (
+                        f"sessions {owner[query]!r} and {session!r}"
+                        if owner[query] != session
+                        else f"session {session!r}"
+                    )
+                    raise BadInput(
+                        f"query {query!r} is listed twice, in {where}; a query has one place "
+                        "in one session."
+                    )
+                owner[query] = session
+        names = sort_ids(sessions)
+        lengths = np.array([len(sessions[name]) for name in names], dtype=np.int64)
+        return cls(
+            tuple(names),
+            segment_offsets(lengths),
+            [query for name in names for query in sessions[name]],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SessionRankings:
+    """The judged rankings of all queries of a session.
+
+    flat: by session: its `queries` are sessions, and a row's rank is that in the list of its own
+    query. position: (rows,) the place of the row's query in its session, from 1. A query without
+    judgments keeps its place and has no rows.
+    """
+
+    needs: ClassVar[str] = "judged rankings and the session of each query"
+    option: ClassVar[str] = "--sessions"
+    flat: JudgedRankings
+    position: Ints
+
+    @classmethod
+    def join(cls, view: JudgedRankings, sessions: SessionQueries) -> Self:
+        """The view by sessions of rankings whose ties are resolved; queries of no session are left
+        out.
+        """
+        view_rows = [row for row, query in enumerate(sessions.items) if query in view.index]
+        rows = np.array(view_rows, dtype=np.int64)
+        taken = view.take(
+            np.array([view.index[sessions.items[row]] for row in view_rows], dtype=np.int64)
+        )
+        owner, n = sessions.query_of_row[rows], len(sessions.queries)
+        query_places = position_in_segment(sessions.offsets)[rows] + 1
+        judged = owner[taken.query_of_judged]
+        order = np.lexsort((-taken.judged_grades, judged))
+        flat = replace(
+            taken,
+            queries=sessions.queries,
+            offsets=offsets_from_rows(owner[taken.query_of_row], n),
+            retrieved=np.bincount(owner, weights=taken.retrieved, minlength=n).astype(np.int64),
+            present=np.bincount(owner[taken.present], minlength=n) > 0,
+            judged_offsets=offsets_from_rows(judged, n),
+            judged_grades=taken.judged_grades[order],
+        )
+        return cls(flat, query_places[taken.query_of_row])
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The ids of the sessions."""
+        return self.flat.queries
+
+    def take(self, sessions: Ints) -> Self:
+        """The view of some sessions only, in the order given by their indices."""
+        rows, _ = gather(self.flat.offsets, sessions)
+        return replace(self, flat=self.flat.take(sessions), position=self.position[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class AspectRankings:
+    """A ranking per query and a truth per query and aspect; junk is gone and counted nowhere.
+
+    flat: the rankings under the judgments of all aspects together, each item with its highest
+    grade.
+    aspects: (aspects,) names, the aspects of a query together. aspect_offsets: (queries + 1,) where
+    those of each query begin. truth_offsets: (aspects + 1,) where the truth of each aspect begins.
+    truth_items: (truth,) rows of the flat judgments, within an aspect in the order of the bytes of
+    their ids. truth_grades: (truth,). own_items_only: whether each aspect sees the ranking without
+    the items that it did not judge.
+    """
+
+    flat: JudgedRankings
+    aspects: tuple[str, ...]
+    aspect_offsets: Ints
+    truth_offsets: Ints
+    truth_items: Ints
+    truth_grades: Floats
+    own_items_only: bool = False
+
+    @classmethod
+    def join(cls, judgments: Judgments, hits: Hits, flat: Judgments | None = None) -> Self:
+        """The view of one ranking under judgments with aspects. flat: those of the hits,
+        `judgments.flat` unless given.
+        """
+        flat = judgments.flat if flat is None else flat
+        names = ["0"] * len(judgments.items) if judgments.aspects is None else judgments.aspects
+        starts = [
+            row
+            for start, stop in pairwise(judgments.offsets.tolist())
+            for row in range(start, stop)
+            if row == start or names[row] != names[row - 1]
+        ]
+        owner = judgments.query_of_row[starts]
+        items = judgments.rows_in(flat)
+        truth_rows = np.flatnonzero(flat.real[items])
+        aspect = np.searchsorted(np.array(starts, dtype=np.int64), truth_rows, side="right") - 1
+        return cls(
+            flat=JudgedRankings.join(flat, hits),
+            aspects=tuple(names[row] for row in starts),
+            aspect_offsets=offsets_from_rows(owner, len(judgments.queries)),
+            truth_offsets=offsets_from_rows(aspect, len(starts)),
+            truth_items=items[truth_rows],
+            truth_grades=judgments.grades[truth_rows],
+        )
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The ids of the queries."""
+        return self.flat.queries
+
+    @cached_property
+    def query_of_aspect(self) -> Ints:
+        """Index of each aspect's query."""
+        return segment_of_row(self.aspect_offsets)
+
+    @cached_property
+    def aspect_of_truth(self) -> Ints:
+        """Index of the aspect that each judgment belongs to."""
+        return segment_of_row(self.truth_offsets)
+
+    @cached_property
+    def by_aspect(self) -> JudgedRankings:
+        """The same rankings judged under each aspect alone; its `queries` are the aspects, its
+        `items` rows of the truth here.
+        """
+        row_of_item = np.full(
+            int(max(self.flat.items.max(initial=-1), self.truth_items.max(initial=-1))) + 1, -1
+        )
+        row_of_item[self.flat.items] = np.arange(len(self.flat.items))
+        row_of_truth = row_of_item[self.truth_items]
+        judged_truth = np.flatnonzero(row_of_truth >= 0)
+        judged_truth = judged_truth[
+            np.lexsort((row_of_truth[judged_truth], self.aspect_of_truth[judged_truth]))
+        ]
+        rows, flat = row_of_truth[judged_truth], self.flat
+        view = JudgedRankings(
+            queries=self.aspects,
+            offsets=offsets_from_rows(self.aspect_of_truth[judged_truth], len(self.aspects)),
+            items=judged_truth,
+            grades=self.truth_grades[judged_truth],
+            **{name: getattr(flat, name)[rows] for name in ("scores", "above", "tied", "before")},
+            retrieved=flat.retrieved[self.query_of_aspect],
+            present=flat.present[self.query_of_aspect],
+            judged_offsets=self.truth_offsets,
+            judged_grades=self.truth_grades[np.lexsort((-self.truth_grades, self.aspect_of_truth))],
+            least_judged=flat.least_judged,
+        )
+        return view.condensed if self.own_items_only else view
+
+    def sum_aspects(self, values: Floats) -> Floats:
+        """Sum of the aspects' values of each query, in the order of the aspects; 0 without
+        aspects.
+        """
+        return sum_by(self.query_of_aspect, values, len(self.queries))
+
+    @property
+    def with_unjudged_pool(self) -> Self:
+        """The view in which a negative grade leaves an item unjudged, as in trec_eval."""
+        return replace(self, flat=self.flat.with_unjudged_pool)
+
+    def cut(self, depth: int) -> Self:
+        """The view of rankings cut to their first `depth` items; the truth stays whole."""
+        return replace(self, flat=self.flat.cut(depth))
+
+    def take(self, queries: Ints) -> Self:
+        """The view of some queries only, in the order given by their indices."""
+        aspects, aspect_offsets = gather(self.aspect_offsets, queries)
+        truth, truth_offsets = gather(self.truth_offsets, aspects)
+        return replace(
+            self,
+            flat=self.flat.take(queries),
+            aspects=tuple(self.aspects[aspect] for aspect in aspects.tolist()),
+            aspect_offsets=aspect_offsets,
+            truth_offsets=truth_offsets,
+            truth_items=self.truth_items[truth],
+            truth_grades=self.truth_grades[truth],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class GroupRankings(AspectRankings):
+    """A ranking per query and a truth per query and judgment group; the aspects are the groups."""
+
+    needs: ClassVar[str] = "judgments in groups, of assessors or of evidence"
+
+    @property
+    def condensed(self) -> "GroupRankings":
+        """The view of rankings without the items that a group did not judge, for each group on its
+        own, as under trec_eval -J.
+        """
+        return replace(self, own_items_only=True)
+
+
+@dataclass(frozen=True, eq=False)
+class IntentRankings(AspectRankings):
+    """A ranking per query and a truth per query and intent; the aspects are the intents."""
+
+    needs: ClassVar[str] = "judgments of intents (subtopics) of the queries"
+
+    @cached_property
+    def condensed(self) -> "IntentRankings":
+        """The view of rankings without the items that are judged for no intent."""
+        return replace(self, flat=self.flat.condensed)
+
+    def serving(self, rel: float) -> Iterator[tuple[int, Bools]]:
+        """Each query with (items by id descending, intents) whether grade `rel` is reached; those
+        without any are left out.
+        """
+        good = np.flatnonzero(self.truth_grades >= max(rel, 0))
+        owner = self.query_of_aspect[self.aspect_of_truth[good]]
+        edges = np.flatnonzero(np.diff(owner, prepend=-1, append=-1))
+        for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+            items, row = np.unique(-self.truth_items[good[start:stop]], return_inverse=True)
+            intents, column = np.unique(self.aspect_of_truth[good[start:stop]], return_inverse=True)
+            serves = np.zeros((len(items), len(intents)), dtype=np.bool_)
+            serves[row, column] = True
+            yield int(owner[start]), serves

@@ -1,0 +1,625 @@
+"""Matrices: scores of queries and items, embeddings, the right items of each query; pairs of
+rows of two tables.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.data.arrays import refuse_masked
+from rankwell.data.columns import id_text
+from rankwell.data.tables import (
+    Bools,
+    Floats,
+    Ints,
+    Judgments,
+    gather,
+    offsets_from_rows,
+    segment_of_row,
+)
+from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, flag, kind_of
+from rankwell.store import decode_id, encode_id, exists, split_name, split_part
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """left, right: (n,) rows that belong together, counted from 0. Raises BadInput where their
+    numbers differ.
+    """
+
+    left: Ints
+    right: Ints
+
+    def __post_init__(self) -> None:
+        if len(self.left) != len(self.right):
+            raise BadInput(
+                f"{len(self.left)} rows on the left, {len(self.right)} on the right; a pair "
+                "has one of each."
+            )
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    @classmethod
+    def aligned(cls, n: int) -> "Pairs":
+        """The first row with the first, the second with the second, and so on."""
+        rows = np.arange(n, dtype=np.int64)
+        return cls(rows, rows)
+
+
+def sample_pairs(items: int, size: int, *, seed: int) -> Pairs:
+    """So many different unordered pairs of different items, every such set equally probable; all
+    pairs where there are no more.
+
+    With NumPy's `RandomState(seed)`, whose numbers never change: codes are drawn by `randint` until
+    enough are different, in the order of their first appearance; where more than half of all pairs
+    are requested, they are the beginning of `permutation`. Code c is the pair of item c mod n and
+    the item 1 + c div n further on, in a circle.
+    Raises BadUsage for less than 1 pair, or a seed outside 0 to 2³² - 1; BadInput for less than 2
+    items.
+    """
+    if size < 1:
+        raise BadUsage(f"{size} pairs; expected at least 1.")
+    if not 0 <= seed < 1 << 32:
+        raise BadUsage(
+            f"{flag('--seed')} is {seed}; expected an integer from 0 to {(1 << 32) - 1}."
+        )
+    if items < 2:
+        raise BadInput(f"{items} items make no pair; expected at least 2.")
+    total = items * (items - 1) // 2
+    random, codes = (
+        np.random.RandomState(seed),
+        np.arange(total if size >= total else 0, dtype=np.int64),
+    )
+    if total > size > total / 2:
+        codes = random.permutation(total).astype(np.int64)
+    while len(codes) < min(size, total):
+        codes = np.concatenate([codes, random.randint(0, total, size=size, dtype=np.int64)])
+        _, first = np.unique(codes, return_index=True)
+        codes = codes[np.sort(first)]
+    codes = codes[:size]
+    left = codes % items
+    return Pairs(left, (left + 1 + codes // items) % items)
+
+
+_LARGEST = 1e150
+"""The sum of squares of as many numbers as fit into memory is finite up to here."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredPairs:
+    """names: (n,) of the pairs. targets, similarities: (n,) in the same order.
+
+    Raises BadInput where the numbers of rows differ; BadScore for a number whose square is not
+    finite, naming its row.
+    """
+
+    needs: ClassVar[str] = "pairs with a target and a similarity each"
+    command: ClassVar[str] = "pairs"
+    names: Sequence[str]
+    targets: Floats
+    similarities: Floats
+
+    def __post_init__(self) -> None:
+        if len(self.targets) != len(self.similarities):
+            problem = f"{len(self.targets)} targets and {len(self.similarities)} similarities"
+            raise BadInput(
+                f"{problem}; row by row they belong to the same pair, so there are as many of both."
+            )
+        for kind, numbers in (("target", self.targets), ("similarity", self.similarities)):
+            wrong = np.flatnonzero(~(np.abs(numbers) <= _LARGEST))
+            if len(wrong):
+                row = int(wrong[0])
+                problem = f"the {kind} in row {row} (from 0) is {numbers[row]}"
+                raise BadScore(
+                    f"{problem}; expected finite numbers up to {_LARGEST:g}. Correct it, or drop "
+                    "the pair."
+                )
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def of(self, is_included: Bools) -> "ScoredPairs":
+        """Some of the pairs."""
+        rows = np.flatnonzero(is_included)
+        return ScoredPairs(
+            [self.names[row] for row in rows.tolist()], self.targets[rows], self.similarities[rows]
+        )
+
+
+Matrix = NDArray[Any]
+Vectors = NDArray[Any]
+DTYPES: tuple[str, ...] = ("float16", "float32", "float64", "int8", "uint8")
+
+USUAL = ("embeddings", "vectors", "embedding", "vector", "emb")
+"""Usual names of an array of vectors, or a column of them, among others."""
+
+_BLOCK = 1 << 20
+
+
+def choose_array(shapes: Mapping[str, tuple[int, ...]], name: str, file: str) -> str:
+    """The array of vectors: the named one, else the only one of two dimensions, else that of a
+    usual name. Raises BadInput.
+    """
+    array_list = (
+        ", ".join(
+            f"{key!r} ({' × '.join(map(str, shape)) or 'one number'})"
+            for key, shape in shapes.items()
+        )
+        or "none"
+    )
+    if name:
+        if name not in shapes:
+            raise BadInput(f"there is no array named {name!r}; the file has {array_list}.")
+        return name
+    flat = [key for key, shape in shapes.items() if len(shape) == 2]
+    usual = [key for key in flat if key.lower() in USUAL]
+    candidates = flat if len(flat) == 1 else usual
+    if len(candidates) != 1:
+        problem = (
+            "no array with two dimensions"
+            if not flat
+            else f"{len(flat)} arrays with two dimensions"
+        )
+        example = f"; name one, as in {Path(file).name}:{flat[0]}" if flat else ""
+        raise BadInput(f"{problem}; the file has {array_list}{example}.")
+    return candidates[0]
+
+
+def as_real(vectors: NDArray[Any]) -> NDArray[Any]:
+    """The array as it is; integers of more than 8 bits, as in `.ivecs`, as float64."""
+    return (
+        np.asarray(vectors).astype(np.float64)
+        if vectors.dtype.kind in "iu" and vectors.dtype.itemsize > 1
+        else vectors
+    )
+
+
+def row_blocks(rows: int, dimension: int, block: int | None = None) -> Iterator[slice]:
+    """Slices that cover the rows, each small enough for its numbers to stay in the processor's
+    cache.
+    """
+    size = block or max(1, _BLOCK // max(dimension, 1))
+    return (slice(start, min(start + size, rows)) for start in range(0, rows, size))
+
+
+def refuse_non_finite(table: "Embeddings") -> None:
+    """Looks at every number. Raises BadScore naming the first that is NaN or infinite, its row and
+    column.
+    """
+    if table.vectors.dtype.kind != "f":
+        return
+    for rows in row_blocks(*table.vectors.shape):
+        block = table.vectors[rows]
+        with np.errstate(invalid="ignore", over="ignore"):
+            # A sum is finite only if all its parts are, and costs less than looking at each.
+            if np.isfinite(block.sum(dtype=np.float64 if block.dtype.itemsize > 4 else np.float32)):
+                continue
+        wrong = np.argwhere(~np.isfinite(block))
+        if len(wrong):
+            row, column = wrong[0].tolist()
+            vector_name = table.place(rows.start + row)
+            problem = f"{vector_name}, column {column}: {block[row, column]}"
+            raise BadScore(f"{problem}; expected a finite number. Correct or drop the vector.")
+
+
+class Positions(Sequence[str]):
+    """Names of things without names: `0`, `1`, and so on, made on request; or those of some
+    positions.
+    """
+
+    def __init__(self, n: int | Sequence[int]) -> None:
+        self._range = range(n) if isinstance(n, int) else n
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        positions = self._range[index]
+        return str(positions) if isinstance(positions, int) else list(map(str, positions))
+
+    def __len__(self) -> int:
+        return len(self._range)
+
+
+class Place(NamedTuple):
+    """The place of a table. name: as given, or empty. path: the file or folder, or None. part:
+    within the file.
+    """
+
+    name: str
+    path: Path | None
+    part: str = ""
+
+
+def name_places(
+    table_places: Sequence[Place],
+    otherwise: Sequence[str],
+    *,
+    what: str = "embeddings",
+    example: str = "teacher=a/vectors.npy",
+) -> list[str]:
+    """A name for each: the given one, else the stem, the parent's where stems are equal, else
+    `otherwise`. Raises BadUsage.
+    """
+    stems = [_stem(table_place) if not table_place.name else "" for table_place in table_places]
+    parents = {
+        table_place.path.resolve().parent
+        for table_place in table_places
+        if table_place.path is not None and not table_place.name
+    }
+    clashes = {stem for stem in stems if stem and stems.count(stem) > 1 and len(parents) > 1}
+    names = [
+        table_place.name
+        or (
+            table_place.path.resolve().parent.name if stem in clashes and table_place.path else stem
+        )
+        or fallback
+        for table_place, stem, fallback in zip(table_places, stems, otherwise, strict=True)
+    ]
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None:
+        raise BadUsage(f"two of the {what} are called {double!r}; name them, as in {example}.")
+    return names
+
+
+def named_places(
+    named_tables: Sequence[tuple[str, Any]], otherwise: Sequence[str], **words: str
+) -> dict[str, Any]:
+    """Tables by name: the given one of each pair of name and thing, that of `NAME=PLACE`, else as
+    in `name_places`.
+    """
+    table_places, tables = list[Place](), list[Any]()
+    for name, thing in named_tables:
+        path, part = None, ""
+        if isinstance(thing, (str, Path)):
+            text, path_or_url = split_name(str(thing))
+            if text and not name and not exists(split_part(thing)[0]):
+                name, thing = text, path_or_url
+            path, part = split_part(thing)
+        table_places.append(Place(name, None if path is None else Path(path), part))
+        tables.append(thing)
+    return dict(zip(name_places(table_places, otherwise, **words), tables, strict=True))
+
+
+def _stem(place: Place) -> str:
+    if place.path is None:
+        return ""
+    name = place.path.resolve().name
+    return ":".join(filter(None, (name.rpartition(".")[0] or name, place.part)))
+
+
+def item_ids(values: Iterable[Any]) -> list[str]:
+    """Ids as strings: strings unchanged, bytes decoded, integers written out. Raises BadInput for
+    the first that is not an id.
+    """
+    ids: list[str] = []
+    for row, value in enumerate(values):
+        text = id_text(decode_id(value) if isinstance(value, bytes) else value)
+        if not text:
+            cell = "nothing" if value in (None, "") else f"{str(value)[:40]!r}, {kind_of(value)},"
+            raise BadInput(f"row {row} has {cell}; expected an id, a string or an integer.")
+        encode_id(text)  # refuses half a character
+        ids.append(text)
+    return ids
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Similarities of queries (rows) and items (columns), higher is better; they may be
+    memory-mapped and are never changed.
+
+    matrix: (queries, items) real numbers of any kind. query_ids, item_ids: all different; None
+    where positions are the names. NaN and infinite scores are looked for by whoever reads them all.
+    Raises BadInput for another shape, for kinds other than real numbers, for an empty gallery and
+    for another number of ids; DuplicateItem for an id that appears twice.
+    """
+
+    matrix: Matrix
+    query_ids: Sequence[str] | None = None
+    item_ids: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        refuse_masked(self.matrix, "the matrix of scores")
+        shape, kind = self.matrix.shape, self.matrix.dtype
+        if len(shape) != 2:
+            raise BadInput(
+                f"the scores have shape {shape}; expected a table with a row per query and a "
+                "column per item."
+            )
+        if kind.kind not in "fiub" or kind.itemsize > 8:
+            raise BadInput(
+                f"the scores are of type {kind}; expected real numbers. Convert them with "
+                ".astype('float32')."
+            )
+        if not self.matrix.size:
+            axis = "an empty gallery (no column)" if shape[0] else "no query (no row)"
+            raise BadInput(f"the scores have shape {shape}: {axis}; expected at least one of each.")
+        for axis, ids, number in (
+            ("row", self.query_ids, shape[0]),
+            ("column", self.item_ids, shape[1]),
+        ):
+            if ids is not None and len(ids) != number:
+                raise BadInput(
+                    f"{len(ids)} ids for {number} {axis}s of scores; every {axis} has one id."
+                )
+            if ids is not None and (twice := _repeated(ids)):
+                where = f"{axis}s {twice[1]} and {twice[2]}"
+                raise DuplicateItem(
+                    f"id {twice[0]!r} stands for {where} of the scores; ids are all different."
+                )
+
+    @property
+    def query_names(self) -> Sequence[str]:
+        """Ids of the queries, or their positions as text."""
+        return Positions(self.matrix.shape[0]) if self.query_ids is None else self.query_ids
+
+    @property
+    def item_names(self) -> Sequence[str]:
+        """Ids of the items, or their positions as text."""
+        return Positions(self.matrix.shape[1]) if self.item_ids is None else self.item_ids
+
+    def place(self, row: int, column: int) -> str:
+        """The name of a score in messages: row and column, from 0, and their ids where they have
+        any.
+        """
+        query = "" if self.query_ids is None else f" ({self.query_ids[row]!r})"
+        item = "" if self.item_ids is None else f" ({self.item_ids[column]!r})"
+        return f"row {row}{query}, column {column}{item}"
+
+
+def _repeated(ids: Sequence[str]) -> tuple[str, int, int] | None:
+    """The first id that is there before, with both positions."""
+    if len(set(ids)) == len(ids):
+        return None
+    first_row: dict[str, int] = {}
+    return next(
+        (
+            (name, first_row[name], row)
+            for row, name in enumerate(ids)
+            if first_row.setdefault(name, row) != row
+        ),
+        None,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Positives:
+    """The items that are right for each query, by position; a query may have none.
+
+    offsets: (queries + 1,) where the items of each query begin. items: (pairs,) positions,
+    ascending within a query.
+    """
+
+    offsets: Ints
+    items: Ints
+    n_items: int
+
+    @classmethod
+    def of(cls, queries: Ints, items: Ints, n_queries: int, n_items: int) -> Self:
+        """The table of pairs in any order. Raises DuplicateItem for a pair that is given twice."""
+        order = np.lexsort((items, queries))
+        rows, columns = queries[order], items[order]
+        twice = np.flatnonzero((np.diff(rows) == 0) & (np.diff(columns) == 0))
+        if twice.size:
+            row, column = int(rows[twice[0]]), int(columns[twice[0]])
+            raise DuplicateItem(
+                f"row {row} has the positive {column} twice; name every positive once."
+            )
+        return cls(offsets_from_rows(rows, n_queries), columns, n_items)
+
+    @classmethod
+    def diagonal(cls, n_queries: int, n_items: int) -> Self:
+        """Each query's positive is the item of the same position. Raises BadInput unless there are
+        as many of both.
+        """
+        if n_queries != n_items:
+            shape = f"{n_queries} rows (queries) and {n_items} columns (items)"
+            raise BadInput(
+                f"scores of {shape} have no diagonal of positives; name them, as a list per row."
+            )
+        return cls(
+            np.arange(n_items + 1, dtype=np.int64), np.arange(n_items, dtype=np.int64), n_items
+        )
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return len(self.offsets) - 1
+
+    @cached_property
+    def counts(self) -> Ints:
+        """Number of positives of each query."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def owner(self) -> Ints:
+        """Query of each pair."""
+        return segment_of_row(self.offsets)
+
+    @cached_property
+    def transposed(self) -> "Positives":
+        """The queries that are right for each item."""
+        return Positives.of(self.items, self.owner, self.n_items, self.n_queries)
+
+    def only(self, queries: Ints) -> "Positives":
+        """The table of some queries, in the order given."""
+        rows, offsets = gather(self.offsets, queries)
+        return Positives(offsets, self.items[rows], self.n_items)
+
+    def is_best(self, scores: Matrix) -> Bools:
+        """Whether the score of each pair is the greatest of its query; several are where they
+        tie.
+        """
+        return scores == np.repeat(self.best(scores), self.counts[self.counts > 0])
+
+    def best(self, scores: Matrix) -> Matrix:
+        """Greatest score of each query with positives. scores: of the pairs."""
+        rows = np.flatnonzero(self.counts)
+        return np.maximum.reduceat(scores, self.offsets[rows]) if rows.size else scores[:0]
+
+    def judgments(self, queries: Sequence[str], items: Sequence[str]) -> Judgments:
+        """The same as judgments of grade 1, a row per pair; queries keep their order."""
+        item_positions: list[int] = self.items.tolist()
+        return Judgments(
+            tuple(queries),
+            self.offsets,
+            [items[item] for item in item_positions],
+            np.ones(len(item_positions)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Embeddings:
+    """Vectors by id; the vectors may be memory-mapped and are never changed.
+
+    ids: (n,) all different; None where positions are the names. vectors: (n, d) float16, float32,
+    float64, int8 or uint8. shards: the files that the rows are from, with the first row of each;
+    empty for one file.
+    NaN, infinite and zero vectors are looked for by whoever reads the vectors, for it is the
+    reading that takes time.
+    Raises BadInput for another shape or type, or another number of ids; DuplicateItem for an id
+    that appears twice.
+    """
+
+    ids: Sequence[str] | None
+    vectors: Vectors
+    shards: Sequence[tuple[str, int]] = ()
+
+    def __post_init__(self) -> None:
+        refuse_masked(self.vectors, "the table of vectors")
+        refuse_other_table(self.ids, self.vectors.shape, self.vectors.dtype)
+
+    @property
+    def n(self) -> int:
+        """Number of vectors."""
+        return int(self.vectors.shape[0])
+
+    @property
+    def dimensions(self) -> int:
+        """Number of dimensions of a vector."""
+        return int(self.vectors.shape[1])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The kind of their numbers."""
+        return self.vectors.dtype
+
+    def names(self) -> Sequence[str]:
+        """Ids of the vectors, or their positions as text."""
+        return Positions(self.n) if self.ids is None else self.ids
+
+    def named(self, ids: Sequence[str] | None) -> "Embeddings":
+        """The same vectors with other ids."""
+        return replace(self, ids=ids)
+
+    def take(self, rows: Ints | Sequence[int]) -> "Embeddings":
+        """Some of the vectors; the table itself, which may be mapped into memory, where that is all
+        of them in order.
+        """
+        if np.array_equal(rows, np.arange(self.n)):
+            return self
+        names = self.names()
+        return Embeddings([names[row] for row in map(int, rows)], np.asarray(self.vectors)[rows])
+
+    def place(self, row: int) -> str:
+        """The name of a vector in messages: its row, its id where it has one, and its shard and the
+        row there.
+        """
+        name = f"row {row}" if self.ids is None else f"row {row} (id {self.ids[row]!r})"
+        shard = next(((file, first) for file, first in reversed(self.shards) if first <= row), None)
+        return name if shard is None else f"{name}, row {row - shard[1]} of {shard[0]}"
+
+
+def refuse_other_table(
+    ids: Sequence[str] | None, shape: tuple[int, ...], kind: np.dtype[Any]
+) -> None:
+    """Raises what `Embeddings` of such ids, shape and type raise."""
+    if len(shape) != 2 or not shape[1]:
+        raise BadInput(
+            f"the array has shape {shape}; embeddings are a table (vectors, dimensions)."
+        )
+    if kind.newbyteorder("=").name not in DTYPES:
+        raise BadInput(
+            f"the array has type {kind}; embeddings are {', '.join(DTYPES)}; convert it with "
+            ".astype."
+        )
+    if ids is None:
+        return
+    if len(ids) != shape[0]:
+        raise BadInput(f"{len(ids)} ids for {shape[0]} vectors; every vector has one id.")
+    if twice := _repeated(ids):
+        raise DuplicateItem(
+            "id {!r} appears in rows {} and {}; expected different ids.".format(*twice)
+        )
+
+
+def as_embeddings(vectors: Embeddings | Vectors) -> Embeddings:
+    """Embeddings as they are; a plain array with positions for names. Raises BadInput as
+    `Embeddings` does.
+    """
+    if isinstance(vectors, Embeddings):
+        return vectors
+    if not isinstance(vectors, np.ndarray):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise BadInput(
+            f"embeddings cannot be taken from {kind_of(vectors)}; give Embeddings or a NumPy array."
+        )
+    return Embeddings(None, vectors)
+
+
+def align(
+    reference: Embeddings, other: Embeddings, reference_name: str, other_name: str
+) -> Embeddings:
+    """The other table with its rows in the order and under the names of the reference; errors are
+    those of `matching_rows`.
+    """
+    rows = rows_by_id(reference, other, reference_name, other_name)
+    in_order = rows is None or np.array_equal(rows, np.arange(len(rows)))
+    return (
+        other.named(reference.ids) if in_order else Embeddings(reference.ids, other.vectors[rows])
+    )
+
+
+def matching_rows(
+    reference: Embeddings, other: Embeddings, reference_name: str, other_name: str
+) -> Ints:
+    """Row of the other table that belongs to each row of the reference: by id where both have ids,
+    else by position.
+    """
+    rows = rows_by_id(reference, other, reference_name, other_name)
+    return np.arange(other.n, dtype=np.int64) if rows is None else rows
+
+
+def rows_by_id(
+    reference: Embeddings, other: Embeddings, reference_name: str, other_name: str
+) -> Ints | None:
+    """As `matching_rows`; None where rows are matched by position. Raises BadInput where the tables
+    differ in number or ids.
+    """
+    if reference.ids is None or other.ids is None:
+        if reference.n != other.n:
+            problem = f"{reference_name} has {reference.n} vectors, {other_name} has {other.n}"
+            raise BadInput(
+                f"{problem}; without ids on both sides they are matched by position; give as "
+                "many of both, or ids."
+            )
+        return None
+    row_of_id = {name: row for row, name in enumerate(other.ids)}
+    for table_name, lacking_name, names, other_ids in (
+        (reference_name, other_name, reference.ids, row_of_id),
+        (other_name, reference_name, other.ids, set(reference.ids)),
+    ):
+        lacking = [name for name in names if name not in other_ids]
+        if lacking:
+            raise BadInput(
+                f"{len(lacking)} ids of {table_name} are not in {lacking_name}, first "
+                f"{lacking[0]!r}; embed "
+                "the same items."
+            )
+    return np.array([row_of_id[name] for name in reference.ids], dtype=np.int64)

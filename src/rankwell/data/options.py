@@ -1,0 +1,824 @@
+"""The options of a command: read from its function and from classes of options, and bound to the
+words of a command line.
+"""
+
+import ast
+import math
+import re
+from argparse import (
+    SUPPRESS,
+    Action,
+    ArgumentError,
+    ArgumentParser,
+    ArgumentTypeError,
+    HelpFormatter,
+    Namespace,
+)
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import is_dataclass, replace
+from functools import partial, wraps
+from inspect import Parameter, Signature, cleandoc, signature
+from numbers import Integral, Real
+from pathlib import Path
+from types import NoneType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from rankwell.data.catalogue import suggest
+from rankwell.errors import BadUsage, UnknownName, flag, kind_of, shown
+from rankwell.store import KEEPING, reading, refuse_file_name
+
+
+def given_parameters(inner: str, text: str) -> dict[str, Any]:
+    """The values of `name=value,…` in the brackets of a text. Raises BadUsage."""
+    values: dict[str, Any] = {}
+    for part in _split(inner):
+        key, equals, value = (text.strip() for text in part.partition("="))
+        if not equals:
+            raise BadUsage(f"{part!r} in {text!r} is not of the form parameter=value.")
+        if key in values:
+            raise BadUsage(f"{text!r} names the parameter {key!r} twice; keep one of the two.")
+        values[key] = read_value(value)
+    return values
+
+
+_LARGEST = 2**53 - 1
+
+
+_WORDS = {
+    int: "an integer",
+    float: "a number",
+    bool: "True or False",
+    str: "a string",
+    NoneType: "None",
+}
+
+
+def check_value(measure: str, parameter: Parameter, value: Any, text: str) -> Any:
+    """The value converted to the parameter's type. Raises BadUsage."""
+    options = (
+        ()
+        if get_origin(parameter.annotation) in (Literal, tuple)
+        else get_args(parameter.annotation)
+    )
+    options = options or (parameter.annotation,)
+    for kind in options:
+        if kind is NoneType and value is None:
+            return None
+        if get_origin(kind) is Literal and isinstance(value, str) and value in get_args(kind):
+            return value
+        if (kind is bool and isinstance(value, bool)) or (kind is str and isinstance(value, str)):
+            return value
+        number = _number(value)
+        if kind is int and number is not None and number.is_integer() and abs(number) <= _LARGEST:
+            if parameter.name != "k" or number >= 1:
+                return int(number)
+        elif kind is float and number is not None:
+            return number
+        elif (
+            get_origin(kind) is tuple
+            and isinstance(value, tuple)
+            and _has_elements(value, get_args(kind)[0])
+        ):
+            return tuple(sorted(value)) if get_args(kind)[0] is not float else value
+    expected = (
+        "a positive integer"
+        if parameter.name == "k"
+        else " or ".join(
+            " or ".join(map(repr, get_args(kind)))
+            if get_origin(kind) is Literal
+            else _WORDS.get(kind, "pairs as in {1:3,2:9}")
+            for kind in options
+        )
+    )
+    value_text = write_value(value) if isinstance(value, tuple) else repr(value)
+    import difflib
+
+    words = [word for kind in options if get_origin(kind) is Literal for word in get_args(kind)]
+    near = difflib.get_close_matches(value, words, n=1) if isinstance(value, str) else []
+    hint = f"; did you mean {near[0]!r}?" if near else "."
+    raise BadUsage(f"{parameter.name}={value_text} in {text!r}: {measure} takes {expected}{hint}")
+
+
+def _number(value: Any) -> float | None:
+    """The value as a finite float64, or None."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:
+        return None
+
+
+def _has_elements(values: tuple[Any, ...], kind: Any) -> bool:
+    """Whether all are finite numbers, or pairs of them, of which no two begin alike."""
+    if kind is float:
+        return all(_number(number) is not None for number in values)
+    pairs = all(
+        isinstance(pair, tuple) and len(pair) == 2 and _has_elements(pair, float) for pair in values
+    )
+    return pairs and len(dict(values)) == len(values)
+
+
+def split_names(text: str) -> list[str]:
+    """The measures in a text that separates them by blanks; blanks inside brackets separate
+    nothing.
+    """
+    return [part.strip() for part in _split(text, " ")]
+
+
+def _split(text: str, separator: str = ",") -> list[str]:
+    """The parts between separators that stand outside brackets and quotes."""
+    parts, depth, quote, start = list[str](), 0, "", 0
+    for position, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        else:
+            depth += (letter in "{[(") - (letter in ")]}")
+            if letter == separator and depth == 0:
+                parts.append(text[start:position])
+                start = position + 1
+    return [part for part in [*parts, text[start:]] if part.strip()]
+
+
+_LONGEST = 3_000
+
+
+def read_value(text: str) -> Any:
+    """A parameter's value from its text: a number, True, False, None, a quoted or bare word, a
+    mapping or a list as a tuple.
+    """
+    if len(text) > _LONGEST:
+        raise BadUsage(
+            f"a parameter's value has {len(text)} characters, {text[:20]!r}…; at most "
+            f"{_LONGEST} are read."
+        )
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return text
+    if isinstance(value, float) and not value and re.search(r"[1-9]", re.split("[eE]", text)[0]):
+        return text  # 1e-400 is not 0
+    if isinstance(value, dict):
+        # A key that is there twice has no single meaning.
+        return text if len(value) < len(_split(text[1:-1])) else tuple(value.items())
+    return tuple(value) if isinstance(value, (list, tuple)) else value
+
+
+def write_value(value: Any) -> str:
+    """The text of a value, from which `read_value` gives it again."""
+    if isinstance(value, tuple):
+        pairs = all(isinstance(pair, tuple) and len(pair) == 2 for pair in value)
+        inner = ",".join(
+            f"{write_value(element[0])}:{write_value(element[1])}"
+            if pairs
+            else write_value(element)
+            for element in value
+        )
+        return f"{{{inner}}}" if pairs else f"[{inner}]"
+    return repr(int(value)) if isinstance(value, float) and value.is_integer() else repr(value)
+
+
+Inputs = ParamSpec("Inputs")
+Made = TypeVar("Made")
+
+
+def own_arithmetic(function: Callable[Inputs, Made]) -> Callable[Inputs, Made]:
+    """The function under NumPy's own choice: an underflow is 0, anything else a warning."""
+
+    @wraps(function)
+    def _call(*arguments: Inputs.args, **keywords: Inputs.kwargs) -> Made:
+        # A command that computes nothing starts without NumPy.
+        import numpy as np
+
+        with np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"):
+            return function(*arguments, **keywords)
+
+    return _call
+
+
+REQUIRED = Parameter.empty
+Chosen = TypeVar("Chosen")
+Outcome = TypeVar("Outcome")
+_MAY_OVERWRITE: ContextVar[bool] = ContextVar("overwrite", default=False)
+
+
+class Option(NamedTuple):
+    """A mark in `Annotated`: how an option is written, where its parameter's name and type do not
+    say.
+    """
+
+    names: tuple[str, ...] = ()
+    """With hyphens; by default the parameter's name, `--k-values` for k_values, `-k` for k."""
+    takes_all: bool = False
+    """Whether a list takes all words up to the next option, not one each time it is given."""
+    kind: Any = None
+    """The type that a command line reads, where Python takes more: `list[str]` for a parameter that
+    is a sequence or a text.
+    """
+    writes: Literal["", "folder", "file", "page"] = ""
+    """The output that it names: a folder of results, a file (or a folder for files without a
+    manifest), or a page or its folder. Each comes with `--overwrite`.
+    """
+    own_words: str = ""
+    """Words at the beginning of the command's own files, which it may replace."""
+
+
+class Doc(NamedTuple):
+    """A mark in `Annotated`: what a field is, for help and the documentation. The last one
+    counts.
+    """
+
+    text: str
+
+
+class Injected(NamedTuple):
+    """A mark in `Annotated`: the program passes this parameter, not the command line."""
+
+
+class Input(NamedTuple):
+    """Marks an option that names files or folders (PLACE, NAME=PLACE, PLACE:PART), whose content a
+    bench digests.
+
+    perhaps: whether its text may be something else as well, such as a word or the name of a model.
+    """
+
+    perhaps: bool = False
+
+
+InputData = Annotated[Any, Input()]
+"""A file's place, or in Python the data themselves."""
+MeasureNames = Annotated[Sequence[str] | str | None, Option(("--measure", "-m"), kind=list[str])]
+ConventionName = Annotated[str, Option(("--convention", "-c"))]
+
+
+ColumnChoice = Mapping[str, str | int] | str
+"""Columns by what they hold, each a name or a number from 1: `query=1,item=docno,score=3`, or the
+same as a mapping.
+"""
+RunColumns = Annotated[
+    ColumnChoice | None,
+    Option(("--columns",), kind=str),
+    Doc(
+        "Columns of the runs by name, or by number from 1: query=1,item=2,score=3, or rank= in "
+        "place of score=."
+    ),
+]
+JudgmentColumns = Annotated[
+    ColumnChoice | None,
+    Option(("--qrels-columns",), kind=str),
+    Doc(
+        "Columns of the judgments, likewise: query=1,item=2,grade=3, or some of these in a table "
+        "with a header."
+    ),
+]
+CutoffNumbers = Annotated[Sequence[int] | int | str | None, Option(kind=str)]
+
+
+class Argument(NamedTuple):
+    """One parameter of a command, or one field of its options.
+
+    flags: as written, none for what stands by itself. kind: the type of each of its words. choices:
+    all its possible values; empty where any will do. form: `one` word; a `switch`; a `pair` of
+    switches, the second with `no-`; a list of words, one `each` time it is given, `many` at a time,
+    or all the `rest`. default: REQUIRED where it must be given. marks: those of its annotation.
+    owner: the parameter whose options it belongs to, "" for a parameter itself.
+    """
+
+    name: str
+    flags: tuple[str, ...]
+    kind: type
+    choices: tuple[str, ...]
+    form: Literal["one", "switch", "pair", "each", "many", "rest"]
+    default: Any
+    marks: tuple[Any, ...]
+    owner: str = ""
+
+    @property
+    def negative_flag(self) -> str:
+        """The second of a pair of switches, which says no."""
+        return self.flags[0].replace("--", "--no-", 1)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All that a command line may call it: its flags, and the denial of a pair."""
+        return (*self.flags, self.negative_flag) if self.form == "pair" else self.flags
+
+
+def parameters_of(function: Callable[..., Any]) -> dict[str, Parameter]:
+    """The parameters of a function, or the fields of a class of options: its own, then those of
+    its bases.
+    """
+    parameters = signature(function).parameters
+    classes = function.__mro__ if isinstance(function, type) else ()
+    names = [name for base_class in classes for name in vars(base_class).get("__annotations__", ())]
+    return {name: parameters[name] for name in dict.fromkeys([*names, *parameters])}
+
+
+def arguments_of(function: Callable[..., Any]) -> list[Argument]:
+    """The arguments that a command line can give a function, in its order; a class of options
+    stands for its fields.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    arguments: list[Argument] = []
+    for parameter in parameters_of(function).values():
+        hint = hints[parameter.name]
+        if is_dataclass(hint):
+            arguments += [
+                argument._replace(owner=parameter.name)
+                for argument in arguments_of(hint)  # pyright: ignore[reportArgumentType]
+            ]
+        elif Injected() not in getattr(hint, "__metadata__", ()):
+            arguments.append(_argument(parameter, hint))
+            writes = any(isinstance(mark, Option) and mark.writes for mark in arguments[-1].marks)
+            if writes and all(argument.name != "overwrite" for argument in arguments):
+                arguments.append(
+                    Argument("overwrite", ("--overwrite",), bool, (), "switch", False, ())
+                )
+    return arguments
+
+
+@contextmanager
+def overwriting(allowed: bool, *, keeping: bool = False) -> Generator[None]:
+    """Whether a block may replace changed results, `--overwrite`. keeping: whether it is needed for
+    single files, too.
+    """
+    token, files = _MAY_OVERWRITE.set(allowed), KEEPING.set(keeping and not allowed)
+    try:
+        yield
+    finally:
+        KEEPING.reset(files)
+        _MAY_OVERWRITE.reset(token)
+
+
+def files_to_write(
+    function: Callable[..., Any],
+    positionals: Sequence[Any],
+    keywords: Mapping[str, Any],
+    allowed: bool,
+) -> list[Path]:
+    """The files to write among the arguments, without those of its own that a command replaces.
+
+    Raises BadUsage for an input, for one that is there unless `allowed`, and for a folder with the
+    name of a file.
+    """
+    name_marks = [
+        (argument.name, mark)
+        for argument in arguments_of(function)
+        for mark in argument.marks
+        if isinstance(mark, Option)
+    ]
+    written = {name: mark.own_words for name, mark in name_marks if mark.writes == "file"}
+    arguments = signature(function).bind(*positionals, **keywords).arguments
+    for name, mark in name_marks:
+        if mark.writes == "folder" and arguments.get(name) is not None:
+            refuse_file_name(Path(arguments[name]))
+    outputs = {
+        Path(arguments[name]): own_words
+        for name, own_words in written.items()
+        if arguments.get(name) is not None
+    }
+    input_places = [
+        value
+        for name, argument in arguments.items()
+        if name not in written
+        for value in _flat(argument)
+    ]
+    for path in filter(Path.is_file, outputs):
+        refuse_input(path, input_places)
+        if not allowed and not _is_own(path, outputs[path]):
+            raise exists_error(path)
+    return [
+        path
+        for path, own_words in outputs.items()
+        if not (path.is_file() and _is_own(path, own_words))
+    ]
+
+
+def exists_error(path: Path) -> BadUsage:
+    """The error of a file that a command or function would replace without being allowed to."""
+    return BadUsage(f"{path} exists; name another file, or {flag('--overwrite', True)}.")
+
+
+def _is_own(path: Path, words: str) -> bool:
+    """Whether the beginning of a file has the words that a command writes there; nothing has no
+    words.
+    """
+    with path.open("rb") as stream:
+        return bool(words) and words.encode() in stream.read(1000)
+
+
+def refuse_input(path: Path, inputs: Iterable[str | Path]) -> None:
+    """Raises BadUsage for a file to write that one of the places to read means."""
+    if any(
+        candidate.exists() and candidate.samefile(path)
+        for value in inputs
+        for candidate in _candidate_paths(value)
+    ):
+        raise BadUsage(f"{path} is an input of this command; name another file to write.")
+
+
+def _flat(value: Any) -> Iterable[str | Path]:
+    """The texts and paths among the arguments of a command, in lists and options, too."""
+    if isinstance(value, (str, Path)):
+        return [value]
+    parts: Iterable[Any] = (
+        vars(value).values()
+        if is_dataclass(value)
+        else value
+        if isinstance(value, (list, tuple))
+        else ()
+    )
+    return [text for part in parts for text in _flat(part)]
+
+
+def _candidate_paths(value: str | Path) -> list[Path]:
+    """The paths that an argument may mean: PLACE, NAME=PLACE, PLACE:PART."""
+    text = str(value)
+    texts = [name for name in (text, text.partition("=")[2]) if name and "\0" not in name]
+    beginnings = [name[:at] for name in texts for at in range(1, len(name)) if name[at] == ":"]
+    return [Path(text) for text in (*texts, *beginnings)]
+
+
+def may_overwrite() -> bool:
+    """Whether a result may replace files that were changed since they were written."""
+    return _MAY_OVERWRITE.get()
+
+
+def _argument(parameter: Parameter, hint: Any) -> Argument:
+    marks: tuple[Any, ...] = getattr(hint, "__metadata__", ())
+    option = next((mark for mark in marks if isinstance(mark, Option)), Option())
+    hint = option.kind or (hint.__origin__ if marks else hint)
+    kind = (
+        next(union_member for union_member in get_args(hint) if union_member is not NoneType)
+        if NoneType in get_args(hint)
+        else hint
+    )
+    bare = parameter.kind in (Parameter.POSITIONAL_ONLY, Parameter.VAR_POSITIONAL)
+    form = "one"
+    if parameter.kind is Parameter.VAR_POSITIONAL:
+        form = "rest"
+    elif kind is bool:
+        form = "switch" if parameter.default is False else "pair"
+    elif get_origin(kind) is list:
+        form, kind = "many" if option.takes_all else "each", get_args(kind)[0]
+    choices = get_args(kind) if get_origin(kind) is Literal else ()
+    word = parameter.name.replace("_", "-")
+    flags = () if bare else option.names or (f"--{word}" if len(word) > 1 else f"-{word}",)
+    kind = str if choices or kind is Any else kind
+    return Argument(parameter.name, flags, kind, choices, form, parameter.default, marks)
+
+
+def takes_options(
+    kind: type, *positional_fields: str
+) -> Callable[[Callable[..., Outcome]], Callable[..., Outcome]]:
+    """Lets Python call a function of `options` with the fields of a class as keywords, with
+    `options=`, or with both.
+
+    kind: the class, a frozen dataclass whose fields have defaults. positional_fields: may follow
+    the positional arguments. A keyword replaces a field of `options`. The function raises BadUsage
+    or UnknownName for a value that its field's type excludes. A function with a parameter `*name`
+    has no further places.
+    """
+
+    def _decorate(function: Callable[..., Outcome]) -> Callable[..., Outcome]:
+        parameters, fields = signature(function).parameters, parameters_of(kind)
+        required_positionals = [
+            parameter
+            for parameter in parameters.values()
+            if parameter.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.VAR_POSITIONAL)
+        ]
+        plain = (
+            None
+            if any(parameter.kind is Parameter.VAR_POSITIONAL for parameter in required_positionals)
+            else len(required_positionals)
+        )
+
+        @wraps(function)
+        def _call(*positionals: Any, options: Any = None, **keywords: Any) -> Outcome:
+            if plain is not None and len(positionals) > plain + len(positional_fields):
+                raise TypeError(
+                    f"{function.__name__}() takes at most {plain + len(positional_fields)} "
+                    "positional "
+                    "arguments"
+                )
+            field_values = dict(
+                zip(positional_fields, positionals[len(required_positionals) :], strict=False)
+            )
+            if twice := field_values.keys() & keywords:
+                raise TypeError(
+                    f"{function.__name__}() got multiple values for argument {twice.pop()!r}"
+                )
+            field_values |= {name: keywords.pop(name) for name in [*keywords] if name in fields}
+            if options is not None and (isinstance(options, type) or not is_dataclass(options)):
+                raise BadUsage(
+                    f"options is {kind_of(options)}; give options as keywords, or as one "
+                    f"{kind.__name__}."
+                )
+            checked = with_options(kind() if options is None else options, field_values)
+            with reading():
+                return own_arithmetic(function)(*positionals[:plain], options=checked, **keywords)
+
+        positional = [
+            _bare(fields[name], Parameter.POSITIONAL_OR_KEYWORD) for name in positional_fields
+        ]
+        keywords = [
+            _bare(parameter, Parameter.KEYWORD_ONLY)
+            for name, parameter in fields.items()
+            if name not in positional_fields
+        ]
+        keywords += [
+            parameter
+            for name, parameter in parameters.items()
+            if parameter.kind is Parameter.KEYWORD_ONLY and name != "options"
+        ]
+        vars(_call)["__signature__"] = Signature(
+            [
+                *required_positionals,
+                *positional,
+                *keywords,
+                parameters["options"].replace(default=None),
+            ]
+        )
+        _call.__doc__ = _with_fields(function.__doc__ or "", fields.values())
+        return _call
+
+    return _decorate
+
+
+def _bare(parameter: Parameter, kind: Any) -> Parameter:
+    """A parameter of another kind, with its type alone as its annotation."""
+    hint = parameter.annotation
+    return parameter.replace(
+        kind=kind, annotation=hint.__origin__ if hasattr(hint, "__metadata__") else hint
+    )
+
+
+def _with_fields(documentation: str, fields: Iterable[Parameter]) -> str:
+    """A docstring with the fields of the options, before the examples."""
+    text, example, examples = cleandoc(documentation).partition("\n\n>>> ")
+    lines = [] if "\n----------\n" in text else ["", "Parameters", "----------"]
+    for parameter in fields:
+        marks = getattr(parameter.annotation, "__metadata__", ())
+        lines += [parameter.name, *(f"    {mark.text}" for mark in marks if isinstance(mark, Doc))]
+    return "\n".join([text.rstrip(), *lines]) + example + examples
+
+
+def with_options(options: Chosen, field_values: Mapping[str, Any]) -> Chosen:
+    """The options with other values for some fields, each checked against its field's type. Raises
+    UnknownName, BadUsage.
+    """
+    hints = get_type_hints(type(options)) if field_values else {}
+    for name, value in field_values.items():
+        kinds = get_args(hints[name]) if NoneType in get_args(hints[name]) else (hints[name],)
+        if value is None and NoneType in kinds:
+            continue
+        kind = kinds[0]
+        choices: Any = get_args(kind) if get_origin(kind) is Literal else ()
+        if choices and value not in choices:
+            raise UnknownName(
+                f"{name}: there is no {value!r}; {suggest(str(value), map(str, choices))}"
+            )
+        expected = _PLAIN.get(kind) if len(kinds) <= 2 else None
+        if expected and (
+            not isinstance(value, expected[0]) or (kind is not bool and isinstance(value, bool))
+        ):
+            raise BadUsage(f"{name} is {value!r}; expected {expected[1]}.")
+        if problem := out_of_range(name, value):
+            raise BadUsage(f"{name} is {problem}")
+    return replace(options, **field_values)  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
+def out_of_range(name: str, value: Any) -> str:
+    """The complaint about an integer that no option takes; "" for any other value."""
+    if isinstance(value, Integral) and not -(1 << 63) <= int(value) < 1 << 63:
+        return f"{shown(str(value))}; expected an integer of 64 bits."
+    return (
+        f"{value}; expected a non-negative integer."
+        if name == "seed" and isinstance(value, Integral) and int(value) < 0
+        else ""
+    )
+
+
+_PLAIN: dict[Any, tuple[Any, str]] = {
+    bool: (bool, "True or False"),
+    int: (Integral, "an integer"),
+    float: (Real, "a number"),
+    str: (str, "a string"),
+}
+"""The classes of values of each plain type, and their name in messages."""
+
+
+def cutoffs(k: Sequence[int] | int | str) -> tuple[int, ...]:
+    """The cut-offs that a text names (`1,5,10`), ascending; or a number, or several in their order.
+    Raises BadUsage.
+    """
+    words: list[Any] = (
+        k.replace(",", " ").split()
+        if isinstance(k, str)
+        else list(k)
+        if isinstance(k, Iterable)
+        else [k]
+    )
+    if not words or not all(str(word).isdecimal() and int(word) for word in words):
+        raise BadUsage(
+            f"-k {k!r}: expected positive integers separated by commas, such as 1,3,5,10."
+        )
+    numbers = map(int, words)
+    return tuple(sorted(set(numbers)) if isinstance(k, str) else numbers)
+
+
+def texts_of(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
+    """The docstring of a command without its parameters, and the text of each parameter by its
+    name, in the command's order.
+    """
+    about, parameters = _described(function)
+    texts: dict[str, str] = {}
+    for argument in arguments_of(function):
+        documented = [mark.text for mark in argument.marks if isinstance(mark, Doc)]
+        texts[argument.name] = (
+            parameters.get(argument.name)
+            or (documented or [_COMMON_TEXTS.get(argument.name, "")])[-1]
+        )
+    return about, {name: text for name, text in texts.items() if text}
+
+
+_COMMON_TEXTS = {"overwrite": "Replace files that are there."}
+"""The texts of parameters that no function declares."""
+QUIET = (
+    "Print results, warnings and errors, but no notes on the work, such as names of written files."
+)
+"""The text of `--quiet`, which every command takes."""
+THREADS = (
+    "Threads; by default RANKWELL_THREADS, else the processors that this process, its "
+    "container and OMP_NUM_THREADS leave it."
+)
+"""The text of `--threads`, which every command takes."""
+
+
+def _described(documented: Any) -> tuple[str, dict[str, str]]:
+    about, _, section = cleandoc(documented.__doc__ or "").partition("\n\nParameters\n----------\n")
+    texts: dict[str, list[str]] = {}
+    for line in section.splitlines():
+        if line and not line.startswith(" "):
+            texts[line] = []
+        elif line:
+            texts[[*texts][-1]].append(line.strip())
+    return about, {name: " ".join(lines) for name, lines in texts.items()}
+
+
+# Options are checked by one when they are declared; without a width it would load what looks at the
+# terminal.
+_FORMATTER = partial(HelpFormatter, width=80)
+
+
+def bind(function: Callable[..., Any], words: Sequence[str]) -> tuple[list[Any], dict[str, Any]]:
+    """The positional and named arguments with which a command line calls a function; options as
+    their class. Raises BadUsage.
+    """
+    arguments = arguments_of(function)
+    parser = ArgumentParser(
+        add_help=False,
+        allow_abbrev=False,
+        exit_on_error=False,
+        argument_default=SUPPRESS,
+        formatter_class=_FORMATTER,
+    )
+    for argument in arguments:
+        if argument.flags:
+            _declare(parser, argument)
+    end = words.index("--") if "--" in words else len(words)
+    try:
+        namespace, bare = parser.parse_known_args(words[:end])
+    except ArgumentError as error:
+        text, flag = str(error.message), str(error.argument_name).partition("/")[0]
+        if text.startswith("expected "):
+            text = f"expected a value; one that begins with a hyphen is written {flag}=-…"
+        elif text.startswith("ignored "):
+            text = "takes no value."
+        raise BadUsage(f"{error.argument_name}: {text}") from error
+    values = vars(namespace)
+    unknown = next((word for word in bare if word.startswith("-") and word != "-"), None)
+    if unknown is not None:
+        option = unknown.partition("=")[0]
+        near = suggest(option, [word for argument in arguments for word in argument.words])
+        raise BadUsage(
+            f"there is no option {option}" + (f"; {near}" if near.startswith("did") else ".")
+        )
+    bare += words[end + 1 :]
+    positionals = [argument for argument in arguments if not argument.flags]
+    required = [
+        argument
+        for argument in arguments
+        if argument.default is REQUIRED and argument.form != "rest"
+    ]
+    missing = [
+        argument
+        for argument in required
+        if (
+            argument.name not in values
+            if argument.flags
+            else positionals.index(argument) >= len(bare)
+        )
+    ]
+    if missing:
+        names = [
+            argument.flags[0] if argument.flags else argument.name.upper() for argument in missing
+        ]
+        raise BadUsage(f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} missing.")
+    named_values = {
+        argument.name: values[argument.name]
+        for argument in arguments
+        if argument.name in values and not argument.owner
+    }
+    for owner, kind in get_type_hints(function).items():
+        if is_dataclass(kind):
+            fields = {
+                argument.name: values[argument.name]
+                for argument in arguments
+                if argument.name in values and argument.owner == owner
+            }
+            named_values[owner] = kind(**fields)  # pyright: ignore[reportCallIssue]
+    return _read_positionals(bare, positionals), named_values
+
+
+def _declare(parser: ArgumentParser, argument: Argument) -> None:
+    if argument.form in ("switch", "pair"):
+        parser.add_argument(*argument.flags, dest=argument.name, action=_Once, nargs=0, const=True)
+        if argument.form == "pair":
+            parser.add_argument(
+                argument.negative_flag, dest=argument.name, action=_Once, nargs=0, const=False
+            )
+        return
+    several: dict[str, Any] = {
+        "each": {"action": "append"},
+        "many": {"action": "extend", "nargs": "+"},
+    }
+    how = several.get(argument.form, {"action": _Once})
+    parser.add_argument(*argument.flags, dest=argument.name, type=_reader(argument), **how)
+
+
+def _read_positionals(words: Sequence[str], arguments: Sequence[Argument]) -> list[Any]:
+    """The words that stand by themselves, each read as what stands at its place."""
+    last = arguments[-1] if arguments and arguments[-1].form == "rest" else None
+    owners = [argument for argument in arguments if argument is not last] + (
+        [last] * len(words) if last else []
+    )
+    if len(words) > len(owners):
+        raise BadUsage(
+            f"{' '.join(map(repr, words[len(owners) :]))}: more than this command takes."
+        )
+    try:
+        return [_reader(owner)(word) for word, owner in zip(words, owners, strict=False)]
+    except ArgumentTypeError as error:
+        raise BadUsage(str(error)) from error
+
+
+def _reader(argument: Argument) -> Callable[[str], Any]:
+    expected = {int: "an integer", float: "a number"}.get(argument.kind, "a text")
+
+    def _read(text: str) -> Any:
+        if argument.choices and text not in argument.choices:
+            near = suggest(text, argument.choices)
+            advice = (
+                near
+                if near.startswith("known")
+                else f"known are {', '.join(argument.choices)}; {near}"
+            )
+            raise ArgumentTypeError(f"there is no {text!r}; {advice}")
+        try:
+            # Python reads 1_000 as a thousand, and the digits of every script.
+            if argument.kind in (int, float) and (not text.isascii() or "_" in text):
+                raise ValueError(text)
+            value = argument.kind(text)
+        except ValueError:
+            raise ArgumentTypeError(f"{shown(text)} is not {expected}.") from None
+        if problem := out_of_range(argument.name, value):
+            raise ArgumentTypeError(problem)
+        return value
+
+    return _read
+
+
+class _Once(Action):
+    """Keeps the value of an option, which may be given once."""
+
+    def __call__(
+        self, _: ArgumentParser, namespace: Namespace, values: Any, __: str | None = None
+    ) -> None:
+        if hasattr(namespace, self.dest):
+            raise ArgumentError(self, "given twice; once is enough.")
+        setattr(namespace, self.dest, self.const if self.nargs == 0 else values)

@@ -1,0 +1,432 @@
+"""Preferences: the better of two items, stated by ranking items against each other; and rankings
+judged by them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from rankwell.data.rankings import Hits
+from rankwell.data.tables import (
+    Bools,
+    Floats,
+    Ints,
+    Judgments,
+    QueryRows,
+    gather,
+    index_queries,
+    nested_columns,
+    offsets_from_rows,
+    order_ids,
+    position_in_segment,
+    segment_of_row,
+    segment_offsets,
+    sum_by,
+)
+from rankwell.errors import BadInput, DuplicateItem
+
+
+@dataclass(frozen=True, eq=False)
+class PreferenceGroup:
+    """The preferences of one group of assessors in one query.
+
+    items: (items,) positions among the query's items, ascending. levels: (items,) from the last
+    subgroup that names an item. chained: the preferences of several subgroups with all that follow
+    from them; None with a single one, whose levels are enough.
+    """
+
+    items: Ints
+    levels: Floats
+    chained: Bools | None
+
+    @property
+    def better(self) -> Bools:
+        """Whether the item of the row is preferred to the item of the column: (items, items)."""
+        return self.levels[:, None] > self.levels[None, :] if self.chained is None else self.chained
+
+
+@dataclass(frozen=True, eq=False)
+class Preferences(QueryRows):
+    """Items with levels by query, group and subgroup, sorted by the bytes of all of them and of the
+    item.
+
+    Within a subgroup an item of higher level is preferred to one of lower level. If a group has
+    several subgroups, preferences chain: a over b in one and b over c in another give a over c.
+    What different groups prefer may differ.
+    queries: every query, also one without rows. offsets: (queries + 1,) where the rows of each
+    query begin.
+    groups, subgroups, items: (rows,) ids. levels: (rows,) finite; 0 means not relevant.
+    """
+
+    groups: Sequence[str]
+    subgroups: Sequence[str]
+    items: Sequence[str]
+    levels: Floats
+
+    @classmethod
+    def from_rows(
+        cls,
+        queries: Sequence[str],
+        groups: Sequence[str],
+        subgroups: Sequence[str],
+        items: Sequence[str],
+        levels: Sequence[float] | Floats,
+        *,
+        all_queries: Iterable[str] = (),
+    ) -> Self:
+        """The table of rows given in any order; `all_queries` adds queries that have no row.
+
+        Raises DuplicateItem if a subgroup names an item twice; BadInput if a level is not finite,
+        if an item is not relevant (level 0) in one subgroup and relevant in another of its group,
+        or if the preferences of a group contradict each other.
+        """
+        level = np.asarray(levels, dtype=np.float64)
+        if not np.isfinite(level).all():
+            row = int(np.flatnonzero(~np.isfinite(level))[0])
+            raise BadInput(
+                f"query {queries[row]!r}, item {items[row]!r}: the level is {level[row]}; "
+                "levels are finite numbers."
+            )
+        order = order_ids(queries, groups, subgroups, items)
+        rows: list[int] = order.tolist()
+        names, owner = index_queries(queries, all_queries)
+        table = cls(
+            queries=names,
+            offsets=offsets_from_rows(owner, len(names)),
+            groups=[groups[row] for row in rows],
+            subgroups=[subgroups[row] for row in rows],
+            items=[items[row] for row in rows],
+            levels=level[order],
+        )
+        keys = zip(
+            [queries[row] for row in rows], table.groups, table.subgroups, table.items, strict=True
+        )
+        for index, (key, following) in enumerate(pairwise(keys)):
+            if key == following:
+                first, second = sorted((rows[index] + 1, rows[index + 1] + 1))
+                problem = "query {!r}, group {!r}, subgroup {!r} names item {!r} twice".format(*key)
+                raise DuplicateItem(f"{problem}, in rows {first} and {second}; keep one of them.")
+        _ = table.by_group  # chains the preferences, and so finds what contradicts
+        return table
+
+    @classmethod
+    def from_dict(
+        cls, preferences: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]
+    ) -> Self:
+        """The table of a mapping query -> group -> subgroup -> item -> level."""
+        queries, groups, subgroups, items, levels = nested_columns(preferences, 4)
+        return cls.from_rows(queries, groups, subgroups, items, levels, all_queries=preferences)
+
+    @classmethod
+    def from_judgments(cls, judgments: Judgments) -> Self:
+        """Judgments read as preferences, one subgroup per group (trec_eval's format qrels_prefs);
+        grades become levels.
+        """
+        queries = [judgments.queries[position] for position in judgments.query_of_row.tolist()]
+        constant = ["0"] * len(queries)
+        groups = constant if judgments.aspects is None else judgments.aspects
+        return cls.from_rows(
+            queries,
+            groups,
+            constant,
+            judgments.items,
+            judgments.grades,
+            all_queries=judgments.queries,
+        )
+
+    @cached_property
+    def judgments(self) -> Judgments:
+        """One row per query and item, with the highest level that any group gives it: what hits are
+        found in.
+        """
+        highest: dict[tuple[int, str], float] = {}
+        for query, item, level in zip(
+            self.query_of_row.tolist(), self.items, self.levels.tolist(), strict=True
+        ):
+            highest[query, item] = max(level, highest.get((query, item), level))
+        return Judgments.from_rows(
+            [self.queries[query] for query, _ in highest],
+            [item for _, item in highest],
+            list(highest.values()),
+            all_queries=self.queries,
+        )
+
+    @cached_property
+    def by_group(self) -> tuple[tuple[PreferenceGroup, ...], ...]:
+        """Groups of each query in the order of their names."""
+        flat, group_lists = self.judgments, list[tuple[PreferenceGroup, ...]]()
+        for query, (start, stop) in enumerate(pairwise(self.offsets.tolist())):
+            query_items = flat.items[flat.offsets[query] : flat.offsets[query + 1]]
+            positions = {item: position for position, item in enumerate(query_items)}
+            edges = [
+                row
+                for row in range(start, stop)
+                if row == start or self.groups[row] != self.groups[row - 1]
+            ]
+            group_lists.append(
+                tuple(
+                    self._group(query, rows, positions)
+                    for rows in map(range, edges, [*edges[1:], stop])
+                )
+            )
+        return tuple(group_lists)
+
+    def _group(self, query: int, rows: range, place: Mapping[str, int]) -> PreferenceGroup:
+        levels = {place[self.items[row]]: float(self.levels[row]) for row in rows}
+        items = np.array(sorted(levels), dtype=np.int64)
+        item_levels = np.array([levels[item] for item in items.tolist()])
+        if self.subgroups[rows[0]] == self.subgroups[rows[-1]]:
+            return PreferenceGroup(items, item_levels, None)
+        relevant: dict[str, bool] = {}
+        for row in rows:
+            item, level = self.items[row], float(self.levels[row])
+            if level >= 0 and relevant.setdefault(item, level > 0) != (level > 0):
+                raise BadInput(
+                    f"query {self.queries[query]!r}, group {self.groups[row]!r}: item "
+                    f"{item!r} has level 0 (not relevant) in one "
+                    "subgroup and a higher one in another; agree on one, or make them two groups."
+                )
+        return PreferenceGroup(items, item_levels, self._chain(query, rows, items, place))
+
+    def _chain(self, query: int, rows: range, items: Ints, place: Mapping[str, int]) -> Bools:
+        """Preferences of all subgroups and what follows from them: (items, items). Raises BadInput
+        where they contradict.
+        """
+        edges = [
+            row
+            for row in rows
+            if row == rows.start or self.subgroups[row] != self.subgroups[row - 1]
+        ]
+        better = np.zeros((len(items), len(items)), dtype=np.bool_)
+        for start, stop in pairwise([*edges, rows.stop]):
+            subgroup_items = np.searchsorted(
+                items, [place[self.items[row]] for row in range(start, stop)]
+            )
+            level = self.levels[start:stop]
+            better[np.ix_(subgroup_items, subgroup_items)] |= level[:, None] > level[None, :]
+        grew = True
+        while grew:
+            steps = better.astype(np.float32)
+            longer = better | (steps @ steps > 0)
+            grew = bool((longer != better).any())
+            better = longer
+        if better.diagonal().any():
+            first = int(np.flatnonzero(better.diagonal())[0])
+            second = int(
+                np.flatnonzero(better[first] & better[:, first] & (np.arange(len(items)) != first))[
+                    0
+                ]
+            )
+            names = self.judgments.items[
+                self.judgments.offsets[query] : self.judgments.offsets[query + 1]
+            ]
+            raise BadInput(
+                f"query {self.queries[query]!r}, group {self.groups[rows.start]!r}: items "
+                f"{names[int(items[first])]!r} and "
+                f"{names[int(items[second])]!r} are each preferred to the other; make them "
+                "preferences of two groups."
+            )
+        return better
+
+
+class PlacedGroup(NamedTuple):
+    """A group's items from first to last: those retrieved by rank, then the others by the bytes of
+    their ids.
+
+    """
+
+    item_places: Ints
+    """(items,) ascending, among all items of the query."""
+    levels: Floats
+    """(items,) the level of each item."""
+    better: Bools
+    """(items, items) whether the item of the row is preferred to that of the column."""
+    retrieved: int
+    """Number of items that are retrieved."""
+    chained: bool
+    """Whether subgroups were joined."""
+
+
+class Tally(NamedTuple):
+    """Preferences by how many of their two items are retrieved: both, one, none. Each is
+    (groups,).
+    """
+
+    both_retrieved: Floats
+    one_retrieved: Floats
+    none_retrieved: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class PreferenceRankings:
+    """Ranks of the items of every preference. A preference is fulfilled if its better item is
+    retrieved, above the other if
+    that is retrieved too.
+
+    queries: ids. groups: (groups,) those of a query together. group_offsets: (queries + 1,) where
+    those of each query begin. item_offsets: (queries + 1,) where the items of each query begin.
+    ranks: (items,) in the whole ranking from 1, 0 for an item that was not retrieved; items in the
+    order of the bytes of their ids. present: (queries,) whether the ranking has the query.
+    """
+
+    needs: ClassVar[str] = "preferences between items in place of grades"
+    queries: tuple[str, ...]
+    groups: tuple[PreferenceGroup, ...]
+    group_offsets: Ints
+    item_offsets: Ints
+    ranks: Ints
+    present: Bools
+
+    @classmethod
+    def join(cls, preferences: Preferences, hits: Hits) -> Self:
+        """The view of one ranking; `hits` are those of `preferences.judgments`. trec_eval breaks
+        ties by `id-asc` here.
+        """
+        judgments = preferences.judgments
+        ranks = np.zeros(len(judgments.items), dtype=np.int64)
+        ranks[hits.row] = hits.above + hits.before + 1
+        return cls(
+            queries=preferences.queries,
+            groups=tuple(group for groups in preferences.by_group for group in groups),
+            group_offsets=segment_offsets(
+                np.array([len(groups) for groups in preferences.by_group], dtype=np.int64)
+            ),
+            item_offsets=judgments.offsets,
+            ranks=ranks,
+            present=hits.present,
+        )
+
+    @property
+    def with_unjudged_pool(self) -> Self:
+        """The same: a preference has no grade that could be negative."""
+        return self
+
+    @cached_property
+    def query_of_group(self) -> Ints:
+        """Index of each group's query."""
+        return segment_of_row(self.group_offsets)
+
+    @cached_property
+    def places(self) -> Ints:
+        """Place of each item, from 0, among all items of its query, those not retrieved last."""
+        query = segment_of_row(self.item_offsets)
+        order = np.lexsort((self.ranks, self.ranks == 0, query))
+        item_places = np.empty_like(self.ranks)
+        item_places[order] = position_in_segment(self.item_offsets)
+        return item_places
+
+    def placed(self, group: int) -> PlacedGroup:
+        """One group with its items in order."""
+        preference_group, start = (
+            self.groups[group],
+            int(self.item_offsets[self.query_of_group[group]]),
+        )
+        item_places = self.places[start + preference_group.items]
+        order = np.argsort(item_places)
+        better, retrieved = (
+            preference_group.better[np.ix_(order, order)],
+            count_true(self.ranks[start + preference_group.items] > 0),
+        )
+        return PlacedGroup(
+            item_places[order],
+            preference_group.levels[order],
+            better,
+            retrieved,
+            preference_group.chained is not None,
+        )
+
+    @cached_property
+    def tallies(self) -> tuple[Tally, Tally]:
+        """The preferences of each group that are fulfilled, and all of them."""
+        group_tallies = [
+            tally(placed.better, placed.retrieved)
+            for placed in map(self.placed, range(len(self.groups)))
+        ]
+        table = np.array(group_tallies, dtype=np.float64).reshape(len(group_tallies), 2, 3)
+        return Tally(*table[:, 0].T), Tally(*table[:, 1].T)
+
+    @cached_property
+    def pairs(self) -> tuple[Tally, Tally]:
+        """Over the pairs of items of each query with a stated preference: the sum of the share of
+        groups whose preference is fulfilled, and the number of pairs.
+        """
+        table = np.zeros((len(self.queries), 2, 3))
+        for query, (start, stop) in enumerate(pairwise(self.group_offsets.tolist())):
+            if stop == start + 1:
+                # One group states a pair once: the shares are 0 and 1.
+                table[query] = [[column[start] for column in tallies] for tallies in self.tallies]
+            elif stop > start:
+                table[query] = self._pairs(range(start, stop))
+        return Tally(*table[:, 0].T), Tally(*table[:, 1].T)
+
+    def _pairs(self, groups: range) -> Floats:
+        bounds = self.item_offsets[self.query_of_group[groups[0]] :][:2]
+        n, retrieved = int(bounds[1] - bounds[0]), count_true(self.ranks[bounds[0] : bounds[1]] > 0)
+        votes = np.zeros((n, n))
+        for group in groups:
+            placed = self.placed(group)
+            votes[np.ix_(placed.item_places, placed.item_places)] += placed.better
+        stated = np.triu(votes + votes.T)
+        share = np.divide(np.triu(votes), stated, out=np.zeros_like(votes), where=stated > 0)
+        parts = [
+            (slice(0, retrieved), slice(0, retrieved)),
+            (slice(0, retrieved), slice(retrieved, n)),
+        ]
+        is_stated = [
+            stated[part] > 0 for part in [*parts, (slice(retrieved, n), slice(retrieved, n))]
+        ]
+        return np.array(
+            [
+                [*(share[part].sum() for part in parts), 0.0],
+                [count_true(part) for part in is_stated],
+            ]
+        )
+
+    def sum_groups(self, values: Floats) -> Floats:
+        """Sum of the groups' values of each query, in the order of the groups; 0 without groups."""
+        return sum_by(self.query_of_group, values, len(self.queries))
+
+    def cut(self, depth: int) -> Self:
+        """The view of rankings cut to their first `depth` items; the preferences stay whole."""
+        return replace(self, ranks=np.where(self.ranks <= depth, self.ranks, 0))
+
+    def take(self, queries: Ints) -> Self:
+        """The view of some queries only, in the order given by their indices."""
+        groups, group_offsets = gather(self.group_offsets, queries)
+        items, item_offsets = gather(self.item_offsets, queries)
+        return replace(
+            self,
+            queries=tuple(self.queries[query] for query in queries.tolist()),
+            groups=tuple(self.groups[group] for group in groups.tolist()),
+            group_offsets=group_offsets,
+            item_offsets=item_offsets,
+            ranks=self.ranks[items],
+            present=self.present[queries],
+        )
+
+
+def tally(better: Bools, retrieved: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """Of the preferences between items in order, the fulfilled ones and all of them: both, one,
+    none of the two retrieved.
+    """
+    upper, right, below = (
+        better[:retrieved, :retrieved],
+        better[:retrieved, retrieved:],
+        better[retrieved:],
+    )
+    one_retrieved = count_true(right)
+    possible = (
+        count_true(upper),
+        one_retrieved + count_true(below[:, :retrieved]),
+        count_true(below[:, retrieved:]),
+    )
+    return (count_true(np.triu(upper)), one_retrieved, 0), possible
+
+
+def count_true(values: Bools) -> int:
+    """Number of true values."""
+    return int(np.count_nonzero(values))

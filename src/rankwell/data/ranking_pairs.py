@@ -1,0 +1,454 @@
+"""Two models' lists side by side: per query the first items of a reference and of a candidate, and
+their ranks in the other.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+
+from rankwell.data.judged_rankings import JudgedRankings, expected_values
+from rankwell.data.tables import (
+    Bools,
+    Floats,
+    Ints,
+    gather,
+    offsets_from_rows,
+    position_in_segment,
+    running_sum,
+    segment_of_row,
+    segment_offsets,
+    sum_by,
+)
+from rankwell.errors import BadInput, DuplicateItem
+
+if TYPE_CHECKING:
+    from rankwell.data.registry import Measure
+
+Gains = Literal["binary", "reciprocal-rank", "similarity"]
+Ties = Literal["order", "shared"]
+
+
+class Listed(NamedTuple):
+    """The first items of each query under one model, and their ranks under the other; each
+    (queries, depth).
+
+    positions: items as numbers, -1 after the end of a list. scores: their similarity, NaN where
+    unknown. other_ranks: their ranks among all candidates under the other model, from 1, 0 where
+    unknown; items that the other list holds need none.
+    other_scores: their similarity there, NaN where unknown.
+    """
+
+    positions: Ints
+    scores: Floats
+    other_ranks: Ints | None = None
+    other_scores: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ListSide:
+    """One model's lists in flat arrays: a row per item, by query and rank.
+
+    offsets: (queries + 1,) where each list begins. items: (rows,) as numbers. scores: (rows,)
+    similarity, NaN where unknown. other_ranks: (rows,) rank under the other model, from 1, 0 where
+    unknown. other_scores: (rows,) similarity there, or NaN.
+    """
+
+    offsets: Ints
+    items: Ints
+    scores: Floats
+    other_ranks: Ints
+    other_scores: Floats
+
+    @classmethod
+    def read(cls, top_items: Listed) -> Self:
+        """The lists of a padded table; nothing is known yet of items that only the other list
+        holds.
+        """
+        is_item = top_items.positions >= 0
+        if (is_item[:, 1:] & ~is_item[:, :-1]).any():
+            row = int(np.flatnonzero((is_item[:, 1:] & ~is_item[:, :-1]).any(axis=1))[0])
+            raise BadInput(
+                f"row {row} of the positions has an item after a -1; a list is padded with -1 "
+                "at its end only."
+            )
+        unknown = np.full(top_items.positions.shape, np.nan)
+        return cls(
+            offsets=segment_offsets(is_item.sum(axis=1, dtype=np.int64)),
+            items=top_items.positions[is_item],
+            scores=top_items.scores[is_item],
+            other_ranks=np.zeros(int(is_item.sum()), dtype=np.int64)
+            if top_items.other_ranks is None
+            else top_items.other_ranks[is_item],
+            other_scores=(unknown if top_items.other_scores is None else top_items.other_scores)[
+                is_item
+            ],
+        )
+
+    @cached_property
+    def lengths(self) -> Ints:
+        """Number of items of each list."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def query_of_row(self) -> Ints:
+        """Index of each row's query."""
+        return segment_of_row(self.offsets)
+
+    @cached_property
+    def ranks(self) -> Ints:
+        """Rank of each row, from 1."""
+        return position_in_segment(self.offsets) + 1
+
+    @cached_property
+    def shared_ranks(self) -> Ints:
+        """Rank of the first item with the similarity of each row; items of unknown similarity are
+        tied with none.
+        """
+        new = np.ones(len(self.items), dtype=np.bool_)
+        new[1:] = (self.scores[1:] != self.scores[:-1]) | (
+            self.query_of_row[1:] != self.query_of_row[:-1]
+        )
+        return self.ranks[np.maximum.accumulate(np.where(new, np.arange(len(new)), 0))]
+
+    def list_length(self, k: int | None) -> Ints:
+        """Number of items in the first `k` places of each list; of all for None."""
+        return self.lengths if k is None else np.minimum(self.lengths, k)
+
+    def within(self, depth: int | Ints | None) -> Bools:
+        """Whether each row stands in the first places: one number, one per query, or None for
+        all.
+        """
+        if depth is None:
+            return np.ones(len(self.items), dtype=np.bool_)
+        return (
+            self.ranks
+            <= np.broadcast_to(np.asarray(depth, dtype=np.int64), self.lengths.shape)[
+                self.query_of_row
+            ]
+        )
+
+    def sum_rows(self, values: Floats | Bools | Ints) -> Floats:
+        """Sum of the rows' values of each query, added in order of rank; 0 without rows."""
+        return sum_by(self.query_of_row, values, len(self.lengths))
+
+    def score_at(self, rank: Ints) -> Floats:
+        """Similarity of the item at a rank, one rank per query; NaN where the list does not reach
+        it.
+        """
+        reaching_queries = np.flatnonzero((rank >= 1) & (rank <= self.lengths))
+        scores = np.full(len(self.lengths), np.nan)
+        scores[reaching_queries] = self.scores[
+            self.offsets[reaching_queries] + rank[reaching_queries] - 1
+        ]
+        return scores
+
+    def take(self, queries: Ints) -> Self:
+        """The lists of some queries only, in the order given by their indices."""
+        rows, offsets = gather(self.offsets, queries)
+        return type(self)(
+            offsets,
+            self.items[rows],
+            self.scores[rows],
+            self.other_ranks[rows],
+            self.other_scores[rows],
+        )
+
+    def knowing(self, other: "ListSide", queries: Sequence[str], name: str) -> Self:
+        """The lists with ranks and similarities from the other list filled in. Raises BadInput if
+        exact ranks contradict it.
+        """
+        stride = int(max(self.items.max(initial=0), other.items.max(initial=0))) + 1
+        # A last key of no item, so that there is one.
+        keys = np.append(other.query_of_row * stride + other.items, np.iinfo(np.int64).max)
+        order = np.argsort(keys, kind="stable")
+        wanted = self.query_of_row * stride + self.items
+        row = order[np.searchsorted(keys[order], wanted)]
+        is_shared = keys[row] == wanted
+        ranks, scores = self.other_ranks.copy(), self.other_scores.copy()
+        ranks[is_shared], scores[is_shared] = (
+            other.ranks[row[is_shared]],
+            other.scores[row[is_shared]],
+        )
+        wrong = (self.other_ranks != 0) & (self.other_ranks != ranks)
+        wrong |= ~is_shared & (ranks > 0) & (ranks <= other.lengths[self.query_of_row])
+        if wrong.any():
+            at = int(np.flatnonzero(wrong)[0])
+            where = (
+                f"query {queries[int(self.query_of_row[at])]!r}, {name} item {int(self.items[at])}"
+            )
+            says = (
+                f"rank {int(ranks[at])} in the other list"
+                if is_shared[at]
+                else "not in the other list"
+            )
+            raise BadInput(
+                f"{where}: its exact rank under the other model is "
+                f"{int(self.other_ranks[at])}, but it is {says}."
+            )
+        return replace(self, other_ranks=ranks, other_scores=scores)
+
+    def refuse_duplicates(self, queries: Sequence[str], name: str) -> None:
+        """Raises DuplicateItem where a list holds an item twice."""
+        order = np.lexsort((self.ranks, self.items, self.query_of_row))
+        same = (np.diff(self.items[order]) == 0) & (np.diff(self.query_of_row[order]) == 0)
+        if same.any():
+            first, second = order[np.flatnonzero(same)[0] :][:2].tolist()
+            where = (
+                f"query {queries[int(self.query_of_row[first])]!r}: the {name} lists item "
+                f"{int(self.items[first])} twice"
+            )
+            raise DuplicateItem(
+                f"{where}, at ranks {int(self.ranks[first])} and {int(self.ranks[second])}; "
+                "keep one of them."
+            )
+
+
+class Prefixes(NamedTuple):
+    """The overlap of the lists at every depth down to the end of the longer one: (rows,) numbers of
+    items, by query and depth.
+    """
+
+    offsets: Ints
+    query: Ints
+    depth: Ints
+    shared: Ints
+    reference: Ints
+    candidate: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class RankingPairs:
+    """A reference's list and a candidate's list for every query, each a definite order over the
+    same candidates.
+
+    queries: ids. n_candidates: (queries,) how many items either model could have listed, the query
+    itself left out.
+    """
+
+    needs: ClassVar[str] = "two rankings of the same queries, a reference and a candidate"
+    command: ClassVar[str] = "agree"
+    queries: tuple[str, ...]
+    reference: ListSide
+    candidate: ListSide
+    n_candidates: Ints
+
+    @classmethod
+    def from_top_k(
+        cls,
+        queries: Sequence[str],
+        reference: Listed,
+        candidate: Listed,
+        *,
+        n_candidates: int | Ints,
+    ) -> Self:
+        """The view of two top-k tables with a row per query. Raises BadInput and DuplicateItem for
+        lists that cannot be.
+        """
+        for name, top_items in (("reference", reference), ("candidate", candidate)):
+            for column in top_items:
+                if column is not None and (
+                    column.shape != top_items.positions.shape or column.shape[:1] != (len(queries),)
+                ):
+                    wanted = f"({len(queries)}, depth)"
+                    raise BadInput(
+                        f"the {name}'s table has the shape {column.shape}; expected one row "
+                        f"per query, {wanted}."
+                    )
+        first, second = ListSide.read(reference), ListSide.read(candidate)
+        n = np.broadcast_to(np.asarray(n_candidates, dtype=np.int64), (len(queries),))
+        first.refuse_duplicates(queries, "reference")
+        second.refuse_duplicates(queries, "candidate")
+        view = cls(
+            tuple(queries),
+            first.knowing(second, queries, "reference"),
+            second.knowing(first, queries, "candidate"),
+            n,
+        )
+        min_candidates = first.lengths + second.lengths - view.n_shared(None)
+        for side in (view.reference, view.candidate):
+            np.maximum.at(min_candidates, side.query_of_row, side.other_ranks)
+        if (min_candidates > n).any():
+            at = int(np.flatnonzero(min_candidates > n)[0])
+            problem = (
+                f"query {queries[at]!r}: the lists and ranks need {int(min_candidates[at])} "
+                "candidates, "
+                f"but there are {int(n[at])}"
+            )
+            raise BadInput(f"{problem}; count every item that may be listed.")
+        return view
+
+    def take(self, queries: Ints) -> Self:
+        """The view of some queries only, in the order given by their indices."""
+        return type(self)(
+            queries=tuple(self.queries[query] for query in queries.tolist()),
+            reference=self.reference.take(queries),
+            candidate=self.candidate.take(queries),
+            n_candidates=self.n_candidates[queries],
+        )
+
+    def shared(self, k: int | None) -> Ints:
+        """The rows of the reference whose items stand in the first `k` places of both lists, in the
+        reference's order.
+        """
+        side = self.reference
+        last = self.candidate.list_length(k)[side.query_of_row]
+        return np.flatnonzero(side.within(k) & (side.other_ranks > 0) & (side.other_ranks <= last))
+
+    def n_shared(self, k: int | None) -> Ints:
+        """Number of items of each query in the first `k` places of both lists."""
+        return np.bincount(
+            self.reference.query_of_row[self.shared(k)], minlength=len(self.queries)
+        ).astype(np.int64)
+
+    def mean_by_chance(self, worth: Callable[[Ints, int, int], Floats], k: int | None) -> Floats:
+        """(queries,) the mean of `worth(shared, reference length, candidate length)` over all
+        orders of the candidate's list.
+
+        The number of shared items follows the hypergeometric distribution; numbers whose worth is
+        NaN are left out of the mean. NaN where there is none other.
+        """
+        sizes = np.column_stack(
+            [self.reference.list_length(k), self.candidate.list_length(k), self.n_candidates]
+        )
+        kinds, kind_of_query = np.unique(sizes, axis=0, return_inverse=True)
+        means = np.full(len(kinds), np.nan)
+        for kind, (first, second, n) in enumerate(kinds.tolist()):
+            shared = np.arange(max(0, first + second - n), min(first, second) + 1)
+            last = shared[:-1]
+            steps = np.log(
+                (first - last) * (second - last) / ((last + 1) * (n - first - second + last + 1.0))
+            )
+            logs = np.concatenate([[0.0], np.cumsum(steps)])
+            values, chances = worth(shared, first, second), np.exp(logs - logs.max())
+            counted = ~np.isnan(values)
+            if counted.any():
+                means[kind] = (values[counted] * chances[counted]).sum() / chances[counted].sum()
+        return means[kind_of_query.ravel()]
+
+    def prefixes(self, k: int | None, ties: Ties = "order") -> Prefixes:
+        """The overlap of the first `k` places at every depth; under `shared`, equal similarities
+        share their first rank.
+        """
+        first, second, rows = self.reference, self.candidate, self.shared(k)
+        longer = np.maximum(first.list_length(k), second.list_length(k))
+        offsets = segment_offsets(longer)
+        ranks = [side.ranks if ties == "order" else side.shared_ranks for side in (first, second)]
+        owner = first.query_of_row[rows]
+        depth = np.maximum(
+            ranks[0][rows], ranks[1][second.offsets[owner] + first.other_ranks[rows] - 1]
+        )
+
+        def _at_depth(query: Ints, place: Ints) -> Ints:
+            counts = np.bincount(offsets[query] + place - 1, minlength=int(offsets[-1])).astype(
+                np.int64
+            )
+            return running_sum(counts, offsets)
+
+        is_within = [side.within(k) for side in (first, second)]
+        return Prefixes(
+            offsets=offsets,
+            query=segment_of_row(offsets),
+            depth=position_in_segment(offsets) + 1,
+            shared=_at_depth(owner, depth),
+            reference=_at_depth(first.query_of_row[is_within[0]], ranks[0][is_within[0]]),
+            candidate=_at_depth(second.query_of_row[is_within[1]], ranks[1][is_within[1]]),
+        )
+
+    def judged(self, gold_depth: int | None = None, gains: Gains = "binary") -> JudgedRankings:
+        """The candidate's lists judged by the reference: its first `gold_depth` items are relevant,
+        all of its list for None.
+
+        gains: the grade is 1 (`binary`), one over the reference's rank, or the reference's
+        similarity where that is above 0, else
+        0. Measures that count an item as relevant from grade 1 on are for `binary`; nDCG reads the
+           others.
+        The ideal is always the reference's own, and a candidate's list is a definite order without
+        ties.
+        Raises BadInput under `similarity` where the reference's similarities are unknown.
+        """
+        side, gold, grades = self._gold(gold_depth, gains)
+        last = self.candidate.lengths[side.query_of_row]
+        rows = np.flatnonzero(gold & (side.other_ranks > 0) & (side.other_ranks <= last))
+        rows = rows[np.lexsort((side.other_ranks[rows], side.query_of_row[rows]))]
+        view = self._all_tied(rows, gold, grades, self.candidate.lengths)
+        alone = np.ones(len(rows), dtype=np.int64)
+        return replace(
+            view,
+            scores=side.other_scores[rows],
+            above=side.other_ranks[rows] - 1,
+            tied=alone,
+            before=alone - 1,
+        )
+
+    def judged_at_random(
+        self, gold_depth: int | None = None, gains: Gains = "binary"
+    ) -> JudgedRankings:
+        """All candidates in one tie, judged by the reference: a measure's closed form for ties is
+        its chance level here.
+        """
+        _, gold, grades = self._gold(gold_depth, gains)
+        return self._all_tied(np.flatnonzero(gold), gold, grades, self.n_candidates)
+
+    def _gold(self, gold_depth: int | None, gains: Gains) -> tuple[ListSide, Bools, Floats]:
+        side = self.reference
+        gold = side.within(gold_depth)
+        grades = np.ones(len(side.items)) if gains == "binary" else 1.0 / side.ranks
+        if gains == "similarity":
+            if np.isnan(side.scores[gold]).any():
+                query = self.queries[
+                    int(side.query_of_row[np.flatnonzero(gold & np.isnan(side.scores))[0]])
+                ]
+                raise BadInput(
+                    f"query {query!r}: gains by similarity want the reference's similarities; "
+                    "give items with scores."
+                )
+            grades = np.maximum(side.scores, 0.0)
+        return side, gold, grades
+
+    def _all_tied(self, rows: Ints, gold: Bools, grades: Floats, retrieved: Ints) -> JudgedRankings:
+        """Rankings that hold the items of some rows of the reference, everything in them tied."""
+        owner, queries = self.reference.query_of_row, len(self.queries)
+        judged = np.flatnonzero(gold)
+        judged = judged[np.lexsort((-grades[judged], owner[judged]))]
+        offsets = offsets_from_rows(owner[rows], queries)
+        return JudgedRankings(
+            queries=self.queries,
+            offsets=offsets,
+            items=rows,
+            grades=grades[rows],
+            scores=np.zeros(len(rows)),
+            above=np.zeros(len(rows), dtype=np.int64),
+            tied=retrieved[owner[rows]],
+            before=position_in_segment(offsets),
+            retrieved=retrieved,
+            present=np.ones(queries, dtype=np.bool_),
+            judged_offsets=offsets_from_rows(owner[judged], queries),
+            judged_grades=grades[judged],
+        )
+
+
+def chance_level(
+    measure: "Measure",
+    pairs: RankingPairs,
+    *,
+    gold_depth: int | None = None,
+    gains: Gains = "binary",
+) -> Floats:
+    """(queries,) the mean of a measure over all orders of the candidates: P@k gives d / n for d
+    relevant among n of them.
+
+    gold_depth, gains: as in `RankingPairs.judged`, for measures that read judged rankings; their
+    closed form under random order of ties is their chance level. NaN where a measure has no closed
+    form, and for a query that it does not count.
+    """
+    entry = measure.entry
+    if entry.view is RankingPairs:
+        return (
+            np.full(len(pairs.queries), np.nan)
+            if entry.chance is None
+            else entry.chance(pairs, **dict(measure.arguments))
+        )
+    return expected_values(measure, pairs.judged_at_random(gold_depth, gains))

@@ -1,0 +1,566 @@
+"""The measures as they can be named: entries that files add by a decorator, and the text of a
+measure; figures of whole collections, which have no value per query.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
+
+from rankwell.data.catalogue import Catalogue as Catalogue
+from rankwell.data.catalogue import suggest as suggest
+from rankwell.data.options import (
+    check_value,
+    given_parameters,
+    own_arithmetic,
+    read_value,
+    split_names,
+    write_value,
+)
+from rankwell.errors import BadUsage, UnknownName, flag, shown
+
+if TYPE_CHECKING:
+    from rankwell.data.tables import Summary, Unit
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Scale(NamedTuple):
+    """The scale of a measure's values. empty: the value of a query with an empty ranking, NaN where
+    it is not counted.
+    """
+
+    bounds: tuple[float, float] = (0.0, 1.0)
+    better: Better = "higher"
+    unit: Unit = "share"
+    empty: float = 0.0
+
+
+RANK = Scale((1.0, math.inf), "lower", "rank", math.nan)
+COUNT = Scale((0.0, math.inf), "neither", "count")
+
+
+class MeasureEntry(NamedTuple):
+    """A measure as its file declares it: the function and the facts that documentation and tests
+    read.
+
+    view: the type of view it reads. cutoff_parameter: the one that `@` sets, or None. bounds,
+    better, unit, empty: its scale.
+    expected: the closed form under random order of tied items, where there is one.
+    chance: the mean over all orders that a candidate's list may have, where measures of two lists
+    have a closed form for it. aliases: other tools' words for it with the parameters that they
+    imply. exempt: common laws that do not hold, with the reason.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    view: type
+    parameters: Mapping[str, inspect.Parameter]
+    cutoff_parameter: str | None
+    bounds: tuple[float, float]
+    better: Better
+    empty: float
+    source: str
+    summary: Summary
+    unit: Unit
+    aliases: Mapping[str, str]
+    expected: Callable[..., Any] | None
+    exempt: Mapping[str, str]
+
+    @property
+    def command(self) -> str:
+        """The words of the command that computes it; of several, `evaluate`."""
+        return getattr(self.view, "command", "evaluate")
+
+    @property
+    def needs(self) -> str:
+        """Its inputs, and the command, with its option, that reads them, in the words of users."""
+        view, option = self.view, getattr(self.view, "option", "")
+        how = f"`rankwell {self.command}`" + (f" with {flag(option)}" if option else "")
+        return f"{getattr(view, 'needs', 'a view of its own')}; {how} computes it"
+
+    chance: Callable[..., Any] | None = None
+
+    @property
+    def paragraphs(self) -> list[str]:
+        """Its documentation, paragraph by paragraph; the last one is its worked example, which
+        imports all that it needs.
+        """
+        import_line = f">>> from {self.function.__module__} import {self.function.__name__}\n"
+        texts = (inspect.getdoc(self.function) or "").split("\n\n")
+        return [import_line + text if text.startswith(">>>") else text for text in texts]
+
+    @property
+    def definition(self) -> dict[str, str]:
+        """Its description in the rules of a result: its first sentence, its direction, its summary
+        and its source.
+        """
+        sentence = self.paragraphs[0].replace("\n", " ")
+        return {
+            "definition": sentence,
+            "better": self.better,
+            "summary": self.summary,
+            "source": self.source,
+        }
+
+    @property
+    def module(self) -> str:
+        """The name of the file that declares it, without folder and suffix."""
+        return self.function.__module__.rpartition(".")[2]
+
+
+MEASURES: Catalogue[MeasureEntry] = Catalogue("measures", "measure", "rankwell.measures")
+OWN_MEASURES: Catalogue[Callable[[Callable[..., Any]], str]] = Catalogue(
+    "measures", "kind of own measures"
+)
+"""Registers a user's function as a measure and returns its name."""
+
+
+def measure(
+    name: str,
+    *,
+    source: str,
+    scale: Scale = Scale(),  # noqa: B008 - immutable
+    at: str | None = "k",
+    summary: Summary = "mean",
+    aliases: str = "",
+    expected: Callable[..., Any] | Literal["same", "linear"] | None = None,
+    exempt: Mapping[str, str] | None = None,
+    chance: Callable[..., Any] | None = None,
+) -> Callable[[Function], Function]:
+    """Registers a function `(view, *, parameters) -> (queries,) float64` under a name and returns
+    it unchanged.
+
+    scale: bounds, direction and unit of its values, and the value of a query with an empty ranking.
+    aliases: other tools' words for it, between blanks, with the parameters that a word implies:
+    `ndcg_burges(dcg='exp-log2')`. expected: the mean under random order of tied items, as a
+    function of the same form; `same` where no order of them matters, `linear` where the function
+    computes it on a view `with_random_order`.
+    chance: the mean over lists in random order, as a function of the same form, for measures that
+    compare two lists.
+    exempt: common law -> the reason why it does not hold for this measure (see
+    tests/measures/test_measures.py).
+    """
+
+    def _entry(function: Callable[..., Any]) -> MeasureEntry:
+        view, *signature = inspect.signature(function, eval_str=True).parameters.values()
+        parameters = {parameter.name: parameter for parameter in signature}
+        forms = {
+            "same": function,
+            "linear": lambda view, **arguments: function(view.with_random_order, **arguments),
+        }
+        words = [word.partition("(") for word in split_names(aliases)]
+        return MeasureEntry(
+            name=name,
+            function=function,
+            view=view.annotation,
+            parameters=parameters,
+            cutoff_parameter=at if at in parameters else None,
+            source=source,
+            summary=summary,
+            **scale._asdict(),
+            aliases={word: implied.removesuffix(")") for word, _, implied in words},
+            expected=forms[expected] if isinstance(expected, str) else expected,
+            exempt=dict(exempt or {}),
+            chance=chance,
+        )
+
+    return MEASURES.register(name, _entry)
+
+
+class Measure(NamedTuple):
+    """A measure with its parameters, as a value: `parse_measure(str(m)) == m`, and equal measures
+    have equal text.
+
+    arguments: the parameters that differ from their defaults, in the order of the signature.
+    """
+
+    name: str
+    arguments: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def entry(self) -> MeasureEntry:
+        """The declaration in the measure's file."""
+        return MEASURES[self.name]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Every parameter with its value, defaults included."""
+        return {
+            parameter.name: parameter.default for parameter in self.entry.parameters.values()
+        } | dict(self.arguments)
+
+    @property
+    def cutoff(self) -> int | None:
+        """The number of ranks that it looks at, or None where it has no cut-off."""
+        return self.parameters.get("k")
+
+    @own_arithmetic
+    def __call__(self, view: Any) -> Any:
+        """(queries,) float64: the value of each query of the view; NaN where a query is not
+        counted.
+
+        Raises BadUsage for a view of another kind than the measure reads.
+        """
+        if not isinstance(view, self.entry.view):
+            expected_view, view_name = self.entry.view.__name__, type(view).__name__
+            hint = "; `.judged(gold_depth)` of it makes one" if hasattr(view, "judged") else ""
+            raise BadUsage(f"{self} reads {expected_view}, this is {view_name}{hint}.")
+        return self.entry.function(view, **dict(self.arguments))
+
+    def __str__(self) -> str:
+        at = self.entry.cutoff_parameter
+        inner = ",".join(
+            f"{name}={write_value(value)}" for name, value in self.arguments if name != at
+        )
+        ends = {name: value for name, value in self.arguments if name == at}
+        return (
+            self.name
+            + (f"({inner})" if inner else "")
+            + "".join(f"@{write_value(value)}" for value in ends.values())
+        )
+
+    def with_parameters(self, **changes: Any) -> Measure:
+        """The same measure with some parameters set. Raises UnknownName for a parameter that it
+        does not have.
+        """
+        return _measure(self.entry, self.parameters | changes, str(self))
+
+    def accepts(self, parameter: str) -> bool:
+        """Whether the measure has a parameter of this name."""
+        return parameter in self.entry.parameters
+
+
+# Compiled when a text is first read: `rankwell trec-eval` names its measures without one.
+_TEXT = r"(?s)(?P<name>[^()@\s]+)(\((?P<inner>.*)\))?(@(?P<at>[^()@\s]+))?"
+_CUT_IN_NAME = r"(?P<name>.+?)(?:_at_|[._])(?P<at>[0-9]+(?:\.[0-9]+)?)"
+_LEVEL = r"(?s)(?P<text>.+)-l(?P<level>[0-9]+)"
+_PREFIX = r"(?:cosine|dot|euclidean|manhattan|max)_(?P<text>.+)"
+
+
+def parse_measure(text: str, words: Mapping[str, str] | None = None) -> Measure:
+    """The measure that a text names: `nDCG@10`, `AP(rel=2)@100`, or another tool's word
+    (`ndcg_cut.10`, `ndcg@10-l2`, `map`).
+
+    words: a convention's words, each with the measure that it means there; they go before every
+    other reading.
+    Raises UnknownName for a name or a parameter that does not exist, BadUsage for a value that it
+    cannot have.
+    """
+    level = re.fullmatch(_LEVEL, text.strip())
+    if level is not None:
+        return _parse(level["text"], words).with_parameters(rel=read_value(level["level"]))
+    return _parse(text, words)
+
+
+def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
+    match = re.fullmatch(_TEXT, text.strip())
+    # An address, which a user put in the wrong place, may have a password, and is not taken apart.
+    if match is None or "://" in text:
+        raise BadUsage(
+            f"{text!r} is not a measure; the form is Name, Name@cutoff or "
+            "Name(parameter=value,…)@cutoff."
+        )
+    literal_reading = (match["name"], "", match["inner"], match["at"], text)
+    meanings = {word.lower(): meaning for word, meaning in (words or {}).items()}
+    for name, at in _spellings(match["name"], match["at"]):
+        if name.lower() in meanings:
+            meant = re.fullmatch(_TEXT, meanings[name.lower()])
+            if meant is None:
+                raise ValueError(
+                    f"a convention's word means {meanings[name.lower()]!r}, which is not a measure"
+                )
+            return _assemble(
+                meant["name"], meant["inner"] or "", match["inner"], at or meant["at"], text
+            )
+    if match["name"] in MEASURES.builtin_names:
+        return _assemble(*literal_reading)
+    entries = [MEASURES[name] for name in sorted(MEASURES.builtin_names)]
+    aliases = {
+        alias: (entry.name, implied)
+        for entry in entries
+        for alias, implied in entry.aliases.items()
+    }
+    # The lower-case form of a measure's own name, unless another measure claims it.
+    aliases = {entry.name.lower(): (entry.name, "") for entry in entries} | aliases
+    for name, at in _spellings(match["name"], match["at"]):
+        for key in (name, name.lower()):
+            if key in aliases:
+                return _assemble(*aliases[key], match["inner"], at, text)
+    if match["name"] in MEASURES.plugin_names:
+        return _assemble(*literal_reading)
+    if figures := find_figures(match["name"]):
+        problem = (
+            f"{figures[0].bare} (in {text!r}) is a figure of a whole collection, not of single "
+            "queries"
+        )
+        raise UnknownName(
+            f"{problem}; {figures[0].commands} print{'s' * (len(figures[0].printed_by) == 1)} it."
+        )
+    names = [
+        *MEASURES,
+        *FIGURES,
+        *(alias for alias, (name, _) in aliases.items() if alias != name.lower()),
+    ]
+    advice = suggest(match["name"], names)
+    advice = advice if advice.startswith("did") else "`rankwell measures` lists them all."
+    raise UnknownName(f"unknown measure {match['name']!r} (in {text!r}); {advice}")
+
+
+def is_word(text: str, words: Mapping[str, str]) -> bool:
+    """Whether a text names a measure by one of a convention's words."""
+    match = re.fullmatch(_TEXT, text.strip())
+    lowered_words = {word.lower() for word in words}
+    return match is not None and any(
+        name.lower() in lowered_words for name, _ in _spellings(match["name"], match["at"])
+    )
+
+
+def _spellings(name: str, cutoff: str | None) -> Iterator[tuple[str, str | None]]:
+    """The ways to read a foreign name: as it stands, without a similarity's prefix, with the
+    cut-off written into the name.
+    """
+    bare = re.fullmatch(_PREFIX, name)
+    for spelling in (name, bare["text"]) if bare else (name,):
+        yield spelling, cutoff
+        cut = re.fullmatch(_CUT_IN_NAME, spelling)
+        if cut is not None and cutoff is None:
+            yield cut["name"], cut["at"]
+
+
+def _assemble(name: str, implied: str, inner: str | None, cutoff: str | None, text: str) -> Measure:
+    entry, values = (
+        MEASURES[name],
+        given_parameters(implied, text) | given_parameters(inner or "", text),
+    )
+    if cutoff is not None:
+        if entry.cutoff_parameter is None:
+            raise BadUsage(f"{entry.name} takes no cut-off (in {text!r}).")
+        values[entry.cutoff_parameter] = read_value(cutoff)
+    return _measure(entry, values, text)
+
+
+def _measure(entry: MeasureEntry, values: Mapping[str, Any], text: str) -> Measure:
+    for name in values:
+        if name not in entry.parameters:
+            raise UnknownName(
+                f"{entry.name} has no parameter {name!r} (in {text!r}); "
+                f"{suggest(name, entry.parameters)}"
+            )
+    for parameter in entry.parameters.values():
+        if parameter.default is parameter.empty and parameter.name not in values:
+            raise IncompleteMeasure.of(entry, values, text, parameter.name)
+    named_parameters = {
+        name: parameter for name, parameter in entry.parameters.items() if name in values
+    }
+    checked = {
+        name: check_value(entry.name, parameter, values[name], text)
+        for name, parameter in named_parameters.items()
+    }
+    return Measure(
+        entry.name,
+        tuple(
+            (name, value)
+            for name, value in checked.items()
+            if value != entry.parameters[name].default
+        ),
+    )
+
+
+class IncompleteMeasure(BadUsage):
+    """A parameter without a default has no value. measure: with what is given.
+    alternatives: measures that the text may mean.
+    """
+
+    def __init__(
+        self, message: str, measure: Measure | None = None, alternatives: Sequence[str] = ()
+    ) -> None:
+        super().__init__(message)
+        self.measure, self.alternatives = measure, alternatives
+
+    @classmethod
+    def of(cls, entry: MeasureEntry, values: Mapping[str, Any], text: str, parameter: str) -> Self:
+        """The error for a parameter of a measure."""
+        how = (
+            f"{entry.name}@5"
+            if parameter == entry.cutoff_parameter
+            else f"{entry.name}({parameter}=…)"
+        )
+        alternatives = _same_letters(entry, text)
+        hint = f" Or did you mean {' or '.join(alternatives)}?" if alternatives else ""
+        arguments = tuple(
+            (name, values[name])
+            for name in entry.parameters
+            if name in values and name != entry.cutoff_parameter
+        )
+        return cls(
+            f"{entry.name} needs {parameter} (in {text!r}): write it as {how}.{hint}",
+            Measure(entry.name, arguments),
+            alternatives,
+        )
+
+
+def _same_letters(entry: MeasureEntry, text: str) -> list[str]:
+    """Other measures whose names or words differ from this one's by capitals only, for a text that
+    is not its name.
+    """
+    name = text.strip().partition("(")[0].partition("@")[0]
+    other_entries = [
+        MEASURES[measure_name]
+        for measure_name in sorted(MEASURES.builtin_names)
+        if measure_name != entry.name and name != entry.name
+    ]
+    return [entry.name for entry in other_entries if name.lower() in map(str.lower, entry.aliases)]
+
+
+def measure_names(measures: Any) -> list[str] | None:
+    """The measures that one or several texts name, code among them (`./FILE.py:FUNCTION`), or that
+    functions are; None for none.
+
+    Raises BadUsage for anything else.
+    """
+    requested_measures = (
+        [measures] if isinstance(measures, (str, Measure)) or callable(measures) else measures or ()
+    )
+    names: list[str] = []
+    for requested_measure in requested_measures:
+        if isinstance(requested_measure, (str, Measure)):
+            names += (
+                [requested_measure]
+                if isinstance(requested_measure, str) and _is_file_of_code(requested_measure)
+                else split_names(str(requested_measure))
+            )
+        elif callable(requested_measure):
+            names.append(OWN_MEASURES["function"](requested_measure))
+        else:
+            raise BadUsage(
+                f"{shown(requested_measure)} is not a measure; expected a name such as nDCG@10, "
+                "or a function."
+            )
+    return [_name_of_code(name) if ":" in name else name for name in names] or None
+
+
+def _is_file_of_code(text: str) -> bool:
+    """Whether a text, with its blanks, is one measure: an object of a file."""
+    if ".py:" not in text:
+        return False
+    from rankwell.data.code import MEASURE, code_files
+
+    at = MEASURE.fullmatch(text)
+    return at is not None and bool(code_files(at["place"]))
+
+
+def _name_of_code(text: str) -> str:
+    """The name under which a function is registered that a text names, with what stands behind it;
+    other texts as they are.
+    """
+    from rankwell.data.code import MEASURE, load_object
+
+    at = MEASURE.fullmatch(text)
+    return text if at is None else OWN_MEASURES["function"](load_object(at["place"])) + at["rest"]
+
+
+def at_each_cutoff(text: str, ks: Sequence[int], words: Mapping[str, str]) -> list[str]:
+    """A measure at every cut-off where it needs one and names none."""
+    try:
+        parse_measure(text, words)
+    except UnknownName:
+        raise
+    except BadUsage:
+        if "@" in text:
+            raise
+        return [f"{text}@{k}" for k in ks]
+    return [text]
+
+
+Better = Literal["higher", "lower", "neither"]
+_NO_WORDS: Mapping[str, str] = MappingProxyType({})
+
+
+class CollectionFigure(NamedTuple):
+    """A figure as its file declares it.
+
+    text: its definition, with names in braces for what a call decides; words: what these stand for
+    in general.
+    printed_by: the command lines that print it, without `rankwell`, as in `instances evaluate
+    --clusters`. aliases: labels that stand for it in tables. example: a worked example, empty for
+    what only a clock gives.
+    """
+
+    name: str
+    text: str
+    better: Better
+    source: str
+    printed_by: tuple[str, ...]
+    words: Mapping[str, str] = _NO_WORDS
+    aliases: tuple[str, ...] = ()
+    example: str = ""
+
+    @property
+    def title(self) -> str:
+        """Its definition in general, as a sentence."""
+        text = self.definition()
+        return text[:1].upper() + text[1:].removesuffix(".") + "."
+
+    @property
+    def commands(self) -> str:
+        """The command lines that print it, in words."""
+        return " and ".join(f"`rankwell {command}`" for command in self.printed_by)
+
+    @property
+    def bare(self) -> str:
+        """Its name without parameters: Hubness of Hubness(kind='never')."""
+        return self.name.partition("(")[0]
+
+    def definition(self, **words: str) -> str:
+        """Its definition. words: what a call decides, by name."""
+        return self.text.format(**{**self.words, **words})
+
+
+FIGURES: Catalogue[CollectionFigure] = Catalogue("measures", "figure")
+
+
+def add_figure(
+    name: str,
+    text: str,
+    *,
+    printed_by: tuple[str, ...],
+    source: str = "rankwell",
+    better: Better = "higher",
+    words: Mapping[str, str] = _NO_WORDS,
+    aliases: str = "",
+    example: str = "",
+) -> CollectionFigure:
+    """Registers a figure and returns it. The arguments are the fields of `CollectionFigure`;
+    aliases are separated by blanks.
+    """
+    figure = CollectionFigure(
+        name, text, better, source, printed_by, words, tuple(aliases.split()), example.strip()
+    )
+    FIGURES.add(name, figure)
+    return figure
+
+
+def find_figures(text: str) -> list[CollectionFigure]:
+    """The figures that a text names, with their variants: an exact name, an alias, or the beginning
+    of a label, `p95 latency`.
+
+    A name in other capitals is found where no name is written so. Empty where the text names none.
+    """
+    figures = [FIGURES[name] for name in sorted(FIGURES.builtin_names)]
+    wanted = text.strip()
+    bare = wanted.partition("(")[0].partition("@")[0]
+    for name in (wanted, bare, *(bare.rsplit(" ", n)[0] for n in range(1, bare.count(" ") + 1))):
+        for folded in (str, str.lower):
+            matches = [
+                figure
+                for figure in figures
+                if folded(name) in map(folded, (figure.name, figure.bare, *figure.aliases))
+            ]
+            if matches:
+                return matches
+    return []

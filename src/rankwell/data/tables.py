@@ -1,0 +1,668 @@
+"""Frozen columnar tables: flat arrays with offsets, the order of ids (their UTF-8 bytes), and
+sums that are rounded once, whatever the order of their terms.
+"""
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import isfinite, isnan
+from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.data.arrays import unmasked
+from rankwell.data.frames import Framed
+from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName
+from rankwell.store import encode_id
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Column = TypeVar("Column", Ints, Floats)
+
+TieRule = Literal["id-desc", "id-asc", "input", "expected", "optimistic", "pessimistic", "error"]
+TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
+MatrixTies = TieRule | Literal["input-desc", "averaged", "multiplied"]
+"""Ties in a score matrix: `input` and `input-desc` put the lower and the higher position in the
+gallery first; `averaged` places all tied items at the middle of their places (MMT); `multiplied`
+counts a query once for each place of its tie (CLIP4Clip).
+"""
+
+
+def sort_ids(ids: Iterable[str]) -> list[str]:
+    """The ids in ascending order of their bytes, as `strcmp` and trec_eval order them."""
+    id_list = list(ids)
+    # Code point order equals byte order except where an id holds a lone surrogate, that is a byte
+    # that is not UTF-8.
+    return sorted(id_list) if all(map(str.isascii, id_list)) else sorted(id_list, key=encode_id)
+
+
+def order_ids(*columns: Sequence[str]) -> Ints:
+    """Permutation that sorts rows by the first column's bytes, then by the second's, and so on."""
+    ascii_only = all(all(map(str.isascii, column)) for column in columns)
+    keys = columns if ascii_only else [[encode_id(text) for text in column] for column in columns]
+    row_keys = keys[0] if len(keys) == 1 else list(zip(*keys, strict=True))
+    return np.array(sorted(range(len(row_keys)), key=row_keys.__getitem__), dtype=np.int64)
+
+
+def tie_order(ties: MatrixTies, names: Sequence[str]) -> Ints | None:
+    """Place of each item among items of equal score where the rule names one; None for the order of
+    the table.
+    """
+    if ties == "input-desc":
+        return np.arange(len(names))[::-1].copy()
+    if ties not in ("id-asc", "id-desc"):
+        return None
+    ordinals = np.empty(len(names), dtype=np.int64)
+    ordinals[order_ids(list(names))] = np.arange(len(names))
+    return ordinals if ties == "id-asc" else len(names) - 1 - ordinals
+
+
+def segment_offsets(counts: Ints) -> Ints:
+    """Beginning of each of n consecutive segments of these lengths, and the end of the last: (n +
+    1,).
+    """
+    offsets = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
+
+
+def index_queries(
+    queries: Sequence[str], extra: Iterable[str] = ()
+) -> tuple[tuple[str, ...], Ints]:
+    """The queries of rows and further ones, in the order of their ids, and (rows,) the position of
+    each row's query.
+    """
+    names = tuple(sort_ids({*queries, *extra}))
+    index = {name: position for position, name in enumerate(names)}
+    return names, np.fromiter(
+        (index[query] for query in queries), dtype=np.int64, count=len(queries)
+    )
+
+
+def columns_of(rows: Iterable[tuple[Any, ...]], n: int) -> list[list[Any]]:
+    """The n columns of rows, of which there may be none."""
+    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(n)]
+
+
+def nested_columns(mapping: Mapping[str, Any], depth: int) -> list[list[Any]]:
+    """The rows of nested mappings as columns: the keys of each level, and the values."""
+    rows: list[tuple[Any, ...]] = [(mapping,)]
+    for _ in range(depth):
+        rows = [(*keys, key, value) for *keys, inner in rows for key, value in inner.items()]
+    return columns_of(rows, depth + 1)
+
+
+def offsets_from_rows(owner: Ints, n: int) -> Ints:
+    """Beginning of the rows of each of n segments, by the segment of each row, and the end: (n +
+    1,).
+    """
+    return segment_offsets(np.bincount(owner, minlength=n).astype(np.int64))
+
+
+def segment_of_row(offsets: Ints) -> Ints:
+    """The segment of each row."""
+    return np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
+
+
+def sum_by(owner: Ints, values: Floats | Bools | Ints, n: int) -> Floats:
+    """Sum of each of n owners' values, added in the order of the rows; 0 without rows."""
+    # bincount of nothing gives integers, whatever the weights are.
+    return np.bincount(owner, weights=values, minlength=n).astype(np.float64, copy=False)
+
+
+def position_in_segment(offsets: Ints) -> Ints:
+    """Position of each row in its segment, from 0."""
+    counts = np.diff(offsets)
+    return np.arange(int(offsets[-1]), dtype=np.int64) - np.repeat(offsets[:-1], counts)
+
+
+def gather(offsets: Ints, segments: Ints) -> tuple[Ints, Ints]:
+    """The rows of the chosen segments, one after the other, and where each begins."""
+    counts = np.diff(offsets)[segments]
+    new = segment_offsets(counts)
+    return position_in_segment(new) + np.repeat(offsets[segments], counts), new
+
+
+_DEEPEST = 10_000_000
+
+
+def ranks_to(k: int) -> Floats:
+    """Ranks from 1 to k, for measures that compute every rank down to their cut-off. Raises
+    BadUsage above 10 million.
+    """
+    if k > _DEEPEST:
+        raise BadUsage(
+            f"@{k}: this measure computes every rank down to its cut-off; expected at most "
+            f"{_DEEPEST}."
+        )
+    return np.arange(1.0, k + 1)
+
+
+def running_sum(values: Column, offsets: Ints) -> Column:
+    """Running sum within each segment; the same bytes however segments are grouped."""
+    result = np.empty_like(values)
+    counts = np.diff(offsets)
+    if not np.issubdtype(values.dtype, np.integer):
+        # Summing across segments and subtracting would leave rounding of one query in the next, so
+        # floats go segment by segment.
+        for start, stop in zip(
+            offsets[:-1][counts > 0].tolist(), offsets[1:][counts > 0].tolist(), strict=True
+        ):
+            np.cumsum(values[start:stop], out=result[start:stop])
+        return result
+    np.cumsum(values, out=result)
+    before = np.concatenate([np.zeros(1, dtype=values.dtype), result])[offsets[:-1]]
+    np.subtract(result, np.repeat(before, counts), out=result)
+    return result
+
+
+def ratio(dividend: Floats | Ints, divisor: Floats | Ints | int) -> Floats:
+    """The quotient, 0 where the divisor is 0: what trec_eval gives a query that has nothing to
+    divide by.
+    """
+    below = np.broadcast_to(np.asarray(divisor, dtype=np.float64), dividend.shape)
+    return np.divide(dividend, below, out=np.zeros(dividend.shape), where=below != 0)
+
+
+class RankCounts(NamedTuple):
+    """Scores of items, and numbers of items that score higher, that score the same (itself too),
+    and of those placed earlier.
+
+    Of any one shape; -1, and a score of NaN, for no item.
+    """
+
+    scores: Floats
+    above: Ints
+    tied: Ints
+    before: Ints
+
+
+def tie_rule(name: str) -> TieRule:
+    """The tie rule of this name. Raises UnknownName."""
+    for rule in TIE_RULES:
+        if rule == name:
+            return rule
+    raise UnknownName(f"unknown tie rule {name!r}; choose one of {', '.join(TIE_RULES)}.")
+
+
+Summary = Literal["mean", "sum", "median", "median_low", "median_floor", "geometric"]
+Unit = Literal["share", "percent", "rank", "count", "score", "ms", "s", "queries/s", "MB"]
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """One number per query for one run and one measure, in the unit that is named: percentages are
+    0 to 100.
+
+    run: its name. measure: the exact name. label: the word that the convention uses for it, the
+    same where there is no other. summary: how the queries become one figure. queries: ids. values:
+    (queries,) NaN where a query is not counted.
+    weights: (queries,) make the mean a ratio of sums, Σ weight · value / Σ weight; finite and not
+    negative where counted.
+    Raises BadInput where the lengths differ, a value is infinite, or a weight cannot be one.
+    """
+
+    run: str
+    measure: str
+    label: str
+    unit: Unit
+    summary: Summary
+    queries: tuple[str, ...]
+    values: Floats
+    weights: Floats | None = None
+
+    def __post_init__(self) -> None:
+        where = f"run {self.run!r}, measure {self.measure!r}"
+        for name, column in (("values", self.values), ("weights", self.weights)):
+            if column is not None and column.shape != (len(self.queries),):
+                raise BadInput(
+                    f"{where}: {name} have the shape {column.shape}; expected one per query, "
+                    f"({len(self.queries)},)."
+                )
+        if np.isinf(self.values).any():
+            query = self.queries[int(np.flatnonzero(np.isinf(self.values))[0])]
+            raise BadInput(
+                f"{where}: query {query!r} has an infinite value; use NaN for a query that is "
+                "not counted."
+            )
+        if self.weights is not None:
+            if self.summary != "mean":
+                raise BadInput(
+                    f"{where}: weights require the summary 'mean', not {self.summary!r}."
+                )
+            wrong = self.counted & ~((self.weights >= 0) & np.isfinite(self.weights))
+            if wrong.any():
+                row = int(np.flatnonzero(wrong)[0])
+                problem = f"{where}: query {self.queries[row]!r} has the weight {self.weights[row]}"
+                raise BadInput(f"{problem}; weights are finite, from 0.")
+
+    @cached_property
+    def counted(self) -> Bools:
+        """Whether each query has a value."""
+        return ~np.isnan(self.values)
+
+
+class ValueRows(Sequence[dict[str, Any]]):
+    """The values of single queries as rows, by run, query and measure; a row is made when it is
+    read.
+
+    groups: (runs,) the values of each run, all of the same queries. `value` is None where a query
+    is not counted.
+    """
+
+    columns = ("run", "query", "measure", "label", "value", "unit")
+
+    def __init__(self, values: Sequence[Values]) -> None:
+        self.groups = [
+            list(group) for _, group in itertools.groupby(values, key=lambda values_: values_.run)
+        ]
+
+    def __len__(self) -> int:
+        return sum(len(values.queries) for group in self.groups for values in group)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for group in self.groups:
+            numbers = [values.values.tolist() for values in group]
+            for position, query in enumerate(group[0].queries):
+                for measure_values, values in zip(group, numbers, strict=True):
+                    value = values[position]
+                    yield {
+                        "run": measure_values.run,
+                        "query": query,
+                        "measure": measure_values.measure,
+                        "label": measure_values.label,
+                        "value": None if isnan(value) else value,
+                        "unit": measure_values.unit,
+                    }
+
+    @overload
+    def __getitem__(self, index: int) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[dict[str, Any]]: ...
+    def __getitem__(self, index: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
+        if isinstance(index, slice):
+            return list(self)[index]
+        return next(itertools.islice(self, range(len(self))[index], None))
+
+
+@dataclass(frozen=True, eq=False)
+class QueryRows:
+    """Rows by query. queries: every query, also one without rows. offsets: (queries + 1,) where the
+    rows of each query begin.
+    """
+
+    queries: tuple[str, ...]
+    offsets: Ints
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The position of each query in `queries`."""
+        return {query: position for position, query in enumerate(self.queries)}
+
+    def rows_of(self, query: str) -> slice:
+        """The rows of a query, none of an unknown one."""
+        at = self.index.get(query)
+        return slice(0, 0) if at is None else slice(*self.offsets[at : at + 2].tolist())
+
+    @cached_property
+    def query_of_row(self) -> Ints:
+        """Index of each row's query."""
+        return segment_of_row(self.offsets)
+
+    @property
+    def row_queries(self) -> list[str]:
+        """Id of each row's query."""
+        return [self.queries[query] for query in self.query_of_row.tolist()]
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments(Framed, QueryRows):
+    """The judged items of each query, sorted by the bytes of query, aspect and item, so that no
+    order of input rows shows.
+
+    queries: every query, also one without rows. offsets: (queries + 1,) where the rows of each
+    query begin.
+    items: (rows,) ids. grades: (rows,) finite; below 0 is never relevant.
+    aspects: (rows,) the judgment group or the intent (subtopic) of a row, or None where a query's
+    items are judged once.
+    junk: (rows,) items to remove from every ranking and from the truth (the query itself, its own
+    recording or camera).
+    hidden: (rows,) items to remove from every ranking, while the truth keeps them.
+    """
+
+    items: Sequence[str]
+    grades: Floats
+    aspects: Sequence[str] | None = None
+    junk: Bools | None = None
+    hidden: Bools | None = None
+
+    @classmethod
+    def from_rows(
+        cls,
+        queries: Sequence[str],
+        items: Sequence[str],
+        grades: Sequence[float] | Floats,
+        *,
+        aspects: Sequence[str] | None = None,
+        junk: Sequence[bool] | Bools | None = None,
+        all_queries: Iterable[str] = (),
+    ) -> Self:
+        """The table of rows given in any order; `all_queries` adds queries that have no row.
+
+        Raises DuplicateItem if a query judges an item twice (within one aspect), BadInput if a
+        grade is not finite.
+        """
+        grade = unmasked(grades, "the column of grades", np.float64)
+        if not np.isfinite(grade).all():
+            row = int(np.flatnonzero(~np.isfinite(grade))[0])
+            raise BadInput(
+                f"query {queries[row]!r}, item {items[row]!r}: the grade is {grade[row]}; "
+                "grades are finite numbers."
+            )
+        order = order_ids(queries, items) if aspects is None else order_ids(queries, aspects, items)
+        rows: list[int] = order.tolist()
+        names, owner = index_queries(queries, all_queries)
+        table = cls(
+            queries=names,
+            offsets=offsets_from_rows(owner, len(names)),
+            items=[items[row] for row in rows],
+            grades=grade[order],
+            aspects=None if aspects is None else [aspects[row] for row in rows],
+            junk=None if junk is None else np.asarray(junk, dtype=np.bool_)[order],
+        )
+        starts, item_ids = set(table.offsets.tolist()), table.items
+        for row in range(1, len(item_ids)):
+            alike = item_ids[row] == item_ids[row - 1] and row not in starts
+            if alike and (table.aspects is None or table.aspects[row] == table.aspects[row - 1]):
+                first, second = sorted((rows[row - 1] + 1, rows[row] + 1))
+                problem = (
+                    f"query {queries[rows[row]]!r} judges item {item_ids[row]!r} twice, in rows "
+                    f"{first} and {second}"
+                )
+                raise DuplicateItem(f"{problem}; keep one of them.")
+        return table
+
+    @classmethod
+    def from_dict(cls, judgments: Mapping[str, Mapping[str, float]]) -> Self:
+        """The table of a mapping query -> item -> grade."""
+        return cls.from_rows(
+            [query for query, graded in judgments.items() for _ in graded],
+            [item for graded in judgments.values() for item in graded],
+            [grade for graded in judgments.values() for grade in graded.values()],
+            all_queries=judgments,
+        )
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """The mapping query -> item -> grade; of an item judged under several aspects the highest
+        grade.
+        """
+        flat = self.flat
+        numbers: list[float] = flat.grades.tolist()
+        rows = ((query, flat.rows_of(query)) for query in flat.queries)
+        return {
+            query: dict(zip(flat.items[rows], numbers[rows], strict=True)) for query, rows in rows
+        }
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """The columns query, item and grade, and aspect where there is one; `to_pandas`,
+        `to_polars` give data frames.
+        """
+        aspects = {} if self.aspects is None else {"aspect": list(self.aspects)}
+        return {
+            "query": self.row_queries,
+            **aspects,
+            "item": list(self.items),
+            "grade": self.grades.tolist(),
+        }
+
+    @cached_property
+    def flat(self) -> "Judgments":
+        """One row per query and item: an item judged under several aspects keeps its highest
+        grade.
+        """
+        if self.aspects is None:
+            return self
+        best: dict[tuple[int, str], tuple[float, bool]] = {}
+        junk = np.zeros(len(self.items), dtype=np.bool_) if self.junk is None else self.junk
+        for query, item, grade, bad in zip(
+            self.query_of_row.tolist(), self.items, self.grades.tolist(), junk.tolist(), strict=True
+        ):
+            earlier = best.get((query, item))
+            best[query, item] = (
+                (grade, bad) if earlier is None else (max(grade, earlier[0]), bad or earlier[1])
+            )
+        return Judgments.from_rows(
+            [self.queries[query] for query, _ in best],
+            [item for _, item in best],
+            [grade for grade, _ in best.values()],
+            junk=None if self.junk is None else [bad for _, bad in best.values()],
+            all_queries=self.queries,
+        )
+
+    def rows_in(self, flat: "Judgments") -> Ints:
+        """Row of each row's query and item in a flat table of the same queries, which has one row
+        for each pair.
+        """
+        if self.aspects is None and len(flat.items) == len(self.items):
+            return np.arange(len(self.items), dtype=np.int64)
+        row_of_pair = {
+            pair: row
+            for row, pair in enumerate(zip(flat.query_of_row.tolist(), flat.items, strict=True))
+        }
+        pairs = zip(self.query_of_row.tolist(), self.items, strict=True)
+        return np.fromiter(
+            (row_of_pair[pair] for pair in pairs), dtype=np.int64, count=len(self.items)
+        )
+
+    def with_junk(self, excluded: Mapping[str, Iterable[str]]) -> "Judgments":
+        """The same truth with further items of some queries marked as junk, whether they are judged
+        or not.
+
+        excluded: query -> items that must not count in it, such as the query itself. Unknown
+        queries are skipped.
+        """
+        if self.aspects is not None:
+            raise BadInput(
+                "items cannot be excluded from judgments with groups or intents; use the flat "
+                "table."
+            )
+        marks = {
+            (query, item)
+            for query, items in excluded.items()
+            if query in self.index
+            for item in items
+        }
+        owners = [self.queries[position] for position in self.query_of_row.tolist()]
+        judged_pairs = set(zip(owners, self.items, strict=True))
+        added = sorted(marks - judged_pairs)
+        old = np.zeros(len(self.items), dtype=np.bool_) if self.junk is None else self.junk
+        junk = [
+            bad or pair in marks
+            for bad, pair in zip(old.tolist(), zip(owners, self.items, strict=True), strict=True)
+        ]
+        return Judgments.from_rows(
+            owners + [query for query, _ in added],
+            [*self.items, *(item for _, item in added)],
+            np.concatenate([self.grades, np.zeros(len(added))]),
+            junk=junk + [True] * len(added),
+            all_queries=self.queries,
+        )
+
+    @cached_property
+    def real(self) -> Bools:
+        """Whether each row belongs to the truth."""
+        return np.ones(len(self.items), dtype=np.bool_) if self.junk is None else ~self.junk
+
+    @cached_property
+    def unranked(self) -> Bools:
+        """Whether each row's item is removed from every ranking."""
+        return ~self.real if self.hidden is None else ~self.real | self.hidden
+
+    def hide_queries(self) -> "Judgments":
+        """The same truth with each query's own item, that of its id, removed from its ranking; its
+        judgment stays.
+        """
+        own_items = {
+            query for query, item in zip(self.row_queries, self.items, strict=True) if query == item
+        }
+        table = self.with_junk({query: [query] for query in self.queries if query not in own_items})
+        rows = zip(table.row_queries, table.items, strict=True)
+        return replace(
+            table, hidden=np.array([query == item for query, item in rows], dtype=np.bool_)
+        )
+
+
+def rounded(value: float) -> float:
+    """The value with 10 significant digits, as every figure that comes out of a matrix product is
+    written.
+    """
+    return float(f"{value:.10g}")
+
+
+MISSING = "–"
+"""An undefined figure, as people read it; where programs read it is null or empty."""
+_DECIMALS = {
+    "percent": 2,
+    "rank": 2,
+    "count": 2,
+    "effect": 2,
+    "ms": 3,
+    "s": 2,
+    "MB": 2,
+    "queries/s": 1,
+}
+
+
+def figure(value: float | None, unit: str, *, signed: bool = False) -> str:
+    """A number as people read it everywhere: 4 decimals, percentages and ranks 2, times 3 or 2,
+    counts none where they are whole.
+
+    It is rounded to the nearest; of two that are equally near the even one is taken, as C and
+    trec_eval do: 78.125 is 78.12. Zero has no sign. `report/page/assets/numbers.js` is the same for
+    pages. signed: gains have a plus sign.
+    """
+    if value is None or not isfinite(value):
+        return MISSING
+    decimals = 0 if unit == "count" and float(value).is_integer() else _DECIMALS.get(unit, 4)
+    text = f"{float(value):z.{decimals}f}"
+    return f"+{text}" if signed and float(text) > 0 else text
+
+
+def p_value(p: float | None) -> str:
+    """A p-value as people read it."""
+    return "< 0.0001" if p is not None and p < 0.0001 else figure(p, "share")
+
+
+def p_text(p: float | None) -> str:
+    """A p-value in a sentence."""
+    return "no p-value" if p is None else f"p {p_value(p)}" if p < 0.0001 else f"p = {p_value(p)}"
+
+
+_LARGEST = 2.0**960
+"""Above it the extraction could overflow."""
+_UNITS = 1 << 1074
+"""Units in 1: each float64 is an integer number of them."""
+
+
+def exact_sum(values: Floats) -> float:
+    """Σ values, (n,), rounded once; NaN or infinite where a value is, and infinite above the
+    largest float64.
+    """
+    units = _units(values)
+    return float(values.sum()) if units is None else _quotient(units, _UNITS)
+
+
+def exact_mean(values: Floats, weights: Floats | None = None) -> float:
+    """Σ values / n, or Σ values · weights / Σ weights, rounded once; NaN of no values, and where
+    all weights are 0.
+
+    Of weighted values, each product is rounded as well.
+    """
+    return exact_ratio(values if weights is None else values * weights, weights)
+
+
+def exact_ratio(sums: Floats, sizes: Floats | None = None) -> float:
+    """Σ sums / Σ sizes, rounded once; NaN where the sizes add up to 0. sizes: (n,) None where each
+    is 1.
+    """
+    units, total = _units(sums), len(sums) * _UNITS if sizes is None else _units(sizes)
+    if total == 0:
+        return math.nan
+    if units is not None and total is not None:
+        return _quotient(units, total)
+    return exact_sum(sums) / (len(sums) if sizes is None else exact_sum(sizes))
+
+
+def exact_means(table: Floats, weights: Floats | None = None) -> Floats:
+    """Mean of each column of a table, as `exact_mean`. weights: in the table's shape."""
+    column_weights = [None] * table.shape[1] if weights is None else weights.T
+    return np.array(
+        [
+            exact_mean(*column_and_weights)
+            for column_and_weights in zip(table.T, column_weights, strict=True)
+        ],
+        dtype=np.float64,
+    )
+
+
+def exact_sd(values: Floats, *, population: bool = False) -> float:
+    """The standard deviation, divided by n - 1 (`population`: by n); 0 of equal values, NaN where
+    that divisor is not above 0.
+
+    The sum of squared deviations from the mean is rounded once.
+    """
+    n = len(values)
+    freedom = n if population else n - 1
+    if freedom < 1:
+        return math.nan
+    off = values - exact_mean(values)
+    exponent = math.frexp(float(np.abs(off).max()))[1]
+    # Squares of very large or small deviations stay in range.
+    off = np.ldexp(off, -exponent)
+    squares, apart = _units(off * off), _units(off)
+    if squares is None or apart is None:
+        return math.nan
+    # What the mean was rounded by is in every deviation.
+    variance = _quotient(n * _UNITS * squares - apart**2, n * freedom * _UNITS**2)
+    return math.ldexp(math.sqrt(variance), exponent)
+
+
+def _units(values: Floats) -> int | None:
+    """Σ values in `_UNITS`, exactly; None where a value is NaN or infinite.
+
+    The leading bits of all values, so few that no sum of them is rounded, are added up, then the
+    next, until nothing is left. Source: Rump, Ogita and Oishi 2008, Accurate floating-point
+    summation part I, algorithm 3.2.
+    """
+    remainder = np.asarray(values, dtype=np.float64)
+    largest = float(np.abs(remainder).max(initial=0.0))
+    if not math.isfinite(largest):
+        return None
+    if largest > _LARGEST:
+        return sum(map(_units_of, remainder.tolist()))
+    # All values are below `2 ** exponent`, n of them below `2 ** (exponent + bits)`.
+    units, bits = 0, math.ceil(math.log2(len(remainder) + 2))
+    while largest:
+        edge = math.ldexp(1.0, math.frexp(largest)[1] + bits)
+        leading = (edge + remainder) - edge
+        units += _units_of(float(leading.sum()))
+        remainder = remainder - leading
+        largest = float(np.abs(remainder).max())
+    return units
+
+
+def _units_of(number: float) -> int:
+    numerator, denominator = number.as_integer_ratio()
+    return numerator * (_UNITS // denominator)
+
+
+def _quotient(numerator: int, denominator: int) -> float:
+    """The nearest float64, infinite above the largest one."""
+    try:
+        return numerator / denominator
+    except OverflowError:
+        return math.inf if numerator > 0 else -math.inf

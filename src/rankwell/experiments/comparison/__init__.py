@@ -1,1 +1,0 @@
-"""Comparison of systems: paired differences, tests, verdicts, the order of systems."""

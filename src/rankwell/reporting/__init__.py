@@ -1,0 +1,503 @@
+"""Reports: rows of results in, text out. Columns, figures and tables of every format, and the
+rules of a result in words.
+"""
+
+import math
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+from types import NoneType
+from typing import Any, Literal, NamedTuple, TextIO
+
+import numpy as np
+
+from rankwell.data.frames import Heading
+from rankwell.data.registry import Catalogue
+from rankwell.data.tables import MISSING, ValueRows, figure, p_value
+from rankwell.errors import count_of, printable
+from rankwell.stats import SUMMARY_COLUMNS as SUMMARY_COLUMNS
+
+# Counts that have a noun of their own: for one and for several. The others count queries.
+_NOUNS = {
+    "queries": ("query", "queries"),
+    "queries_counted": ("query counted", "queries counted"),
+    "references_missing": ("reference missing", "references missing"),
+    "rows": ("row", "rows"),
+    "impressions": ("impression", "impressions"),
+    "statements": ("statement", "statements"),
+}
+_OF_QUERIES = {
+    "queries_missing": "missing from the run",
+    "queries_unknown": "in the run without judgments",
+    "queries_without_relevant": "with no relevant item",
+    "queries_best_relevant_tied": "whose best relevant item is tied with one that is not",
+    "no_keywords": "without keywords",
+    "fewer_results_than_k": "with fewer results than k",
+    "queries_tied": "with values that depend on the order of ties",
+}
+
+
+def rules_line(rules: Mapping[str, Any]) -> str:
+    """The rules in one line: the counts, once where they are the same for all runs, then every
+    plain entry as name=value.
+    """
+    counted = _counted(rules)
+    shared_counts = ", ".join(
+        count_of(int(number), *_words(name)) if number.isdigit() else f"{number} {_words(name)[1]}"
+        for name, number, same in counted
+        if same
+    )
+    differing_counts = [
+        f"{'' if name in _NOUNS else 'queries '}{_words(name)[1]}: {number}"
+        for name, number, same in counted
+        if not same
+    ]
+    settings = " ".join(f"{name}={value}" for name, value in _settings(rules))
+    return "; ".join(filter(None, (shared_counts, *differing_counts, settings)))
+
+
+def rule_pairs(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The rules as pairs of a name and a value."""
+    return [*((_words(name)[1], number) for name, number, _ in _counted(rules)), *_settings(rules)]
+
+
+def _settings(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [
+        (
+            visible(name.replace("_", "-")),
+            visible("yes" if value is True else "no" if value is False else value),
+        )
+        for name, value in rules.items()
+        if isinstance(value, (str, int, float))
+    ]
+
+
+def _counted(rules: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
+    """The counts: their names, their numbers, and whether the number is the same for all runs."""
+    counts: Mapping[str, Mapping[str, Any]] = rules.get("counts", {})
+    counted: list[tuple[str, str, bool]] = []
+    for name in dict.fromkeys(chain.from_iterable(counts.values())):
+        numbers = {run: _how_many(run_counts.get(name, 0)) for run, run_counts in counts.items()}
+        same = len(set(numbers.values())) == 1
+        number = (
+            next(iter(numbers.values()))
+            if same
+            else ", ".join(f"{value} in {visible(run)}" for run, value in numbers.items())
+        )
+        counted.append((name, number, same))
+    return counted
+
+
+def _words(name: str) -> tuple[str, str]:
+    """The words of a count of one and of several; those of queries follow the noun."""
+    words = _OF_QUERIES.get(name, name.removeprefix("queries_").replace("_", " "))
+    return _NOUNS.get(name, (words, words))
+
+
+def _how_many(value: Any) -> str:
+    """A count; of counts by measure the largest."""
+    if not isinstance(value, Mapping):
+        return str(value)
+    most = max(value.values(), default=0)
+    return f"{most}" if len(set(value.values())) <= 1 else f"at most {most}"
+
+
+Row = Mapping[str, Any]
+Format = Literal["table", "csv", "tsv", "json", "jsonl", "md", "latex"]
+FOR_PEOPLE = ("table", "md", "latex")
+"""The formats that people read; programs read the others."""
+PER_QUERY_COLUMNS = ("run", "query", "measure", "label", "value", "unit")
+_LEVELS = ("ceiling", "chance")
+
+
+class Terminal(NamedTuple):
+    """The abilities of a stream. width: its columns, None for as many as needed. colour: whether to
+    write escape codes.
+    """
+
+    width: int | None = None
+    colour: bool = False
+
+
+PLAIN = Terminal()
+_WORDS = re.compile(r"[a-z0-9_ ]+")
+
+
+class PrintedFigure(str):
+    """A cell that is a printed figure: on a terminal its decimal point stands below those of the
+    others.
+    """
+
+    __slots__ = ()
+
+
+class Strong(PrintedFigure):
+    """A figure whose first word stands out where the format has a way to say so."""
+
+    __slots__ = ()
+
+
+class Aside(str):
+    """A note on what a command did, not on its results, such as the name of a written file;
+    `--quiet` leaves it out.
+    """
+
+    __slots__ = ()
+
+
+class Document(NamedTuple):
+    """All that an output may show. summary: whether `rows` have `SUMMARY_COLUMNS`; else they are
+    rows of any kind.
+
+    rules: every rule that was in force. A mapping `counts` (run -> what -> how many) and the plain
+    entries make the rules line; `level` names the interval; `measures` (exact name -> definition)
+    may state a `summary` other than `mean`.
+    tables: further rows of any kind by name, which formats of one table (csv, tsv, jsonl) leave
+    out.
+    title: what `table`, `md` and `latex` print above the tables. legend: lines below those of `md`
+    and `latex`.
+    """
+
+    rows: Sequence[Row]
+    per_query: Sequence[Row] | None
+    rules: Mapping[str, Any]
+    notes: Sequence[str]
+    summary: bool = True
+    terminal: Terminal = PLAIN
+    tables: Mapping[str, Sequence[Row]] = {}
+    title: str = ""
+    legend: Sequence[str] = ()
+
+
+class Output(NamedTuple):
+    """The output of a command: `text` goes to standard output, `notes` to standard error,
+    `exit_code` to the shell.
+    """
+
+    text: str = ""
+    notes: tuple[str, ...] = ()
+    exit_code: int = 0
+
+
+OUTPUTS: Catalogue[Callable[[Document], str]] = Catalogue("reporting.outputs", "output format")
+output = OUTPUTS.register
+"""Registers a function `(document) -> text` as the output format of this name."""
+
+
+def render(
+    rows: Sequence[Row],
+    per_query: Iterable[Row] | None,
+    rules: Mapping[str, Any],
+    notes: Sequence[str],
+    format: Format = "table",
+    *,
+    terminal: Terminal = PLAIN,
+    tables: Mapping[str, Sequence[Row]] | None = None,
+) -> str:
+    """The text of a result in one of the formats, ending in a line break.
+
+    rows: the summary, with a protocol's columns after `SUMMARY_COLUMNS`. per_query: likewise with
+    `PER_QUERY_COLUMNS`, which `csv`, `tsv` and `jsonl`, being one table, have in place of the
+    summary. Floats have full precision there and in `json`, 4 decimals elsewhere (percentages and
+    ranks 2, counts none where whole). Notes are in `json` only. Raises UnknownName.
+    """
+    query_rows = (
+        per_query if per_query is None or isinstance(per_query, Sequence) else list(per_query)
+    )
+    return OUTPUTS[format](
+        Document(rows, query_rows, rules, notes, terminal=terminal, tables=tables or {})
+    )
+
+
+def render_rows(
+    rows: Sequence[Row],
+    format: Format = "table",
+    *,
+    notes: Sequence[str] = (),
+    terminal: Terminal = PLAIN,
+) -> str:
+    """The text of rows with any columns in one of the formats; see `render`. notes: as in JSON."""
+    return OUTPUTS[format](Document(rows, None, {}, notes, summary=False, terminal=terminal))
+
+
+def terminal_of(stream: TextIO) -> Terminal:
+    """The abilities of the stream: no terminal, no width and no colour; `NO_COLOR` and a dumb
+    terminal turn colour off.
+
+    `COLUMNS` is the width of a terminal that reports another.
+    """
+    if not stream.isatty():
+        return PLAIN
+    columns = os.environ.get("COLUMNS", "")
+    try:
+        width = (
+            int(columns) if columns.isdecimal() else os.get_terminal_size(stream.fileno()).columns
+        )
+    except OSError:
+        width = 80
+    return Terminal(
+        width or 80, colour=not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    )
+
+
+def folded(text: str, terminal: Terminal, indent: str = "") -> str:
+    """The text with no line longer than the terminal's, broken at blanks alone. indent: of the
+    lines that go on.
+    """
+    if terminal.width is None or all(width_of(line) <= terminal.width for line in text.split("\n")):
+        return text
+    from textwrap import TextWrapper
+
+    wrapper = TextWrapper(
+        terminal.width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join("\n".join(wrapper.wrap(line)) for line in text.split("\n"))
+
+
+def prose(text: str) -> str:
+    """The text with its paragraphs folded where standard output is a terminal; command lines stay
+    whole, to be copied.
+    """
+    terminal = terminal_of(sys.stdout)
+    if terminal.width is None:
+        return text
+    lines = re.sub(r"(?<=[^\n])\n(?=[^ \n])", " ", text).split("\n")
+    is_command = ("  rankwell ", "    --")
+    return "\n".join(
+        line
+        if line.startswith(is_command)
+        else folded(line, terminal, "    " if line[:1] == " " else "")
+        for line in lines
+    )
+
+
+def columns_of(rows: Sequence[Row], fixed: Sequence[str] = ()) -> list[str]:
+    """The names of all columns: the fixed ones, then whatever else a row has, in the order of first
+    sight.
+    """
+    return list(
+        dict.fromkeys(chain(fixed, *([rows.columns] if isinstance(rows, ValueRows) else rows)))
+    )
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON: NumPy's numbers as Python's, tuples and sets as lists, anything that is
+    not finite as None.
+    """
+    if isinstance(value, Mapping):
+        return {str(name): plain(cell) for name, cell in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted(plain(cell) for cell in value)
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [plain(cell) for cell in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (str, int)) else str(value)
+
+
+def visible(value: Any) -> str:
+    """A text cell on one line; see `printable`."""
+    text = printable(MISSING if value is None else str(value))
+    return type(value)(text) if isinstance(value, PrintedFigure) else text
+
+
+class Grid(NamedTuple):
+    """A table for people: cells are text already. grouped: whether the first column says the same
+    in neighbouring rows.
+    """
+
+    headers: list[str]
+    numeric: list[bool]
+    rows: list[list[str]]
+    grouped: bool = False
+
+
+def _grid(
+    texts: Mapping[str, Iterable[Any]], numbers: Mapping[str, Iterable[str]], *, grouped: bool
+) -> Grid:
+    """A table of columns of texts, then of numbers."""
+    cells = [*(map(visible, column) for column in texts.values()), *numbers.values()]
+    rows = [list(row) for row in zip(*cells, strict=True)]
+    return Grid(
+        [visible(name) for name in (*texts, *numbers)],
+        [False] * len(texts) + [True] * len(numbers),
+        rows,
+        grouped,
+    )
+
+
+def summary_grid(document: Document) -> Grid:
+    """The summary for people: run (where there are several), the measure's word and exact name,
+    mean, interval, sd, n.
+
+    A protocol's own columns come before the mean where they distinguish rows (texts and integers:
+    `direction`, `k`), and
+    after n with their names where they are figures (`ceiling`, `chance`, `coverage`).
+    """
+    rows = document.rows
+    several = len({row["run"] for row in rows}) > 1
+    extra_columns = columns_of(rows, SUMMARY_COLUMNS)[len(SUMMARY_COLUMNS) :]
+    figure_columns = [name for name in extra_columns if _holds_figures(rows, name)]
+    texts: dict[str, list[Any]] = {"run": [row["run"] for row in rows]} if several else {}
+    texts["measure"] = [_word(row, document.rules) for row in rows]
+    if any(row["label"] != row["measure"] for row in rows):
+        texts["exact name"] = [row["measure"] for row in rows]
+    texts |= {
+        name: [row.get(name) for row in rows]
+        for name in extra_columns
+        if name not in figure_columns
+    }
+    if any(row["unit"] != "share" for row in rows):
+        texts["unit"] = [row["unit"] for row in rows]
+    numbers = {"mean": [figure(row["mean"], row["unit"]) for row in rows]}
+    if any(row["ci_low"] is not None for row in rows):
+        numbers[f"{100 * document.rules.get('level', 0.95):g} % interval"] = [
+            _interval(row) for row in rows
+        ]
+    numbers["sd"] = [figure(row["sd"], _unit_between(row)) for row in rows]
+    numbers["n"] = [figure(row["n"], "count") for row in rows]
+    numbers |= {name: [_own_figure(name, row) for row in rows] for name in figure_columns}
+    return _grid(texts, numbers, grouped=several)
+
+
+def _per_query_grid(rows: Sequence[Row]) -> Grid:
+    """The values of single queries: a row per query and a column per measure, or a row per value
+    where a protocol has columns.
+    """
+    several = len({row["run"] for row in rows}) > 1
+    keys = ["run", "query"] if several else ["query"]
+    extra = columns_of(rows, PER_QUERY_COLUMNS)[len(PER_QUERY_COLUMNS) :]
+    if extra:
+        texts = {name: [row.get(name) for row in rows] for name in (*keys, "measure", *extra)}
+        return _grid(
+            texts, {"value": [figure(row["value"], row["unit"]) for row in rows]}, grouped=several
+        )
+    lines: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in rows:
+        lines.setdefault(tuple(row[key] for key in keys), {})[row["measure"]] = figure(
+            row["value"], row["unit"]
+        )
+    numbers: dict[str, list[str]] = {}
+    for measure, row in {row["measure"]: row for row in rows}.items():
+        exact = "" if row["label"] == measure else f" = {measure}"
+        unit = " (%)" if row["unit"] == "percent" else ""
+        numbers[f"{row['label']}{exact}{unit}"] = [
+            line.get(measure, MISSING) for line in lines.values()
+        ]
+    return _grid(
+        {key: [line[index] for line in lines] for index, key in enumerate(keys)},
+        numbers,
+        grouped=several,
+    )
+
+
+def grids(document: Document) -> list[Grid]:
+    """The tables to print, values of single queries first."""
+    level = document.rules.get("level", 0.95)
+    if not document.summary:
+        return [_plain_grid(document.rows, level)]
+    single = [] if document.per_query is None else [_per_query_grid(document.per_query)]
+    return [
+        *single,
+        summary_grid(document),
+        *(_plain_grid(rows, level) for rows in document.tables.values() if rows),
+    ]
+
+
+def _plain_grid(rows: Sequence[Row], level: float) -> Grid:
+    """Rows of any columns; the bounds of intervals are one column, as in a summary."""
+    between = f"{100 * level:g} % interval"
+    heads = {"ci_low": between} | ({} if "measure" in columns_of(rows) else {"label": "measure"})
+    rows = [
+        {
+            heads.get(name, name): _bounds(row, "score") if name == "ci_low" else row[name]
+            for name in row
+            if name != "ci_high"
+        }
+        for row in rows
+    ]
+    names = columns_of(rows)
+    numeric = [
+        name == between or all(isinstance(row.get(name), (int, float, NoneType)) for row in rows)
+        for name in names
+    ]
+    formatters = [
+        _number if number and name != between else visible
+        for number, name in zip(numeric, names, strict=True)
+    ]
+    cells = [
+        [format_cell(row.get(name)) for format_cell, name in zip(formatters, names, strict=True)]
+        for row in rows
+    ]
+    return Grid([visible(_heading(name)) for name in names], numeric, cells)
+
+
+def _heading(name: str) -> str:
+    """A column's name for people: words without underscores; a measure's name as it is."""
+    return (
+        name if isinstance(name, Heading) or not _WORDS.fullmatch(name) else name.replace("_", " ")
+    )
+
+
+def _number(value: Any) -> str:
+    return str(value) if isinstance(value, (bool, int)) else figure(value, "score")
+
+
+def _holds_figures(rows: Sequence[Row], name: str) -> bool:
+    """Whether a protocol's column holds measured numbers, not what rows are called by."""
+    kinds = {type(value) for value in (plain(row.get(name)) for row in rows)} - {NoneType}
+    return name in _LEVELS or (float in kinds and kinds <= {int, float})
+
+
+def _own_figure(name: str, row: Row) -> str:
+    """A protocol's own figure: levels in the unit of the mean, p-values as everywhere, anything
+    else as a share with 4 digits.
+    """
+    value = plain(row.get(name))
+    if name == "p":
+        return p_value(value)
+    if value is None or name in _LEVELS:
+        return figure(value, row["unit"])
+    return f"{value:.4g}" if 0 < abs(value) < 1e-3 or abs(value) >= 1e5 else figure(value, "share")
+
+
+def _unit_between(row: Row) -> str:
+    """The unit of figures that may lie between two counts."""
+    return "rank" if row["unit"] == "count" else row["unit"]
+
+
+def _interval(row: Row) -> str:
+    return _bounds(row, _unit_between(row))
+
+
+def _bounds(row: Row, unit: str) -> str:
+    bounds = [row.get(name) for name in ("ci_low", "ci_high")]
+    return MISSING if None in bounds else f"[{figure(bounds[0], unit)}, {figure(bounds[1], unit)}]"
+
+
+def _word(row: Row, rules: Mapping[str, Any]) -> str:
+    definition = rules.get("measures", {}).get(row["measure"], {})
+    summary = definition.get("summary", "mean") if isinstance(definition, Mapping) else "mean"
+    return row["label"] + (
+        "" if summary == "mean" else f" ({'geometric mean' if summary == 'geometric' else summary})"
+    )
+
+
+def styled(text: str, code: str, terminal: Terminal) -> str:
+    """The text in a style of ANSI terminals (`1` bold, `2` faint), as it is where there are no
+    colours.
+    """
+    return f"\x1b[{code}m{text}\x1b[0m" if terminal.colour else text
+
+
+def width_of(text: str) -> int:
+    """The columns that the text takes: two for a wide character, none for a combining one."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)

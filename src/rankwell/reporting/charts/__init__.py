@@ -1,0 +1,336 @@
+"""Charts as Vega-Lite specs, one file per chart. Here is what they share: data, drawing, the theme,
+panels, names that fit.
+"""
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rankwell.data.registry import Catalogue
+from rankwell.data.tables import Values, figure
+from rankwell.reporting import Row, visible
+from rankwell.reporting.drawing import DrawingCall, NotDrawn, call_all, warn
+from rankwell.store import write_bytes, write_text
+
+
+class ChartData(NamedTuple):
+    """The data of a chart: the summary rows, the values behind them, and the rules that made them.
+
+    row_attributes: further columns of the rows of single queries (`direction`), for each element of
+    `values`, or none at all. noun: the task's name for a query, and for several.
+    """
+
+    rows: Sequence[Row]
+    values: Sequence[Values]
+    rules: Mapping[str, Any]
+    row_attributes: Sequence[Row] = ()
+    noun: tuple[str, str] = ("query", "queries")
+
+
+CHARTS: Catalogue[Callable[[ChartData], dict[str, Any] | None]] = Catalogue(
+    "reporting.charts", "chart"
+)
+chart = CHARTS.register
+"""Registers a function `(data) -> Vega-Lite spec`, or None where there is nothing to draw; the name
+is that of its files.
+"""
+
+
+class Picture(NamedTuple):
+    """A chart drawn: pixels at twice the nominal size, and lines."""
+
+    png: bytes
+    svg: str
+
+
+def draw(spec: dict[str, Any]) -> Picture:
+    """A Vega-Lite spec as a picture, without a browser or a network; the same spec gives the same
+    bytes. See `draw_all`.
+    """
+    return draw_all([spec])[0]
+
+
+def draw_all(specs: Iterable[dict[str, Any]]) -> list[Picture]:
+    """Several specs as pictures. Raises NotDrawn where they need more memory than this process may
+    have.
+    """
+    calls = [
+        (
+            DrawingCall("vegalite_to_png", (spec,), {"scale": 2}),
+            DrawingCall("vegalite_to_svg", (spec,)),
+        )
+        for spec in specs
+    ]
+    pictures: list[Any] = call_all([call for pair in calls for call in pair])
+    return [Picture(png, svg) for png, svg in zip(pictures[::2], pictures[1::2], strict=True)]
+
+
+def write_charts(folder: Path, specs: Mapping[str, dict[str, Any]]) -> list[Path]:
+    """Draws charts into a folder, each as PNG and as SVG, and returns the paths; none, and a
+    warning, where they need more memory than this process may have.
+    """
+    try:
+        pictures = draw_all(specs.values())
+    except NotDrawn as error:
+        warn(error)
+        return []
+    paths = list[Path]()
+    for name, picture in zip(specs, pictures, strict=True):
+        paths += [folder / f"{name}.png", folder / f"{name}.svg"]
+        write_bytes(paths[-2], picture.png)
+        write_text(paths[-1], picture.svg)
+    return paths
+
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+INK, QUIET, FAINT, ACCENT = "#1c2733", "#5b6773", "#e6eaee", "#1f6fb2"
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+THEME: Mapping[str, Any] = json.loads(
+    (files("rankwell.reporting.charts") / "theme.json").read_text(encoding="utf-8")
+)
+"""The configuration of every chart, and the legend of a page of panels: above them, without a
+title.
+"""
+SCALES_DIFFER = "scales differ between panels"
+_LONGEST = 34
+STEP = 26
+"""Height of a line of an interval panel."""
+
+
+def page(
+    title: str, subtitle: str, panels: Sequence[dict[str, Any]], *, columns: int
+) -> dict[str, Any]:
+    """A whole chart: panels in rows of `columns`, under one title. Every text in it is made visible
+    here.
+
+    A second line below the title says where panels have scales of their own.
+    """
+    lines = [visible(subtitle), *([SCALES_DIFFER] if _differ(panels) else [])]
+    return {
+        "$schema": SCHEMA,
+        "background": "white",
+        "padding": 20,
+        "title": {
+            "text": visible(title),
+            "subtitle": lines,
+            "fontSize": 16,
+            "offset": 22,
+            "frame": "bounds",
+        },
+        "concat": _visible(list(panels)),
+        "columns": columns,
+        "spacing": {"row": 30, "column": 36},
+        "config": THEME["config"],
+    }
+
+
+def _differ(panels: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether axes of numbers in the same direction differ in range, or a panel leaves that to each
+    of its rows.
+    """
+    ranges_by_channel: dict[str, set[tuple[float, ...]]] = {}
+    pending_parts: list[Any] = list(panels)
+    while pending_parts:
+        part = pending_parts.pop()
+        if isinstance(part, Mapping):
+            if "independent" in part.get("resolve", {}).get("scale", {}).values():
+                return True
+            for channel in ("x", "y"):
+                encoding = part.get(channel)
+                if isinstance(encoding, Mapping) and _is_scale(encoding):
+                    ranges_by_channel.setdefault(channel, set()).add(
+                        tuple(encoding["scale"]["domain"])
+                    )
+            pending_parts += part.values()
+        elif isinstance(part, (list, tuple)):
+            pending_parts += part
+    return any(len(ranges) > 1 for ranges in ranges_by_channel.values())
+
+
+def _is_scale(channel: Mapping[str, Any]) -> bool:
+    """Whether numbers are read from it: what has no axis is placed by pixels."""
+    return (
+        channel.get("type") == "quantitative"
+        and "domain" in channel.get("scale", ())
+        and channel.get("axis", ...) is not None
+    )
+
+
+def _visible(part: Any) -> Any:
+    if isinstance(part, Mapping):
+        return {name: _visible(child) for name, child in part.items()}
+    if isinstance(part, (list, tuple)):
+        return type(part)(map(_visible, part))
+    return visible(part) if isinstance(part, str) else part
+
+
+def columns_for(panels: int) -> int:
+    """Number of panels side by side: up to three, and no last row with a single one where two
+    columns would fill it.
+    """
+    return panels if panels <= 3 else 2 if panels == 4 else 3
+
+
+def panel_title(label: str, measure: str, unit: str) -> str:
+    """The convention's word, the exact name where it is another, the unit where it is not a
+    share.
+    """
+    name = label if label == measure else f"{label} = {measure}"
+    return name if unit == "share" else f"{name}, {unit}"
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Names that fit beside a panel: long ones lose their middle, as runs differ at their ends; all
+    stay different.
+    """
+    half = (_LONGEST - 1) // 2
+    full_names = {name: visible(name) for name in names}
+    short = {
+        name: text if len(text) <= _LONGEST else f"{text[:half]}…{text[-half:]}"
+        for name, text in full_names.items()
+    }
+    return short if len(set(short.values())) == len(short) else full_names
+
+
+def distinct_parts(names: Sequence[str]) -> list[str]:
+    """The names without the words that all of them begin with; whole where one would be empty."""
+    words = [name.split(" ") for name in names]
+    common = next(
+        (
+            position
+            for position, words_at in enumerate(zip(*words, strict=False))
+            if len(set(words_at)) > 1
+        ),
+        0,
+    )
+    return (
+        [" ".join(name_words[common:]) for name_words in words]
+        if all(len(name_words) > common for name_words in words)
+        else list(names)
+    )
+
+
+def part_of(row: Row, keys: Iterable[str]) -> str:
+    """The part of a result that a row covers, from a protocol's columns (`t2v`); empty where they
+    are.
+    """
+    return ", ".join(visible(row[key]) for key in keys if row.get(key) not in (None, ""))
+
+
+def written(value: float | None, unit: str, *, signed: bool = False) -> str:
+    """A value as the text of a chart, with the minus sign that Vega's axes have."""
+    return figure(value, unit, signed=signed).replace("-", "−")
+
+
+def bounds(row: Row) -> tuple[float, float]:
+    """The ends of a row's interval, its mean where there is none."""
+    return row["mean"] if row["ci_low"] is None else row["ci_low"], row["mean"] if row[
+        "ci_high"
+    ] is None else row["ci_high"]
+
+
+def quantity(
+    field: str, domain: Sequence[float], axis: Mapping[str, Any] | None, **scale: Any
+) -> dict[str, Any]:
+    """The encoding of a number over a fixed range."""
+    return {
+        "field": field,
+        "type": "quantitative",
+        "scale": {"domain": domain, "nice": False, **scale},
+        "axis": axis,
+    }
+
+
+def layer(
+    mark: str, encoding: Mapping[str, Any], *, where: str = "", **look: Any
+) -> dict[str, Any]:
+    """Marks of one kind. where: the field that must have a value, "" for all data."""
+    transform = {"transform": [{"filter": f"isValid(datum.{where})"}]} if where else {}
+    return {"mark": {"type": mark, **look}, **transform, "encoding": encoding}
+
+
+def interval_mark(row: Row, name: str, *, signed: bool = False, **cells: Any) -> dict[str, Any]:
+    """The cells that a dot, its line and its figure are drawn from."""
+    low, high = bounds(row)
+    text = written(row["mean"], row["unit"], signed=signed)
+    return {"name": name, "mean": row["mean"], "low": low, "high": high, **cells, "shown": text}
+
+
+def interval_panel(
+    marks: Sequence[Row],
+    names: Sequence[str],
+    domain: Sequence[float],
+    *,
+    axis: Mapping[str, Any],
+    point: Mapping[str, Any],
+    fill: Mapping[str, Any] | None = None,
+    width: int = 250,
+    below: Sequence[Any] = (),
+) -> dict[str, Any]:
+    """A line per name: a rule from `low` to `high`, a point at the mean, the text `shown` to the
+    right of the panel.
+
+    axis, point: further properties of both. fill: the points' fill, by datum. below: layers that
+    lie under these.
+    """
+    y_axis = {"title": None, "grid": True, **axis}
+    x = quantity("mean", domain, {"title": None, "tickCount": 5}, zero=False)
+    ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}}
+    text = {"x": {"value": width + 8}, "text": {"field": "shown", "type": "nominal"}}
+    return {
+        "width": width,
+        "height": {"step": STEP},
+        "data": {"values": marks},
+        "encoding": {
+            "y": {"field": "name", "type": "nominal", "scale": {"domain": names}, "axis": y_axis}
+        },
+        "layer": [
+            *below,
+            layer("rule", ends, strokeWidth=3, color=ACCENT, opacity=0.4, strokeCap="round"),
+            layer("point", {"x": x} | ({"fill": fill} if fill else {}), **point),
+            layer("text", text, align="left", fontSize=11, color=INK),
+        ],
+    }
+
+
+def is_difference(measure: str) -> bool:
+    """Whether the name is that of a paired difference, which is drawn about 0 and against another
+    run.
+    """
+    return measure.startswith("Difference(")
+
+
+def difference_label(row: Row) -> str:
+    """The word for the measure that a difference is of."""
+    return (
+        row["label"]
+        .removesuffix(f" against {row['against']}")
+        .removeprefix("Difference(")
+        .removesuffix(")")
+    )
+
+
+def difference_title(row: Row) -> str:
+    """The measure that a difference is of, as a panel's title."""
+    return panel_title(difference_label(row), row["of"], row["unit"])
+
+
+def nice_domain(low: float, high: float) -> tuple[float, float]:
+    """A range with some room around it, never empty."""
+    room = 0.06 * (high - low) or 0.05 * abs(high) or 0.5
+    return low - room, high + room
+
+
+def nice_edges(low: float, high: float, bins: int) -> list[float]:
+    """Edges of about so many equal bins at round numbers, which cover the range."""
+    raw = (high - low) / bins or 1.0
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(
+        power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= raw * (1 - 1e-9)
+    )
+    first = math.floor(low / step + 1e-9)
+    last = max(math.ceil(high / step - 1e-9), first + 1)
+    return [index * step for index in range(first, last + 1)]

@@ -1,0 +1,208 @@
+"""Means with their intervals, every run and measure on one page."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rankwell.reporting import Row, charts
+from rankwell.reporting.charts import ACCENT, STEP, ChartData
+
+_WIDTH = 250
+
+
+@charts.chart("intervals")
+def intervals(data: ChartData) -> dict[str, Any] | None:
+    """A dot for each mean and a line for its interval: runs compared measure by measure, or a
+    single run's measures by unit.
+
+    Every panel has a scale of its own, which need not begin at 0: dots and lines are read by place.
+    The parts of a result (directions) stand side by side on one scale, and figures of several parts
+    together below them. Differences have charts of their own. None where no row has a mean.
+    """
+    mean_rows = [row for row in data.rows if not charts.is_difference(row["measure"])]
+    rows = [row for row in mean_rows if row["mean"] is not None]
+    if not rows:
+        return None
+    runs = list(dict.fromkeys(row["run"] for row in mean_rows))
+    parts, combined = _parts(rows, data.row_attributes)
+    names = charts.short_names(runs) if len(runs) > 1 else None
+    if len(parts) > 1:
+        columns, panels = _in_columns(parts, names)
+        panels += _by_title(
+            [
+                (f"{part}: {_title(row)}", row)
+                for part, part_rows in combined.items()
+                for row in part_rows
+            ],
+            names,
+            columns,
+        )
+    elif names is None:
+        # Measures under each other, a panel per unit.
+        units = list(dict.fromkeys(row["unit"] for row in rows))
+        room = 0 if len(units) == 1 else max(len(_title(row)) for row in rows) * 6
+        columns, panels = (
+            1,
+            [
+                _panel([row for row in rows if row["unit"] == unit], None, room=room)
+                for unit in units
+            ],
+        )
+    else:
+        titled = [(_title(row), row) for row in rows]
+        columns = charts.columns_for(len(dict(titled)))
+        panels = _by_title(titled, names, columns)
+    single_rows = [row for part_rows in parts.values() for row in part_rows] or rows
+    return charts.page(
+        _heading(rows, data.rules), _subtitle(single_rows, runs, data.noun), panels, columns=columns
+    )
+
+
+def _parts(
+    rows: Sequence[Row], row_attributes: Sequence[Row]
+) -> tuple[dict[str, list[Row]], dict[str, list[Row]]]:
+    """The rows of each part of a result, and those of each group of parts together, such as a sum
+    over both directions.
+    """
+    keys = dict.fromkeys(key for attributes in row_attributes for key in attributes)
+    part_names = {charts.part_of(attributes, keys) for attributes in row_attributes}
+    parts, combined = dict[str, list[Row]](), dict[str, list[Row]]()
+    for row in rows:
+        part = charts.part_of(row, keys)
+        (parts if not row_attributes or part in part_names else combined).setdefault(
+            part, []
+        ).append(row)
+    return parts, combined
+
+
+def _in_columns(
+    parts: Mapping[str, Sequence[Row]], runs: dict[str, str] | None
+) -> tuple[int, list[dict[str, Any]]]:
+    """A column per part: of several runs a panel per measure, of a single one a panel per unit; and
+    how many columns.
+    """
+    all_rows = [row for part_rows in parts.values() for row in part_rows]
+    room = 0 if runs else max(len(_name(row)) for row in all_rows) * 6
+    # The rows on one scale: runs by one word, or a single run's measures in one unit.
+    kinds: dict[tuple[str, str], dict[str, list[Row]]] = {}
+    for part, part_rows in parts.items():
+        for row in part_rows:
+            kinds.setdefault(
+                (row["label"] if runs else "", row["unit"]), {name: [] for name in parts}
+            )[part].append(row)
+    # Without a scale that parts share, there is nothing to stand beside.
+    no_shared_scale = all(sum(map(bool, sets.values())) == 1 for sets in kinds.values())
+    panels: list[dict[str, Any]] = []
+    for kind, rows_by_part in kinds.items():
+        domain = _domain([row for part_rows in rows_by_part.values() for row in part_rows])
+        previous_names: list[str] = []
+        for part, part_rows in rows_by_part.items():
+            if not part_rows:
+                panels += (
+                    []
+                    if no_shared_scale
+                    else [
+                        {"data": {"values": []}, "mark": "point", "width": _WIDTH, "height": STEP}
+                    ]
+                )
+                continue
+            title = (
+                f"{part}: {_title(part_rows[0])}"
+                if runs
+                else part + ("" if kind[1] == "share" else f", {kind[1]}")
+            )
+            names = [row["run"] if runs else _name(row) for row in part_rows]
+            panels.append(
+                _panel(
+                    part_rows,
+                    runs,
+                    title=title,
+                    has_names=names != previous_names,
+                    room=room,
+                    width=_WIDTH,
+                    domain=domain,
+                )
+            )
+            previous_names = names
+    return charts.columns_for(len(panels)) if no_shared_scale else len(parts), panels
+
+
+def _by_title(
+    titled: Sequence[tuple[str, Row]], runs: dict[str, str] | None, columns: int
+) -> list[dict[str, Any]]:
+    """A panel per title: a sum and a mean of the same recalls share no scale."""
+    return [
+        _panel(
+            [row for name, row in titled if name == title],
+            runs,
+            title=title,
+            has_names=runs is None or index % columns == 0,
+        )
+        for index, title in enumerate(dict(titled))
+    ]
+
+
+def _heading(rows: Sequence[Row], rules: Mapping[str, Any]) -> str:
+    measures: Mapping[str, Any] = rules.get("measures", {})
+    definitions = [measures.get(row["measure"], {}) for row in rows]
+    means = all(
+        definition.get("summary", "mean") == "mean"
+        for definition in definitions
+        if isinstance(definition, Mapping)
+    )
+    word = (
+        "Means"
+        if means and not any(row["sd"] is None and (row["n"] or 0) > 1 for row in rows)
+        else "Figures"
+    )
+    level = f"{100 * rules.get('level', 0.95):g} %"
+    return (
+        f"{word} with {level} intervals" if any(row["ci_low"] is not None for row in rows) else word
+    )
+
+
+def _name(row: Row) -> str:
+    return charts.panel_title(row["label"], row["measure"], "share")
+
+
+def _title(row: Row) -> str:
+    return charts.panel_title(row["label"], row["measure"], row["unit"])
+
+
+def _subtitle(rows: Sequence[Row], runs: Sequence[str], noun: tuple[str, str]) -> str:
+    # A mean over data sets has no number of queries of its own.
+    sizes = sorted({row["n"] for row in rows if row["n"] is not None})
+    noun_single, noun_plural = noun
+    numbers = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+    counted = f"over {numbers} {noun_single if sizes == [1] else noun_plural}"
+    return f"{runs[0]}, {counted}" if len(runs) == 1 else counted
+
+
+def _domain(rows: Sequence[Row]) -> tuple[float, float]:
+    ends = [charts.bounds(row) for row in rows]
+    return charts.nice_domain(min(low for low, _ in ends), max(high for _, high in ends))
+
+
+def _panel(
+    rows: Sequence[Row],
+    runs: dict[str, str] | None,
+    *,
+    title: str = "",
+    has_names: bool = True,
+    room: int = 0,
+    width: int | None = None,
+    domain: tuple[float, float] | None = None,
+) -> dict[str, Any]:
+    """Runs under each other where there are several, else measures. has_names: whether names stand
+    beside, in that much room.
+    """
+    name = _name if title else _title
+    marks = [charts.interval_mark(row, runs[row["run"]] if runs else name(row)) for row in rows]
+    panel = charts.interval_panel(
+        marks,
+        list(runs.values()) if runs else [mark["name"] for mark in marks],
+        domain or _domain(rows),
+        axis={"labels": has_names, "minExtent": room if has_names else 0},
+        point={"filled": True, "size": 70, "color": ACCENT, "opacity": 1},
+        width=width or (_WIDTH if runs or title else 2 * _WIDTH),
+    )
+    return {"title": title, **panel} if title else panel

@@ -1,0 +1,51 @@
+"""JUnit XML, which continuous integration reads: what passed, what failed and why."""
+
+import html
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rankwell.reporting import visible
+
+
+class Case(NamedTuple):
+    """One thing that was tested. group: what it belongs to (a run). failure, error: why it failed,
+    or could not be tested.
+    """
+
+    name: str
+    group: str
+    failure: str = ""
+    error: str = ""
+
+
+def junit_text(suite: str, cases: Sequence[Case]) -> str:
+    """One suite of cases as JUnit XML without times, ending in a line break; what XML cannot hold
+    is written as escapes.
+    """
+    failures, errors = (
+        sum(bool(case.failure) for case in cases),
+        sum(bool(case.error) for case in cases),
+    )
+    counts = f'tests="{len(cases)}" failures="{failures}" errors="{errors}"'
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f"<testsuites {counts}>",
+        f'  <testsuite name="{_escape(suite)}" {counts}>',
+    ]
+    for case in cases:
+        opened = f'    <testcase classname="{_escape(case.group)}" name="{_escape(case.name)}"'
+        outcomes = [
+            (kind, _escape(text))
+            for kind, text in (("failure", case.failure), ("error", case.error))
+            if text
+        ]
+        inner = [
+            f'      <{kind} type="rankwell.{kind}" message="{text}">{text}</{kind}>'
+            for kind, text in outcomes
+        ]
+        lines += [f"{opened}>", *inner, "    </testcase>"] if inner else [f"{opened}/>"]
+    return "\n".join([*lines, "  </testsuite>", "</testsuites>"]) + "\n"
+
+
+def _escape(text: str) -> str:
+    return html.escape(visible(text))

@@ -1,0 +1,323 @@
+"""Results in a notebook: HTML without scripts or colours of its own, charts by name, tables as data
+frames.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from rankwell import reporting
+from rankwell.data.frames import FrameColumns, Kind, frame_column, pandas_frame, polars_frame
+from rankwell.data.options import own_arithmetic
+from rankwell.data.registry import suggest
+from rankwell.errors import BadUsage, UnknownName
+from rankwell.reporting import Row
+
+if TYPE_CHECKING:
+    from rankwell.reporting.system_table import SystemTable
+
+_MOST_ROWS = 200
+_QUIET = "opacity:.75;font-size:90%;margin:.4em 0"
+
+
+def html(result: Any) -> str:
+    """The verdicts of a comparison and its differences, else the summary, with the line of rules
+    and the notes below.
+
+    Everything is escaped. Of more than 200 rows the first are shown, and how many there are is
+    said.
+    """
+    from rankwell.reporting import rules_line
+
+    rows, rules = result.summary, result.describe()
+    verdicts = result.tables.get("verdicts", ())
+    differences = [row for row in rows if "p_adjusted" in row]
+    grid = (
+        _difference_grid(differences)
+        if differences
+        else reporting.summary_grid(reporting.Document(rows, None, rules, ()))
+    )
+    headlines = [f"<p><strong>{_text(row['text'])}</strong></p>" for row in verdicts]
+    return _whole(
+        [*headlines, _table(grid)], rules_line(rules), [*result.notes, *result.interval_notes]
+    )
+
+
+def text(result: Any) -> str:
+    """The result as on a terminal, without codes: a comparison as its sentences and differences,
+    else the summary.
+    """
+    from rankwell.reporting.difference_tables import difference_text
+
+    differences = [row for row in result.summary if "p_adjusted" in row]
+    if differences:
+        return difference_text(result.tables, differences, None, result.describe(), "table").rstrip(
+            "\n"
+        )
+    return reporting.render(result.summary, None, result.describe(), ()).rstrip("\n")
+
+
+def system_tables(tables: "Sequence[SystemTable]", notes: Sequence[str]) -> str:
+    """Systems × data sets, one table below the other, the best figures in bold, with the line of
+    rules and the notes below.
+    """
+    from rankwell.reporting import rules_line
+    from rankwell.reporting.system_table import shared_rules, wide_rows
+
+    parts: list[str] = []
+    for table in tables:
+        (grid,) = reporting.grids(reporting.Document(wide_rows(table), None, {}, (), summary=False))
+        parts += [f"<p><strong>{_text(table.title)}</strong></p>", _table(grid)]
+    return _whole(parts, rules_line(shared_rules(tables)), notes)
+
+
+def _whole(parts: Sequence[str], line: str, notes: Sequence[str]) -> str:
+    """The parts with the line of rules and the notes, folded away, below."""
+    footer = [f'<p style="{_QUIET}">rules: {_text(line)}</p>'] if line else []
+    if texts := list(dict.fromkeys(notes)):
+        count = "1 note" if len(texts) == 1 else f"{len(texts)} notes"
+        items = "".join(f"<li>{_text(note)}</li>" for note in texts)
+        footer.append(
+            f'<details style="{_QUIET}"><summary>{count}</summary><ul>{items}</ul></details>'
+        )
+    return '<div style="overflow-x:auto">\n' + "\n".join([*parts, *footer]) + "\n</div>"
+
+
+def _difference_grid(rows: Sequence[reporting.Row]) -> reporting.Grid:
+    """Differences with their figures, which are texts there, as columns of numbers."""
+    from rankwell.reporting.difference_tables import shown_differences
+
+    (grid,) = reporting.grids(
+        reporting.Document(shown_differences(rows), None, {}, (), summary=False)
+    )
+    first = grid.headers.index("mean")
+    return grid._replace(
+        numeric=[column >= first for column in range(len(grid.headers))], grouped=True
+    )
+
+
+def _table(grid: reporting.Grid) -> str:
+    """The table; a name that the row above has as well is left out, as on a terminal."""
+    sides = [
+        f"text-align:{'right;white-space:nowrap' if number else 'left'};padding:.15em .6em"
+        for number in grid.numeric
+    ]
+    header_sides = zip(grid.headers, sides, strict=True)
+    heads = "".join(
+        f'<th scope="col" style="{side};border-bottom:1px solid">{_text(name)}</th>'
+        for name, side in header_sides
+    )
+    lines: list[str] = []
+    last = ""
+    for row in grid.rows[:_MOST_ROWS]:
+        row_cells = ["", *row[1:]] if grid.grouped and row[0] == last else row
+        cells = [
+            f'<td style="{side}">{_cell(cell)}</td>'
+            for cell, side in zip(row_cells, sides, strict=True)
+        ]
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+        last = row[0]
+    more = len(grid.rows) - _MOST_ROWS
+    if more > 0:
+        lines.append(
+            f'<tr><td colspan="{len(sides)}">and {more:,} rows more: .to_pandas()</td></tr>'
+        )
+    opened = '<table style="border-collapse:collapse;font-variant-numeric:tabular-nums">'
+    return "\n".join(
+        [opened, f"<thead><tr>{heads}</tr></thead>", "<tbody>", *lines, "</tbody>", "</table>"]
+    )
+
+
+def _cell(text: str) -> str:
+    return f"<strong>{_text(text)}</strong>" if isinstance(text, reporting.Strong) else _text(text)
+
+
+def _text(text: str) -> str:
+    return escape(reporting.visible(text))
+
+
+class Chart(dict[str, Any]):
+    """A Vega-Lite specification, which a notebook draws without any further package;
+    `altair.Chart.from_dict` loads it.
+    """
+
+    @property
+    def mime(self) -> str:
+        """The type by which notebooks know it: that of its version of Vega-Lite."""
+        version = str(self["$schema"]).rpartition("/v")[2].partition(".")[0]
+        return f"application/vnd.vegalite.v{version}+json"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """The specification, and a drawing for notebooks that know another version or none."""
+        from rankwell.reporting.drawing import DrawingCall, call_all
+
+        parts = {
+            "text/plain": lambda: f"<Chart {self['title']['text']!r}, a Vega-Lite specification>",
+            # Drawn in lines, without the pixels that `draw` makes as well.
+            "image/svg+xml": lambda: str(
+                call_all([DrawingCall("vegalite_to_svg", (dict(self),))])[0]
+            ),
+            self.mime: lambda: dict(self),
+        }
+        return _requested(parts, include, exclude)
+
+
+class Displayable:
+    """The charts, data frames and displays of a result.
+
+    It has `summary`, `values`, `query_attributes`, `notes`, `interval_notes` and `describe`, as
+    `Results` and `BenchResults` have them.
+    """
+
+    tables: Mapping[str, Sequence[Row]] = MappingProxyType({})
+    """Further rows by name."""
+
+    @own_arithmetic
+    def chart(self, name: str | None = None) -> Chart:
+        """A chart as a Vega-Lite specification: `intervals`, `per_query`, and of a comparison
+        `differences` and `deltas`.
+
+        name: by default the main one. A notebook draws it; `altair.Chart.from_dict` loads it.
+        Raises UnknownName for another name, BadUsage where this result has nothing to draw in it.
+        """
+        from rankwell.reporting.charts import CHARTS
+
+        chart = _main_chart(self) if name is None else _chart(self, name)
+        if chart is not None:
+            return chart
+        if name is None:
+            raise BadUsage("there is nothing to draw: no query is counted.")
+        drawable = [
+            chart_name
+            for chart_name in CHARTS
+            if chart_name != name and _chart(self, chart_name) is not None
+        ]
+        raise BadUsage(
+            f"there is nothing to draw as {name!r} here; what can be drawn is "
+            f"{', '.join(drawable) or 'nothing'}."
+        )
+
+    @own_arithmetic
+    def to_columns(self, table: str = "summary") -> dict[str, list[Any]]:
+        """The columns of the `summary`, of the values `per_query`, or of one of `tables`. Undefined
+        is None.
+
+        Raises UnknownName for another table.
+        """
+        return {
+            name: [None if cell != cell else cell for cell in cells.tolist()]
+            for name, (_, cells) in _columns_of_table(self, table).items()
+        }
+
+    @own_arithmetic
+    def to_pandas(self, table: str = "summary") -> Any:
+        """A pandas data frame in long form: the `summary`, the values `per_query`, or one of
+        `tables`. Undefined is NaN.
+
+        Raises UnknownName for another table, MissingExtra without pandas.
+        """
+        return pandas_frame(_columns_of_table(self, table))
+
+    @own_arithmetic
+    def to_polars(self, table: str = "summary") -> Any:
+        """A Polars data frame in long form: the `summary`, the values `per_query`, or one of
+        `tables`. Undefined is null.
+
+        Raises UnknownName for another table, MissingExtra without Polars.
+        """
+        return polars_frame(_columns_of_table(self, table))
+
+    @own_arithmetic
+    def _repr_html_(self) -> str:
+        """The tables with the line of rules, for notebooks."""
+        return html(self)
+
+    @own_arithmetic
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """Text, the tables, and the main chart where there is one."""
+        parts: dict[str, Callable[[], Any]] = {
+            "text/plain": lambda: repr(self),
+            "text/html": self._repr_html_,
+        }
+        main = _main_chart(self)
+        if main is not None:
+            parts[main.mime] = lambda: dict(main)
+        return _requested(parts, include, exclude)
+
+
+def _requested(
+    parts: Mapping[str, Callable[[], Any]], include: Any, exclude: Any
+) -> dict[str, Any]:
+    """The parts that a notebook requests, by type of content: all or those included, without those
+    excluded.
+    """
+    names = (
+        name
+        for name in parts
+        if (not include or name in include) and (not exclude or name not in exclude)
+    )
+    return {name: parts[name]() for name in names}
+
+
+_MAIN = ("differences", "intervals", "per_query")
+
+
+def _main_chart(result: Any) -> Chart | None:
+    """The chart that says most of a result: differences where it has some, else means; None where
+    nothing is counted.
+    """
+    charts = (_chart(result, name) for name in _MAIN)
+    return next((chart for chart in charts if chart is not None), None)
+
+
+def _chart(result: Any, name: str) -> Chart | None:
+    from rankwell.reporting.charts import CHARTS, ChartData
+
+    spec = CHARTS[name](
+        ChartData(result.summary, result.values, result.describe(), result.query_attributes)
+    )
+    # Checkers of a specification do not accept a tuple as an array.
+    return None if spec is None else Chart(reporting.plain(spec))
+
+
+_FIGURES = ("mean", "sd", "ci_low", "ci_high")
+
+
+def _columns_of_table(result: Any, table: str) -> FrameColumns:
+    """The kind and the cells of each column of a table."""
+    from rankwell.reporting.folder import per_query_columns
+
+    if table == "per_query":
+        columns, types = per_query_columns(result.values, result.query_attributes)
+        return {
+            name: frame_column("float" if kind == "DOUBLE" else "text", columns[name])
+            for name, kind in types.items()
+        }
+    if table != "summary" and table not in result.tables:
+        raise UnknownName(
+            f"there is no table {table!r} here; "
+            f"{suggest(table, ['summary', 'per_query', *result.tables])}"
+        )
+    rows, fixed = (
+        (result.summary, reporting.SUMMARY_COLUMNS)
+        if table == "summary"
+        else (result.tables[table], ())
+    )
+    cells = {
+        name: [reporting.plain(row.get(name)) for row in rows]
+        for name in reporting.columns_of(rows, fixed)
+    }
+    return {
+        name: frame_column("float" if name in _FIGURES else _kind(column), column)
+        for name, column in cells.items()
+    }
+
+
+def _kind(cells: Sequence[Any]) -> Kind:
+    types = {type(cell) for cell in cells if cell is not None}
+    if not types:
+        return "nothing"
+    if types <= {int, float}:
+        return "float" if float in types else "int"
+    return "bool" if types == {bool} else "text"

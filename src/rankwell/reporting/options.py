@@ -1,0 +1,87 @@
+"""Options that many commands have, and the output of a command for a result."""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from rankwell import reporting
+from rankwell.data.options import Doc, Injected, Input, Option
+from rankwell.errors import BadUsage, typed
+from rankwell.reporting import Aside as Aside
+from rankwell.reporting import Format, Row, render
+from rankwell.reporting import Output as Output
+
+if TYPE_CHECKING:
+    from rankwell.evaluation.results import ResultData
+
+InputPlace = Annotated[str, Input()]
+InputOption = Annotated[str | None, Input()]
+Progress = Annotated[Callable[[str, int, int], None] | None, Injected()]
+PerQueryOption = Annotated[bool, Option(("--per-query", "-q"))]
+FormatOption = Annotated[Format, Option(("--format", "-f")), Doc("How to print.")]
+OutputOption = Annotated[Path | None, Option(("--output", "-o"))]
+FolderOption = Annotated[Path | None, Option(("--output", "-o"), writes="folder")]
+PageOption = Annotated[Path | None, Option(("--output", "-o"), writes="page")]
+FolderPath = Annotated[Path, Option(("--output", "-o"), writes="folder")]
+FileOption = Annotated[Path | None, Option(("--output", "-o"), writes="file")]
+FilePath = Annotated[Path, Option(("--output", "-o"), writes="file")]
+JobsOption = Annotated[int, Option(("--jobs", "-j"))]
+OutputPath = Annotated[Path, Option(("--output", "-o"))]
+
+
+def option_names(text: str | None, option: str) -> list[str]:
+    """The names in an option's text, separated by commas; none without the option. Raises BadUsage
+    for an empty name.
+    """
+    if text is None:
+        return []
+    names = [part.strip() for part in text.split(",")]
+    if not all(names):
+        raise BadUsage(f"{option} {text!r} has an empty name; expected names separated by commas.")
+    return names
+
+
+def present(
+    result: "ResultData",
+    *,
+    format: Format = "table",
+    per_query: bool = False,
+    output: Path | None = None,
+    notes: Sequence[str] = (),
+    tables: Mapping[str, Sequence[Row]] | None = None,
+    charts: bool = True,
+    others: Sequence[Path] = (),
+    advice: str = "",
+) -> Output:
+    """The output of a command for a result; `output` is the folder that it is written to as well,
+    each file whole or not at all.
+
+    notes: the command's own, before those of the result. tables: further rows by name. charts:
+    whether charts of any result are drawn. others: files that the command has written into the
+    folder already, for the manifest. advice: what to do with it, which its name ends.
+    """
+    result_notes = [*result.notes, *result.interval_notes]
+    rows, terminal = (
+        list(result.per_query()) if per_query else None,
+        reporting.terminal_of(sys.stdout),
+    )
+    text = render(
+        result.summary,
+        rows,
+        result.describe(),
+        result_notes,
+        format,
+        terminal=terminal,
+        tables=tables,
+    )
+    printed_notes = [*notes, *(result_notes if format != "json" else [])]
+    if output is not None:
+        # Only a call that writes needs it.
+        from rankwell.reporting.folder import write_result
+
+        write_result(
+            result, output, notes=result_notes, tables=tables or {}, charts=charts, others=others
+        )
+        printed_notes.append(Aside(f"wrote {output}/{advice and f'; {advice} {typed(output)}'}"))
+    return Output(text=text, notes=tuple(printed_notes))

@@ -1,0 +1,332 @@
+"""The table on a terminal, and the same text in a pipe. What does not fit a terminal is wrapped or
+goes on in further panels.
+
+What leaves the table of a summary before that: exact names and units, names of runs, then `sd`,
+`chance` and `ceiling`, which is said. A panel repeats the columns that name the rows, and no
+heading is ever cut. Decimal points are one below the other.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import compress, zip_longest
+
+from rankwell.data.tables import MISSING
+from rankwell.reporting import (
+    Document,
+    Grid,
+    PrintedFigure,
+    Terminal,
+    folded,
+    grids,
+    output,
+    rules_line,
+    styled,
+    visible,
+    width_of,
+)
+
+_NARROW = 60
+"""On fewer columns than these a table would be little more than names: blocks show all figures."""
+_WRAPPED = 20
+"""No text is wrapped to fewer columns than these where there is room for a further panel."""
+_BROKEN = 8
+"""Names that do not leave room for a single figure are broken into pieces of at least this size."""
+_LEGEND = 160
+"""A legend of more characters has a line for each name."""
+_PIECES = re.compile(r"\S+?(?:,|(?=\s|$))\s*")
+_ENDS = re.compile(r"(?<=,) | (?=\[)")
+_WITH_INTERVAL = 3
+"""The parts of a figure with its interval: the figure and both ends."""
+_BEFORE_POINT = re.compile(r"[^\d.]*\d*(?:[/,]\d+)*")
+
+
+@output("table")
+def text_table(document: Document) -> str:
+    """Aligned columns with the rules below."""
+    terminal, rules = document.terminal, rules_line(document.rules)
+    parts = (
+        [styled(folded(visible(document.title), terminal), "1", terminal)] if document.title else []
+    )
+    parts += [_fitted(grid, terminal) for grid in grids(document)]
+    if rules:
+        lines = folded(f"rules: {rules}", terminal).split("\n")
+        parts[-1] += "\n" + "\n".join(styled(line, "2", terminal) for line in lines)
+    return "\n\n".join(parts) + "\n"
+
+
+def _fitted(grid: Grid, terminal: Terminal) -> str:
+    """The table with no more taken out of it than must be; panels where it does not fit without its
+    last figures.
+    """
+    if not grid.headers:
+        return ""
+    room, cells, grid = terminal.width, grid, _aligned(grid)
+    if room is None or _total(_widths(grid)) <= room:
+        return "\n".join(_lines(grid, range(len(grid.headers)), _widths(grid), terminal))
+    if not {"measure", "mean"} <= set(grid.headers):
+        return _panels(grid, terminal, room) or _stack(cells, terminal, room)
+    table, below, names, dropped_columns = (
+        _without(grid, "exact name", "unit"),
+        _legend(grid),
+        list[str](),
+        list[str](),
+    )
+    if _total(_widths(table)) > room and table.grouped:
+        table, names = _without(table, "run"), [row[0] for row in table.rows]
+    fewer = table
+    for name in ("sd", "chance", "ceiling"):
+        if room >= _NARROW and _total(_widths(fewer)) > room and name in fewer.headers:
+            fewer, dropped_columns = _without(fewer, name), [*dropped_columns, name]
+    if _total(_widths(fewer)) > room:
+        return _panels(table, terminal, room, names, below) or _stack(cells, terminal, room)
+    if dropped_columns:
+        below.append(f"left out for want of width: {', '.join(dropped_columns)}")
+    return "\n".join(
+        [
+            *_lines(fewer, range(len(fewer.headers)), _widths(fewer), terminal, names),
+            *_faint(below, terminal),
+        ]
+    )
+
+
+def _faint(texts: Sequence[str], terminal: Terminal) -> list[str]:
+    return [
+        styled(line, "2", terminal)
+        for text in texts
+        for line in folded(text, terminal, "    ").split("\n")
+    ]
+
+
+def _legend(grid: Grid) -> list[str]:
+    """The exact names and the units of a table without the columns for them."""
+    names_by_unit: dict[str, dict[str, None]] = {}
+    for cells in grid.rows:
+        row = dict(zip(grid.headers, cells, strict=True))
+        word, exact = row["measure"], row.get("exact name", row["measure"])
+        full_name = word if exact in (word, word.partition(" (")[0]) else f"{word} = {exact}"
+        if "unit" in row or full_name != word:
+            names_by_unit.setdefault(row.get("unit", "exact names"), {})[full_name] = None
+    line = "; ".join(
+        f"{unit}: {', '.join(full_names)}" for unit, full_names in names_by_unit.items()
+    )
+    if len(line) <= _LEGEND:
+        return [line] if line else []
+    return [
+        line
+        for unit, full_names in names_by_unit.items()
+        for line in (f"{unit}:", *(f"  {name}" for name in full_names))
+    ]
+
+
+def _without(grid: Grid, *names: str) -> Grid:
+    is_kept = [name not in names for name in grid.headers]
+    rows = [[*compress(row, is_kept)] for row in grid.rows]
+    return Grid(
+        [*compress(grid.headers, is_kept)],
+        [*compress(grid.numeric, is_kept)],
+        rows,
+        grid.grouped and "run" not in names,
+    )
+
+
+def _aligned(grid: Grid) -> Grid:
+    """The table with columns of figures of equal width, decimal points one below the other."""
+    columns = [[row[index] for row in grid.rows] for index in range(len(grid.headers))]
+    cells = [[cell for cell in column if any(map(str.isdigit, cell))] for column in columns]
+    numeric = [
+        number
+        or (
+            all(isinstance(cell, PrintedFigure) for cell in figures)
+            if figures
+            else {*column} == {MISSING}
+        )
+        for number, figures, column in zip(grid.numeric, cells, columns, strict=True)
+    ]
+    columns = [
+        _at_the_point(column) if number else _with_figures(column)
+        for column, number in zip(columns, numeric, strict=True)
+    ]
+    return grid._replace(numeric=numeric, rows=[[*row] for row in zip(*columns, strict=True)])
+
+
+def _with_figures(cells: Sequence[str]) -> Sequence[str]:
+    """Texts among which are figures: these are aligned, where there are any."""
+    aligned_figures = _at_the_point(
+        [cell if isinstance(cell, PrintedFigure) else "" for cell in cells]
+    )
+    return [aligned or cell for aligned, cell in zip(aligned_figures, cells, strict=True)]
+
+
+def _at_the_point(cells: Sequence[str]) -> list[str]:
+    """Figures padded so that their decimal points stand at one place, and those of either end of an
+    interval at another.
+    """
+    parts = {
+        row: _ENDS.split(cell, maxsplit=_WITH_INTERVAL - 1)
+        for row, cell in enumerate(cells)
+        if any(map(str.isdigit, cell))
+    }
+    ends = max(map(len, parts.values()), default=0)
+    # A figure without an interval stands below those that have one.
+    parts = {
+        row: figure_parts
+        for row, figure_parts in parts.items()
+        if len(figure_parts) == ends or (len(figure_parts) == 1 and ends == _WITH_INTERVAL)
+    }
+    for end in range(ends):
+        sides: dict[int, tuple[str, str]] = {}
+        for row, figure_parts in parts.items():
+            text = figure_parts[end] if end < len(figure_parts) else ""
+            match = _BEFORE_POINT.match(text)
+            before = match[0] if match else ""
+            sides[row] = before, text[len(before) :]
+        left, right = (
+            max(width_of(side[side_index]) for side in sides.values()) for side_index in (0, 1)
+        )
+        for row, (before, after) in sides.items():
+            padded = (
+                " " * (left - width_of(before)) + before + after + " " * (right - width_of(after))
+            )
+            parts[row][end:] = [padded, *parts[row][end + 1 :]]
+    return [" ".join(parts[row]) if row in parts else cell for row, cell in enumerate(cells)]
+
+
+def _widths(grid: Grid) -> list[int]:
+    return [max(map(width_of, column)) for column in zip(grid.headers, *grid.rows, strict=True)]
+
+
+def _total(widths: Sequence[int]) -> int:
+    """The columns that a table takes."""
+    return sum(widths) + 2 * max(len(widths) - 1, 0)
+
+
+def _panels(
+    grid: Grid, terminal: Terminal, room: int, names: Sequence[str] = (), below: Sequence[str] = ()
+) -> str:
+    """The columns in as many tables as needed, each with those that name the rows; long texts are
+    wrapped. "" without room.
+    """
+    natural = _widths(grid)
+    least = [
+        width
+        if number
+        else max(
+            width_of(grid.headers[index]),
+            min(width, _WRAPPED),
+            *(_longest(row[index]) for row in grid.rows),
+        )
+        for index, (width, number) in enumerate(zip(natural, grid.numeric, strict=True))
+    ]
+    first = max([*grid.numeric, True].index(True), 1)
+    figure_columns = range(1 if first == len(natural) else first, len(natural))
+    # What is the same in all rows is said once, above them.
+    same = [
+        index
+        for index in range(figure_columns.start - 1)
+        if len({row[index] for row in grid.rows}) == 1 < len(grid.rows)
+    ]
+    keys = [index for index in range(figure_columns.start) if index not in same]
+    above = folded(
+        " · ".join(f"{grid.headers[index]}: {grid.rows[0][index]}" for index in same), terminal
+    )
+
+    def _needs(columns: Sequence[int]) -> int:
+        return _total([least[index] for index in columns])
+
+    if any(_needs([*keys, index]) > room for index in figure_columns):
+        least = [
+            width if number else max(width_of(header), min(width, _BROKEN))
+            for header, width, number in zip(grid.headers, natural, grid.numeric, strict=True)
+        ]
+    if room < _NARROW or any(_needs([*keys, index]) > room for index in figure_columns):
+        return ""
+    panels = [keys[:]]
+    for index in figure_columns:
+        if len(panels[-1]) > len(keys) and _needs([*panels[-1], index]) > room:
+            panels.append(keys[:])
+        panels[-1].append(index)
+    tables: list[str] = []
+    for columns in panels:
+        cap = max(natural)
+        while (
+            _total(widths := [max(least[index], min(natural[index], cap)) for index in columns])
+            > room
+        ):
+            cap -= 1
+        tables.append("\n".join(_lines(grid, columns, widths, terminal, names)))
+    return "\n".join(["\n\n".join([above] * bool(same) + tables), *_faint(below, terminal)])
+
+
+def _longest(text: str) -> int:
+    return max((width_of(piece.rstrip()) for piece in _PIECES.findall(text)), default=0)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """The text on lines of at most this width, broken after blanks and commas, and words where they
+    are longer.
+    """
+    if width_of(text) <= width:
+        return [text]
+    lines = [""]
+    for piece in _PIECES.findall(text):
+        if width_of(lines[-1] + piece.rstrip()) > width:
+            lines.append("")
+        for letter in piece.rstrip():
+            if width_of(lines[-1] + letter) > width:
+                lines.append("")
+            lines[-1] += letter
+        lines[-1] += piece[len(piece.rstrip()) :]
+    return [line.rstrip() for line in lines if line]
+
+
+def _lines(
+    grid: Grid,
+    columns: Sequence[int],
+    widths: Sequence[int],
+    terminal: Terminal,
+    names: Sequence[str] = (),
+) -> list[str]:
+    """The lines of these columns. names: that of each row's run, which stands above the first of
+    its rows.
+    """
+    numeric, last, run = [grid.numeric[index] for index in columns], "", None
+    lines = [
+        styled(_line([grid.headers[index] for index in columns], widths, numeric), "1", terminal)
+    ]
+    lines.append(styled("─" * _total(widths), "2", terminal))
+    for number, row in enumerate(grid.rows):
+        if names and names[number] != run:
+            run = names[number]
+            lines.append(styled(run, "1", terminal))
+        texts = ["", *row[1:]] if grid.grouped and row[0] == last else row
+        cells = [
+            _wrapped(texts[index], width) for index, width in zip(columns, widths, strict=True)
+        ]
+        lines += [_line(line, widths, numeric) for line in zip_longest(*cells, fillvalue="")]
+        last = row[0]
+    return lines
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
+    gaps = [" " * (width - width_of(cell)) for cell, width in zip(cells, widths, strict=True)]
+    return "  ".join(
+        gap + cell if right else cell + gap
+        for cell, gap, right in zip(cells, gaps, numeric, strict=True)
+    ).rstrip()
+
+
+def _stack(grid: Grid, terminal: Terminal, room: int) -> str:
+    """The subject of each row, then its figures with their names, as many to a line as fit."""
+    texts = [*grid.numeric, True].index(True)
+    lines: list[str] = []
+    for row in grid.rows:
+        lines.append(styled(" · ".join(row[:texts]), "1", terminal))
+        line = ""
+        for name, cell in zip(grid.headers[texts:], row[texts:], strict=True):
+            part = f"  {name} {cell}"
+            if line and width_of(line + part) > max(room, 20):
+                lines.append(line)
+                line = ""
+            line += part
+        lines += [line] if line else []
+    return "\n".join(lines)

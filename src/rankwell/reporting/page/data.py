@@ -1,0 +1,566 @@
+"""The data of a page, whole: queries with their values, the lists of the chosen ones, the items in
+them.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rankwell import __version__
+from rankwell.data.tables import Bools, Floats, sort_ids
+from rankwell.documents import parse_json
+from rankwell.errors import BadInput, flag
+from rankwell.io import connected
+from rankwell.io.result_folder import ITEMS, QUERIES
+from rankwell.reporting import figure, plain, rule_pairs
+from rankwell.reporting.charts import part_of
+from rankwell.reporting.page import (
+    MOST_QUERIES,
+    MOST_RELEVANT,
+    MOST_RESULTS,
+    SNIPPET,
+    PageSource,
+    cells,
+    summaries,
+)
+from rankwell.reporting.page.scripts import query_noun, view_marks
+from rankwell.reporting.page.summaries import Key
+from rankwell.reporting.page.tables import NEAR, PART, Overview, Tables
+
+SCHEMA = 1
+Rows = list[list[list[Any]]]
+"""Of one query: per run its rows [item, rank, score, grade, state, detail]."""
+
+
+@dataclass(eq=False)
+class Items:
+    """The items of all lists, by number in the order of first sight. texts: snippets. thumbnails:
+    `data:` addresses.
+    """
+
+    item_rows: Mapping[tuple[str, str | None], Mapping[str, Any]]
+    source_texts: Mapping[str, str]
+    ids: list[str] = field(default_factory=list[str])
+    texts: list[str | None] = field(default_factory=list[str | None])
+    thumbnails: list[str | None] = field(default_factory=list[str | None])
+    _numbers: dict[tuple[str, str | None], int] = field(
+        default_factory=dict[tuple[str, str | None], int]
+    )
+
+    def number(
+        self, item: str, *, run: str = "", part: str = "", thumbnail: str | None = None
+    ) -> int:
+        """The number of an item. run, part: in whose list it is; the items of a part are its own,
+        and so are those of runs.
+
+        An item of two runs is the same item; one without a run, such as the text of an answer, may
+        have its id and is another.
+        """
+        owner = next((name for name in (run, part) if (item, name) in self.item_rows), None)
+        key = (item, part if owner == part else None if owner is None else "")
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self.ids)
+            item_row = self.item_rows.get((item, owner), {})
+            self.ids.append(item)
+            self.texts.append(
+                _snippet(
+                    item_row.get("text") or (self.source_texts.get(item) if owner is None else None)
+                )
+            )
+            self.thumbnails.append(item_row.get("thumbnail"))
+        if self.thumbnails[number] is None:
+            self.thumbnails[number] = thumbnail
+        return number
+
+    def draw(self, pictures: Callable[[Sequence[str]], Mapping[str, str]]) -> None:
+        """Adds the pictures of those items that have none yet."""
+        without_picture = [
+            number for number, thumbnail in enumerate(self.thumbnails) if thumbnail is None
+        ]
+        addresses = pictures([self.ids[at] for at in without_picture])
+        for number in without_picture:
+            self.thumbnails[number] = addresses.get(self.ids[number])
+
+
+@dataclass(frozen=True, eq=False)
+class PageData:
+    """The data in parts. always: all but lists and what items say. lists: query -> per run its
+    rows. pictures: query -> item.
+    """
+
+    always: Mapping[str, Any]
+    lists: Mapping[int, Rows]
+    items: Items
+    pictures: Mapping[int, int]
+
+    def complete(self) -> dict[str, Any]:
+        """Everything in one object, by the contract of docs/page.md."""
+        items = {"id": self.items.ids, "text": self.items.texts, "thumbnail": self.items.thumbnails}
+        return {
+            **self.always,
+            "items": items,
+            "lists": {str(query): rows for query, rows in self.lists.items()},
+        }
+
+    def head(self) -> dict[str, Any]:
+        """The data without lists, texts and pictures, which lie in files beside the page."""
+        return {**self.always, "items": {"id": self.items.ids}, "lists": {}}
+
+    def items_in(self, query: int) -> set[int]:
+        """The items that a query's lists show, and its own picture."""
+        picture = {self.pictures[query]} if query in self.pictures else set[int]()
+        return picture | {row[0] for rows in self.lists[query] for row in rows}
+
+    def weight(self, query: int) -> int:
+        """Number of characters of the texts and pictures of a query's lists."""
+        return sum(
+            len(self.items.texts[number] or "") + len(self.items.thumbnails[number] or "")
+            for number in self.items_in(query)
+        )
+
+
+def page_data(source: PageSource) -> PageData:
+    """The data of a page. Raises BadInput for tables that are damaged, naming the file."""
+    measures = summaries.measure_table(source)
+    with connected() as session:
+        tables = Tables(source.folders, source.runs, session)
+        questions = questions_of(source, measures, [source.query_texts, *tables.columns(QUERIES)])
+        parts = [part for _, part in questions.keys]
+        # The first cut-off of a measure that lists are deep enough for.
+        cuts = (
+            cut
+            for cut in (summaries.cutoff_of(key.measure) for key in measures)
+            if cut and cut < MOST_RESULTS
+        )
+        overview = tables.overview(next(cuts, None)) if tables.join(questions.keys) else None
+        items = items_of(source, tables)
+        lists, listed_queries = dict[int, Rows](), list[int]()
+        rule = (
+            "No lists: the results have none; evaluate with "
+            f"{flag('-o', True, name='details').removeprefix('pass ')}."
+        )
+        if overview is not None and not (overview.retrieved.any() or overview.relevant.any()):
+            # Pairs, say, are not ranked.
+            overview, rule = None, ""
+        if overview is not None:
+            listed_queries, rule = choose(questions, overview, list(measures.values()), source.seed)
+            lists = lists_of(source, tables.lists_of(listed_queries), items, parts)
+    picture_items = questions.columns.get("picture_item", ())
+    pictures = {
+        query: items.number(item) for query, item in enumerate(picture_items) if item is not None
+    }
+    if source.pictures is not None:
+        items.draw(source.pictures)
+    flags, everywhere = flags_of(source, questions, overview)
+    queries = query_data(source, questions, overview, flags)
+    if pictures:
+        queries["picture"] = [pictures.get(query) for query in range(len(parts))]
+    head = {
+        "schema": SCHEMA,
+        "tool": f"rankwell {__version__}",
+        "title": source.title,
+        "protocol": source.protocol,
+        **({} if (noun := query_noun(source.protocol)) == query_noun("") else {"noun": list(noun)}),
+        "verdicts": summaries.verdicts(source),
+        "pair": None if source.pair is None else [source.runs.index(run) for run in source.pair],
+        "warnings": warnings_of(source, overview),
+        "notes": [*source.notes, *everywhere],
+        "rules": [list(pair) for pair in rule_pairs(source.rules)],
+        "inputs": [list(pair) for pair in source.inputs.items()],
+        "runs": list(source.runs),
+        "measures": list(measures.values()),
+        "summary": summaries.summary(source, measures),
+        "failures": summaries.failures(source),
+        "differences": summaries.differences(source, measures),
+        "groups": summaries.groups(source),
+        **({"settings": summaries.settings(source)} if source.settings else {}),
+        **({"unanswered": unanswered(source, questions)} if source.unanswered else {}),
+        "charts": plain(summaries.charts(source)),
+        "queries": queries,
+        "shown": {
+            "queries": len(listed_queries),
+            "of": len(parts),
+            "results": MOST_RESULTS,
+            "rule": rule,
+        },
+    }
+    return PageData(head, lists, items, pictures)
+
+
+_APART, _WORST, _BEST = 200, 100, 50
+_TAKEN = ("query", "text", "picture_item")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PageQueries:
+    """The queries in the order of their parts and ids, and every value.
+
+    keys: id and part (`t2v`; the empty text where ids distinguish queries). values: (measures,
+    runs, queries), NaN where a query is not counted. has_values: (runs, queries) whether the run
+    has a row of values for it. columns: their attributes.
+    """
+
+    keys: tuple[tuple[str, str], ...]
+    values: Floats
+    has_values: Bools
+    columns: Mapping[str, Sequence[Any]]
+
+
+def questions_of(
+    source: PageSource, measures: Mapping[Key, Any], tables: Sequence[Mapping[str, list[Any]]]
+) -> PageQueries:
+    """The queries of all values, with what the tables say of them; of each query the first table
+    holds that knows it.
+    """
+    parted = any(PART in table for table in tables)
+    parts = [
+        str(attributes.get(PART) or "") if parted else "" for attributes in source.row_attributes
+    ]
+    by_part: dict[str, set[str]] = {}
+    for column, part in zip(source.values, parts, strict=True):
+        by_part.setdefault(part, set()).update(column.queries)
+    keys = tuple((query, part) for part, queries in by_part.items() for query in sort_ids(queries))
+    position_of = {key: position for position, key in enumerate(keys)}
+    runs = {run: position for position, run in enumerate(source.runs)}
+    rows = {key: position for position, key in enumerate(measures)}
+    values = np.full((len(rows), len(runs), len(keys)), np.nan)
+    has_values = np.zeros((len(runs), len(keys)), dtype=np.bool_)
+    positions_of: dict[tuple[str, ...], Any] = {}
+    for column, attributes, part in zip(source.values, source.row_attributes, parts, strict=True):
+        # The values of one run are mostly of the same queries by every measure.
+        query_key = (part, *column.queries)
+        if query_key not in positions_of:
+            positions_of = {
+                query_key: np.array(
+                    [position_of[query, part] for query in column.queries], dtype=np.int64
+                )
+            }
+        positions = positions_of[query_key]
+        values[
+            rows[Key(column.measure, part_of(attributes, attributes))], runs[column.run], positions
+        ] = column.values
+        has_values[runs[column.run], positions] = True
+    return PageQueries(
+        keys=keys,
+        values=values,
+        has_values=has_values,
+        columns=_columns(keys, tables, parted=parted),
+    )
+
+
+def _columns(
+    keys: Sequence[tuple[str, str]], tables: Sequence[Mapping[str, list[Any]]], *, parted: bool
+) -> dict[str, Sequence[Any]]:
+    """The columns of queries.parquet in the order of the keys, without the empty ones; tables
+    without parts hold for all.
+    """
+    positions_of = {key: [position] for position, key in enumerate(keys)}
+    if parted:
+        for position, (query, _) in enumerate(keys):
+            positions_of.setdefault((query, ""), []).append(position)
+    columns: dict[str, list[Any]] = {}
+    for table in tables:
+        queries = table.get("query", [])
+        parts = (
+            [str(part or "") for part in table[PART]]
+            if parted and PART in table
+            else [""] * len(queries)
+        )
+        rows = [positions_of.get(key, ()) for key in zip(queries, parts, strict=True)]
+        for name, column in table.items():
+            filled = columns.setdefault(name, [None] * len(keys))
+            for row, cell in (
+                (row, cell)
+                for row_positions, cell in zip(rows, column, strict=True)
+                for row in row_positions
+            ):
+                if filled[row] is None:
+                    filled[row] = cell
+    return {
+        name: column
+        for name, column in columns.items()
+        if name != "query" and any(cell is not None for cell in column)
+    }
+
+
+def query_data(
+    source: PageSource,
+    questions: PageQueries,
+    overview: Overview | None,
+    flags: Mapping[str, list[list[int]]],
+) -> dict[str, Any]:
+    """The data of the queries on the page; see docs/page.md."""
+    attributes = {
+        name: _attribute(column) for name, column in questions.columns.items() if name not in _TAKEN
+    }
+    run_index = {run: position for position, run in enumerate(source.runs)}
+    of_runs = {
+        name: sorted(run_index[run] for run in folder.names.values() if run in run_index)
+        for folder in source.folders
+        for name in folder.attributes.values()
+        if name in attributes
+    }
+    return {
+        "id": [query for query, _ in questions.keys],
+        "text": list(questions.columns.get("text", [None] * len(questions.keys))),
+        "attributes": attributes,
+        **({"attribute_runs": of_runs} if of_runs else {}),
+        "flags": flags,
+        "values": cells(questions.values),
+        **({} if overview is None else _ranked(overview, is_keyed=source.is_keyed)),
+    }
+
+
+def _ranked(overview: Overview, *, is_keyed: bool) -> dict[str, Any]:
+    """In each run's list the number of relevant items and the rank of the first; how many are
+    unjudged, none with a key.
+    """
+    rank_data = {
+        "relevant": cells(np.where(overview.has_rows, overview.relevant, np.nan)),
+        "first": cells(overview.first),
+    }
+    return rank_data if is_keyed else rank_data | {"unjudged": overview.unjudged.tolist()}
+
+
+def flags_of(
+    source: PageSource, questions: PageQueries, overview: Overview | None
+) -> tuple[dict[str, list[list[int]]], list[str]]:
+    """Flags of queries: name -> of each run the positions of the queries with it; and in words
+    those of all queries.
+    """
+    if overview is None:
+        return {}, []
+    marks = view_marks(source.protocol)
+    flagged: dict[str, Any] = {"no relevant": overview.has_rows & (overview.relevant == 0)}
+    # Where every query has unjudged results, the warning with their number is enough.
+    if not source.is_keyed and not overview.unjudged.any(axis=0).all():
+        flagged[f"unjudged in the first {NEAR}"] = overview.unjudged > 0
+    flagged[f"tie at rank {overview.cut}"] = overview.tied
+    for run, name in enumerate(source.runs):
+        if "partial" not in marks and overview.has_rows[run].any():
+            missing = flagged[f"missing from {name}"] = np.zeros_like(overview.has_rows)
+            missing[run] = questions.has_values[run] & ~overview.retrieved[run]
+    flags, everywhere = dict[str, list[list[int]]](), list[str]()
+    for name, runs in flagged.items():
+        all_flagged = runs.all(axis=1) & (len(questions.keys) > 1)
+        partly_flagged = runs & ~all_flagged[:, None]
+        if partly_flagged.any():
+            flags[name] = [np.flatnonzero(run).tolist() for run in partly_flagged]
+        if all_flagged.any():
+            run_names = [
+                run for run, is_flagged in zip(source.runs, all_flagged, strict=True) if is_flagged
+            ]
+            # The name of a missing run is in its flag.
+            is_every_run = (
+                name.startswith("missing") or all_flagged[overview.has_rows.any(axis=1)].all()
+            )
+            subject = ", ".join(run_names)
+            if len(run_names) > _MOST_NAMED:
+                subject = f"{len(run_names)} runs"
+            of = "" if is_every_run else f" of {subject}"
+            everywhere.append(f"{name}: all {len(questions.keys):,} queries{of}")
+    return flags, everywhere
+
+
+def warnings_of(source: PageSource, overview: Overview | None) -> list[dict[str, str]]:
+    """Cautions about the figures, each with the order of the queries that shows it: results without
+    a judgment.
+    """
+    if overview is None or source.is_keyed or not overview.unjudged.any():
+        return []
+    counts = zip(
+        source.runs,
+        overview.unjudged.sum(axis=1).tolist(),
+        overview.near.sum(axis=1).tolist(),
+        strict=True,
+    )
+    unjudged_shares = [
+        (100 * n / of, f"{run} {n:,} of {of:,} ({figure(100 * n / of, 'percent')} %)")
+        for run, n, of in counts
+        if n
+    ]
+    shares = [text for _, text in unjudged_shares]
+    if len(unjudged_shares) > _MOST_NAMED:
+        shares = [
+            f"{len(unjudged_shares)} runs, from {min(unjudged_shares)[1]} to "
+            f"{max(unjudged_shares)[1]}"
+        ]
+    queries = int(overview.unjudged.any(axis=0).sum())
+    where = f"in {queries:,} {'query' if queries == 1 else 'queries'}"
+    text = f"Unjudged among the first {NEAR} results, {where}: {', '.join(shares)}."
+    return [{"text": text, "sort": "unjudged"}]
+
+
+_MOST_NAMED = 4
+
+
+def unanswered(source: PageSource, questions: PageQueries) -> list[dict[str, Any]]:
+    """The requests without an answer, by run and query; query: its place, None where it has no
+    value either.
+    """
+    position_of = {query: position for position, (query, _) in enumerate(questions.keys)}
+    return [
+        {
+            "run": source.runs.index(row["run"]),
+            "query": position_of.get(str(row["query"])),
+            "id": str(row["query"]),
+        }
+        | {name: plain(row[name]) for name in ("round", "status", "error")}
+        for row in source.unanswered
+        if row["run"] in source.runs
+    ]
+
+
+def choose(
+    questions: PageQueries, overview: Overview, measures: Sequence[Mapping[str, Any]], seed: int
+) -> tuple[list[int], str]:
+    """The queries that have lists, at most 500, in order, and the sentence that says which they
+    are.
+
+    They are chosen by the first measure with values of single queries. A query without a value by
+    it comes last everywhere; of equally bad ones that with the later relevant result comes first,
+    as on the page.
+    """
+    able = np.flatnonzero(overview.has_rows.any(axis=0))
+    depth = (
+        f"each shows the first {MOST_RESULTS} results of a run and all relevant items (at most "
+        f"{MOST_RELEVANT} beyond them)"
+    )
+    if len(able) <= MOST_QUERIES:
+        are_all = len(able) == len(questions.keys)
+        subject = (
+            "All queries have lists"
+            if are_all
+            else f"The {len(able):,} queries with results have lists"
+        )
+        return able.tolist(), f"{subject}; {depth}."
+    measure_index = int(np.argmax(~np.isnan(questions.values).all(axis=(1, 2))))
+    measure = measures[measure_index]
+    signed_values = questions.values[measure_index][:, able] * (
+        -1.0 if measure["better"] == "lower" else 1.0
+    )
+    counted = ~np.isnan(signed_values)
+    high, low = (
+        np.where(counted, signed_values, -np.inf).max(axis=0),
+        np.where(counted, signed_values, np.inf).min(axis=0),
+    )
+    mean = np.where(counted, signed_values, 0.0).sum(axis=0) / np.maximum(counted.sum(axis=0), 1)
+    has_value = counted.any(axis=0)
+    spread = np.subtract(high, low, out=np.zeros(len(able)), where=counted.sum(axis=0) > 1)
+    is_chosen = np.zeros(len(able), dtype=np.bool_)
+    n_apart = _take(is_chosen, np.where(spread > 0, -spread, np.inf), _APART)
+    late = np.where(np.isnan(overview.first[:, able]), np.inf, overview.first[:, able]).mean(axis=0)
+    n_worst = _take(is_chosen, np.where(has_value, mean, np.inf), _WORST, -late)
+    n_best = _take(is_chosen, np.where(has_value, -mean, np.inf), _BEST)
+    unchosen = np.flatnonzero(~is_chosen)
+    random_sample = np.random.default_rng(seed).choice(
+        unchosen, MOST_QUERIES - int(is_chosen.sum()), replace=False
+    )
+    is_chosen[random_sample] = True
+    by = measure["label"] + (f" ({measure['of']})" if measure["of"] else "")
+    kinds = [
+        f"the {n_apart} about which the runs differ most by {by}" if n_apart else "",
+        f"{'of the others ' if n_apart else ''}the {n_worst} worst and the {n_best} "
+        f"best{'' if n_apart else f' by {by}'}",
+        f"{len(random_sample)} drawn at random (seed {seed})",
+    ]
+    sentence = (
+        f"{MOST_QUERIES} of {len(questions.keys):,} queries have lists: "
+        f"{', '.join(filter(None, kinds))}; {depth}."
+    )
+    return able[is_chosen].tolist(), sentence
+
+
+def _take(is_chosen: Bools, key: Floats, most: int, tie_key: Floats | None = None) -> int:
+    """Marks the first by the key, then by the further one, then by place, those of an infinite key
+    never; returns how many.
+    """
+    keys = np.where(is_chosen, np.inf, np.round(key, 12))
+    order = np.lexsort((np.zeros(len(key)) if tie_key is None else tie_key, keys))
+    first_positions = [
+        position
+        for position in order[:most].tolist()
+        if np.isfinite(key[position]) and not is_chosen[position]
+    ]
+    is_chosen[first_positions] = True
+    return len(first_positions)
+
+
+def _attribute(column: Sequence[Any]) -> list[Any]:
+    """Numbers rounded for the page, anything else as text."""
+    present = [cell for cell in column if cell is not None]
+    if all(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in present):
+        return cells(
+            np.array([np.nan if cell is None else cell for cell in column], dtype=np.float64)
+        )
+    return [None if cell is None else str(cell) for cell in column]
+
+
+def items_of(source: PageSource, tables: Tables) -> Items:
+    """An empty table of items, with what the folders and the page's source know of any."""
+    item_rows: dict[tuple[str, str | None], Mapping[str, Any]] = {}
+    for table in tables.columns(ITEMS):
+        for row in (
+            dict(zip(table, row_cells, strict=True))
+            for row_cells in zip(*table.values(), strict=True)
+        ):
+            item_rows.setdefault((row["item"], row.get("of")), row)
+    return Items(item_rows, source.texts)
+
+
+def lists_of(
+    source: PageSource, rows: Iterable[tuple[Any, ...]], items: Items, parts: Sequence[str]
+) -> dict[int, Rows]:
+    """The lists by query. parts: of every query the part (`t2v`) that it belongs to."""
+    lists: dict[int, Rows] = {}
+    for query, run, item, state, detail, *numbers in rows:
+        attributes = _parsed_detail(detail) if detail else {}
+        thumbnail = attributes.pop("thumbnail", None)
+        picture = thumbnail.get("src") if isinstance(thumbnail, dict) else None
+        number = items.number(
+            item, run=source.runs[int(run)], part=parts[int(query)], thumbnail=picture
+        )
+        if query not in lists:
+            lists[query] = [[] for _ in source.runs]
+        lists[query][run].append([number, *numbers, state, attributes or None])
+    return lists
+
+
+def item_data(items: Items, numbers: Iterable[int]) -> dict[str, dict[str, str | None]]:
+    """Texts and pictures of some items, by number; items with neither are left out."""
+    contents = {
+        number: {"text": items.texts[number], "thumbnail": items.thumbnails[number]}
+        for number in sorted(numbers)
+    }
+    return {
+        str(number): content
+        for number, content in contents.items()
+        if content["text"] or content["thumbnail"]
+    }
+
+
+def _parsed_detail(detail: str) -> dict[str, Any]:
+    """The details of a result; a number that is not finite is None. Raises BadInput for anything
+    but a JSON object.
+    """
+    attributes = parse_json(detail, "details.parquet: a detail", "a JSON object")
+    if not isinstance(attributes, dict):
+        raise BadInput(
+            f"details.parquet: the detail {detail[:60]!r} is not a JSON object; run the "
+            "command again that wrote it."
+        )
+    return plain(attributes) if "NaN" in detail or "Infinity" in detail else attributes
+
+
+def _snippet(text: str | None) -> str | None:
+    """The beginning of a text on one line, cut between words where there are any."""
+    if not text:
+        return None
+    line = " ".join(text[: 4 * SNIPPET].split())
+    if len(line) <= SNIPPET:
+        return line or None
+    cut = line[: SNIPPET - 1]
+    return f"{cut.rpartition(' ')[0] or cut}…"

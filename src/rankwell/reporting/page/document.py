@@ -1,0 +1,179 @@
+"""The page written: data, style, charts' script and own script in one file, and lists beside it
+where they are many.
+"""
+
+import hashlib
+import html
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from rankwell.data.options import may_overwrite
+from rankwell.errors import BadUsage, flag
+from rankwell.io.result_folder import digest_of, is_result_folder, read_manifest
+from rankwell.reporting import visible
+from rankwell.reporting.drafts import write_manifest
+from rankwell.reporting.page import PageSource
+from rankwell.reporting.page.data import PageData, item_data, page_data
+from rankwell.reporting.page.scripts import (
+    embeddable,
+    join_modules,
+    source_hash,
+    task_views,
+    vega_bundle,
+)
+from rankwell.store import refuse_blocked, write_text
+
+MOST_BYTES, PART_BYTES = 10_000_000, 1_500_000
+"""Above the first the lists leave the page; of about the second are the files that they go to."""
+
+_TASK_VIEWS = "tasks/*/page.js"
+_MARK = re.compile(r"\{\{(\w+)(?:: ([^}]*))?\}\}")
+_CALL = "rankwellPart("
+
+
+def write_page(path: Path, source: PageSource, *, most_bytes: int = MOST_BYTES) -> list[Path]:
+    """Writes the page, and returns its path and those of the files of lists beside it; the same
+    source gives the same bytes.
+
+    most_bytes: above this size of the data the lists go to files, for report.html in report_data/,
+    each whole or not at all. A manifest in the folder lists them all. Raises BadUsage, without
+    `--overwrite`, for another file in their place.
+    """
+    refuse_blocked(path)
+    parts_folder = f"{path.stem}_data"
+    page = page_data(source)
+    text, parts = embedded_json(page.complete()), list[tuple[str, int, int, str]]()
+    if len(text.encode()) > most_bytes and page.lists:
+        parts = list(_parts(page, parts_folder))
+        text = embedded_json(page.head() | {"parts": [part[:3] for part in parts]})
+    files = {
+        **{name: lists for name, *_, lists in parts},
+        path.name: render_page(text, source.title, parted=bool(parts)),
+    }
+    folder, names = path.parent, [path.name, *(name for name, *_ in parts)]
+    raw = {name: files[name].encode("utf-8", "surrogateescape") for name in names}
+    digests = {
+        name: f"sha256:{hashlib.sha256(encoded).hexdigest()}" for name, encoded in raw.items()
+    }
+    manifest = read_manifest(folder) if is_result_folder(folder) else None
+    for name, digest in digests.items():
+        accepted_digests = (
+            [digest]
+            if manifest is None
+            else [digest, manifest.files.get(name), manifest.written.get(name)]
+        )
+        if (
+            (folder / name).is_file()
+            and digest_of(folder / name) not in accepted_digests
+            and not may_overwrite()
+        ):
+            raise BadUsage(
+                f"{folder / name} is there with another content; name another file, or "
+                f"{flag('--overwrite', True)}."
+            )
+    manifest_files = {} if manifest is None else manifest.files
+    other_files = {
+        name: digest
+        for name, digest in manifest_files.items()
+        if name not in digests and not name.startswith(f"{parts_folder}/")
+    }
+    if manifest is not None and manifest_files:
+        # They leave the manifest until they are written, so that it never lists what is not there.
+        write_manifest(
+            folder, {**manifest.content, "written": {**manifest.written, **digests}}, other_files
+        )
+    for name, content in files.items():
+        write_text(folder / name, content)
+    _remove_parts(folder / parts_folder, {Path(name).name for name in files})
+    if manifest is not None and manifest_files:
+        content = {name: entry for name, entry in manifest.content.items() if name != "written"}
+        write_manifest(folder, content, other_files | digests)
+    return [folder / name for name in names]
+
+
+def render_page(data: str, title: str, *, parted: bool) -> str:
+    """The template with its marks filled in. data: the JSON text. parted: whether scripts beside
+    the page may run.
+
+    The policy lets run and style what stands in the page, by its hash, and nothing else.
+    """
+    assets = files("rankwell.reporting.page") / "assets"
+    template = (assets / "page.html").read_text(encoding="utf-8")
+    names = {kind: file_names or "" for kind, file_names in _MARK.findall(template)}
+    style = "".join((assets / name).read_text(encoding="utf-8") for name in names["style"].split())
+    views = {_TASK_VIEWS: task_views()}
+    entries = [
+        path
+        for name in names["script"].split()
+        for path in views.get(name, [f"report/page/assets/{name}"])
+    ]
+    script = embeddable(
+        f'(() => {{\n"use strict";\n{join_modules(files("rankwell"), entries)}}})();\n'
+    )
+    vega = vega_bundle()
+    scripts = " ".join([source_hash(vega), source_hash(script), *(["'self'"] if parted else [])])
+    allowed = f"script-src {scripts}; style-src {source_hash(style)}; img-src data:"
+    policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
+    filled = {
+        "title": html.escape(visible(title)),
+        "policy": html.escape(policy, quote=False),
+        "style": style,
+        "script": script,
+    }
+    licences = (assets / "licences.txt").read_text(encoding="utf-8")
+    filled |= {"data": data, "vega": vega, "licences": html.escape(licences, quote=False)}
+    return _MARK.sub(lambda mark: filled[mark[1]], template)
+
+
+def embedded_json(data: Mapping[str, Any]) -> str:
+    """The data as JSON that may stand inside a script element, and inside a script."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _parts(page: PageData, folder: str) -> Iterator[tuple[str, int, int, str]]:
+    """The lists in files of some 1.5 MB, each with its items: name with a digest, first and last
+    query, text.
+    """
+    waiting: list[tuple[int, str]] = []
+    size, number = 0, 0
+    for query in sorted(page.lists):
+        waiting.append((query, embedded_json(page.lists[query])))  # pyright: ignore[reportArgumentType]
+        size += len(waiting[-1][1]) + page.weight(query)
+        if size >= PART_BYTES:
+            yield _part(page, waiting, f"{folder}/{number:03}")
+            waiting, size, number = [], 0, number + 1
+    if waiting:
+        yield _part(page, waiting, f"{folder}/{number:03}")
+
+
+def _part(
+    page: PageData, waiting: Sequence[tuple[int, str]], name: str
+) -> tuple[str, int, int, str]:
+    lists = ",".join(f'"{query}":{text}' for query, text in waiting)
+    items = embedded_json(
+        item_data(page.items, {item for query, _ in waiting for item in page.items_in(query)})
+    )
+    text = f'{_CALL}{{"lists":{{{lists}}},"items":{items}}});\n'
+    digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    return f"{name}-{digest}.js", waiting[0][0], waiting[-1][0], text
+
+
+def _remove_parts(folder: Path, used_names: set[str]) -> None:
+    """Removes the files of lists that no page needs any more, and the folder where nothing is
+    left.
+    """
+    for path in sorted(folder.glob("*.js")):
+        if path.name not in used_names and path.read_bytes().startswith(_CALL.encode()):
+            path.unlink()
+    with suppress(OSError):
+        folder.rmdir()

@@ -1,0 +1,518 @@
+"""The part of the page above the table of queries: measures, means, differences, groups of queries,
+charts.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from rankwell.data.registry import parse_measure
+from rankwell.errors import BadUsage
+from rankwell.reporting import Row, plain
+from rankwell.reporting.charts import CHARTS, ChartData, difference_label, is_difference, part_of
+from rankwell.reporting.line_charts import k_curves, parameter_chart
+from rankwell.reporting.page import PageSource
+from rankwell.reporting.page.scripts import query_noun
+from rankwell.stats.verdicts import Family, MeasuredDifference, verdict
+
+FEW = 50
+"""A group of fewer queries is called small, as in the verdicts of a comparison."""
+_MOST_PAIRS = 3
+
+
+class Key(NamedTuple):
+    """A measure on the page: its exact name, and the part of the result (`t2v`) that it is about,
+    or the empty text.
+    """
+
+    measure: str
+    of: str
+
+
+def measure_table(source: PageSource) -> dict[Key, dict[str, Any]]:
+    """The measures in the order of the summary, the primary one first, each with what people should
+    know of it.
+    """
+    labels = {key_of(row, source): (row["label"], row["unit"]) for row in source.own_rows}
+    for column, attributes in zip(source.values, source.row_attributes, strict=True):
+        labels.setdefault(
+            Key(column.measure, part_of(attributes, attributes)), (column.label, column.unit)
+        )
+    return {key: _measure(key, label, unit, source) for key, (label, unit) in labels.items()}
+
+
+def key_of(row: Row, source: PageSource) -> Key:
+    """The measure that a row of the summary is about, or that its difference is of."""
+    return Key(row.get("of") or row["measure"], part_of(row, source.query_columns))
+
+
+def cutoff_of(measure: str) -> int | None:
+    """The cut-off of a measure, None where it has none or is not a measure of rankwell."""
+    try:
+        return parse_measure(measure).cutoff
+    except BadUsage:
+        return None
+
+
+def summary(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, Any]]:
+    """The figure of each run and measure with its interval, and with its ceiling and its chance
+    level where they are known.
+    """
+    runs, measure_keys = source.runs, [*measures]
+    return [
+        {
+            **{
+                "run": runs.index(row["run"]),
+                "measure": measure_keys.index(key_of(row, source)),
+                **_cells(row, _FIGURES),
+            },
+            **{
+                name: plain(row[name])
+                for name in ("ceiling", "chance")
+                if row.get(name) is not None
+            },
+        }
+        for row in source.own_rows
+        if row["run"] in runs
+    ]
+
+
+def differences(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, Any]]:
+    """Paired differences, b less a; better, worse, equal: the number of queries in which b is. The
+    headline's pair comes first, in its direction.
+    """
+    runs, measure_keys, first = source.runs, [*measures], source.pair
+    comparisons: list[dict[str, Any]] = []
+    for row in (
+        summary_row for summary_row in source.rows if is_difference(summary_row["measure"])
+    ):
+        key, cells = key_of(row, source), _cells(row, _DIFFERENCE)
+        a, b = row["against"], row["run"]
+        if key not in measure_keys:
+            continue
+        if (b, a) == first:
+            a, b = b, a
+            ends = {"difference": "difference", "low": "high", "high": "low"}
+            cells |= {
+                name: None if cells[opposite] is None else 0.0 - cells[opposite]
+                for name, opposite in ends.items()
+            }
+            cells |= {"better": cells["worse"], "worse": cells["better"]}
+        comparisons.append(
+            {
+                "a": runs.index(a),
+                "b": runs.index(b),
+                "measure": measure_keys.index(key),
+                **cells,
+                "role": row.get("role"),
+            }
+        )
+    return sorted(
+        comparisons, key=lambda row: first is not None and (runs[row["a"]], runs[row["b"]]) != first
+    )
+
+
+def verdicts(source: PageSource) -> list[str]:
+    """The sentences of the page, the headline first: who fails where stages are judged, else the
+    comparison's.
+    """
+    stages = dict.fromkeys((row["failed"] for row in source.failures if row["failed"] != "none"), 0)
+    for row in source.failures:
+        if row["failed"] in stages:
+            stages[row["failed"]] += row["questions"]
+    total, failed = sum(row["questions"] for row in source.failures), sum(stages.values())
+    if not total:
+        return list(source.verdicts)
+    by = f", by {source.rules['right_label']}" if "right_label" in source.rules else ""
+    stage_counts = " · ".join(f"{stage} {n:,}" for stage, n in stages.items())
+    finding = (
+        f"{failed:,} of {total:,} questions {'fails' if failed == 1 else 'fail'}: {stage_counts}"
+    )
+    return [f"{finding if failed else f'None of {total:,} questions fails'}{by}.", *source.verdicts]
+
+
+def failures(source: PageSource) -> list[dict[str, Any]]:
+    """The number of queries that each stage failed, and why; alone: how many of them are right from
+    the right passage.
+    """
+    return [
+        {
+            **{name: row[name] for name in ("failed", "why", "share")},
+            "n": row["questions"],
+            "alone": row.get("right_alone"),
+        }
+        for row in source.failures
+    ]
+
+
+def settings(source: PageSource) -> dict[str, Any] | None:
+    """The parameters that vary between the settings of an engine, and by engine those that do not;
+    None for other runs.
+
+    choices: words of the choices that a run belongs to. others: processors that other processes
+    used.
+    """
+    rows = [row for row in source.settings if row["run"] in source.runs]
+    if not rows:
+        return None
+    names = list(
+        dict.fromkeys(
+            ["engine", *(str(name) for row in rows for name in (*row["tried"], *row["values"]))]
+        )
+    )
+    setting_values = [{name: _parameter(row["values"].get(name)) for name in names} for row in rows]
+    engines = {
+        values["engine"]: [
+            other_values
+            for other_values in setting_values
+            if other_values["engine"] == values["engine"]
+        ]
+        for values in setting_values
+    }
+    varying = [
+        name
+        for name in names
+        if any(
+            len({values[name] for values in engine_values}) > 1
+            for engine_values in engines.values()
+        )
+    ]
+    fixed = [
+        [
+            [name, engine_values[0][name]]
+            for name in names
+            if name not in varying and engine_values[0][name] is not None
+        ]
+        for engine_values in engines.values()
+    ]
+    varying = ["engine", *varying] if len(engines) > 1 else varying
+    return {
+        "varying": varying,
+        "fixed": fixed,
+        "rows": [
+            {
+                "run": source.runs.index(row["run"]),
+                "values": [values[name] for name in varying],
+                "choices": list(row["choices"]),
+                "others": plain(row["others"]),
+            }
+            for row, values in zip(rows, setting_values, strict=True)
+        ],
+    }
+
+
+def _parameter(value: Any) -> str | None:
+    return (
+        str(value).lower()
+        if isinstance(value, bool)
+        else f"{value:g}"
+        if isinstance(value, float)
+        else value and str(value)
+    )
+
+
+_FIGURES = {"mean": "mean", "low": "ci_low", "high": "ci_high", "sd": "sd", "n": "n"}
+_DIFFERENCE = {
+    **{
+        "difference": "mean",
+        "low": "ci_low",
+        "high": "ci_high",
+        "p": "p",
+        "adjusted_p": "p_adjusted",
+    },
+    **{"decisive": "decisive", "better": "wins", "worse": "losses", "equal": "ties"},
+}
+"""Names of the page's figures, and their columns in the summary."""
+
+
+def _cells(row: Row, names: Mapping[str, str]) -> dict[str, Any]:
+    return {name: plain(row[column]) for name, column in names.items()}
+
+
+def groups(source: PageSource) -> list[dict[str, Any]]:
+    """The groups of queries, each with its own verdict by the first measure; of many pairs the
+    number of differences.
+    """
+    if not source.groups:
+        return []
+    first = key_of(source.groups[0], source)
+    rows: dict[str, list[Row]] = {}
+    for row in source.groups:
+        if key_of(row, source) == first:
+            rows.setdefault(row["group"], []).append(row)
+    return [_group(name, group_rows, source) for name, group_rows in rows.items()]
+
+
+def _measure(key: Key, label: str, unit: str, source: PageSource) -> dict[str, Any]:
+    stored = (source.rules.get("measures") or {}).get(key.measure)
+    stored_definition: Mapping[str, Any] = stored if isinstance(stored, Mapping) else {}
+    try:
+        registered: Mapping[str, Any] = parse_measure(key.measure).entry.definition
+    except BadUsage:
+        registered = {"better": "lower" if unit == "rank" else "higher"}
+    return {
+        "name": key.measure,
+        "label": label,
+        "unit": unit,
+        "better": source.better.get(key.measure)
+        or stored_definition.get("better")
+        or registered["better"],
+        "of": key.of or None,
+        "summary": stored_definition.get("summary", "mean"),
+        "definition": stored_definition.get("definition") or registered.get("definition"),
+    }
+
+
+def _group(name: str, rows: Sequence[Row], source: PageSource) -> dict[str, Any]:
+    attribute = str(source.rules.get("group", ""))
+    value = (
+        name.removeprefix(attribute).strip().removeprefix("=").strip()
+        if name.startswith(attribute)
+        else name
+    )
+    n = max(row["n"] for row in rows)
+    decisive = sum(bool(row["decisive"]) for row in rows)
+    sentence = (
+        f"{decisive} of {len(rows)} pairs differ significantly by {difference_label(rows[0])}."
+    )
+    if len(rows) <= _MOST_PAIRS:
+        sentence = " ".join(_sentence(row, source) for row in rows)
+    return {
+        "name": attribute,
+        "value": value,
+        "n": n,
+        "verdict": sentence,
+        "decisive": bool(decisive),
+        "small": n < FEW,
+    }
+
+
+def _sentence(row: Row, source: PageSource) -> str:
+    difference = MeasuredDifference(
+        **{name: row[name] for name in ("run", "against", "unit", "better", "n")},
+        measure=difference_label(row),
+        difference=row["mean"],
+        interval=None
+        if row["ci_low"] is None or row["ci_high"] is None
+        else (row["ci_low"], row["ci_high"]),
+        p=row["p_adjusted"],
+        decisive=bool(row["decisive"]),
+    )
+    return verdict(
+        difference,
+        family=Family(
+            "none", 1, "", source.rules.get("level", 0.95), noun=query_noun(source.protocol)[1]
+        ),
+    )
+
+
+_MOST_MEASURES, _MOST_LINES, _MOST_CURVES, _MOST_PANELS = 6, 36, 6, 3
+
+
+def charts(source: PageSource) -> list[dict[str, Any]]:
+    """`{"id", "title", "note", "spec"}` of every chart that has something to draw, limited as its
+    note says; see docs/page.md.
+    """
+    drawn = {
+        **{"frontier": _frontier(source), **_parameter_curves(source)},
+        # The table of settings has the interval of every mean.
+        **({} if len(source.settings) > 1 else {"intervals": _intervals(source)}),
+        **{
+            "k_curves": _curves(source),
+            "risk_coverage": _risk_coverage(source),
+            "critical_difference": _mean_ranks(source),
+        },
+    }
+    return [
+        _entry(name, *drawn_chart) for name, drawn_chart in drawn.items() if drawn_chart is not None
+    ]
+
+
+_Drawn = tuple[dict[str, Any], str] | None
+"""A chart, and which part of the results it is limited to."""
+
+
+def _intervals(source: PageSource) -> _Drawn:
+    """Means of the first measures, fewer of them the more runs there are."""
+    run_rows = source.own_rows
+    measures = [*dict.fromkeys(row["measure"] for row in run_rows)]
+    # Of a single run every measure is a line, of several a panel with a line for each.
+    most = (
+        _MOST_LINES
+        if len(source.runs) == 1
+        else min(_MOST_MEASURES, _MOST_LINES // len(source.runs))
+    )
+    measures_drawn = measures[: max(1, most)]
+    rows = [row for row in run_rows if row["measure"] in measures_drawn]
+    noun = query_noun(source.protocol)
+    spec = CHARTS["intervals"](
+        ChartData(rows, list(source.values), source.rules, list(source.row_attributes), noun)
+    )
+    return None if spec is None else (spec, _first(len(measures_drawn), len(measures)))
+
+
+def _frontier(source: PageSource) -> _Drawn:
+    """Quality against cost of the settings of one engine or several."""
+    rules: Any = source.rules.get("frontier")
+    if isinstance(rules, Mapping):
+        engines = {
+            row["run"]: row["values"]["engine"]
+            for row in source.settings
+            if "engine" in row["values"]
+        }
+        rules = {**rules, "engines": engines}
+    spec = CHARTS["frontier"](
+        ChartData(source.own_rows, [], {**source.rules, "frontier": rules}, [])
+    )
+    return None if spec is None else (spec, "")
+
+
+def _parameter_curves(source: PageSource) -> dict[str, _Drawn]:
+    """For each parameter that was tried with several values the measures over it, a line for each
+    value of the others.
+    """
+    setting_rows = {row["run"]: row for row in source.settings}
+    tried = list(
+        dict.fromkeys(name for row in setting_rows.values() for name in map(str, row["tried"]))
+    )
+    measures = [
+        *dict.fromkeys(
+            row["measure"]
+            for row in source.own_rows
+            if row["run"] in setting_rows and row["mean"] is not None
+        )
+    ]
+    frontier: Any = source.rules.get("frontier")
+    cost = frontier.get("cost") if isinstance(frontier, Mapping) else None
+    # Quality and recall come first; of the costs only that of the frontier.
+    per_query_measures = {column.measure for column in source.values}
+    means = {
+        measure: [(row["run"], row["mean"]) for row in source.own_rows if row["measure"] == measure]
+        for measure in measures
+    }
+    # A measure that has the means of an earlier one draws nothing new.
+    quality = [
+        measure
+        for measure in measures
+        if measure in per_query_measures
+        and means[measure]
+        not in [means[earlier] for earlier in measures[: measures.index(measure)]]
+    ]
+    measures_drawn = [
+        *quality[:_MOST_PANELS],
+        *[measure for measure in measures if measure == cost],
+    ]
+    curves: dict[str, _Drawn] = {}
+    for name in tried:
+        rows = [
+            row
+            for row in source.own_rows
+            if row["measure"] in measures_drawn
+            and name in setting_rows.get(row["run"], {}).get("values", ())
+        ]
+        lines = [_curve_row(row, setting_rows[row["run"]]["values"], name, tried) for row in rows]
+        spec = (
+            parameter_chart(lines, name, title=f"Measures over {name}", point="setting")
+            if lines
+            else None
+        )
+        curves[f"over_{name}"] = None if spec is None else (spec, "")
+    return curves
+
+
+def _curve_row(row: Row, values: Row, name: str, tried: Sequence[str]) -> dict[str, Any]:
+    other_parameters = " ".join(
+        f"{parameter}={_parameter(values[parameter])}"
+        for parameter in tried
+        if parameter != name and parameter in values
+    )
+    series = other_parameters or str(values.get("engine", row["run"]))
+    # The intervals of lines that cross would hide them; the table of settings has them.
+    bare = {"ci_low": None, "ci_high": None}
+    return {
+        **row,
+        **bare,
+        "system": str(values.get("engine", "")),
+        "series": series,
+        "value": values[name],
+    }
+
+
+def _mean_ranks(source: PageSource) -> _Drawn:
+    """The critical-difference diagram of the first measure that ranks three systems or more."""
+    tables: Sequence[Row] = source.rules.get("mean_ranks") or ()
+    ranked = [row for row in tables if len(row["mean_ranks"]) > 2]
+    spec = CHARTS["critical_difference"](
+        ChartData([], [], {**source.rules, "mean_ranks": ranked[:1]}, [])
+    )
+    return None if spec is None else (spec, _first(1, len(ranked)))
+
+
+def _risk_coverage(source: PageSource) -> _Drawn:
+    """The curves of the page's runs, where a confidence was requested."""
+    stored: Sequence[Row] = source.rules.get("risk_coverage") or ()
+    run_curves = [row for row in stored if row["run"] in source.runs]
+    spec = CHARTS["risk_coverage"](ChartData([], [], {"risk_coverage": run_curves}, []))
+    return None if spec is None else (spec, "")
+
+
+def _first(n_drawn: int, n_measures: int) -> str:
+    words = f"the first {n_drawn}" if n_drawn > 1 else "the first"
+    return "" if n_drawn == n_measures else f"{words} of {n_measures} measures"
+
+
+def _curves(source: PageSource) -> _Drawn:
+    """The first measures over their cut-offs that have several; None where there are none."""
+    points: dict[str, dict[int, list[Row]]] = {}
+    for row in source.own_rows:
+        k = None if row["mean"] is None else row.get("k") or cutoff_of(row["measure"])
+        if k is None:
+            continue
+        part = part_of(row, source.query_columns)
+        word, _, cut = str(row["label"]).rpartition("@")
+        word = f"{part}: {word}" if part else word
+        if word and cut == str(k):
+            points.setdefault(word, {}).setdefault(int(k), []).append(
+                {**row, "label": f"{word}@{cut}", "k": int(k)}
+            )
+    curves = [rows_by_k for rows_by_k in points.values() if len(rows_by_k) > 1]
+    curves_drawn = curves[:_MOST_CURVES]
+    rows = [row for rows_by_k in curves_drawn for k in sorted(rows_by_k) for row in rows_by_k[k]]
+    if not rows:
+        return None
+    spec = k_curves(
+        rows, bands="interval" if any(row["ci_low"] is not None for row in rows) else "sd"
+    )
+    return spec, _first(len(curves_drawn), len(curves))
+
+
+def _entry(name: str, spec: dict[str, Any], beyond: str) -> dict[str, Any]:
+    """A chart without what the page brings itself: its title, its ground, its theme."""
+    title = spec["title"]
+    meaning, *scales = title["subtitle"]
+    panels = {
+        key: part
+        for key, part in spec.items()
+        if key not in ("title", "background", "padding", "config")
+    }
+    return {
+        "id": name,
+        "title": title["text"],
+        "note": "; ".join(filter(None, (meaning, beyond, *scales))),
+        "spec": _with_names(panels),
+    }
+
+
+def _with_names(spec: Any) -> Any:
+    """The spec with names beside every panel: the page puts as many panels in a row as there is
+    room for.
+    """
+    if isinstance(spec, dict):
+        return {
+            key: True if key == "labels" and child is False else _with_names(child)
+            for key, child in spec.items()
+        }
+    return (
+        [_with_names(child) for child in spec]
+        if isinstance(spec, Sequence) and not isinstance(spec, str)
+        else spec
+    )

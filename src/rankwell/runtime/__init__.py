@@ -1,0 +1,1 @@
+"""Parts, and what computes them on one machine or many."""

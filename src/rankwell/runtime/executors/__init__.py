@@ -1,0 +1,165 @@
+"""Executors compute parts on one machine or many; each knows only the name of a function with the
+JSON string that it takes, or a command with the index of a part.
+
+An executor holds no data: a part is a file when it is done, so that a dead executor loses only
+parts in flight.
+"""
+
+import faulthandler
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from rankwell.data.catalogue import Catalogue
+from rankwell.errors import BadUsage, flag, typed_variables
+
+RETRIES = 3
+"""Times that a part is started again whose worker was lost."""
+
+
+@dataclass(frozen=True)
+class PartCalls:
+    """Parts that are to be computed. function: computes one, of the JSON string that `argument`
+    gives for its index. command: words of rankwell behind which indices follow.
+
+    is_done: whether another process has finished a part. failure: the answer that `function` would
+    have given for a part that failed in another process. seconds: that a part may take.
+    """
+
+    indices: Sequence[int]
+    function: str
+    argument: Callable[[int], str]
+    command: Sequence[str]
+    is_done: Callable[[int], bool]
+    failure: Callable[[int], str]
+    seconds: float | None = None
+
+
+class Run(Protocol):
+    """Computes parts; yields the index and the answer of each, as they come."""
+
+    def __call__(self, calls: PartCalls, /) -> Iterator[tuple[int, str]]: ...  # noqa: D102
+
+
+class Resources(NamedTuple):
+    """The resources of one call: threads, None for a share of the processors, bytes of memory, and
+    GPUs.
+    """
+
+    threads: int | None
+    memory: int
+    gpus: int = 0
+
+
+class ArrayJob(NamedTuple):
+    """Calls that a cluster makes, each as `command` with its index in the environment.
+
+    has_files: whether they read or write files, which all machines have to see, and not objects
+    alone.
+    """
+
+    command: Sequence[str]
+    indices: Sequence[int]
+    size: int
+    threads: int
+    memory: int
+    version: str
+    gpus: int = 0
+    has_files: bool = True
+
+
+@dataclass(frozen=True)
+class Executor:
+    """An executor. workers: calls at once, of the text behind its name (`processes:16`). open:
+    gives what makes calls.
+
+    script: in place of `open`, the text with which users submit the calls themselves. is_shared:
+    whether its workers may be on other machines, which must see the work folder. has_time_limit:
+    whether it ends parts that take too long, and starts them again. has_memory: whether it reserves
+    the memory of a call. has_gpus: whether it gives GPUs to a call.
+    """
+
+    name: str
+    title: str
+    workers: Callable[[str], int]
+    open: Callable[[str, Resources], AbstractContextManager[Run]] | None = None
+    script: Callable[[str, ArrayJob], str] | None = None
+    is_shared: Callable[[str], bool] = lambda _: False
+    has_time_limit: bool = False
+    has_memory: bool = False
+    has_gpus: bool = True
+
+
+EXECUTORS: Catalogue[Executor] = Catalogue("runtime.executors", "executor")
+
+
+def find_executor(text: str) -> tuple[Executor, str]:
+    """The executor that `name` or `name:address` names, with the address. Raises UnknownName."""
+    name, _, address = text.partition(":")
+    return EXECUTORS[name], address
+
+
+def call(function: str, argument: str, seconds: float | None = None) -> str:
+    """The answer of a function of rankwell, `module:name`, to one string.
+
+    seconds: after which this process ends, whatever keeps it.
+    """
+    module, _, name = function.partition(":")
+    if not module.startswith("rankwell."):
+        raise ValueError(f"{function!r} is not a function of rankwell")
+    if seconds is None:
+        return getattr(importlib.import_module(module), name)(argument)
+    faulthandler.dump_traceback_later(seconds, exit=True, file=2)
+    try:
+        return call(function, argument)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def worker_variables(threads: int) -> dict[str, str]:
+    """The environment in which a process uses so many threads, those of numerical libraries
+    included, and speaks as this one.
+    """
+    names = ("RANKWELL_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    return {**dict.fromkeys(names, str(threads)), **typed_variables()}
+
+
+def parse_worker_count(name: str, address: str, otherwise: int) -> int:
+    """The positive integer behind an executor's name, as in `processes:16`. Raises BadUsage."""
+    if not address:
+        return otherwise
+    if not address.isdecimal() or not int(address):
+        raise BadUsage(
+            f"{flag('--executor', f'{name}:{address}')}: expected a positive integer behind "
+            f"the colon, as in {name}:4."
+        )
+    return int(address)
+
+
+def lost_too_often(lost: int, seconds: float | None = None) -> BadUsage:
+    """The error for workers that end again and again. seconds: that a part may take."""
+    reason, more = "perhaps for want of memory", ""
+    if seconds is not None:
+        limit = flag("--part-timeout", seconds)
+        reason, more = f"for want of memory, or because of {limit}", ", allow more time"
+    return BadUsage(
+        f"{lost} workers ended before their work, {reason}; plan smaller parts with "
+        f"{flag('--shards')}{more}, or run fewer at once. Finished parts are kept: run it again."
+    )
+
+
+def slurm_ranges(indices: Iterable[int]) -> str:
+    """Numbers as Slurm writes them.
+
+    >>> slurm_ranges([0, 3, 7, 8, 9])
+    '0,3,7-9'
+    """
+    runs: list[list[int]] = []
+    for index in sorted(indices):
+        if runs and runs[-1][1] == index - 1:
+            runs[-1][1] = index
+        else:
+            runs.append([index, index])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)

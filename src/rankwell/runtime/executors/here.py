@@ -1,0 +1,31 @@
+"""This process: one part after the other, each on all its processors."""
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+
+from rankwell.errors import BadUsage, flag
+from rankwell.runtime.executors import EXECUTORS, Executor, PartCalls, Resources, Run, call
+
+
+def _workers(address: str) -> int:
+    if address:
+        raise BadUsage(
+            f"{flag('--executor', f'here:{address}')}: this process takes nothing behind the "
+            f"colon; write {flag('--executor', 'here')}."
+        )
+    return 1
+
+
+@contextmanager
+def _open(_: str, __: Resources) -> Generator[Run]:
+    def _run(calls: PartCalls) -> Iterator[tuple[int, str]]:
+        for index in calls.indices:
+            yield index, call(calls.function, calls.argument(index))
+
+    yield _run
+
+
+EXECUTORS.add(
+    "here",
+    Executor("here", "This process, one part after the other", _workers, _open, has_gpus=False),
+)

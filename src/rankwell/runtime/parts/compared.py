@@ -1,0 +1,293 @@
+"""Two tables of embeddings compared in parts: what is asked of them becomes comparisons, and their
+results the answers.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankwell._native.matrix_counts import PositiveCounts, Progress
+from rankwell.data.matrices import Positives
+from rankwell.data.tables import Floats, Ints
+from rankwell.runtime.parts import Json
+from rankwell.runtime.parts.comparing import PRINT, PartComparison
+from rankwell.runtime.parts.counts import WantedItems
+from rankwell.runtime.parts.execution import PartArrays, arrays_of, run_in_parts, work_folder
+from rankwell.runtime.parts.execution import Progress as PartProgress
+from rankwell.runtime.parts.options import PartOptions, PartOutcome
+from rankwell.vectors.neighbours.positive_counts import ComparedVectors
+
+
+class Question(NamedTuple):
+    """One direction in which tables are compared. grouped: the items in groups, those of
+    `positives` of each query.
+
+    order: (items,) or, grouped, (queries,) places among items of equal score; empty for a forecast.
+    best: only the best positive of each query counts. depth: of the lists that are made besides, 0
+    for none.
+    """
+
+    transposed: bool
+    grouped: bool
+    order: Ints | None
+    best: bool
+    depth: int
+
+
+@dataclass(frozen=True, eq=False)
+class CountedVectors(ComparedVectors):
+    """Embeddings whose comparisons have been made in parts: the answers to questions, and to no
+    others.
+    """
+
+    positives: Positives
+    scores: Floats
+    questions: Sequence[Question]
+    answers: Mapping[tuple[str, bool], Any]
+
+    def _refuse_other(
+        self, transposed: bool, grouped: bool, order: Ints | None, depth: int | None
+    ) -> None:
+        matches = (
+            (question.transposed, question.grouped, depth or question.depth)
+            == (transposed, grouped, question.depth)
+            and np.array_equal(question.order, order)  # pyright: ignore[reportArgumentType]
+            for question in self.questions
+        )
+        if not any(matches):
+            raise ValueError("this was not asked before the parts were planned")
+
+    def count(
+        self,
+        positives: Positives,
+        *,
+        transposed: bool,
+        best: bool,
+        order: Ints | None = None,
+        progress: Progress | None = None,
+    ) -> PositiveCounts:
+        """The counts of a question, which has this order."""
+        self._refuse_other(transposed, False, order, None)
+        wanted = WantedItems.of(self.positives, self.scores, transposed=transposed, best=best)
+        counts = PositiveCounts(
+            wanted.pairs, wanted.scores[wanted.pairs], *self.answers["counts", transposed]
+        )
+        return _reported(counts, positives, progress)
+
+    def count_groups(
+        self, groups: Positives, *, order: Ints | None = None, progress: Progress | None = None
+    ) -> PositiveCounts:
+        """The counts of a question about groups, which has this order."""
+        self._refuse_other(True, True, order, None)
+        scores = WantedItems.of(self.positives, self.scores, transposed=True, best=False).scores
+        counts = PositiveCounts(
+            np.flatnonzero(groups.counts), groups.best(scores), *self.answers["group counts", True]
+        )
+        return _reported(counts, groups, progress)
+
+    def first_items(
+        self, depth: int, *, transposed: bool, order: Ints | None = None
+    ) -> tuple[Ints, Floats]:
+        """The lists of a question, which has this depth and order."""
+        self._refuse_other(transposed, False, order, depth)
+        return self.answers["lists", transposed]
+
+    def first_groups(
+        self, groups: Positives, depth: int, *, order: Ints | None = None
+    ) -> tuple[Ints, Floats]:
+        """The lists of a question about groups, which has this depth and order."""
+        self._refuse_other(True, True, order, depth)
+        positions, scores = self.answers["group lists", True]
+        return np.flatnonzero(groups.counts)[positions], scores
+
+    def copies(self, *, transposed: bool) -> Ints | None:
+        """As in `ComparedScores`, by prints of 128 bits."""
+        prints = self.answers["prints", transposed].view(f"V{PRINT}")[:, 0]
+        _, first_rows, print_index = np.unique(prints, return_index=True, return_inverse=True)
+        return first_rows[print_index]
+
+
+def _reported(
+    counts: PositiveCounts, positives: Positives, progress: Progress | None
+) -> PositiveCounts:
+    """Counts that were made before, reported as done."""
+    if progress is not None:
+        progress(positives.n_queries, positives.n_queries)
+    return counts
+
+
+class _PairSizes(NamedTuple):
+    """Numbers of positives. n_some: of queries that have any. most: of one query, at least 1."""
+
+    n_queries: int
+    n_some: int
+    most: int
+
+    @classmethod
+    def of(cls, n_queries: int, owner: Ints) -> "_PairSizes":
+        """owner: (pairs,) the query of each pair."""
+        # Sorting: there may be many more queries than pairs.
+        _, counts = np.unique(owner, return_counts=True)
+        return cls(n_queries, len(counts), int(counts.max(initial=1)))
+
+
+class _Asking:
+    """The comparisons that answer questions, in two rounds. sides: the queries' table and the
+    items'.
+    """
+
+    def __init__(self, arrays: PartArrays, sides: tuple[str, str], positives: Positives) -> None:
+        self._store, self._sides, self._positives = arrays, sides, positives
+        self._sizes = (
+            _PairSizes.of(positives.n_queries, positives.owner),
+            _PairSizes.of(positives.n_items, positives.items),
+        )
+        self.arrays: dict[str, str] = {}
+        self.first: list[Json] = []
+        self.then: list[Json] = []
+        self.keys: tuple[list[tuple[str, bool]], list[tuple[str, bool]]] = [], []
+
+    def _keep(self, name: str, shape: tuple[int, ...], compute: Callable[[], Ints]) -> str:
+        """Keeps an array, or its shape where a forecast needs no more."""
+        self.arrays[name] = (
+            self._store.outline(shape) if self._store.outlined else self._store.keep(compute())
+        )
+        return name
+
+    def _add(self, key: tuple[str, bool], comparison: PartComparison) -> None:
+        self.keys[0].append(key)
+        self.first.append(comparison.json)
+
+    def pairs(self) -> None:
+        """Asks for the scores of all pairs; this comes first."""
+        positives = self._positives
+        pairs = self._keep(
+            "positives",
+            (2, len(positives.items)),
+            lambda: np.stack([positives.owner, positives.items]),
+        )
+        queries, items = self._sides
+        most = self._sizes[False].most
+        self._add(
+            ("scores", False),
+            PartComparison(what="scores", items=items, queries=queries, width=most, pairs=pairs),
+        )
+
+    def prints(self, *, transposed: bool) -> None:
+        """Asks for the prints of the queries, or of the items."""
+        self._add(
+            ("prints", transposed), PartComparison(what="prints", items=self._sides[transposed])
+        )
+
+    def ask(self, name: str, question: Question) -> None:
+        """Asks a question. name: for its arrays."""
+        transposed, order, sizes = (
+            question.transposed,
+            question.order,
+            self._sizes[question.transposed],
+        )
+        queries, items = self._sides[::-1] if transposed else self._sides
+        array_names: dict[str, str] = {}
+        rows: dict[str, str] = {}
+
+        def _counts() -> Ints:
+            return (self._positives.transposed if transposed else self._positives).counts
+
+        if question.grouped:
+            array_names["members"] = self._keep(
+                f"{name} members",
+                (2, len(self._positives.items)),
+                lambda: self._members(transposed),
+            )
+            if sizes.n_some < sizes.n_queries:
+                rows["rows"] = self._keep(
+                    f"{name} queries", (sizes.n_some,), lambda: np.flatnonzero(_counts())
+                )
+            if order is not None:
+                array_names["places"] = self._keep(
+                    f"{name} order", (sizes.n_some,), lambda: order[np.flatnonzero(_counts())]
+                )
+        elif order is not None:
+            array_names["places"] = self._keep(
+                f"{name} order", (self._sizes[not transposed].n_queries,), lambda: order
+            )
+        key = "group " * question.grouped
+        if question.depth:
+            lists = PartComparison(
+                what="lists", items=items, queries=queries, width=question.depth, **array_names
+            )
+            self._add((f"{key}lists", transposed), lists)
+        most = 1 if question.best or question.grouped else sizes.most
+        counts = PartComparison(
+            what="counts", items=items, queries=queries, width=most, **array_names, **rows
+        )
+        self.keys[1].append((f"{key}counts", transposed))
+        best = question.best and not question.grouped
+        self.then.append(
+            {"comparison": counts.json, "of": 0, "transposed": transposed, "best": best}
+        )
+
+    def _members(self, transposed: bool) -> Ints:
+        right = self._positives.transposed if transposed else self._positives
+        number = np.cumsum(right.counts > 0) - 1
+        return np.stack([number[right.owner], right.items])
+
+
+def compare_in_parts(
+    compared: ComparedVectors,
+    places: Mapping[str, Any],
+    positives: Positives,
+    questions: Mapping[str, Question],
+    *,
+    prints: tuple[bool, bool],
+    parts: PartOptions,
+    command: str,
+    progress: PartProgress | None = None,
+) -> PartOutcome:
+    """The answers to questions about two tables, as `CountedVectors`. prints: whether equal
+    queries, and items, are looked for.
+
+    places: of the two tables by name, None for one in memory. positives: the items of each query,
+    not transposed. Raises as `run_in_parts` and `neighbours.search` do.
+    """
+    with (
+        work_folder(replace(parts, work=None) if parts.dry_run else parts) as storage,
+        arrays_of(storage, outlined=parts.dry_run) as arrays,
+    ):
+        tables = {
+            name: arrays.table(table, file)
+            for (name, file), table in zip(
+                places.items(), (compared.queries, compared.items), strict=True
+            )
+        }
+        first, second = tables
+        asking = _Asking(arrays, (first, second), positives)
+        asking.pairs()
+        for transposed in (False, True):
+            if prints[transposed]:
+                asking.prints(transposed=transposed)
+        for name, question in questions.items():
+            asking.ask(name, question)
+        options = {
+            "metric": compared.metric,
+            "tables": {name: list(table) for name, table in tables.items()},
+        }
+        options |= {"arrays": asking.arrays, "first": asking.first, "then": asking.then}
+        part_options = parts if parts.dry_run else replace(parts, work=storage.name)
+        outcome = run_in_parts("counts", options, part_options, command, progress)
+    if outcome.result is None:
+        return outcome
+    answers = dict(zip([*asking.keys[0], *asking.keys[1]], outcome.result, strict=True))
+    scores = answers.pop(("scores", False))
+    counted = CountedVectors(
+        compared.queries,
+        compared.items,
+        compared.metric,
+        positives,
+        scores,
+        tuple(questions.values()),
+        answers,
+    )
+    return outcome._replace(result=counted)

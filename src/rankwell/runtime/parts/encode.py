@@ -1,0 +1,421 @@
+"""Texts to embeddings in parts: whole chunks of texts, so that batches, and with them the bytes,
+are those of one run.
+
+Parts of different processors, devices or versions make a file that no one machine can make again: a
+mixture.
+"""
+
+import json
+import platform
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from hashlib import sha256
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.data.arrays import read_npy
+from rankwell.data.options import Doc
+from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate
+from rankwell.io import formats as io
+from rankwell.io.formats import read_column
+from rankwell.runtime.parts import (
+    KINDS,
+    MAX_SHARDS,
+    Amounts,
+    Cut,
+    Json,
+    Limits,
+    PartContent,
+    PartInputs,
+    PartKind,
+)
+from rankwell.runtime.parts.places import WorkPlace
+from rankwell.store import file_states
+from rankwell.vectors.encoders import (
+    Settings,
+    Singles,
+    TextEncoder,
+    is_trained,
+    load_encoder,
+    of_no_machine,
+)
+
+_CHUNK_BATCHES = 32
+_MOST_TEXTS = 1 << 17
+"""Texts of a part at most, whose vectors are in memory at once."""
+_PROBES = 16
+_LEAST_COSINE = 0.99
+"""Of two vectors of one text by two machines: rounding moves it by far less, in half precision too.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncodeOptions:
+    """The texts of a file, and the settings of their encoder."""
+
+    column: Annotated[
+        str | None, Doc("Column of the texts, where its name does not determine it.")
+    ] = None
+    id_column: Annotated[
+        str | None,
+        Doc(
+            "Column of the ids, with --column; without it rows are known by their position, from 0."
+        ),
+    ] = None
+    title: Annotated[bool, Doc("Put the column title before each text, as BEIR does.")] = False
+    fit: Annotated[
+        str | None, Doc("File of texts that the encoder is fitted to first (tfidf-svd).")
+    ] = None
+    normalize: Annotated[
+        bool | None,
+        Doc(
+            "Vectors of length one; with --no-normalize also without a model's own "
+            "normalisation. By default as the model does."
+        ),
+    ] = None
+    dimensions: Annotated[int | None, Doc("Keep only the first numbers of each vector.")] = None
+    dtype: Annotated[Literal["float32", "float16"], Doc("Kind of number to store.")] = "float32"
+    batch_size: Annotated[int, Doc("Texts that the model sees at a time.")] = 32
+    device: Annotated[
+        str | None,
+        Doc("Where to compute, such as cpu or cuda; by default what the model's library chooses."),
+    ] = None
+    seed: Annotated[int | None, Doc("Seed of the decomposition (tfidf-svd).")] = None
+
+
+EncoderTexts = tuple[list[str] | None, list[str]]
+"""The ids, if there are any, and the texts."""
+
+
+def chunk_of(batch_size: int) -> int:
+    """Number of texts that an encoder gets at once: of so many begin the batches anew."""
+    return _CHUNK_BATCHES * batch_size
+
+
+def _settings(options: EncodeOptions) -> Settings:
+    return Settings(
+        options.dimensions, options.normalize, options.batch_size, options.device, options.seed
+    )
+
+
+def encoder_of(model: str, options: EncodeOptions) -> TextEncoder:
+    """The encoder, fitted to texts where there are any. Raises BadUsage for one that is not fitted
+    to texts.
+    """
+    encoder = load_encoder(model, _settings(options))
+    if options.fit is None:
+        return encoder
+    fitted = encoder.fit(encoder_texts(options.fit, replace(options, id_column=None))[1])
+    if fitted is encoder:
+        raise BadUsage(
+            f"--fit: {model} was trained elsewhere and is not fitted to texts; leave it out."
+        )
+    return fitted
+
+
+def encoder_texts(path: str, options: EncodeOptions) -> EncoderTexts:
+    """The ids, if any, and the texts of a file. Raises BadInput for a row without an id,
+    NothingToEvaluate without texts.
+    """
+    ids: list[str] | None = None
+    if options.column is None:
+        if options.id_column is not None:
+            raise BadUsage("--id-column requires --column; name the column of the texts as well.")
+        table = io.read_texts(path)
+        ids = None if table.format == "lines" else list(table.texts)
+        texts = list(table.texts.values())
+        if options.title:
+            titles = [table.attributes[name].get("title", "") for name in table.texts]
+            texts = [f"{title} {text}".strip() for title, text in zip(titles, texts, strict=True)]
+    elif options.title:
+        raise BadUsage("--title cannot be combined with --column, which holds the whole text.")
+    else:
+        cells = read_column(f"{path}:{options.column}")
+        texts = [text for text in cells if text is not None]
+        if len(texts) < len(cells):
+            raise BadInput(
+                f"{path}: row {cells.index(None) + 1} has no text in the column "
+                f"{options.column!r}; expected a string in every row. Correct or drop the row."
+            )
+        if options.id_column is not None:
+            ids = [name for name in read_column(f"{path}:{options.id_column}") if name]
+            if len(ids) < len(texts) or len(set(ids)) < len(ids):
+                raise BadInput(
+                    f"{path}: column {options.id_column!r} lacks an id or has one twice; "
+                    "every text needs its own."
+                )
+    if not texts:
+        raise NothingToEvaluate(f"{path} has no texts.")
+    return ids, texts
+
+
+def _encode_options(options: Mapping[str, Json]) -> EncodeOptions:
+    return EncodeOptions(**{option.name: options[option.name] for option in fields(EncodeOptions)})
+
+
+def _files(options: Mapping[str, Json]) -> dict[str, Path]:
+    """The files that encoding reads; a folder with a model is known by its hash, which every part
+    records.
+    """
+    return {name: Path(options[name]) for name in ("texts", "fit") if options[name] is not None}
+
+
+def _refuse_unfit(model: str, options: EncodeOptions) -> None:
+    """Raises BadUsage for what every part would refuse. A trained model may be one that only the
+    machines of parts can load.
+    """
+    settings = _settings(options)
+    if not is_trained(model):
+        encoder = load_encoder(model, settings)
+        if options.fit is None:
+            encoder.describe()
+
+
+def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
+    """Ranges of whole chunks; two for each worker, where there are as many."""
+    if options["batch_size"] < 1:
+        raise BadUsage(f"batch size {options['batch_size']}; expected a positive integer.")
+    if limits.shards is not None and not 0 < limits.shards <= MAX_SHARDS:
+        raise BadUsage(f"--shards {limits.shards}; expected an integer from 1 to {MAX_SHARDS}.")
+    _refuse_unfit(options["model"], _encode_options(options))
+    chunk = chunk_of(options["batch_size"])
+    n = len(encoder_texts(options["texts"], _encode_options(options))[1])
+    chunks = -(-n // chunk)
+    least = -(-n // max(chunk, _MOST_TEXTS // chunk * chunk))
+    parts = min(chunks, max(least, limits.shards or 2 * limits.workers))
+    bounds = [min(n, chunk * (chunks * part // parts)) for part in range(parts + 1)]
+    costs: dict[str, int | str] = {
+        "parts": parts,
+        "texts": n,
+        "chunks": chunks,
+        "texts per part": -(-chunks // parts) * chunk,
+    }
+    return Cut(parts, bounds, costs)
+
+
+@lru_cache(1)
+def _loaded(options: str, _: object) -> tuple[Sequence[str], TextEncoder]:
+    """The texts and the encoder, which a process that makes several parts loads once."""
+    plan_options = json.loads(options)
+    return encoder_texts(plan_options["texts"], _encode_options(plan_options))[1], encoder_of(
+        plan_options["model"], _encode_options(plan_options)
+    )
+
+
+def _part(inputs: PartInputs, index: int) -> PartContent:
+    """The vectors of a range of texts, behind the description of the encoder: two arrays, one after
+    the other.
+    """
+    options = inputs.options
+    texts, encoder = _loaded(
+        json.dumps(options, sort_keys=True),
+        file_states(*_files(options).values(), options["model"]),
+    )
+    start, stop = inputs.boundaries[index : index + 2]
+    digest, chunk, vectors = sha256(), chunk_of(options["batch_size"]), list[Any]()
+    for begin in range(start, stop, chunk):
+        chunk_texts = texts[begin : min(begin + chunk, stop)]
+        digest.update(json.dumps(chunk_texts).encode())
+        with np.errstate(over="ignore"):
+            vectors.append(encoder.encode(chunk_texts).astype(options["dtype"]))
+        bad_rows = np.flatnonzero(~np.isfinite(vectors[-1]).all(axis=1))
+        if len(bad_rows):
+            row = begin + int(bad_rows[0])
+            raise BadScore(
+                f"{options['texts']}: text {row} (from 0): {texts[row][:60]!r} has a vector with a "
+                f"number that is not finite in {options['dtype']}."
+            )
+    description = encoder.describe()
+    probes = encoder.encode(_probes_of(texts))
+    content = (
+        np.frombuffer(json.dumps(description).encode(), dtype=np.uint8),
+        probes,
+        np.concatenate(vectors),
+    )
+
+    def _write(stream: BinaryIO) -> None:
+        for array in content:
+            np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)
+
+    model, machine = of_no_machine(description), _machine(description)
+    alike = {"model": sha256(json.dumps(model, sort_keys=True).encode()).hexdigest()[:32]}
+    return PartContent(
+        ".arrays",
+        _write,
+        {f"texts {start}-{stop}": digest.hexdigest()[:32]},
+        machine["device"],
+        alike=alike,
+        machine=machine,
+    )
+
+
+def _probes_of(texts: Sequence[str]) -> Sequence[str]:
+    """Some texts of the whole, which every part encodes, so that those of different machines are
+    seen to be of one model.
+    """
+    return texts[:: -(-len(texts) // _PROBES)]
+
+
+def _machine(described: Mapping[str, Any]) -> dict[str, str]:
+    """The traits of this machine on which the last bits of a vector depend."""
+    device = str(described.get("device", "cpu"))
+    torch = sys.modules.get("torch")
+    if device.startswith("cuda") and torch is not None:
+        device = f"{device} {torch.cuda.get_device_name(device)}"
+    versions = " ".join(
+        f"{name} {version}" for name, version in sorted(described.get("versions", {}).items())
+    )
+    return {
+        "device": _short(device, 64),
+        "processor": _short(_instructions(), 200),
+        "versions": _short(versions, 120),
+    }
+
+
+def _short(text: str, size: int) -> str:
+    """A text of so many characters at most; texts that differ stay different."""
+    return (
+        text if len(text) <= size else f"{text[: size - 9]}#{sha256(text.encode()).hexdigest()[:8]}"
+    )
+
+
+def _instructions() -> str:
+    """The instruction set that NumPy has found: with another, the last bits of a sum may differ."""
+    numpy_config: Any = np.show_config(mode="dicts")
+    return f"{platform.machine()} {' '.join(numpy_config['SIMD Extensions'].get('found', ()))}"
+
+
+class EncodedParts:
+    """An encoder that returns what parts hold, chunk by chunk in order.
+
+    mixture: the kinds of machine that computed them, where there are several. Raises BadInput for
+    kinds whose vectors of the same texts differ by more than rounding.
+    """
+
+    def __init__(self, files: Sequence[Path], inputs: PartInputs) -> None:
+        self._description, probes, self._first = _read_part(files[0])
+        self._blocks = self._part_vectors(files)
+        self._left = self._first[:0]
+        self._bounds = inputs.boundaries
+        self.mixture = inputs.machines if len(inputs.machines) > 1 else ()
+        for machine in self.mixture:
+            _refuse_strange(
+                inputs, probes, _read_part(files[machine.parts[0]])[1], machine.parts[0]
+            )
+
+    def _part_vectors(self, files: Sequence[Path]) -> Iterator[Singles]:
+        yield self._first
+        for file in files[1:]:
+            yield _read_part(file)[2]
+
+    @property
+    def dimensions(self) -> int:
+        """Number of dimensions of a vector."""
+        return int(self._first.shape[1])
+
+    def fit(self, texts: Sequence[str]) -> Self:  # noqa: ARG002 - the parts were made by a fitted encoder
+        """Itself."""
+        return self
+
+    def encode(self, texts: Sequence[str]) -> Singles:
+        """The next vectors; parts end with chunks. Raises BadInput where there are too few."""
+        if not len(self._left):
+            self._left = next(self._blocks, self._left)
+        if len(self._left) < len(texts):
+            raise BadInput(
+                f"the parts have {len(self._left)} vectors for {len(texts)} texts; name "
+                "another work folder."
+            )
+        vectors, self._left = self._left[: len(texts)], self._left[len(texts) :]
+        return vectors
+
+    def describe(self) -> dict[str, Any]:
+        """The description of the encoder that made the parts; of a mixture without device and
+        versions.
+        """
+        return of_no_machine(self._description) if self.mixture else self._description
+
+    def machines(self) -> list[dict[str, Any]]:
+        """The kinds of machine of a mixture, for a manifest: traits, number of parts, and rows of
+        vectors from 0.
+        """
+        bounds = self._bounds
+        return [
+            {
+                **machine.traits,
+                "parts": len(machine.parts),
+                "rows": _ranges((bounds[part], bounds[part + 1]) for part in machine.parts),
+            }
+            for machine in self.mixture
+        ]
+
+
+def _ranges(ranges: Iterable[tuple[int, int]]) -> str:
+    """Ranges of rows by their first and last, those that meet as one.
+
+    >>> _ranges([(0, 32), (32, 64), (96, 100)])
+    '0-63,96-99'
+    """
+    merged_ranges: list[list[int]] = []
+    for start, stop in ranges:
+        if merged_ranges and merged_ranges[-1][1] == start:
+            merged_ranges[-1][1] = stop
+        else:
+            merged_ranges.append([start, stop])
+    return ",".join(f"{start}-{stop - 1}" for start, stop in merged_ranges)
+
+
+def _refuse_strange(
+    inputs: PartInputs, first_probes: NDArray[Any], other_probes: NDArray[Any], part: int
+) -> None:
+    """Raises BadInput where the vectors of the probes by another machine are not those of part 0,
+    except for rounding.
+    """
+    first_probes, other_probes = first_probes.astype(np.float64), other_probes.astype(np.float64)
+    lengths = np.linalg.norm(first_probes, axis=1) * np.linalg.norm(other_probes, axis=1)
+    cosines = np.einsum("ij,ij->i", first_probes, other_probes) / np.where(lengths > 0, lengths, 1)
+    same = (cosines >= _LEAST_COSINE) | ~(first_probes.any(axis=1) | other_probes.any(axis=1))
+    if not same.all():
+        probe = int(np.argmin(same))
+        row = probe * -(-inputs.boundaries[-1] // _PROBES)
+        raise BadInput(
+            f"{inputs.options['texts']}: the vectors of text {row} (from 0) by the machines of "
+            f"parts 0 and {part} have a cosine of {cosines[probe]:.4f}; rounding alone differs "
+            "less. Compute the parts of one as the other."
+        )
+
+
+def _read_part(file: Path) -> tuple[dict[str, Any], Singles, Singles]:
+    """The description of the encoder, the vectors of the probes, and those of the part."""
+    with file.open("rb") as stream:
+        description = read_npy(stream)
+        return json.loads(description.tobytes()), read_npy(stream), read_npy(stream)
+
+
+def _merge(inputs: PartInputs, files: Sequence[Path], _: WorkPlace) -> EncodedParts:
+    return EncodedParts(files, inputs)
+
+
+def _amounts(inputs: PartInputs) -> Amounts:
+    return Amounts("texts", [stop - start for start, stop in pairwise(inputs.boundaries)])
+
+
+KINDS.add(
+    "encode",
+    PartKind(
+        "encode",
+        "Texts to embeddings",
+        _files,
+        _cut,
+        _part,
+        _merge,
+        amounts=_amounts,
+        is_sized=False,
+    ),
+)

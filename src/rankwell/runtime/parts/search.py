@@ -1,0 +1,202 @@
+"""Exact search in parts: a part is the best items of some queries in a range of the items, and
+lists merge by exact score.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from rankwell._native.products import Groups, width
+from rankwell.data.matrices import Positions
+from rankwell.errors import BadInput, BadUsage
+from rankwell.io.formats import read_column
+from rankwell.runtime.parts import (
+    KINDS,
+    Amounts,
+    Cut,
+    Json,
+    Limits,
+    PartContent,
+    PartInputs,
+    PartKind,
+)
+from rankwell.runtime.parts.ids import Ids, id_files
+from rankwell.runtime.parts.lists import (
+    ListBlock,
+    PartGrid,
+    lists_of,
+    merged_blocks,
+    merged_lists,
+    write_array,
+)
+from rankwell.runtime.parts.places import WorkPlace
+from rankwell.runtime.parts.vectors import (
+    VectorFiles,
+    VectorRange,
+    files_of,
+    named_files,
+    read_range,
+)
+from rankwell.store import split_part
+from rankwell.vectors.neighbours import TopK, search
+
+
+def _files(options: Mapping[str, Json]) -> dict[str, str]:
+    """The files that a search reads."""
+    paths: dict[str, str] = {}
+    for name in ("base", "queries"):
+        for input_name, files in (
+            (name, files_of(options[name])),
+            (f"{name} ids", id_files(options[name], options[f"{name}_ids"])),
+        ):
+            paths |= named_files(input_name, files)
+    groups = {f"{name} groups": options[f"{name}_groups"] for name in ("base", "queries")}
+    return paths | {name: split_part(path)[0] for name, path in groups.items() if path is not None}
+
+
+def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
+    """Passes over shards of the items, as `PartGrid.of` says; shards end where files and row groups
+    end that are near.
+    """
+    items, queries = VectorFiles(options["base"]), VectorFiles(options["queries"])
+    if items.shape[1] != queries.shape[1]:
+        raise BadInput(
+            f"{options['queries']}: the queries have {queries.shape[1]} dimensions, the items "
+            f"{items.shape[1]}; both come from one model."
+        )
+    (n, dimensions), m, k = items.shape, queries.shape[0], options["k"]
+    if k < 1:
+        raise BadUsage(f"k is {k}; a search is for one item or more.")
+    row = dimensions * items.dtype.itemsize
+    grid = PartGrid.of(m, n, state=8 * dimensions + 24 * width(k), row=row, depth=k, limits=limits)
+    grid = grid.ending_at(items.breaks)
+    written = sum(
+        16 * m * min(k, stop - start)
+        for start, stop in zip(grid.items, grid.items[1:], strict=False)
+    )
+    costs: dict[str, int | str] = {
+        "parts": grid.parts,
+        "items per part": -(-n // grid.shards),
+        "passes over the items": grid.passes,
+        "products": m * n,
+        "multiplications": m * n * dimensions,
+        "bytes read": grid.passes * n * row + grid.shards * m * dimensions * queries.dtype.itemsize,
+        "bytes written by parts": written,
+    }
+    files = {"base": items.described, "queries": queries.described}
+    return Cut(grid.parts, {"queries": grid.queries, "items": grid.items, "files": files}, costs)
+
+
+def _check(options: Mapping[str, Json]) -> None:
+    """Raises the errors of ids, of labels and of their numbers."""
+    sides = {name: Ids(options[name], options[f"{name}_ids"]) for name in ("base", "queries")}
+    if options["exclude"] == "self" and sides["base"].is_named != sides["queries"].is_named:
+        raise BadUsage(
+            "--exclude self goes by id, and only one side has ids; name them with --base-ids "
+            "and --query-ids."
+        )
+    numbers: dict[str, int] = {}
+    for name, ids in sides.items():
+        numbers[name] = VectorFiles(options[name]).shape[0]
+        ids.check(numbers[name])
+    if options["base_groups"] is not None:
+        labels = {name: len(read_column(options[f"{name}_groups"])) for name in ("queries", "base")}
+        if any(labels[name] != numbers[name] for name in labels):
+            raise BadInput(
+                f"{labels['queries']} and {labels['base']} group labels for {numbers['queries']} "
+                f"queries and {numbers['base']} items; each has one, or None."
+            )
+
+
+def _grid(inputs: PartInputs) -> PartGrid:
+    return PartGrid(inputs.boundaries["queries"], inputs.boundaries["items"])
+
+
+def _part(inputs: PartInputs, index: int) -> PartContent:
+    """The best items of a shard for the queries of a pass: int64 (2, queries, depth), positions and
+    the bits of scores.
+    """
+    options = inputs.options
+    rows, columns = _grid(inputs).part(index)
+    tables: list[VectorRange] = []
+    digests: dict[str, str] = {}
+    for name, part in (("queries", rows), ("base", columns)):
+        layout = inputs.boundaries["files"][name]
+        names = _names(options, name, part, layout) if options["exclude"] == "self" else None
+        table, digest = read_range(options[name], part, names, layout)
+        tables.append(table)
+        digests[f"{name} {part.start}-{part.stop}"] = digest
+    groups = None
+    if options["base_groups"] is not None:
+        groups = Groups(
+            read_column(options["queries_groups"])[rows],
+            read_column(options["base_groups"])[columns],
+        )
+    search_options = {name: options[name] for name in ("metric", "exclude", "backend", "device")}
+    depth = min(options["k"], columns.stop - columns.start)
+    top_k = search(tables[0], tables[1], k=max(depth, 1), groups=groups, **search_options)
+    lists = lists_of(top_k.positions, top_k.scores, columns.start, depth)
+    return PartContent(".npy", partial(write_array, lists), digests, options["device"] or "cpu")
+
+
+def _names(options: Mapping[str, Json], name: str, part: slice, layout: Json) -> Sequence[str]:
+    """The ids of a range; positions in the whole table where it has none."""
+    ids = Ids(options[name], options[f"{name}_ids"], layout).range(part.start, part.stop)
+    return Positions(range(part.start, part.stop)) if ids is None else ids
+
+
+@dataclass(frozen=True, eq=False)
+class MergedSearch:
+    """The lists of a search, which are merged as they are read, as long as the files of the parts
+    are there.
+    """
+
+    _inputs: PartInputs
+    _files: Sequence[Path]
+    _storage: WorkPlace
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of queries, and the length of a list."""
+        return _grid(self._inputs).queries[-1], self._inputs.options["k"]
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return _grid(self._inputs).items[-1]
+
+    def blocks(self) -> Iterator[ListBlock]:
+        """The best items of all shards, for some queries at a time."""
+        return merged_blocks(_grid(self._inputs), self._files, self._storage.folder, self.shape[1])
+
+    def top_k(self) -> TopK:
+        """The best items of all shards, in memory, with their names."""
+        options, (n_queries, k) = self._inputs.options, self.shape
+        positions, scores = merged_lists(_grid(self._inputs), self._files, self._storage.folder, k)
+        layouts = self._inputs.boundaries["files"]
+        ids = {
+            name: Ids(options[name], options[f"{name}_ids"], layouts[name])
+            for name in ("base", "queries")
+        }
+        names = ids["base"].names_of(positions[positions >= 0], self.n_items)
+        return TopK(positions, scores, ids["queries"].names(n_queries), names, options["metric"])
+
+
+def _amounts(inputs: PartInputs) -> Amounts:
+    return Amounts("products", _grid(inputs).products)
+
+
+KINDS.add(
+    "search",
+    PartKind(
+        "search",
+        "Exact search among embeddings",
+        _files,
+        _cut,
+        _part,
+        MergedSearch,
+        _check,
+        amounts=_amounts,
+    ),
+)

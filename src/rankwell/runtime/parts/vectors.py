@@ -1,0 +1,335 @@
+"""Vectors of files and of folders of shards, local or remote, of which parts read ranges, once and
+with their digest.
+"""
+
+import zlib
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from mmap import mmap
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from rankwell.data.matrices import Embeddings, Positions, Vectors
+from rankwell.data.shards import refuse_other_shard
+from rankwell.data.tables import Ints
+from rankwell.errors import BadInput, BadUsage, naming
+from rankwell.io.column_tables.numeric import ParquetVectors
+from rankwell.io.flat import RemoteVectors
+from rankwell.io.matrices import read_vectors
+from rankwell.runtime.parts import Json
+from rankwell.store import remote_url, shard_files, split_part
+from rankwell.store.remote import Object, existing
+from rankwell.threads import in_threads
+
+_AT_ONCE = 16
+_NEAR, _BLOCK = 64 << 10, 16 << 20
+"""Bytes between rows of an object that are read together, and of one range at most."""
+_MOST_READ = 16 << 20
+
+
+class _Rows(Protocol):
+    """The vectors of one file."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+
+    def read(self, start: int, stop: int) -> Vectors:
+        """The vectors of some rows, in memory."""
+        ...
+
+
+def mapped(path: str) -> Embeddings:
+    """The vectors of a local file, read in place, without ids. Raises BadUsage for a file that can
+    only be read whole.
+    """
+    text, part = split_part(path)
+    with naming(text):
+        vectors = read_vectors(text, part).vectors
+    if vectors.size and not isinstance(vectors, np.memmap):
+        raise BadUsage(
+            f"{path} can only be read whole; save its vectors as .npy in float32 (or float16, "
+            "float64, int8, uint8) to work on it in parts."
+        )
+    return Embeddings(None, vectors)
+
+
+class _MappedVectors:
+    """The vectors of a local file, read in place. Raises as `mapped`."""
+
+    def __init__(self, path: str, part: str) -> None:
+        self._file, self._vectors = path, mapped(f"{path}:{part}" if part else path).vectors
+        self.shape: tuple[int, int] = (len(self._vectors), int(self._vectors.shape[1]))
+        self.dtype = self._vectors.dtype
+        self._row = self.shape[1] * self.dtype.itemsize
+
+    def read(self, start: int, stop: int) -> Vectors:
+        """The vectors of some rows, in place where they follow each other and are many."""
+        vectors = self._vectors
+        # A small range costs less to read into memory that the process has kept than to map, page
+        # by page.
+        is_small = (stop - start) * self._row <= _MOST_READ
+        if (
+            is_small
+            and isinstance(vectors, np.memmap)
+            and isinstance(vectors.base, mmap)
+            and vectors.flags.c_contiguous
+        ):
+            return self._read(vectors.offset + start * self._row, stop - start)
+        return np.ascontiguousarray(vectors[start:stop])
+
+    def _read(self, offset: int, n: int) -> Vectors:
+        rows = np.fromfile(self._file, self.dtype, n * self.shape[1], offset=offset)
+        if rows.nbytes < n * self._row:
+            raise BadInput(
+                f"{self._file} has changed since the plan was written; name another work folder."
+            )
+        return rows.reshape(n, self.shape[1])
+
+    def take(self, rows: Ints) -> Vectors:
+        """The vectors of any rows, in memory."""
+        return self._vectors[rows]
+
+
+def rows_of(path: str, part: str = "") -> _Rows:
+    """The vectors of one file. Raises BadInput for a damaged one, BadUsage for one that can only be
+    read whole.
+    """
+    if (url := remote_url(path)) is not None:
+        return _remote_rows(existing(url), part)
+    is_parquet = path.lower().endswith(".parquet")
+    return ParquetVectors(path, part) if is_parquet else _MappedVectors(path, part)
+
+
+@lru_cache(maxsize=1 << 14)
+def _remote_rows(stored_object: Object, part: str) -> _Rows:
+    """The same of an object; its header is read once."""
+    if stored_object.url.lower().endswith(".parquet"):
+        return ParquetVectors(stored_object.url, part)
+    if part:
+        raise BadUsage(
+            f"{stored_object.url}:{part} can only be read whole; save its vectors as .npy to work "
+            "on it in parts."
+        )
+    return RemoteVectors(stored_object.url)
+
+
+class VectorFiles:
+    """The vectors of a place: a file, or the shards of a folder one after the other in order of the
+    bytes of their names.
+
+    layout: what `described` has returned, which a part takes from the plan, so that it opens the
+    files alone that it reads. Raises BadInput for shards of other dimensions or another kind of
+    numbers than the first, and for no vector at all.
+    """
+
+    def __init__(self, path: str, layout: Json = None) -> None:
+        self.place = path
+        self._part: str = split_part(path)[1] if layout is None else layout["part"]
+        self.files: Sequence[str] = files_of(path) if layout is None else layout["files"]
+        self._rows: list[_Rows | None] = [None] * len(self.files)
+        if layout is not None:
+            self.starts, self.shape, self.dtype = (
+                layout["starts"],
+                tuple[int, int](layout["shape"]),
+                np.dtype(layout["dtype"]),
+            )
+            return
+        opened_files = in_threads(self._opened, range(len(self.files)), workers=_AT_ONCE)
+        first = next(
+            (number for number, opened_file in enumerate(opened_files) if opened_file.shape[1]), 0
+        )
+        dimensions, dtype = opened_files[first].shape[1], opened_files[first].dtype
+        for file, opened_file in zip(self.files, opened_files, strict=True):
+            if opened_file.shape[1]:  # a Parquet file without rows does not show it
+                refuse_other_shard(
+                    (self.files[first], dimensions, dtype),
+                    (file, opened_file.shape[1], opened_file.dtype),
+                )
+        self.starts: Sequence[int] = [
+            0,
+            *np.cumsum(
+                [opened_file.shape[0] for opened_file in opened_files], dtype=np.int64
+            ).tolist(),
+        ]
+        self.shape: tuple[int, int] = self.starts[-1], dimensions
+        self.dtype: np.dtype[Any] = dtype
+        if not self.shape[0]:
+            raise BadInput(f"{path}: there is no vector in it; expected at least one.")
+
+    @property
+    def described(self) -> Json:
+        """The files, the row at which each begins, and the end; JSON, for the plan."""
+        files = list(self.files)
+        return {
+            "files": files,
+            "part": self._part,
+            "starts": list(self.starts),
+            "shape": list(self.shape),
+            "dtype": self.dtype.str,
+        }
+
+    @property
+    def breaks(self) -> Sequence[int]:
+        """Rows at which a range begins or ends best, because what is around them is read as a
+        whole: files, row groups.
+        """
+        breaks = {*self.starts}
+        for start, opened_file in zip(self.starts, self._rows, strict=False):
+            breaks |= (
+                {start + row for row in opened_file.breaks}
+                if isinstance(opened_file, ParquetVectors)
+                else set()
+            )
+        return sorted(breaks)
+
+    def _opened(self, file_number: int) -> _Rows:
+        opened_file = self._rows[file_number] or rows_of(self.files[file_number], self._part)
+        self._rows[file_number] = opened_file
+        return opened_file
+
+    def read(self, start: int, stop: int) -> Vectors:
+        """The vectors of some rows, in memory. Raises as the files' readers do, and where a file is
+        not as it was.
+        """
+        pieces = [
+            self._read(file_number, max(start, begin) - begin, min(stop, end) - begin)
+            for file_number, (begin, end) in enumerate(
+                zip(self.starts, self.starts[1:], strict=False)
+            )
+            if max(start, begin) < min(stop, end)
+        ]
+        return (
+            pieces[0]
+            if len(pieces) == 1
+            else np.concatenate([np.empty((0, self.shape[1]), dtype=self.dtype), *pieces])
+        )
+
+    def _unchanged(self, file_number: int) -> _Rows:
+        """The vectors of a file. Raises BadInput where it is not as it was."""
+        rows, n = self._opened(file_number), self.starts[file_number + 1] - self.starts[file_number]
+        if rows.shape != (n, self.shape[1]) or rows.dtype.name != self.dtype.name:
+            raise BadInput(
+                f"{self.files[file_number]} has changed since the plan was written; name another "
+                "work folder."
+            )
+        return rows
+
+    def _read(self, file_number: int, start: int, stop: int) -> Vectors:
+        return self._unchanged(file_number).read(start, stop)
+
+    def take(self, rows: Ints) -> Vectors:
+        """The vectors of any rows, in memory; those of an object that are near each other are read
+        in one range.
+        """
+        distinct_rows, distinct_index = np.unique(rows, return_inverse=True)
+        vectors = np.empty((len(distinct_rows), self.shape[1]), dtype=self.dtype)
+        for number, (begin, end) in enumerate(pairwise(self.starts)):
+            row_range = slice(*np.searchsorted(distinct_rows, [begin, end]).tolist())
+            if row_range.start < row_range.stop:
+                vectors[row_range] = self._take(number, distinct_rows[row_range] - begin)
+        return vectors[distinct_index]
+
+    def _take(self, file_number: int, rows: Ints) -> Vectors:
+        """The vectors of ascending rows of a file."""
+        file, row = self._unchanged(file_number), max(1, self.shape[1] * self.dtype.itemsize)
+        if isinstance(file, _MappedVectors):
+            return file.take(rows)
+        is_far = (np.diff(rows) * row > _NEAR) | (np.diff(rows * row // _BLOCK) > 0)
+        pieces = np.split(rows, np.flatnonzero(is_far) + 1)
+        return np.concatenate(
+            [file.read(int(piece[0]), int(piece[-1]) + 1)[piece - piece[0]] for piece in pieces]
+        )
+
+    def shard(self, row: int) -> str | None:
+        """The name of a row in messages, in the whole table and in its shard; None where there is
+        one file.
+        """
+        if len(self.files) == 1:
+            return None
+        file_number = bisect_right(self.starts, row) - 1
+        return f"row {row}, row {row - self.starts[file_number]} of {self.files[file_number]}"
+
+
+def named_files(name: str, files: Sequence[str]) -> dict[str, str]:
+    """The files of a place by their names in a plan: that of the place, or of each shard."""
+    return {
+        name if len(files) == 1 else f"{name}/{file.rpartition('/')[2]}": file for file in files
+    }
+
+
+def has_ranges(path: str) -> bool:
+    """Whether parts can read any rows of a place: not those of Parquet, and of files that can only
+    be read whole.
+    """
+    if any(file.lower().endswith(".parquet") for file in files_of(path)):
+        return False
+    try:
+        VectorFiles(path)
+    except (BadInput, BadUsage):
+        return False
+    return True
+
+
+def _file_of(text: str) -> str:
+    """The file of a place: that of MTEB's folder, or the place itself."""
+    mteb_file = Path(text) / "vectors.npy"
+    return str(mteb_file) if remote_url(text) is None and mteb_file.is_file() else text
+
+
+def files_of(path: str) -> Sequence[str]:
+    """The files whose vectors a place has. Raises BadInput for a folder with other files."""
+    text, part = split_part(path)
+    return ([] if part else shard_files(text)) or [_file_of(text)]
+
+
+@dataclass(frozen=True, eq=False)
+class VectorRange(Embeddings):
+    """Vectors of a range of a table; messages name the row in the whole table, and its file. start:
+    the first one's row.
+    """
+
+    start: int = 0
+    file: str = ""
+    files: VectorFiles | None = None
+
+    def place(self, row: int) -> str:
+        """The name of a vector in messages: its file, its row in it, and its id where it is
+        known.
+        """
+        id_note = (
+            ""
+            if self.ids is None or isinstance(self.ids, Positions)
+            else f" (id {self.ids[row]!r})"
+        )
+        shard = None if self.files is None else self.files.shard(self.start + row)
+        return (
+            f"{self.file}, row {self.start + row}{id_note}"
+            if shard is None
+            else f"{shard}{id_note}"
+        )
+
+
+def read_range(
+    path: str, rows: slice, ids: Sequence[str] | None, layout: Json = None
+) -> tuple[VectorRange, str]:
+    """Some of the vectors, in memory, with the `checksum` of their bytes. ids: theirs. layout: as
+    `VectorFiles` takes it.
+    """
+    files = VectorFiles(path, layout)
+    vectors = files.read(rows.start, rows.stop)
+    return VectorRange(ids, vectors, start=rows.start, file=path, files=files), checksum(vectors)
+
+
+def checksum(vectors: Vectors) -> str:
+    """The CRC-32 of contiguous vectors, which shows that parts have read different bytes of one
+    table.
+
+    A cryptographic digest takes several times as long, which counts beside few queries: every part
+    reads its items once.
+    """
+    return f"{zlib.crc32(vectors.data if vectors.size else b''):08x}"

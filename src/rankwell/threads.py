@@ -1,0 +1,320 @@
+"""The same work on several parts at once, in threads or in processes, within the limits of control
+groups. Results do not depend on their number.
+"""
+
+import os
+import platform
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from rankwell.errors import BadUsage
+from rankwell.processes import begin_child, safe_path, starting_processes
+
+_UNLIMITED = 1 << 60
+"""Version 1 writes a number near 2^63 for no limit."""
+
+
+def processor_quota(root: Path = Path("/")) -> int | None:
+    """The processors that the quota of the control groups amounts to, rounded up; None without a
+    quota.
+
+    Source: the Linux kernel's documentation, cgroup v2 (`cpu.max`) and v1 (`cpu.cfs_quota_us`).
+    """
+    quotas = list[int]()
+    for version, folder in _groups(root, "cpu"):
+        if version == 2:
+            quota, _, period = _text(folder / "cpu.max").partition(" ")
+        else:
+            quota, period = _text(folder / "cpu.cfs_quota_us"), _text(folder / "cpu.cfs_period_us")
+        if quota.isdecimal() and period.isdecimal() and int(period):
+            quotas.append(max(1, -(-int(quota) // int(period))))
+    return min(quotas, default=None)
+
+
+def memory_left(root: Path = Path("/")) -> int | None:
+    """The bytes that are left of the memory of the control groups; None without a limit."""
+    bytes_left = list[int]()
+    for version, folder in _groups(root, "memory"):
+        names = (
+            ("memory.max", "memory.current")
+            if version == 2
+            else ("memory.limit_in_bytes", "memory.usage_in_bytes")
+        )
+        limit, used_bytes = (_text(folder / name) for name in names)
+        if limit.isdecimal() and used_bytes.isdecimal() and int(limit) < _UNLIMITED:
+            bytes_left.append(max(0, int(limit) - int(used_bytes)))
+    return min(bytes_left, default=None)
+
+
+@lru_cache(maxsize=4)
+def _groups(root: Path, controller: str) -> list[tuple[int, Path]]:
+    """The version and the folder of each control group of this process and of those above it, which
+    limit it as well.
+    """
+    groups: list[tuple[int, Path]] = []
+    for line in _text(root / "proc/self/cgroup").splitlines():
+        number, _, controllers_and_group = line.partition(":")
+        controllers, _, group = controllers_and_group.partition(":")
+        if number == "0" and not controllers:
+            # Where both versions are mounted, the second has a folder of its own.
+            mounts, version = (root / "sys/fs/cgroup", root / "sys/fs/cgroup/unified"), 2
+        elif controller in controllers.split(","):
+            mounts, version = (
+                (root / "sys/fs/cgroup" / controllers, root / "sys/fs/cgroup" / controller),
+                1,
+            )
+        else:
+            continue
+        parts = [part for part in group.split("/") if part and part != ".."]
+        # In a container the folder at the top is often the group itself, whatever its path outside.
+        groups += (
+            (version, mount.joinpath(*parts[:depth]))
+            for mount in mounts
+            for depth in range(len(parts) + 1)
+        )
+    return groups
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+Part = TypeVar("Part")
+Result = TypeVar("Result")
+_INSIDE = threading.local()
+_LIMITS: list[int] = []
+THREADS = "RANKWELL_THREADS"
+"""The variable that gives the number of threads; processes that are started inherit it."""
+
+
+def processors() -> int:
+    """Number of processors that this process may use, and so of its threads.
+
+    The number in RANKWELL_THREADS (`--threads`); else the least of its affinity, its container's
+    quota, rounded up, and the first number in OMP_NUM_THREADS. Raises BadUsage for a
+    RANKWELL_THREADS that is not a positive integer.
+    """
+    if wanted := requested_threads():
+        return min([wanted, *_LIMITS])
+    number = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
+    first = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    openmp_threads = (
+        [int(first)]
+        if first.isascii() and first.isdecimal() and len(first) < 10 and int(first)
+        else []
+    )
+    return min([number, *filter(None, [_quota()]), *openmp_threads, *_LIMITS])
+
+
+@cache
+def _quota() -> int | None:
+    return processor_quota()
+
+
+@contextmanager
+def threads_from(text: str | None) -> Generator[None]:
+    """Works with as many threads as a text gives, None for as many as otherwise; raises BadUsage as
+    `--threads`.
+    """
+    if text is None:
+        yield
+        return
+    number = str(read_threads("--threads", text))
+    # Libraries look at theirs when they are loaded, and processes inherit all.
+    libraries = (
+        ()
+        if "numpy" in sys.modules
+        else ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    )
+    before = {name: os.environ.get(name) for name in (THREADS, *libraries)}
+    os.environ.update(dict.fromkeys(before, number))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            os.environ.update({} if value is None else {name: value})
+
+
+def read_threads(name: str, text: str) -> int:
+    """The number of threads that an option or a variable of a name gives. Raises BadUsage for
+    anything but a positive integer.
+    """
+    if not text.isascii() or not text.isdecimal() or len(text) > 9 or not int(text):
+        raise BadUsage(f"{name} {text!r}: expected a positive integer.")
+    return int(text)
+
+
+def requested_threads() -> int | None:
+    """The number of threads in RANKWELL_THREADS (`--threads`), None where the user named none.
+    Raises as `processors`.
+    """
+    wanted = os.environ.get(THREADS, "")
+    return read_threads(THREADS, wanted) if wanted else None
+
+
+def spare_memory() -> int:
+    """Bytes of memory that one piece of work may take: a quarter of what is available, 256 MiB
+    where that is unknown.
+    """
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        lines = []
+    available = [
+        int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")
+    ] or [1 << 30]
+    left = memory_left()
+    return min(available[0], available[0] if left is None else left) // 4
+
+
+def machine() -> dict[str, Any]:
+    """The system, its processor by name, the numbers of processors and of threads, and the GPU
+    where torch uses one.
+    """
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    processor_name = next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), ""
+    )
+    description = {
+        "system": platform.platform(),
+        "processor": processor_name or platform.processor() or platform.machine(),
+    }
+    torch = sys.modules.get("torch")
+    gpu = (
+        {"gpu": torch.cuda.get_device_name()}
+        if torch is not None and torch.cuda.is_available()
+        else {}
+    )
+    return {**description, "processors": os.cpu_count(), "threads": processors(), **gpu}
+
+
+def limit_threads(number: int) -> None:
+    """Lets this process use so many processors at most, as one of several that share the
+    machine.
+    """
+    _LIMITS.append(number)
+
+
+def in_threads(
+    work: Callable[[Part], Result],
+    parts: Sequence[Part],
+    *,
+    parts_per_thread: int = 1,
+    workers: int | None = None,
+) -> list[Result]:
+    """The results of the work on every part, in order, by as many threads as there are processors,
+    or workers.
+
+    parts_per_thread: number of parts for which a thread is worth starting. Work that such a thread
+    divides again, it does alone.
+    """
+    threads = min(len(parts) // parts_per_thread, workers or processors())
+    if threads < 2 or getattr(_INSIDE, "thread", False):
+        return [work(part) for part in parts]
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(
+        threads, initializer=setattr, initargs=(_INSIDE, "thread", True)
+    ) as pool:
+        return list(pool.map(work, parts))
+
+
+@contextmanager
+def blas_threads(workers: int) -> Generator[None]:
+    """Divides the processors among workers while they multiply."""
+    if workers == 1 and processors() >= (os.cpu_count() or 1):
+        yield
+        return
+    with _blas(len(sys.modules)).limit(limits=max(1, processors() // workers), user_api="blas"):
+        yield
+
+
+@lru_cache(maxsize=1)
+def _blas(_: int) -> Any:
+    """The BLAS libraries that are loaded. They come with modules, whose number says whether to look
+    again.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+class Each(Protocol):
+    """The results of the work on every part, in order, as they are made."""
+
+    def __call__(
+        self, work: Callable[[Part], Result], parts: Sequence[Part], /
+    ) -> Iterator[Result]:
+        """Yields a result per part. With several processes, work, parts and results are sent
+        between them, so they are plain.
+        """
+        ...
+
+
+@contextmanager
+def crew(processes: int, *, threads: int | None, prepare: Callable[[], object]) -> Generator[Each]:
+    """Processes that wait for work until the block ends; of one, it is threads of this process that
+    work.
+
+    threads: of the one process, None for as many as there are processors. prepare: called first in
+    every new process, a function of a module. Processes are spawned; a script that calls this keeps
+    its own work below `if __name__ == "__main__":`.
+    Raises BadUsage where a process dies. Where the block is left early, as by Ctrl-C, what is not
+    begun is never done.
+    """
+    if processes == 1:
+        # Parts done before their results are handed on: more would keep progress waiting, fewer the
+        # threads.
+        step = 4 * (threads or processors())
+
+        def _map(work: Callable[[Part], Result], parts: Sequence[Part], /) -> Iterator[Result]:
+            for start in range(0, len(parts), step):
+                yield from in_threads(work, parts[start : start + step], workers=threads)
+
+        yield _map
+        return
+    # They are loaded only where they are needed: loading takes longer than a small evaluation.
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    context = multiprocessing.get_context("spawn")
+    with safe_path():
+        pool = ProcessPoolExecutor(
+            processes, mp_context=context, initializer=_begin, initargs=(prepare,)
+        )
+
+    def _map_apart(work: Callable[[Part], Result], parts: Sequence[Part], /) -> Iterator[Result]:
+        with starting_processes():  # they start when work comes
+            return pool.map(work, parts)
+
+    try:
+        yield _map_apart
+    except BrokenProcessPool as error:
+        raise BadUsage(
+            f"one of {processes} processes ended before its work, perhaps for want of memory; "
+            "ask for fewer, or for one, which "
+            "uses threads. A Python script that asks for several does so below `if __name__ "
+            "== '__main__':`."
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _begin(prepare: Callable[[], object]) -> None:
+    begin_child()
+    prepare()

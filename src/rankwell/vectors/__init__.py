@@ -1,0 +1,1 @@
+"""Vectors: nearest neighbours, transforms, encoders, pictures and texts."""

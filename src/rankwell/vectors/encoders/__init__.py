@@ -1,0 +1,379 @@
+"""Encoders: texts and pictures to vectors, one file per family. What every family has in common
+stands here.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any, Literal, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.data.arrays import unmasked
+from rankwell.data.code import code_name
+from rankwell.data.options import Doc, Option
+from rankwell.data.registry import Catalogue, suggest
+from rankwell.errors import BadUsage, UnknownName, flag
+from rankwell.threads import in_threads
+from rankwell.vectors.media.images import read_picture
+
+Singles = NDArray[np.float32]
+DEFAULT = "sentence-transformers"
+
+
+class TextEncoder(Protocol):
+    """Turns texts into vectors; the same texts always give the same vectors."""
+
+    @property
+    def dimensions(self) -> int:
+        """Number of dimensions of a vector."""
+        ...
+
+    def fit(self, texts: Sequence[str]) -> Self:
+        """The encoder adapted to a corpus; itself where it was trained elsewhere."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> Singles:
+        """One vector per text, in order."""
+        ...
+
+    def describe(self) -> dict[str, Any]:
+        """Everything that determines the vectors, for the manifest: model, its hash or revision,
+        settings, versions.
+        """
+        ...
+
+
+def of_no_machine(described: Mapping[str, Any]) -> dict[str, Any]:
+    """The description of an encoder without what depends on the machine: its device, and the
+    versions of packages.
+    """
+    return {name: value for name, value in described.items() if name not in ("device", "versions")}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of an encoder; a family uses those that concern it.
+
+    dimensions: number of leading dimensions of each vector to keep; None keeps all. normalize:
+    vectors of length one; False leaves out a model's own last step that makes them so, None leaves
+    that to the model. batch_size: texts at a time.
+    device: `cpu` or `cuda`; None lets the family choose. seed: of random numbers; None is 0.
+    Raises BadUsage for numbers below 1; a family raises it for settings that it does not use.
+    """
+
+    dimensions: int | None = None
+    normalize: bool | None = None
+    batch_size: int = 32
+    device: str | None = None
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("dimensions", self.dimensions), ("batch_size", self.batch_size)):
+            if value is not None and value < 1:
+                raise BadUsage(f"{name.replace('_', ' ')} {value}; expected a positive integer.")
+
+
+Load = Callable[[str, Settings], TextEncoder]
+ENCODERS: Catalogue[Load] = Catalogue("vectors.encoders", "family of encoders")
+encoder = ENCODERS.register
+"""Registers a function `(model, settings) -> TextEncoder` as the family of this name; `name:model`
+requests it.
+"""
+
+
+def load_encoder(model: str, settings: Settings = Settings()) -> TextEncoder:
+    """The encoder that a text names: `tfidf-svd:128`, else a model of sentence-transformers, by
+    folder or name.
+    """
+    family, colon, argument = model.partition(":")
+    return (
+        ENCODERS[family](argument, settings)
+        if colon and family in ENCODERS
+        else ENCODERS[DEFAULT](model, settings)
+    )
+
+
+def is_trained(model: str) -> bool:
+    """Whether a text names a model of sentence-transformers, which was trained elsewhere and takes
+    its time to load.
+    """
+    family, colon, _ = model.partition(":")
+    return not colon or family == DEFAULT or family not in ENCODERS
+
+
+def unit_length(vectors: NDArray[Any]) -> Singles:
+    """The vectors divided by their lengths; zero stays zero."""
+    wide = vectors.astype(np.float64)
+    lengths = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+    return (wide / np.where(lengths > 0, lengths, 1.0)[:, None]).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class ImageEncoder:
+    """Turns pictures into vectors: called with paths it gives (paths, d) float32, a vector per
+    picture, in order.
+
+    encode: paths -> anything of that shape. description: everything that determines the vectors,
+    for the manifest: model and its hash, preparation of pictures, versions. batch_size: pictures
+    per call; which ones share a call may move the last bits of a number. is_known: whether the
+    description says all that decides the vectors, so that they may be kept for the next time.
+    A call raises BadInput or any other exception for a picture, BadUsage where the encoder gives
+    anything but vectors.
+    """
+
+    name: str
+    encode: Callable[[Sequence[Path]], Any]
+    description: Mapping[str, Any]
+    batch_size: int = 16
+    normalize: bool = False
+    is_known: bool = True
+
+    def __call__(self, paths: Sequence[Path], /) -> Singles:
+        """The vectors of some pictures, a row each."""
+        vectors, n = unmasked(self.encode(paths), f"what {self.name} gives"), len(paths)
+        is_of_numbers = vectors.dtype.kind in "fiu" and vectors.ndim > 1
+        if (
+            not is_of_numbers
+            or len(vectors) != n
+            or math.prod(vectors.shape[2:]) != 1
+            or not vectors.shape[1]
+        ):
+            raise BadUsage(
+                f"{self.name} gives {vectors.dtype} of shape {vectors.shape} from {n} pictures; "
+                f"expected ({n}, dimensions). Name another."
+            )
+        flat = vectors.reshape(n, -1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return unit_length(flat) if self.normalize else flat.astype(np.float32)
+
+
+Channels = Literal["RGB", "BGR"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageSettings:
+    """Settings of an encoder of pictures; None leaves a choice to the family, which refuses
+    settings that it does not use.
+
+    In Python size may be (width, height), mean and std tuples. Raises BadUsage for other numbers.
+    """
+
+    size: Annotated[
+        Any,
+        Option(kind=str),
+        Doc(
+            "Size to which images are scaled, such as 224x224, or original; by default as "
+            "the model expects."
+        ),
+    ] = None
+    longest: Annotated[
+        int | None, Doc("Pixels of the longer side at most, where images keep their size.")
+    ] = None
+    mean: Annotated[
+        Any,
+        Option(kind=str),
+        Doc(
+            "Means of the channels for values from 0 to 1; by default those of ImageNet, "
+            "0.485,0.456,0.406."
+        ),
+    ] = None
+    std: Annotated[
+        Any,
+        Option(kind=str),
+        Doc(
+            "Standard deviations of the channels; by default those of ImageNet, 0.229,0.224,0.225."
+        ),
+    ] = None
+    channels: Annotated[Channels | None, Doc("Order of the channels.")] = None
+    output_name: Annotated[
+        str | None, Doc("Output of the network to take, where it has several.")
+    ] = None
+    weights: Annotated[Path | None, Doc("File of a state dict, for torch.")] = None
+    normalize: Annotated[
+        bool | None,
+        Doc(
+            "Vectors of length one; by default so for networks, while functions and "
+            "sentence-transformers are left as they are."
+        ),
+    ] = None
+    batch_size: Annotated[int | None, Doc("Images at a time, 16 by default.")] = None
+    device: Annotated[str | None, Doc("Where to compute, cpu or cuda.")] = None
+
+    def __post_init__(self) -> None:
+        for name in ("size", "mean", "std"):
+            if isinstance(getattr(self, name), str):
+                object.__setattr__(self, name, _numbers(name, getattr(self, name)))
+        sides = self.size if isinstance(self.size, tuple) else ()
+        for name, value in (
+            ("batch size", self.batch_size),
+            ("longest side", self.longest),
+            *(("size", side) for side in sides),
+        ):
+            if value is not None and value < 1:
+                raise BadUsage(f"{name} {value}; expected a positive integer.")
+        for name, three in (("mean", self.mean), ("std", self.std)):
+            if three is not None and (
+                len(three) != 3
+                or not all(map(math.isfinite, three))
+                or (name == "std" and 0 in three)
+            ):
+                raise BadUsage(
+                    f"{name} {three}; expected three numbers, one for each "
+                    f"channel{', none of them 0' * (name == 'std')}."
+                )
+        if self.longest is not None and isinstance(self.size, tuple):
+            raise BadUsage(
+                "a longest side is for pictures that keep their own size; leave it or the size out."
+            )
+
+    def allow(self, family: str, *names: str) -> None:
+        """Raises BadUsage for a setting that is given and not among those that the family looks
+        at.
+        """
+        for setting in fields(self):
+            if setting.name not in names and getattr(self, setting.name) is not None:
+                raise BadUsage(
+                    f"{family} does not use {setting.name.replace('_', ' ')}; leave it out."
+                )
+
+
+def _numbers(name: str, text: str) -> str | tuple[float, ...]:
+    """The numbers in the text of a setting. Raises BadUsage for any other text."""
+    if name != "size":
+        try:
+            return tuple(float(part) for part in text.split(","))
+        except ValueError as error:
+            raise BadUsage(
+                f"{flag(name)} {text!r}: expected three numbers, such as 0.485,0.456,0.406."
+            ) from error
+    width, times, height = text.partition("x")
+    if text == "original":
+        return text
+    if not times or not width.isdecimal() or not height.isdecimal():
+        raise BadUsage(
+            f"size {text!r}; expected width and height in pixels, such as 224x224, or original."
+        )
+    return int(width), int(height)
+
+
+@dataclass(frozen=True)
+class Pixels:
+    """Conversion of a picture to numbers. size: (width, height), None keeps that of the picture;
+    see `ImageSettings`.
+    """
+
+    size: tuple[int, int] | None
+    longest: int | None = None
+    mean: tuple[float, ...] = (0.485, 0.456, 0.406)
+    std: tuple[float, ...] = (0.229, 0.224, 0.225)
+    channels: Channels = "RGB"
+
+    SETTINGS = ("size", "longest", "mean", "std", "channels")
+
+    @classmethod
+    def of(cls, settings: ImageSettings, size: tuple[int, int] | None) -> Self:
+        """As the settings say, else scaled to `size` and with mean and deviation of ImageNet, which
+        are those of the field.
+        """
+        picture_size = (
+            size
+            if settings.size is None
+            else None
+            if settings.size == "original"
+            else settings.size
+        )
+        if settings.longest is not None and picture_size is not None:
+            raise BadUsage(
+                f"pictures are scaled to {picture_size[0]} x {picture_size[1]}; a longest side is "
+                "for those that keep their size."
+            )
+        channels = settings.channels or "RGB"
+        mean, std = (
+            (levels if channels == "RGB" else levels[::-1]) for levels in (cls.mean, cls.std)
+        )
+        return cls(
+            picture_size, settings.longest, settings.mean or mean, settings.std or std, channels
+        )
+
+    def read(self, path: Path) -> Singles:
+        """The picture in a file, scaled with a bilinear filter as wide as a pixel of the smaller
+        picture. Returns (3, height, width).
+        """
+        from PIL.Image import Resampling
+
+        image = read_picture(path, longest=self.longest)
+        if self.size is not None and image.size != self.size:
+            image = image.resize(self.size, Resampling.BILINEAR)
+        values = np.asarray(image, dtype=np.float32)
+        values = (values if self.channels == "RGB" else values[..., ::-1]) / np.float32(255)
+        values = (values - np.array(self.mean, dtype=np.float32)) / np.array(
+            self.std, dtype=np.float32
+        )
+        return np.ascontiguousarray(values.transpose(2, 0, 1))
+
+    def through(
+        self, run: Callable[[Singles], Any], paths: Sequence[Path], batch: int = 0
+    ) -> NDArray[Any]:
+        """The outputs of a network, a row for each path; one that keeps the size of pictures gets
+        each alone, others so many at a time.
+        """
+        pictures = in_threads(self.read, paths)
+        step = 1 if self.size is None else batch or len(paths)
+        return np.concatenate(
+            [run(np.stack(pictures[start : start + step])) for start in range(0, len(paths), step)]
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """Everything that determines the numbers, with Pillow's version."""
+        from PIL import __version__
+
+        settings = {name: getattr(self, name) for name in self.SETTINGS}
+        return settings | {
+            "size": self.size or "original",
+            "filter": "bilinear",
+            "pillow": __version__,
+        }
+
+
+ImageLoad = Callable[[Any, ImageSettings], ImageEncoder]
+IMAGE_ENCODERS: Catalogue[ImageLoad] = Catalogue("vectors.encoders", "family of image encoders")
+image_encoder = IMAGE_ENCODERS.register
+"""Registers a function `(model, settings) -> ImageEncoder` as the family of this name; `name:model`
+requests it.
+"""
+
+
+def load_image_encoder(model: Any, settings: ImageSettings = ImageSettings()) -> ImageEncoder:
+    """The encoder of pictures that a text names, or that a network of torch or any function `paths
+    -> (n, d)` is.
+
+    `resnet152-im:FILE.onnx`, `small-grey:32x32`, `torch:./FILE.py:OBJECT` … name a family and a
+    model of it; a file `.onnx` alone is a network, `./FILE.py:OBJECT` a function, and a folder or
+    owner/name a model of sentence-transformers.
+    Raises UnknownName for a family that does not exist, BadInput or BadUsage for a model that is
+    not available.
+    """
+    if not isinstance(model, str):
+        is_network = callable(getattr(model, "state_dict", None)) and callable(
+            getattr(model, "forward", None)
+        )
+        return IMAGE_ENCODERS["torch" if is_network else "callable"](model, settings)
+    family, colon, argument = model.partition(":")
+    if family in IMAGE_ENCODERS:
+        return IMAGE_ENCODERS[family](argument, settings)
+    if model.endswith(".onnx") and (not colon or Path(model).exists()):
+        return IMAGE_ENCODERS["onnx"](model, settings)
+    if code_name(model) is not None:
+        return IMAGE_ENCODERS["callable"](model, settings)
+    if colon and not Path(model).exists():
+        return IMAGE_ENCODERS[family](argument, settings)
+    if "/" not in model and not Path(model).is_dir():
+        # A mistyped name must not go to the network.
+        raise UnknownName(
+            f"unknown encoder of images {model!r}; {suggest(model, IMAGE_ENCODERS)} A model of "
+            f"sentence-transformers is named by its folder, as owner/name, or as {DEFAULT}:{model}."
+        )
+    return IMAGE_ENCODERS[DEFAULT](model, settings)

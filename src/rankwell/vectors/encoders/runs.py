@@ -1,0 +1,487 @@
+"""Runs of encoders: vectors are kept as they are made, so that a run that was killed continues."""
+
+import hashlib
+import io
+import json
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwell.data.arrays import read_npy
+from rankwell.data.matrices import Embeddings
+from rankwell.data.options import exists_error, refuse_input
+from rankwell.data.tables import Floats
+from rankwell.documents import read_json
+from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, RankwellError, flag
+from rankwell.store import Cache, Source, reading, refuse_blocked, write_text
+from rankwell.threads import in_threads
+from rankwell.vectors.encoders import ImageEncoder, Singles, TextEncoder, of_no_machine
+
+_MANIFEST = ".manifest.json"
+
+
+class Failure(NamedTuple):
+    """A picture without a vector, and why; the message names the file."""
+
+    id: str
+    path: Path
+    message: str
+
+
+class EncodedImages(NamedTuple):
+    """Vectors of those pictures that have one, in order, and the outcome of all.
+
+    encoder: its description. seconds: (vectors,) that of its batch when it was made, divided by the
+    pictures in the batch. computed: pictures encoded now. cached: by an earlier run. The others
+    have the content of an earlier one, and its vector.
+    """
+
+    embeddings: Embeddings
+    encoder: dict[str, Any]
+    seconds: Floats
+    computed: int
+    cached: int
+    failures: tuple[Failure, ...]
+
+
+def encode_images(
+    ids: Sequence[str],
+    paths: Sequence[Path],
+    encoder: ImageEncoder,
+    *,
+    cache: Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> EncodedImages:
+    """The vectors of pictures; one that cannot be read or encoded, or whose vector is zero or not
+    finite, is listed.
+
+    ids: what each picture is called. cache: a folder in which vectors are kept by the content of
+    the picture and the encoder, a file each as soon as it is made, except those of an encoder that
+    is not `is_known`. Equal contents are encoded once.
+    Raises BadInput where none has a vector, NothingToEvaluate for no pictures, BadUsage where the
+    encoder does not give a vector per picture, each of as many numbers.
+    """
+    import PIL
+
+    if not paths:
+        raise NothingToEvaluate("there are no pictures to encode.")
+    described = dict(encoder.description)
+    versions = {"pillow": PIL.__version__, "numpy": np.__version__}
+    work = _Encoding(
+        encoder,
+        Cache(cache, described, versions) if cache is not None and encoder.is_known else None,
+    )
+    results: list[_Made] = []
+    with reading():
+        for start in range(0, len(paths), encoder.batch_size):
+            results += work.batch(paths[start : start + encoder.batch_size])
+            if progress is not None:
+                progress(len(results), len(paths))
+    rows = [row for row, result in enumerate(results) if not result.problem]
+    failures = [
+        Failure(ids[row], paths[row], result.problem)
+        for row, result in enumerate(results)
+        if result.problem
+    ]
+    if not rows:
+        raise BadInput(
+            f"none of {len(paths)} pictures could be encoded; first {failures[0].message}"
+        )
+    return EncodedImages(
+        Embeddings([ids[row] for row in rows], np.stack([results[row].vector for row in rows])),
+        described,
+        np.array([results[row].seconds for row in rows]),
+        work.computed,
+        work.cached,
+        tuple(failures),
+    )
+
+
+def digests(paths: Sequence[Path]) -> list[str]:
+    """The SHA-256 of every file, empty where it cannot be read."""
+
+    def _source(path: Path) -> Source | None:
+        try:
+            return Source(path)
+        except (BadInput, OSError):
+            return None
+
+    def _digest(source: Source | None) -> str:
+        try:
+            return "" if source is None else source.digest()
+        except (BadInput, OSError):
+            return ""
+
+    # In this thread, which knows the block of `reading`.
+    return in_threads(_digest, [_source(path) for path in paths])
+
+
+def cached_arrays(cache: Cache, key: str, n: int) -> list[NDArray[Any]] | None:
+    """The n arrays kept under a key; None where there are none, or the file is damaged and to be
+    replaced.
+    """
+    raw = cache.get(key)
+    if raw is None:
+        return None
+    stream = io.BytesIO(raw)
+    try:
+        return [read_npy(stream) for _ in range(n)]
+    except BadInput:
+        return None
+
+
+def keep_arrays(cache: Cache, key: str, *arrays: NDArray[Any]) -> None:
+    """Keeps arrays under a key."""
+    stream = io.BytesIO()
+    for array in arrays:
+        np.save(stream, array, allow_pickle=False)
+    cache.put(key, stream.getvalue())
+
+
+class _Made(NamedTuple):
+    """A vector and the seconds that it took, or the problem."""
+
+    vector: Singles
+    seconds: float
+    problem: str = ""
+
+
+class _Encoding:
+    """A run over pictures, batch by batch."""
+
+    def __init__(self, encoder: ImageEncoder, cache: Cache | None) -> None:
+        self._encoder, self._cache = encoder, cache
+        self._known: dict[str, _Made] = {}
+        self._width = 0
+        self.computed = self.cached = 0
+
+    def batch(self, paths: Sequence[Path]) -> list[_Made]:
+        """The vectors of some pictures, in order."""
+        # A file that cannot be read is left to the encoder, whose words about it are better.
+        keys = [
+            digest or f"path:{path}" for digest, path in zip(digests(paths), paths, strict=True)
+        ]
+        wanted: dict[str, Path] = {}
+        for key, path in zip(keys, paths, strict=True):
+            if key in self._known:
+                continue
+            arrays = None if self._cache is None else cached_arrays(self._cache, key, 2)
+            if arrays is None:
+                wanted.setdefault(key, path)
+            else:
+                self._known[key] = _Made(self._of_one_width(arrays[0]), float(arrays[1]))
+                self.cached += 1
+        for key, result in zip(wanted, self._encode(list(wanted.values())), strict=True):
+            self._known[key] = result
+            if not result.problem:
+                if not key.startswith("path:"):
+                    Source(wanted[key]).refuse_changed()
+                self.computed += 1
+                if self._cache is not None and not key.startswith("path:"):
+                    keep_arrays(self._cache, key, result.vector, np.array(result.seconds))
+        return [self._known[key] for key in keys]
+
+    def _encode(self, paths: list[Path]) -> list[_Made]:
+        """Together, and where that fails one by one, so that the one that fails is known."""
+        if not paths:
+            return []
+        begin = time.perf_counter()
+        try:
+            vectors = self._encoder(paths)
+        except BadUsage:
+            raise
+        except Exception as error:
+            if len(paths) > 1:
+                return [result for path in paths for result in self._encode([path])]
+            error_text = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+            message = str(error) if isinstance(error, RankwellError) else error_text
+            name = str(paths[0])
+            return [
+                _Made(
+                    np.zeros(0, np.float32),
+                    math.nan,
+                    message if name in message else f"{name}: {message}",
+                )
+            ]
+        seconds = (time.perf_counter() - begin) / len(paths)
+        results: list[_Made] = []
+        for vector, path in zip(vectors, paths, strict=True):
+            problem = (
+                ""
+                if vector.any()
+                else f"{path}: its vector is zero, which has no direction; the picture may be "
+                "uniform."
+            )
+            if not np.isfinite(vector).all():
+                problem = (
+                    f"{path}: its vector has a number that is not finite; look at the encoder."
+                )
+            results.append(_Made(self._of_one_width(vector), seconds, problem))
+        return results
+
+    def _of_one_width(self, vector: Singles) -> Singles:
+        self._width = self._width or len(vector)
+        if len(vector) != self._width:
+            raise BadUsage(
+                f"the encoder gives vectors of {self._width} and of {len(vector)} numbers; "
+                "expected one length: "
+                "a network that keeps the size of a picture has to pool over it."
+            )
+        return vector
+
+
+def write_beside(
+    path: Path,
+    manifest: Mapping[str, Any],
+    digest: str,
+    contents: Mapping[str, str],
+    suffixes: Sequence[str],
+) -> None:
+    """Writes the files beside vectors that will have this digest: the manifest, which claims them,
+    then the others.
+
+    contents: by suffix. suffixes: of all files that there may be beside earlier vectors; those
+    without content are removed.
+    """
+    for suffix in suffixes:
+        path.with_suffix(suffix).unlink(missing_ok=True)
+    files = {
+        path.with_suffix(suffix).name: _digest(content) for suffix, content in contents.items()
+    }
+    claimed_manifest = {**manifest, "files": files, "vectors": digest}
+    write_text(
+        path.with_suffix(_MANIFEST), json.dumps(claimed_manifest, indent=2, sort_keys=True) + "\n"
+    )
+    for suffix, content in contents.items():
+        write_text(path.with_suffix(suffix), content)
+
+
+def _digest(content: str) -> str:
+    return "sha256:" + hashlib.sha256(content.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    """The manifest that rankwell wrote beside a file of vectors; empty where there is none, or
+    another file.
+    """
+    content: Any = None
+    with suppress(BadInput, OSError):
+        content = read_json(Source(path.with_suffix(_MANIFEST)))
+    if not isinstance(content, dict) or not {"rankwell", "encoder", "vectors"} <= content.keys():
+        return {}
+    return content if isinstance(content.get("files"), dict) else {}
+
+
+def refuse_foreign(
+    path: Path, suffixes: Sequence[str], inputs: Sequence[str], *, overwrite: bool
+) -> None:
+    """Raises BadUsage for files beside a file of vectors that writing it would replace and that an
+    earlier run did not write.
+
+    Such a run's are its manifest, the files that have the digests in it, and, where it did not end,
+    `PATH.part`. suffixes: of the files beside it. inputs: what the command reads, which is not
+    replaced with `overwrite` either.
+    """
+    manifest = _manifest(path)
+    paths = {path.with_suffix(suffix) for suffix in (_MANIFEST, *suffixes)}
+    for candidate in sorted(candidate for candidate in paths if candidate.exists()):
+        refuse_blocked(candidate)
+        refuse_input(candidate, inputs)
+        is_own = (
+            bool(manifest)
+            if candidate.name.endswith(_MANIFEST)
+            else manifest.get("files", {}).get(candidate.name) == _found(candidate)
+        )
+        if not (is_own or overwrite):
+            raise exists_error(candidate)
+    part, plan = path.with_name(path.name + ".part"), path.with_name(path.name + ".part.json")
+    for candidate in (part, plan):
+        if candidate.exists() and not (Cache.is_one(part) if part.is_dir() else _is_plan(plan)):
+            raise BadUsage(
+                f"{candidate} is not of an earlier run of this command, which keeps its vectors "
+                "there; move it elsewhere."
+            )
+
+
+def _found(file: Path) -> str:
+    return Source(file).digest() if file.is_file() else ""
+
+
+def _is_plan(plan: Path) -> bool:
+    """Whether a file is the plan of a part of vectors."""
+    try:
+        first = json.loads(plan.read_text("utf-8").partition("\n")[0])
+    except (OSError, ValueError):
+        return False
+    return isinstance(first, dict) and {"chunk", "dtype", "shape"} <= first.keys()
+
+
+def check_made_by(
+    path: Path, manifest: Mapping[str, Any], noun: str, *, mixed: bool = False
+) -> None:
+    """Raises BadUsage where a file of vectors has another manifest beside it, or the files are not
+    those that it describes.
+
+    mixed: whether the vectors may be of any machine, or of several.
+    """
+    manifest_beside = _manifest(path)
+    expected = {
+        **json.loads(json.dumps(manifest)),
+        **{name: manifest_beside.get(name) for name in ("files", "vectors")},
+    }
+    replace = f"name another file, or {flag('--overwrite', True)}"
+    is_of_any_machine = _of_any_machine(manifest_beside) == _of_any_machine(expected)
+    if is_of_any_machine and "mixed" in manifest_beside and not mixed:
+        raise BadUsage(
+            f"{path} is there, and its vectors are of several kinds of machine; "
+            f"{flag('--mixed', True)} to accept them, or {replace}."
+        )
+    if manifest_beside != expected and not (mixed and is_of_any_machine):
+        raise BadUsage(
+            f"{path} is there and was made from other {noun} or in another way; {replace}."
+        )
+    for file, digest in [
+        (path, manifest_beside["vectors"]),
+        *(
+            (path.with_name(name), known_digest)
+            for name, known_digest in manifest_beside["files"].items()
+        ),
+    ]:
+        if digest != _found(file):
+            manifest_name = path.with_suffix(_MANIFEST).name
+            raise BadUsage(f"{file} is not the file that {manifest_name} describes; {replace}.")
+
+
+def mixed_note(path: Path) -> str:
+    """A note on a file of vectors whose manifest lists several kinds of machine; empty for any
+    other.
+    """
+    if "mixed" not in _manifest(path):
+        return ""
+    manifest_name = path.with_suffix(_MANIFEST).name
+    return (
+        f"{path} has vectors by several kinds of machine, which {manifest_name} lists; no one "
+        "machine can make it again"
+    )
+
+
+def _of_any_machine(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """A manifest without what depends on the machine that made the vectors."""
+    encoder = manifest.get("encoder")
+    portable = {name: value for name, value in manifest.items() if name not in ("encoder", "mixed")}
+    return {**portable, "encoder": of_no_machine(encoder) if isinstance(encoder, dict) else encoder}
+
+
+def write_vectors(
+    encoder: TextEncoder,
+    texts: Sequence[str],
+    path: Path,
+    *,
+    identity: Mapping[str, Any],
+    dtype: str = "float32",
+    chunk: int = 1024,
+    before: Callable[[str], None] = lambda _: None,
+    resume: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> int:
+    """Writes the vectors of the texts as `.npy`; returns how many an earlier run with the same
+    identity left in `PATH.part`.
+
+    identity: what decides every byte (hash of the texts, model, settings), as JSON. chunk: texts
+    between two writings; a part is kept as far as its chunks have the digests that were noted of
+    them, so that a resumed run has the same batches, hence bytes. resume: whether such vectors are
+    kept.
+    before: called with the digest of the file once an earlier file is removed, before the new one
+    gets its name.
+    Raises BadScore naming the first text whose vector has a number that is not finite.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shape = len(texts), encoder.dimensions
+    run_identity = json.dumps(
+        {**identity, "dtype": dtype, "chunk": chunk, "shape": shape}, sort_keys=True
+    )
+    part = _Part(path, run_identity, shape, np.dtype(dtype), chunk, resume=resume)
+    with part.file.open("r+b") as stream, part.plan.open("a") as plan:
+        stream.seek(0, io.SEEK_END)
+        for start in range(part.done, len(texts), chunk):
+            with np.errstate(over="ignore"):
+                vectors = encoder.encode(texts[start : start + chunk]).astype(dtype)
+            wrong = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+            if len(wrong):
+                row = start + int(wrong[0])
+                raise BadScore(
+                    f"text {row} (from 0): {texts[row][:60]!r} has a vector with a number "
+                    f"that is not finite in {dtype}."
+                )
+            raw = np.ascontiguousarray(vectors).tobytes()
+            stream.write(raw)
+            stream.flush()
+            plan.write(part.add(raw) + "\n")
+            plan.flush()
+            if progress is not None:
+                progress(min(start + chunk, len(texts)), len(texts))
+    path.unlink(missing_ok=True)
+    before(f"sha256:{part.digest.hexdigest()}")
+    part.file.replace(path)
+    part.plan.unlink()
+    return part.done
+
+
+class _Part:
+    """The part of a file of vectors that is done: `PATH.part`, and `PATH.part.json` with the
+    identity and a digest per chunk.
+
+    done: texts whose vectors are there; the file ends after them, its header states the final
+    number. digest: of the file so far.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        run_identity: str,
+        shape: tuple[int, int],
+        dtype: np.dtype[Any],
+        chunk: int,
+        *,
+        resume: bool,
+    ) -> None:
+        self.file = path.with_name(path.name + ".part")
+        self.plan = path.with_name(path.name + ".part.json")
+        self.done, digests = 0, list[str]()
+        if resume and self.file.exists() and self.plan.exists():
+            first, *digests = self.plan.read_text("utf-8", "replace").split("\n")
+            digests = digests if first == run_identity else []
+        if not digests:
+            write_text(self.plan, f"{run_identity}\n")
+        head = io.BytesIO()
+        header = {
+            "descr": np.lib.format.dtype_to_descr(dtype),
+            "fortran_order": False,
+            "shape": shape,
+        }
+        np.lib.format.write_array_header_1_0(head, header)
+        self.digest = hashlib.sha256(head.getvalue())
+        with self.file.open("r+b" if digests else "w+b") as stream:
+            is_kept = stream.read(len(head.getvalue())) == head.getvalue()
+            valid: list[str] = []
+            for expected in digests if is_kept else ():
+                raw = stream.read(min(chunk, shape[0] - self.done) * shape[1] * dtype.itemsize)
+                if not raw or hashlib.sha256(raw).hexdigest() != expected:
+                    break
+                valid.append(self.add(raw))
+                self.done = min(self.done + chunk, shape[0])
+            stream.seek(0)
+            stream.write(head.getvalue())
+            stream.truncate(len(head.getvalue()) + self.done * shape[1] * dtype.itemsize)
+        write_text(self.plan, "".join(f"{line}\n" for line in (run_identity, *valid)))
+
+    def add(self, raw: bytes) -> str:
+        """The digest of a chunk, which the digest of the file takes in."""
+        self.digest.update(raw)
+        return hashlib.sha256(raw).hexdigest()

@@ -1,0 +1,126 @@
+"""Models of sentence-transformers: any folder that holds one, or any name that its cache or the Hub
+knows.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from rankwell.errors import BadInput, BadUsage, MissingExtra
+from rankwell.store import Source
+from rankwell.vectors.encoders import Settings, Singles, encoder, hub
+
+_PACKAGES = ("sentence-transformers", "transformers", "torch")
+
+
+@encoder("sentence-transformers")
+class SentenceTransformers:
+    """A model of sentence-transformers, by folder or name, with its own pooling and prompts;
+    nothing is fitted.
+
+    Raises MissingExtra without sentence-transformers, BadInput for a model that is not there.
+    """
+
+    def __init__(self, model: str, settings: Settings) -> None:
+        if settings.seed is not None:
+            raise BadUsage(
+                "a model of sentence-transformers draws nothing at random; leave the seed out."
+            )
+        self._name, self._settings = model, settings
+        self._model = _load(model, settings.device)
+        for name, module in list(self._model.named_children()):
+            # A model's own last step that makes vectors of length one.
+            if settings.normalize is False and type(module).__name__ == "Normalize":
+                delattr(self._model, name)
+
+    @property
+    def model(self) -> Any:
+        """The `SentenceTransformer` itself, for libraries that take one."""
+        return self._model
+
+    @property
+    def dimensions(self) -> int:
+        """Number of dimensions of a vector, after cutting."""
+        requested, full_width = self._settings.dimensions, self._model.get_embedding_dimension()
+        if full_width is None:
+            full_width = self._model.encode(["a"], show_progress_bar=False).shape[1]
+        if requested is not None and requested > full_width:
+            raise BadInput(
+                f"{self._name} gives {full_width} dimensions, fewer than the {requested} "
+                f"requested; request at most {full_width}."
+            )
+        return int(requested or full_width)
+
+    def fit(self, texts: Sequence[str]) -> Self:  # noqa: ARG002 - trained elsewhere
+        """The model as it is: it was trained elsewhere."""
+        return self
+
+    def encode(self, texts: Sequence[str]) -> Singles:
+        """One vector per text; which texts share a batch may move the last bits of a number."""
+        vectors = self._model.encode(
+            # Bytes that are not UTF-8 are lone surrogates here, which no tokeniser takes.
+            [text.encode("utf-8", "replace").decode() for text in texts],
+            batch_size=self._settings.batch_size,
+            show_progress_bar=False,
+            convert_to_numpy=True,
+            truncate_dim=self.dimensions,
+            normalize_embeddings=bool(self._settings.normalize),
+        )
+        return np.asarray(vectors, dtype=np.float32)
+
+    def describe(self) -> dict[str, Any]:
+        """The model's name and revision or the hash of its folder, what it cuts texts and vectors
+        to, and the versions.
+        """
+        folder = Path(self._name)
+        config = getattr(getattr(self._model[0], "auto_model", None), "config", None)
+        return {
+            "family": "sentence-transformers",
+            "model": folder.resolve().name if folder.is_dir() else self._name,
+            "model_hash": hash_folder(folder) if folder.is_dir() else None,
+            "revision": None if folder.is_dir() else getattr(config, "_commit_hash", None),
+            "dimensions": self.dimensions,
+            "max_tokens": self._model.max_seq_length,
+            "normalize": self._settings.normalize,
+            "batch_size": self._settings.batch_size,
+            "device": str(self._model.device),
+            "versions": {name: version(name) for name in _PACKAGES},
+        }
+
+
+def _load(model: str, device: str | None) -> Any:
+    try:
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging
+    except ImportError as error:
+        raise MissingExtra(
+            "models are run by sentence-transformers: pip install 'rankwell[text]'."
+        ) from error
+    # Transformers would draw a bar while it loads weights.
+    drawn = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        return SentenceTransformer(model, device=device, local_files_only=hub.is_local(model))
+    except (OSError, ValueError, ImportError) as error:
+        reason = hub.why_not_loaded(model, error)
+        raise BadInput(
+            f"{model}: no model of sentence-transformers can be loaded ({reason}); name a folder "
+            "that holds one."
+        ) from error
+    finally:
+        if drawn:
+            logging.enable_progress_bar()
+
+
+def hash_folder(folder: Path) -> str:
+    """The SHA-256 over names and content of all files of a folder, hidden ones left out."""
+    total = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        inside = path.relative_to(folder)
+        if path.is_file() and not any(part.startswith(".") for part in inside.parts):
+            total.update(f"{inside.as_posix()}\0{Source(path).digest()}\n".encode())
+    return "sha256:" + total.hexdigest()

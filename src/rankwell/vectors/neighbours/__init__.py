@@ -1,0 +1,545 @@
+"""Exact search: the nearest items of each query, and where given items stand among all of them; one
+file per backend.
+
+Whatever the backend, block sizes or threads, the results are the same to the last bit: a backend's
+products only decide
+what is clearly above or below, and the rest is scored in float64 by
+`rankwell._native.similarity`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from rankwell._native.products import (
+    Best,
+    Exclude,
+    ExcludedPairs,
+    Exclusion,
+    Groups,
+    Multiplier,
+    Shortlist,
+    width,
+)
+from rankwell._native.similarity import (
+    Block,
+    DeviceSearch,
+    Metric,
+    Passes,
+    QueryRange,
+    RankTargets,
+    Reals,
+    SomeFindings,
+    Space,
+    Sweep,
+    plan_passes,
+    ranges_of,
+    score_pairs,
+)
+from rankwell.data.matrices import Embeddings, Vectors, as_embeddings
+from rankwell.data.options import takes_options
+from rankwell.data.rankings import Ranking
+from rankwell.data.registry import Catalogue
+from rankwell.data.tables import Floats, Ints, RankCounts
+from rankwell.errors import BadInput, BadUsage, MissingExtra, flag
+from rankwell.threads import blas_threads, processors, spare_memory
+
+# Called with the products done and the products in all.
+Progress = Callable[[int, int], None]
+_LOWEST = -1e38  # above minus infinity, which marks who is excluded
+_ITEM_BYTES = 12 << 20
+_PATIENCE = 8
+_BYTES_LISTED = 24  # of a candidate in a shortlist
+_FREE = 32
+# Scoring a pair exactly costs as much as 32 products of long vectors, and an overhead as of 300
+# dimensions; a product in float64 costs twice as much as one in float32.
+_PRODUCTS_SCORED, _OVERHEAD = 32, 300
+_MOST_WORKERS = 16
+_WORTH_A_WORKER = 1 << 22  # products
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A search backend. open: (queries, query block, item block, device) -> Multiplier. The block
+    sizes are those that suit it.
+
+    parallel: whether several multipliers work at once, each on a share of the processors. device:
+    does all of a task on a device of that name; `open` is never called then.
+    """
+
+    name: str
+    open: Callable[[Reals, int, int, str | None], Multiplier]
+    query_block: int
+    item_block: int
+    parallel: bool = False
+    device: "Callable[[SearchTask, str | None], DeviceSearch] | None" = None
+
+
+BACKENDS: Catalogue[Backend] = Catalogue("vectors.neighbours", "search backend")
+
+
+@dataclass(frozen=True, eq=False)
+class TopK:
+    """The best k items of each query, best first; of items with the same score the one that stands
+    first in the table.
+
+    positions: (queries, k) rows of the items, -1 where fewer than k remain. scores: (queries, k)
+    exact, NaN there; under `l2` the negative distance, so that higher is always nearer.
+    query_names, item_names: the names of rows.
+    """
+
+    positions: Ints
+    scores: Floats
+    query_names: Sequence[str]
+    item_names: Sequence[str]
+    metric: Metric
+
+    def ranking(self) -> Ranking:
+        """The lists as a Ranking, best first, queries in the order of their bytes; read it with the
+        tie rule `input`.
+        """
+        is_hit = self.positions >= 0
+        names, items = self.query_names, self.item_names
+        owner: list[int] = np.repeat(np.arange(len(self.positions)), is_hit.sum(axis=1)).tolist()
+        hit_positions: list[int] = self.positions[is_hit].tolist()
+        return Ranking.from_rows(
+            [names[row] for row in owner],
+            [items[position] for position in hit_positions],
+            self.scores[is_hit],
+            all_queries=names,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    """Options of exact search.
+
+    metric: `cosine`, `dot`, or `l2` (negative distance). exclude: `self` excludes the item whose
+    name is the query's.
+    groups: excludes items with the query's label. device: of torch; None takes a GPU where there is
+    one.
+    query_block, item_block: numbers of vectors that are multiplied at once; None takes those that
+    suit the backend.
+    memory: bytes for queries and what is known of each (`passes`); None takes a quarter of the
+    memory that is available.
+    """
+
+    metric: Metric = "cosine"
+    exclude: Exclude = "none"
+    groups: Groups | None = None
+    backend: str = "numpy"
+    device: str | None = None
+    query_block: int | None = None
+    item_block: int | None = None
+    memory: int | None = None
+
+
+def passes(
+    queries: int, dimensions: int, k: int, *, metric: Metric = "cosine", memory: int | None = None
+) -> Passes:
+    """Number of times that a search for the best k reads its items, and the bytes of memory that
+    each query takes.
+
+    memory: bytes for all queries that are worked on at once; None as in `SearchOptions`.
+    """
+    state = 8 * (dimensions + (metric == "l2")) + _BYTES_LISTED * width(k)
+    return plan_passes(queries, state, spare_memory() if memory is None else memory)
+
+
+@takes_options(SearchOptions)
+def search(
+    queries: Embeddings | Vectors,
+    items: Embeddings | Vectors,
+    *,
+    k: int,
+    options: SearchOptions,
+    progress: Progress | None = None,
+) -> TopK:
+    """The k items with the highest scores of each query, exactly.
+
+    queries, items: Embeddings, or arrays (n, d) whose names are their positions; both may be
+    memory-mapped and are read block by block. Raises BadInput that names the row of a vector which
+    is NaN, infinite, or zero under cosine, and where dimensions differ; BadUsage for k below 1,
+    UnknownName for an unknown metric or backend, MissingExtra for a missing backend.
+    """
+    if k < 1:
+        raise BadUsage(f"k is {k}; a search is for one item or more.")
+    task = SearchTask(queries, items, options, progress)
+    depth = min(k, task.items.n)
+    if depth and (device := task.on_device()) is not None:
+        positions, scores = device.best(depth)
+    else:
+        shape = task.queries.n, depth
+        positions, scores = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
+
+        def _finish(findings: _BestItems) -> None:
+            positions[findings.queries], scores[findings.queries] = findings.best()
+
+        if depth:
+            task.run(
+                lambda space, part: _BestItems(task, space, part, depth),
+                _finish,
+                _BYTES_LISTED * width(depth),
+            )
+    if depth < k:
+        missing = (0, 0), (0, k - depth)
+        positions = np.pad(positions, missing, constant_values=-1)
+        scores = np.pad(scores, missing, constant_values=np.nan)
+    return TopK(positions, scores, task.queries.names(), task.items.names(), task.metric)
+
+
+@takes_options(SearchOptions)
+def ranks_of(
+    queries: Embeddings | Vectors,
+    items: Embeddings | Vectors,
+    wanted: Ints,
+    *,
+    places: Ints | None = None,
+    options: SearchOptions,
+    progress: Progress | None = None,
+) -> RankCounts:
+    """For each query and each of its wanted items the numbers of items that score higher and the
+    same; counted, never sorted.
+
+    wanted: (queries, m) positions of items, -1 for none. places: (items,) the order of items of
+    equal score, None for that of the table. Excluded items are not counted; to request one is an
+    error. The rank of an item is `above + 1` at best and
+    `above + tied` at worst. Errors are those of `search`; the backend `faiss` cannot count.
+    """
+    task = SearchTask(queries, items, options, progress)
+    if (
+        wanted.ndim != 2
+        or len(wanted) != task.queries.n
+        or wanted.max(initial=-1) >= task.items.n
+        or wanted.min(initial=0) < -1
+    ):
+        raise BadInput(
+            f"wanted positions of shape {wanted.shape} from {wanted.min(initial=0)} to "
+            f"{wanted.max(initial=-1)}; there is a row for each of {task.queries.n} queries, of "
+            f"positions below {task.items.n}, or -1 for none."
+        )
+
+    def _wanted(part: slice) -> RankTargets:
+        positions = wanted[part]
+        row, column = np.nonzero(positions >= 0)
+        task.refuse_excluded(row + part.start, positions[row, column])
+        scores = np.full(positions.shape, np.nan)
+        scores[row, column] = task.score(row + part.start, positions[row, column])
+        return RankTargets(scores, positions if places is None else places[positions])
+
+    return _counted(task, wanted.shape[1], _wanted, places)
+
+
+@takes_options(SearchOptions)
+def counts_among(
+    queries: Embeddings | Vectors,
+    items: Embeddings | Vectors,
+    wanted: RankTargets,
+    *,
+    places: Ints | None = None,
+    options: SearchOptions,
+    progress: Progress | None = None,
+) -> RankCounts:
+    """As `ranks_of`, for items whose scores are known: they need not be among `items`, so that
+    counts of several tables add up.
+
+    places: (items,) that of each item among items of equal score; its position where it is None.
+    """
+    task = SearchTask(queries, items, options, progress)
+    return _counted(
+        task,
+        wanted.scores.shape[1],
+        lambda part: RankTargets(wanted.scores[part], wanted.tie_places[part]),
+        places,
+    )
+
+
+def _counted(
+    task: "SearchTask", m: int, wanted: Callable[[slice], RankTargets], places: Ints | None
+) -> RankCounts:
+    if (device := task.on_device()) is not None:
+        return device.counts(m, wanted, places)
+    shape = task.queries.n, m
+    counts = RankCounts(
+        np.full(shape, np.nan), *(np.full(shape, -1, dtype=np.int64) for _ in range(3))
+    )
+
+    def _finish(findings: _RankCounts) -> None:
+        for column, part in zip(counts, findings.found(), strict=True):
+            column[findings.queries] = part
+
+    task.run(
+        lambda space, part: _RankCounts(task, space, part, wanted(part.queries), places),
+        _finish,
+        64 * m,
+    )
+    return counts
+
+
+class SearchTask:
+    """The common part of `search` and `ranks_of`: the checked tables, the excluded pairs, and the
+    passes over the items.
+    """
+
+    def __init__(
+        self,
+        queries: Embeddings | Vectors,
+        items: Embeddings | Vectors,
+        options: SearchOptions,
+        progress: Progress | None,
+    ) -> None:
+        self.queries, self.items = as_embeddings(queries), as_embeddings(items)
+        self.metric: Metric = options.metric
+        self._backend = BACKENDS[options.backend]
+        self._device = options.device
+        self._progress = progress
+        self._done = 0
+        self._lock, self.memory = Lock(), options.memory
+        self.query_block = (
+            self._backend.query_block if options.query_block is None else options.query_block
+        )
+        self.item_block = (
+            self._backend.item_block if options.item_block is None else options.item_block
+        )
+        if options.item_block is None and self._backend.parallel:
+            self.item_block = max(
+                256, min(self.item_block, _ITEM_BYTES // (4 * self.items.dimensions))
+            )
+        if min(self.query_block, self.item_block) < 1:
+            raise BadUsage(
+                f"blocks of {self.query_block} queries and {self.item_block} items; a block "
+                "has one or more."
+            )
+        if options.memory is not None and options.memory < 1:
+            raise BadUsage(f"a memory of {options.memory} bytes; it has one or more.")
+        self.exclusion = Exclusion(self.queries, self.items, options.exclude, options.groups)
+
+    def on_device(self) -> DeviceSearch | None:
+        """The task on a device, where the backend does it there."""
+        return None if self._backend.device is None else self._backend.device(self, self._device)
+
+    def run(
+        self,
+        begin: Callable[[Space, QueryRange], SomeFindings],
+        finish: Callable[[SomeFindings], None],
+        bytes_each: int,
+    ) -> None:
+        """Finishes the findings for all queries, each after all items; bytes_each: memory per query
+        besides its vector.
+
+        Where one gives up, because products in float32 distinguish too few pairs, it is made again
+        in float64.
+        """
+        space, n = Space(self.queries, self.items, self.metric), self.queries.n
+        memory = spare_memory() if self.memory is None else self.memory
+        passes = plan_passes(n, 8 * space.width + bytes_each, memory).passes
+        workers = (
+            min(processors(), _MOST_WORKERS, 1 + n * self.items.n // _WORTH_A_WORKER)
+            if self._backend.parallel
+            else 1
+        )
+        with blas_threads(workers):
+            for number in range(passes):
+                rows = range(n * number // passes, n * (number + 1) // passes)
+                unfinished = self._pass(
+                    space, ranges_of(rows, self.query_block, workers), begin, finish, workers
+                )
+                if unfinished:
+                    space = Space(self.queries, self.items, self.metric, double=True)
+                    self._pass(space, unfinished, begin, finish, workers)
+
+    def _pass(
+        self,
+        space: Space,
+        parts: Sequence[range],
+        begin: Callable[[Space, QueryRange], SomeFindings],
+        finish: Callable[[SomeFindings], None],
+        workers: int,
+    ) -> list[range]:
+        """Finishes the findings of some queries in one pass over the items; the ranges of those
+        that gave up.
+        """
+
+        def _start(vectors: Reals) -> Multiplier:
+            return self._backend.open(vectors, self.query_block, self.item_block, self._device)
+
+        shared = self._backend.parallel
+        sweep = Sweep(
+            space, self.items.n, _start, item_block=self.item_block, workers=workers, shared=shared
+        )
+        return sweep.run(parts, lambda part: begin(space, part), finish)
+
+    def advance(self, products: int) -> None:
+        """Counts finished products, or takes back a number of them, and reports their number."""
+        with self._lock:
+            self._done += products
+            if self._progress is not None:
+                self._progress(self._done, self.queries.n * self.items.n)
+
+    def refuse_excluded(self, rows: Ints, columns: Ints) -> None:
+        """Raises BadInput for a pair that is excluded."""
+        bad = np.flatnonzero(self.exclusion.is_excluded(rows, columns))
+        if len(bad):
+            query = self.queries.names()[int(rows[bad[0]])]
+            item = self.items.names()[int(columns[bad[0]])]
+            raise BadInput(
+                f"item {item!r} is both requested and excluded for query {query!r}; request "
+                "items that take part."
+            )
+
+    def score(self, rows: Ints, columns: Ints) -> Floats:
+        """The exact score of each pair."""
+        return score_pairs(self.queries.vectors, self.items.vectors, rows, columns, self.metric)
+
+
+class _Findings:
+    """A range of queries, and the number of their products that are done."""
+
+    def __init__(self, task: SearchTask, space: Space, part: QueryRange) -> None:
+        self._task, self._space, self._first, self._block = task, space, part.rows.start, part.block
+        self.queries, self._done = part.queries, 0
+
+    def _tiles(self, start: int, items: Block) -> Iterator[tuple[slice, slice, ExcludedPairs]]:
+        """The rows of the queries that are multiplied at once, those in a multiplier, and their
+        excluded pairs.
+        """
+        n, size = len(self._block.vectors), len(items.reach)
+        number = -(-n // self._task.query_block)
+        for tile in range(number):
+            top, end = n * tile // number, n * (tile + 1) // number
+            queries = slice(self.queries.start + top, self.queries.start + end)
+            excluded = self._task.exclusion.excluded(queries, start, size)
+            yield slice(top, end), slice(self._first + top, self._first + end), excluded
+            self._done += (end - top) * size
+            self._task.advance((end - top) * size)
+
+    def _gives_up(self) -> bool:
+        """Whether the work is void, which takes back what was reported; False, as `take` returns
+        it.
+        """
+        self._task.advance(-self._done)
+        return False
+
+
+class _BestItems(_Findings):
+    """The shortlists of a range of queries."""
+
+    def __init__(self, task: SearchTask, space: Space, part: QueryRange, k: int) -> None:
+        super().__init__(task, space, part)
+        self._k = k
+        patience = np.inf if space.double else _PATIENCE
+        first, score = part.queries.start, task.score
+        self._shortlist = Shortlist(
+            k,
+            space,
+            part.block.squares,
+            lambda rows, items: score(rows + first, items),
+            patience=patience,
+        )
+
+    def take(self, multiplier: Multiplier, start: int, items: Block) -> bool:
+        """Offers a block of items to the shortlists; False where too many products are near the
+        k-th for this precision.
+        """
+        space, reach, shortlist, k = self._space, self._block.reach, self._shortlist, self._k
+        for rows, item_block, excluded in self._tiles(start, items):
+            slack = space.slack(reach[rows], items.reach.max())
+            cut = _rounded(np.maximum(shortlist.entry[rows] - slack, _LOWEST), space, -np.inf)
+            hits = multiplier.hits(item_block, cut, _rounded(slack, space, np.inf), k, excluded)
+            offered = hits.rows + rows.start
+            bound = space.slack(reach[offered], items.reach[hits.columns])
+            shortlist.offer(offered, hits.columns + start, hits.products.astype(np.float64), bound)
+            if len(offered) > (rows.stop - rows.start) * max(1, k // 4):
+                shortlist.raise_entry(rows)
+            if shortlist.gave_up:
+                break
+        return self._gives_up() if shortlist.gave_up else True
+
+    def best(self) -> Best:
+        """The best k of every query, exactly."""
+        return self._shortlist.best()
+
+
+class _RankCounts(_Findings):
+    """The rank counts of the wanted items of a range of queries. places: of all items, as in
+    `ranks_of`.
+    """
+
+    def __init__(
+        self,
+        task: SearchTask,
+        space: Space,
+        part: QueryRange,
+        wanted: RankTargets,
+        places: Ints | None,
+    ) -> None:
+        super().__init__(task, space, part)
+        self._wanted, self._places, scores = wanted, places, wanted.scores
+        self._missing = np.isnan(scores)
+        self._place = space.place(np.where(self._missing, 0.0, scores), part.block.squares[:, None])
+        self.counts = RankCounts(
+            scores, *(np.zeros(scores.shape, dtype=np.int64) for _ in range(3))
+        )
+        self._scored, self._free = 0, _FREE * (np.count_nonzero(~self._missing) + 1000)
+        self._doubtful = space.width / (_PRODUCTS_SCORED * (space.width + _OVERHEAD))
+
+    def take(self, multiplier: Multiplier, start: int, items: Block) -> bool:
+        """Counts a block of items above and tied; False where too many products are near a target
+        for this precision.
+        """
+        space, (scores, above, tied, before) = self._space, self.counts
+        for rows, item_block, excluded in self._tiles(start, items):
+            slack = space.slack(self._block.reach[rows], items.reach.max())[:, None]
+            rounded_scores = self._place[rows]
+            low = _rounded(rounded_scores - slack, space, -np.inf)
+            high = _rounded(rounded_scores + slack, space, np.inf)
+            counted = multiplier.counts(item_block, low, high, excluded)
+            self._scored += len(counted.rows)
+            if self._scored > self._free + self._done * self._doubtful and not space.double:
+                return self._gives_up()
+            above[rows] += counted.above
+            cells = (counted.rows + rows.start, counted.levels)
+            columns = counted.columns + start
+            exact_scores = self._task.score(cells[0] + self.queries.start, columns)
+            target_scores = scores[cells]
+            np.add.at(above, cells, exact_scores > target_scores)
+            np.add.at(tied, cells, exact_scores == target_scores)
+            order = columns if self._places is None else self._places[columns]
+            np.add.at(
+                before,
+                cells,
+                (exact_scores == target_scores) & (order < self._wanted.tie_places[cells]),
+            )
+        return True
+
+    def found(self) -> RankCounts:
+        """The counts, -1 without an item."""
+        for counts in self.counts[1:]:
+            counts[self._missing] = -1
+        return self.counts
+
+
+def _rounded(values: Floats, space: Space, towards: float) -> Reals:
+    """The values in the type of products, moved towards an infinity, so that rounding leaves none
+    on the wrong side.
+    """
+    with np.errstate(
+        all="ignore"
+    ):  # a place beyond float32 is of a vector that is about to be refused
+        return np.nextafter(values.astype(space.dtype), space.dtype.type(towards))
+
+
+def optional(module: str, package: str, extra: str) -> Any:
+    """An optional package, imported now. Raises MissingExtra that says how to install it."""
+    import importlib
+
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtra(
+            f"the backend {extra!r} needs {package}: pip install 'rankwell[{extra}]', or "
+            f"{flag('--backend', 'numpy')}."
+        ) from error

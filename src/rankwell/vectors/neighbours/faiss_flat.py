@@ -1,0 +1,104 @@
+"""Search with faiss: its flat search finds a few more than k of each block; where they may not be
+all, it is compared whole.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rankwell._native.products import Counted, ExcludedPairs, ProductHits, sift, tally
+from rankwell._native.similarity import Reals
+from rankwell.data.tables import Bools, Ints
+from rankwell.vectors.neighbours import BACKENDS, Backend, optional
+
+_MARGIN = 8
+_CELLS = 1 << 22
+
+
+class _FaissMultiplier:
+    def __init__(self, queries: Reals) -> None:
+        self._faiss = optional("faiss", "faiss-cpu", "faiss")
+        self._queries = queries
+        self._items = queries[:0]
+
+    def load(self, items: Reals) -> None:
+        """Takes the items of the next products."""
+        self._items = items
+
+    def hits(
+        self, rows: slice, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs
+    ) -> ProductHits:
+        """Products above the cut, by faiss where it multiplies the type, and where it left none
+        out, else all and sifted.
+        """
+        queries, n = self._queries[rows], len(self._items)
+        if queries.dtype == np.float64:  # which faiss does not multiply
+            return self._sifted(rows, np.arange(len(queries)), cut, slack, keep, excluded)
+        most_excluded = int(np.bincount(excluded.rows, minlength=1).max())
+        depth = min(n, keep + _MARGIN + min(most_excluded, keep))
+        products, columns = self._faiss.knn(
+            queries, self._items, depth, metric=self._faiss.METRIC_INNER_PRODUCT
+        )
+        free = np.ones(products.shape, dtype=np.bool_)
+        if len(excluded.rows):
+            pairs = np.arange(len(queries))[:, None] * n + columns
+            free = ~np.isin(pairs, excluded.rows * n + excluded.columns)
+        # What faiss left out is no higher than its last product: too low where that is below the
+        # cut, or below the k-th of the products that count by more than twice the slack.
+        kth = np.where(np.cumsum(free, axis=1) == keep, products, -np.inf).max(axis=1)
+        bound = np.maximum(cut, kth.astype(np.float64) - 2 * slack.astype(np.float64))
+        unsure = (products[:, -1] >= bound) & (depth < n)
+        row, slot = np.nonzero(free & (products >= cut[:, None]) & ~unsure[:, None])
+        sifted = self._sifted(rows, np.flatnonzero(unsure), cut, slack, keep, excluded)
+        query_rows = np.concatenate([row, sifted.rows])
+        column = np.concatenate([columns[row, slot], sifted.columns])
+        order = np.lexsort((column, query_rows))
+        return ProductHits(
+            query_rows[order],
+            column[order],
+            np.concatenate([products[row, slot], sifted.products])[order],
+        )
+
+    def _sifted(
+        self, tile: slice, rows: Ints, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs
+    ) -> ProductHits:
+        """The hits of some queries of a tile, from all of their products."""
+        empty = np.empty(0, dtype=np.int64)
+        parts = [ProductHits(empty, empty, cut[:0])]
+        for query_rows, products, inner, mask in self._whole(tile, rows, excluded):
+            hits = sift(products, cut[query_rows], slack[query_rows], keep, inner, mask)
+            parts.append(hits._replace(rows=query_rows[hits.rows]))
+        return ProductHits(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    def counts(self, rows: slice, low: Reals, high: Reals, excluded: ExcludedPairs) -> Counted:
+        """The number of products above each range, and the products in it."""
+        # faiss finds the best and counts nothing, so the products are made here.
+        above = np.empty(low.shape, dtype=np.int64)
+        empty = np.empty(0, dtype=np.int64)
+        parts = [(empty, empty, empty)]
+        for query_rows, products, inner, mask in self._whole(
+            rows, np.arange(rows.stop - rows.start), excluded
+        ):
+            counted = tally(products, low[query_rows], high[query_rows], inner, mask)
+            above[query_rows] = counted.above
+            parts.append((query_rows[counted.rows], counted.columns, counted.levels))
+        return Counted(above, *(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    def _whole(
+        self, tile: slice, rows: Ints, excluded: ExcludedPairs
+    ) -> Iterator[tuple[Ints, Reals, ExcludedPairs, Bools]]:
+        """A few queries of a tile at a time: their places, all their products, their excluded
+        pairs, and room for marks.
+        """
+        step = max(1, _CELLS // len(self._items))
+        for top in range(0, len(rows), step):
+            block_rows = rows[top : top + step]
+            in_block = np.isin(excluded.rows, block_rows)
+            inner = ExcludedPairs(
+                np.searchsorted(block_rows, excluded.rows[in_block]), excluded.columns[in_block]
+            )
+            products = np.matmul(self._queries[tile][block_rows], self._items.T)
+            yield block_rows, products, inner, np.empty(products.shape, dtype=np.bool_)
+
+
+BACKENDS.add("faiss", Backend("faiss", lambda queries, *_: _FaissMultiplier(queries), 8192, 32_768))

@@ -1,0 +1,310 @@
+"""Vectors on a device: as stored, or rounded to float16 with measured residuals; exact scores with
+the bits of NumPy.
+"""
+
+# Its types are unknown where the package of an extra is not installed.
+# pyright: reportUnknownParameterType=false
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rankwell._native.similarity import Metric, Space
+from rankwell.vectors.neighbours.torch_device import fused
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+else:
+    from rankwell.vectors.neighbours.torch_device import torch
+
+HALF, SINGLE, DOUBLE = range(3)
+"""Levels of precision of products, each with its own bound."""
+_CELLS = 1 << 24
+_FUSED = 8
+"""So many times as many sums are made at once by a kernel, which keeps no products."""
+TableRows = tuple["Tensor", "Tensor"]
+"""A table and rows of it."""
+_AS_STORED = ("torch.float16", "torch.int8", "torch.uint8")
+_SWITCHES = (
+    "allow_fp16_reduced_precision_reduction",
+    "allow_bf16_reduced_precision_reduction",
+    "allow_fp16_accumulation",
+)
+
+
+@contextmanager
+def full_accumulation() -> Generator[None]:
+    """Products without TF32 and without sums in reduced precision, whose rounding is beyond every
+    bound; restored afterwards.
+    """
+    settings: Any = torch.backends.cuda.matmul
+    before = {name: getattr(settings, name) for name in _SWITCHES if hasattr(settings, name)}
+    precision = torch.get_float32_matmul_precision()
+    try:
+        torch.set_float32_matmul_precision("highest")
+        for name in before:
+            setattr(settings, name, False)
+        yield
+    finally:
+        torch.set_float32_matmul_precision(precision)
+        for name, value in before.items():
+            setattr(settings, name, value)
+
+
+class Rows(NamedTuple):
+    """Some vectors of a table, moved and scaled as the metric does, as `low * scale`.
+
+    raw: (n, d) as stored. low: (n, d or more) float16, filled up with zeros. scale: (n,) float64.
+    size: (n,) norms before scaling under cosine. norm, residual: (n,) upper bounds of the norms,
+    and of the norms of what rounding to `low` has taken away.
+    """
+
+    raw: Tensor
+    low: Tensor
+    scale: Tensor
+    size: Tensor
+    norm: Tensor
+    residual: Tensor
+
+    def part(self, rows: Tensor | slice) -> Rows:
+        """Some of the rows."""
+        return Rows(*(column[rows] for column in self))
+
+
+class Vectors:
+    """Makes the vectors of both sides ready, multiplies them, and bounds the error of the products.
+
+    Under `l2` vectors are moved to the centre of the space, and products are those of the space:
+    `q.x - |x|^2 / 2`. multiple: of which the width of `Rows.low` is one.
+    """
+
+    def __init__(self, space: Space, device: torch.device, *, multiple: int = 1) -> None:
+        self.metric: Metric = space.metric
+        self._filled = -space.dimensions % multiple
+        self.device, self.dimensions, self._is_whole = device, space.dimensions, space.is_whole
+        self._centre = torch.tensor(space.centre, dtype=torch.float64, device=device)
+        self._spaces = {SINGLE: space}
+
+    def ready(self, raw: Tensor, *, by_row: bool = False) -> Rows:
+        """The rows of (n, d) vectors on the device; in parts, because they are measured in float64.
+
+        by_row: scaled each by a power of two of its own, as queries are; items are scaled together,
+        and only if norms are unusual.
+        """
+        step = max(1, _CELLS // self.dimensions)
+        parts = [self._measured(part, by_row) for part in raw.split(step)]
+        rows = (
+            parts[0]
+            if len(parts) == 1
+            else Rows(*(torch.cat(column) for column in zip(*parts, strict=True)))
+        )
+        low = raw.half() if self._keeps(raw) else rows.low
+        return rows._replace(
+            raw=raw, low=torch.nn.functional.pad(low, (0, self._filled)) if self._filled else low
+        )
+
+    def _keeps(self, raw: Tensor) -> bool:
+        return self.metric != "l2" and str(raw.dtype) in _AS_STORED
+
+    def _measured(self, raw: Tensor, by_row: bool) -> Rows:
+        exact = self.moved(raw)
+        size = torch.linalg.vector_norm(exact, dim=1)
+        norm, scale, rounding, low = size, torch.ones_like(size), torch.zeros_like(size), raw
+        if self.metric == "cosine":
+            norm = torch.ones_like(size)
+            if self._keeps(raw):
+                scale = 1 / size
+            else:
+                exact /= size[:, None]
+        if not self._keeps(raw):
+            scale = self._scale(norm, by_row)
+            exact /= scale[:, None]
+            low = exact.to(torch.float16)
+            rounding = torch.linalg.vector_norm(exact.sub_(low), dim=1) * scale
+        # Roundings of the norms and of the residual itself.
+        residual = rounding * (1 + 2.0**-20) + norm * (self.dimensions * 2.0**-51)
+        return Rows(raw, low, scale, size, norm * (1 + 2.0**-20) + residual, residual)
+
+    def _scale(self, norm: Tensor, by_row: bool) -> Tensor:
+        """Powers of two by which norms are divided, so that float16 neither overflows nor loses
+        more than it must.
+        """
+        largest = norm if by_row else norm.max().expand_as(norm) if len(norm) else norm
+        power = torch.exp2(
+            torch.nan_to_num(torch.floor(torch.log2(largest)), posinf=0.0, neginf=0.0).clamp(
+                -60, 60
+            )
+            - 3
+        )
+        is_usual = (largest > 2.0**-4) & (largest < 2.0**12)
+        return torch.where(is_usual, torch.ones_like(power), power)
+
+    def moved(self, raw: Tensor) -> Tensor:
+        """Vectors in float64, under `l2` from the centre."""
+        return (
+            raw.double() - self._centre if self.metric == "l2" else raw.to(torch.float64, copy=True)
+        )
+
+    def squares(self, queries: Rows) -> Tensor:
+        """The squared norms of the queries, by which exact distances are placed among products;
+        ones for other metrics.
+        """
+        return queries.size**2 if self.metric == "l2" else torch.ones_like(queries.size)
+
+    def units(self, queries: Rows, level: int) -> Tensor:
+        """The unit of each query's products."""
+        return queries.scale if level == HALF else torch.ones_like(queries.scale)
+
+    def products(self, queries: Rows, items: Rows, level: int) -> Tensor:
+        """The products of queries and items, in units of their queries: float32, or float64 at that
+        level.
+        """
+        if level != HALF:
+            products = self._scaled(queries, level) @ self._scaled(items, level).T
+            if self.metric == "l2":
+                products -= self._halves(items).to(products.dtype)
+            return products
+        if has_tensor_cores(self.device) and _has_wide_output():
+            products = torch.mm(queries.low, items.low.T, out_dtype=torch.float32)
+        else:
+            products = queries.low.float() @ items.low.float().T
+        if (scale := self.item_scale(items)) is not None:
+            products *= scale
+        return products.addr_(*self.offsets(queries, items)) if self.metric == "l2" else products
+
+    def item_scale(self, items: Rows) -> Tensor | None:
+        """The float32 factors of the items' products; None for ones."""
+        return None if bool((items.scale == 1).all()) else items.scale.float()
+
+    def offsets(self, queries: Rows, items: Rows) -> tuple[Tensor, Tensor]:
+        """The terms that `l2` adds to products: a factor of the query times one of the item, in
+        float32.
+        """
+        return (1 / queries.scale).float(), (-self._halves(items)).float()
+
+    def _halves(self, items: Rows) -> Tensor:
+        return items.size**2 / 2
+
+    def _scaled(self, rows: Rows, level: int) -> Tensor:
+        exact = self.moved(rows.raw)
+        if self.metric == "cosine":
+            exact /= rows.size[:, None]
+        return exact if level == DOUBLE else exact.float()
+
+    def slack(self, queries: Rows, items: Rows, level: int) -> Tensor:
+        """The greatest distance of a query's product with any of the items from the place of its
+        exact score.
+
+        At the level of halves: the residuals of both vectors, and the accumulation of tensor cores,
+        `accumulation_share`. The exponent of a subnormal number is that of the smallest normal one,
+        2^-14, to which other terms are aligned as well.
+        """
+        # Not a number of Python's, for which the device would be waited for.
+        norm = items.norm.max()
+        if level != HALF:
+            if level not in self._spaces:
+                self._spaces[level] = self._spaces[SINGLE].in_double()
+            return self._spaces[level].slack(queries.norm, float(norm))
+        d, reach = self.dimensions, queries.norm
+        mass = reach * norm
+        extra = 0.0
+        if self.metric == "l2":
+            mass = mass + norm**2 / 2
+            extra = (d + 16) * 2.0**-52 * (reach + norm) ** 2
+        bound = accumulation_share(d) * mass + d * 2.0**-90 * (1 + reach) * (1 + norm) ** 2
+        bound = bound + queries.residual * norm + reach * items.residual.max()
+        scale = items.scale.max()
+        bound = bound + 1.5 * d * 2.0**-37 * (
+            reach * scale + norm * queries.scale + queries.scale * scale
+        )
+        if self._is_whole and self.metric != "cosine":
+            # Sums of integers, and of halves, below 2^22 lose nothing by alignment.
+            bound = bound * (mass >= 2.0**22)
+        return bound * (1 + 1e-9) + extra
+
+
+def accumulation_share(dimensions: int) -> float:
+    """Error of a sum of products in half precision, on tensor cores or in float32, relative to the
+    product of the norms.
+
+    Tensor cores add 4 products or more at a time to the sum so far: terms are aligned to the
+    largest and truncated after 23 fraction bits, and so is their sum. A step is off by 6 units at
+    most, or 1.5 for each product; 16 are for what follows. Source: Fasi, Higham, Mikaitis and
+    Pranesh 2021, Numerical behavior of NVIDIA tensor cores; Khattak and Mikaitis 2025, Accurate
+    models of NVIDIA tensor cores.
+    """
+    steps = (1.5 * dimensions + 16) * 2.0**-23
+    return steps / (1 - min(steps, 0.5)) + dimensions * 2.0**-51
+
+
+def has_tensor_cores(device: torch.device) -> bool:
+    """Whether products of halves may run on tensor cores of NVIDIA, for which the bound holds;
+    others multiply in float32.
+    """
+    return device.type == "cuda" and torch.version.hip is None
+
+
+def _has_wide_output() -> bool:
+    return tuple(
+        int(number)
+        for number in torch.__version__.split("+")[0].split(".")[:2]
+        if number.isdecimal()
+    ) >= (2, 8)
+
+
+def score_rows(left: TableRows, right: TableRows, metric: Metric) -> Tensor:
+    """The exact scores of pairs of stored vectors, with the bits of `similarity.score_pairs`: its
+    sums, nothing fused.
+
+    left, right: a table, contiguous, and the row of each pair in it.
+    """
+    if metric == "l2":
+        return 0.0 - _square_root(_sums(left, right, is_distance=True))
+    scores = _sums(left, right)
+    if metric == "cosine":
+        scores = scores / _square_root(_sums(left, left) * _sums(right, right))
+    return scores + 0.0
+
+
+def _square_root(values: Tensor) -> Tensor:
+    # On processors torch may round the last bit another way; NumPy and CUDA round correctly.
+    return (
+        torch.from_numpy(np.sqrt(values.numpy()))
+        if values.device.type == "cpu"
+        else torch.sqrt(values)
+    )
+
+
+def _sums(left: TableRows, right: TableRows, *, is_distance: bool = False) -> Tensor:
+    """The sum of products, or of squared differences, of each pair, in the order of
+    `similarity.sum_rows`.
+    """
+    is_fused = has_tensor_cores(left[0].device) and fused.is_available()
+    step = max(1, _CELLS // left[0].shape[1]) * (_FUSED if is_fused else 1)
+    parts = [torch.zeros(0, dtype=torch.float64, device=left[0].device)]
+    for rows in zip(left[1].split(step), right[1].split(step), strict=True):
+        sides = tuple(zip((left[0], right[0]), rows, strict=True))
+        if is_fused:
+            terms = fused.fold(*sides, is_distance=is_distance)
+        else:
+            left_rows, right_rows = (table[row].double() for table, row in sides)
+            if is_distance:
+                left_rows = right_rows = left_rows - right_rows
+            terms = left_rows * right_rows
+        parts.append(_folded_sum(terms))
+    return torch.cat(parts)
+
+
+def _folded_sum(terms: Tensor) -> Tensor:
+    """The sum of each row, in the order of `similarity.sum_rows`."""
+    while terms.shape[1] > 1:
+        wide = terms.shape[1]
+        half, left = wide // 2, wide - wide // 2
+        added = terms[:, :half] + terms[:, left:]
+        terms = added if left == half else torch.cat([added, terms[:, half:left]], dim=1)
+    return terms[:, 0]
