@@ -71,10 +71,11 @@ def test_a_part_that_always_takes_too_long_is_an_error(
 
 def test_a_process_ends_itself_when_its_time_is_over():
     script = (
-        "import time, rankwell.errors, rankwell.runtime.executors\n"
+        "import time, rankwell.errors\n"
+        "from rankwell.runtime import executors\n"
         "rankwell.errors.slow = lambda text: time.sleep(float(text)) or text\n"
         "for text in ('0', '60'):\n"
-        "    print(rankwell.runtime.executors.call('rankwell.errors:slow', text, 2.0), flush=True)\n"
+        "    print(executors.call('rankwell.errors:slow', text, 2.0), flush=True)\n"
     )
 
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=50)

@@ -166,8 +166,8 @@ def test_a_users_file_with_a_librarys_name_is_neither_run_nor_read(tmp_path: Pat
     for name in ("this", "sched", "cmath"):
         (tmp_path / f"{name}.py").write_text('"""Mine."""\nraise SystemExit("it ran")\n')
     code = (
-        "from rankwell.vectors.media import python_docs; print([e.title for e in python_docs.modules() if "
-        "e.id == 'sched'])"
+        "from rankwell.vectors.media import python_docs; "
+        "print([e.title for e in python_docs.modules() if e.id == 'sched'])"
     )
 
     assert "Mine" not in run_python(code, tmp_path)

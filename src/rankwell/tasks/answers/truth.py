@@ -44,8 +44,8 @@ def by_answer(
     """The documents whose text holds any right answer of a question. Source: Karpukhin and others
     2020, Petroni and others 2021.
 
-    rule: a name from `rankwell.vectors.media.texts.CONTAINMENTS`. retrieved: only documents that these
-    rankings list are searched, as in pooling. vanished: an answer of which the rule leaves nothing,
+    rule: a name from `rankwell.vectors.media.texts.CONTAINMENTS`. retrieved: only documents that
+    these rankings list are searched, as in pooling. vanished: an answer of which the rule leaves nothing,
     such as `.`, is in no text, or in `all`, as in DPR's own script. Raises BadInput for a retrieved
     document without a text, UnknownName for a rule that does not exist.
     """
@@ -98,8 +98,8 @@ def by_context(
     into passages.
 
     share: the least part of the shorter one's runs of three words that the longer one has.
-    similarity: a name of `rankwell.vectors.media.similarity`, by which whole texts are compared instead,
-    and are the same from the threshold on: for paraphrases. Raises BadInput without texts.
+    similarity: a name of `rankwell.vectors.media.similarity`, by which whole texts are compared
+    instead, and are the same from the threshold on: for paraphrases. Raises BadInput without texts.
     """
     for name, value in (("share", share), ("threshold", threshold)):
         if not 0 < value <= 1:

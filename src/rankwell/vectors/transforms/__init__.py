@@ -61,8 +61,8 @@ class Transformed:
 
 
 Nearest = Callable[..., Any]
-"""A search for neighbours, such as `rankwell.vectors.neighbours.search`: (queries, items, k=…) -> (queries,
-k) positions and scores.
+"""A search for neighbours, such as `rankwell.vectors.neighbours.search`: (queries, items, k=…) ->
+(queries, k) positions and scores.
 """
 
 
