@@ -63,7 +63,7 @@ def test_a_public_function_without_types_or_a_docstring_fails(tmp_path, monkeypa
         "ruff",
         "check",
         "--stdin-filename",
-        "src/rankwell/workflow/planted.py",
+        "src/rankwell/files/planted.py",
         "-",
     ]
     planted = '"""A module."""\n\n\ndef measure_all(number: int) -> int:\n    return number\n'

@@ -30,7 +30,7 @@ _SUBJECTS: Mapping[str, str] = {
     "rankwell.data": "measures",
     "rankwell.measures": "measures",
     "rankwell.tasks.runs": "results",
-    "rankwell.workflow.writing": "data",
+    "rankwell.files.writing": "data",
 }
 """Subjects of packages, the innermost package first; that of a task is the task, and all others are
 results.

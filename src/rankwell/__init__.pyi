@@ -31,6 +31,13 @@ from rankwell.errors import RankwellError as RankwellError
 from rankwell.errors import TieRefused as TieRefused
 from rankwell.errors import Unfinished as Unfinished
 from rankwell.errors import UnknownName as UnknownName
+from rankwell.files.checks import CheckOptions, Findings
+from rankwell.files.conversion import Conversion, ConvertOptions
+from rankwell.files.encode import EncodeFileOptions as EncodeFileOptions
+from rankwell.files.explanations import explain as explain
+from rankwell.files.searching import SearchFileOptions as SearchFileOptions
+from rankwell.files.writing import write_judgments as write_judgments
+from rankwell.files.writing import write_run as write_run
 from rankwell.io.formats import find_hits as find_hits
 from rankwell.io.formats import read_judgments as read_judgments
 from rankwell.io.formats import read_ranking as read_ranking
@@ -80,13 +87,6 @@ from rankwell.tasks.retrieve.options import RetrieveOptions as RetrieveOptions
 from rankwell.tasks.runs.options import EvaluateOptions
 from rankwell.tasks.runs.options import RunOptions as RunOptions
 from rankwell.vectors.neighbours import TopK
-from rankwell.workflow.encode import EncodeFileOptions as EncodeFileOptions
-from rankwell.workflow.files import check as check
-from rankwell.workflow.files import convert as convert
-from rankwell.workflow.files import explain as explain
-from rankwell.workflow.search import SearchFileOptions as SearchFileOptions
-from rankwell.workflow.writing import write_judgments as write_judgments
-from rankwell.workflow.writing import write_run as write_run
 
 __version__: str
 
@@ -211,6 +211,17 @@ def captions(
     progress: Callable[[str, int, int], None] | None = ...,
     options: CaptionPartOptions | None = ...,
 ) -> CaptionResults: ...
+def check(
+    judgments: Any,
+    runs: Any = ...,
+    *,
+    corpus: Path | None = ...,
+    judgments_format: str | None = ...,
+    qrels_columns: Mapping[str, str | int] | str | None = ...,
+    run_format: str | None = ...,
+    columns: Mapping[str, str | int] | str | None = ...,
+    options: CheckOptions | None = ...,
+) -> Findings: ...
 def compare_values(
     values: Sequence[Values],
     *,
@@ -231,6 +242,21 @@ def compare_values(
     origin: Origin | None = ...,
     options: ComparisonOptions | None = ...,
 ) -> ComparisonResults: ...
+def convert(
+    source: str | Path,
+    target: str | Path,
+    *,
+    source_format: str | None = ...,
+    target_format: str | None = ...,
+    holds: Literal["run", "judgments"] | None = ...,
+    query_texts: Any = ...,
+    graded_by: Literal["people", "model"] = ...,
+    duplicates: Literal["error", "first", "best"] = ...,
+    columns: Mapping[str, str | int] | str | None = ...,
+    qrels_columns: Mapping[str, str | int] | str | None = ...,
+    overwrite: bool = ...,
+    options: ConvertOptions | None = ...,
+) -> Conversion: ...
 def encode(
     texts: str | Path,
     output: str | Path,

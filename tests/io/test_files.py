@@ -16,10 +16,10 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from rankwell.commands.convert import convert
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadLine, BadScore, BadUsage, DuplicateItem, UnknownName
+from rankwell.files.conversion import convert
 from rankwell.io import formats as files
 from rankwell.io.formats import FORMATS
 

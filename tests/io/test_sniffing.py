@@ -6,10 +6,10 @@ import random
 import pandas as pd
 import pytest
 
-from rankwell.commands.convert import convert
 from rankwell.data.columns import choose_columns, likelihood
 from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadScore, UnknownName
+from rankwell.files.conversion import convert
 from rankwell.io import formats as io
 from rankwell.io.formats import FORMATS, SURE, Request, formats
 from rankwell.store import Head, Source

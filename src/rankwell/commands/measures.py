@@ -51,7 +51,7 @@ def describe_entry(entry: MeasureEntry) -> dict[str, Any]:
     """The registry's entry of a measure, for tables and JSON."""
     return {
         "name": entry.name,
-        "form": form(entry),
+        "form": entry.form,
         "says": entry.definition["definition"],
         "family": entry.module,
         "bounds": [_bound(bound) for bound in entry.bounds],
@@ -83,28 +83,6 @@ def describe_figure(figure: CollectionFigure) -> dict[str, Any]:
 
 def _family(figure: CollectionFigure) -> str:
     return FIGURES.home(figure.name).rpartition(".")[2]
-
-
-def form(entry: MeasureEntry) -> str:
-    """The full name of a measure, with every parameter and its default:
-    `AP(rel=1,judged_only=False,denom='relevant')@k`.
-    """
-    inner = ",".join(
-        parameter.name
-        if parameter.default is parameter.empty
-        else f"{parameter.name}={parameter.default!r}"
-        for parameter in entry.parameters.values()
-        if parameter.name != entry.cutoff_parameter
-    )
-    cutoff = None if entry.cutoff_parameter is None else entry.parameters[entry.cutoff_parameter]
-    end = (
-        ""
-        if cutoff is None
-        else f"@{cutoff.name}"
-        if cutoff.default is cutoff.empty
-        else f"[@{cutoff.name}]"
-    )
-    return f"{entry.name}({inner}){end}" if inner else f"{entry.name}{end}"
 
 
 def page(entries: list[MeasureEntry], of_collections: list[CollectionFigure]) -> str:
@@ -167,7 +145,7 @@ def _figure_section(figure: CollectionFigure) -> str:
 def _section(entry: MeasureEntry) -> str:
     description = describe_entry(entry)
     low, high = description["bounds"]
-    lines = [f"### {entry.name}", "", f"`{form(entry)}`", ""]
+    lines = [f"### {entry.name}", "", f"`{entry.form}`", ""]
     for text in entry.paragraphs:
         lines += ["```python", text, "```", ""] if text.startswith(">>>") else [text, ""]
     empty = "is not counted" if entry.empty != entry.empty else f"gets {description['empty']}"

@@ -86,6 +86,26 @@ class MeasureEntry(NamedTuple):
     chance: Callable[..., Any] | None = None
 
     @property
+    def form(self) -> str:
+        """The full name, with every parameter and its default:
+        `AP(rel=1,judged_only=False,denom='relevant')@k`.
+        """
+        inner = ",".join(
+            parameter.name
+            if parameter.default is parameter.empty
+            else f"{parameter.name}={parameter.default!r}"
+            for parameter in self.parameters.values()
+            if parameter.name != self.cutoff_parameter
+        )
+        name = f"{self.name}({inner})" if inner else self.name
+        if self.cutoff_parameter is None:
+            return name
+        cutoff = self.parameters[self.cutoff_parameter]
+        return (
+            f"{name}@{cutoff.name}" if cutoff.default is cutoff.empty else f"{name}[@{cutoff.name}]"
+        )
+
+    @property
     def paragraphs(self) -> list[str]:
         """Its documentation, paragraph by paragraph; the last one is its worked example, which
         imports all that it needs.

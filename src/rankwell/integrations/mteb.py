@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from rankwell.errors import BadUsage, UnknownName
+from rankwell.files.writing import writing_file
 from rankwell.integrations.folders import folder_of
 from rankwell.io.result_folder import read_results, read_summary
 from rankwell.results import Results
 from rankwell.store import write_text
-from rankwell.workflow.writing import writing_file
 
 
 def write_task_result(

@@ -7,10 +7,10 @@ from typing import get_args
 
 import pytest
 
-from rankwell.commands.explain import meanings
 from rankwell.conventions import CONVENTIONS, Convention, choose_measures
 from rankwell.data.registry import parse_measure
 from rankwell.data.tables import TIE_RULES, MatrixTies
+from rankwell.files.explanations import meanings
 from rankwell.tasks.captions.conventions import Aggregate, CaptionConvention, VideoToText
 
 NAMES = [name for name in CONVENTIONS if "captions" in CONVENTIONS[name].tasks]

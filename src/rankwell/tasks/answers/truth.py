@@ -45,9 +45,9 @@ def by_answer(
     2020, Petroni and others 2021.
 
     rule: a name from `rankwell.vectors.media.texts.CONTAINMENTS`. retrieved: only documents that
-    these rankings list are searched, as in pooling. vanished: an answer of which the rule leaves nothing,
-    such as `.`, is in no text, or in `all`, as in DPR's own script. Raises BadInput for a retrieved
-    document without a text, UnknownName for a rule that does not exist.
+    these rankings list are searched, as in pooling. vanished: an answer of which the rule leaves
+    nothing, such as `.`, is in no text, or in `all`, as in DPR's own script. Raises BadInput for a
+    retrieved document without a text, UnknownName for a rule that does not exist.
     """
     if vanished not in ("none", "all"):
         raise UnknownName(f"vanished={vanished!r}; known are 'none' and 'all'.")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from rankwell.commands.encode import EncodePartOptions, encode_file
 from rankwell.data.options import refuse_input, takes_options
+from rankwell.files.writing import writing
 from rankwell.io.matrices import Embeddings, read_embeddings
 from rankwell.runtime.parts.encode import EncodeOptions
 from rankwell.vectors.encoders.runs import mixed_note
 from rankwell.vectors.neighbours import Progress
-from rankwell.workflow.writing import writing
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,1 @@
+"""Work on files, as functions: check, convert, encode, explain, search, write."""
