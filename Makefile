@@ -90,7 +90,7 @@ soak-%: $(VENV)/installed-$(EXTRAS)
 SANITIZED := build/sanitized
 sanitize: $(VENV)/installed-$(EXTRAS)
 	rm -rf $(SANITIZED) && mkdir -p $(SANITIZED) && cp -r src tests tools setup.py pyproject.toml README.md LICENSE $(SANITIZED)
-	rm -f $(SANITIZED)/src/rankwell/core/kernels/*.so && sed -i 's/"-O3"/"-O1"/' $(SANITIZED)/setup.py
+	rm -f $(SANITIZED)/src/rankwell/_native/*.so && sed -i 's/"-O3"/"-O1"/' $(SANITIZED)/setup.py
 	cd $(SANITIZED) && CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=all" $(abspath $(BIN))/python setup.py -q build_ext --inplace
 	cd $(SANITIZED) && LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
 		$(abspath $(BIN))/python tests/fuzz/fuzz.py --minutes $(SOAK) --seed $(SEED) --only compiled
