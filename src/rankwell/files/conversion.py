@@ -8,15 +8,7 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from rankwell.data.columns import Duplicates, Holds, chosen_columns
-from rankwell.data.options import (
-    Doc,
-    InputData,
-    JudgmentColumns,
-    Option,
-    RunColumns,
-    refuse_input,
-    takes_options,
-)
+from rankwell.data.options import Doc, InputData, JudgmentColumns, Option, RunColumns, takes_options
 from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadUsage, flag, kind_of, shown
 from rankwell.files.writing import writing_file
@@ -113,9 +105,7 @@ def convert(
             "write_judgments."
         )
     target = Path(target)
-    if target.is_file():
-        refuse_input(target, filter(None, [source, options.query_texts]))
-    with writing_file(target, overwrite=overwrite):
+    with writing_file(target, overwrite=overwrite, inputs=[source, options.query_texts]):
         return convert_file(source, target, options)
 
 

@@ -1,10 +1,10 @@
 """Writing from Python, where the options of the command line are arguments."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 
-from rankwell.data.options import exists_error, overwriting, own_arithmetic
+from rankwell.data.options import exists_error, overwriting, own_arithmetic, refuse_input
 from rankwell.data.rankings import Ranking
 from rankwell.data.tables import Judgments
 from rankwell.errors import BadUsage, kind_of
@@ -20,13 +20,17 @@ def writing(place: Path, *, overwrite: bool) -> Generator[None]:
 
 
 @contextmanager
-def writing_file(path: Path, *, overwrite: bool) -> Generator[None]:
-    """As `writing`, for a single file. Raises BadUsage, without `overwrite`, for a file that is
-    there.
+def writing_file(
+    path: Path, *, overwrite: bool, inputs: Iterable[str | Path | None] = ()
+) -> Generator[None]:
+    """As `writing`, for a single file. Raises BadUsage for one of the inputs, and, without
+    `overwrite`, for a file that is there.
     """
     with writing_to(path), overwriting(overwrite, keeping=True):
-        if path.is_file() and not overwrite:
-            raise exists_error(path)
+        if path.is_file():
+            refuse_input(path, filter(None, inputs))
+            if not overwrite:
+                raise exists_error(path)
         yield
 
 
