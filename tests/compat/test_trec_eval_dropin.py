@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from rankwell.compat import trec_eval
-from rankwell.compat.trec_inputs import parse
-from rankwell.compat.trec_measures import MEASURES, plan
+from rankwell.compat.trec_command import MEASURES, parse, plan
 from rankwell.core.kernels import native
 from rankwell.core.registry import MEASURES as OURS
 from rankwell.core.registry import parse_measure
