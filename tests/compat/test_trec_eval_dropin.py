@@ -14,8 +14,7 @@ import pytest
 
 from rankwell._native import native
 from rankwell.compat import trec_eval
-from rankwell.compat.trec_inputs import parse
-from rankwell.compat.trec_measures import MEASURES, plan
+from rankwell.compat.trec_command import MEASURES, parse, plan
 from rankwell.data.registry import MEASURES as OURS
 from rankwell.data.registry import parse_measure
 from rankwell.errors import (

@@ -21,7 +21,7 @@ from rankwell.tasks.logs.inputs import read_log
 from rankwell.tasks.logs.options import LogOptions
 from rankwell.tasks.logs.preference import InterleavedList, read_impressions
 from rankwell.tasks.rag.inputs import read_supports
-from rankwell.tasks.study.spreadsheets import read_sheet
+from rankwell.tasks.study.judging_elsewhere import read_sheet
 
 Rows = Sequence[dict[str, Any]]
 Write = Callable[[Rows], bytes]

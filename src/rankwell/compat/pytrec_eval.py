@@ -13,13 +13,11 @@ where pytrec_eval sorts them as texts.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from rankwell.compat.trec_inputs import Options
-from rankwell.compat.trec_measures import GROUPS, MEASURES, Line, lines_of
+from rankwell.compat.trec_command import GROUPS, MEASURES, Line, Options, lines_of
 from rankwell.compat.trec_views import values_of
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import own_arithmetic
@@ -91,12 +89,8 @@ class RelevanceEvaluator:
         try:
             hits = find_hits(scores, self._judgments, single_precision=True)
         except BadInput as error:
-            numbers: Iterable[Any] = chain.from_iterable(
-                scored.values() for scored in scores.values()
-            )
-            if isinstance(error, BadScore) and all(
-                isinstance(number, (float, int)) for number in numbers
-            ):
+            numbers: list[Any] = [n for scored in scores.values() for n in scored.values()]
+            if isinstance(error, BadScore) and all(isinstance(n, (float, int)) for n in numbers):
                 raise
             raise TypeError("Unable to extract query/object scores.") from error
         view = JudgedRankings.join(self._judgments, hits).with_unjudged_pool
@@ -118,16 +112,11 @@ def _lines(measures: Iterable[str], level: int) -> list[Line]:
     """The lines of the measures, in trec_eval's order; parameters of one measure are joined and
     replace its defaults.
     """
-    requested: dict[str, list[str]] = {}
-    for text in {
-        name: None
-        for measure in measures
-        for name in sorted(supported_nicknames.get(measure, {measure}))
-    }:
-        name, parameters = _parse(text)
-        requested.setdefault(name, []).extend(
-            parameter for parameter in parameters if parameter not in requested.get(name, ())
-        )
+    requested: dict[str, dict[str, None]] = {}
+    for measure in measures:
+        for text in sorted(supported_nicknames.get(measure, {measure})):
+            name, parameters = _parse(text)
+            requested.setdefault(name, {}).update(dict.fromkeys(parameters))
     parameters = tuple((name, ",".join(values)) for name, values in requested.items() if values)
     options = Options(old=True, rel=level, parameters=parameters)
     try:
@@ -153,13 +142,10 @@ def _check_grades(judged: Mapping[Any, Any]) -> None:
             raise TypeError("Expected string as key.")
         if not isinstance(grades, dict):
             raise TypeError("Expected dictionary as value.")
-        for item, grade in grades.items():
-            if not isinstance(item, str):
-                raise TypeError(
-                    "Expected mapping of document id to query relevance or matching score."
-                )
-            if not isinstance(grade, int):
-                raise TypeError("Expected relevance to be integer.")
+        if not all(isinstance(item, str) for item in grades):
+            raise TypeError("Expected mapping of document id to query relevance or matching score.")
+        if not all(isinstance(grade, int) for grade in grades.values()):
+            raise TypeError("Expected relevance to be integer.")
 
 
 def _check_run(scores: Any) -> None:
@@ -180,29 +166,25 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     """query -> item -> score from the lines of a TREC run; an item that appears twice in a query is
     an AssertionError.
     """
-    run: dict[str, dict[str, float]] = defaultdict(dict)
-    for line in f_run:
-        query, _, item, _, score, _ = line.split()
-        _enter(run, query, item, float(score))
-    return run
+    rows = (line.split() for line in f_run)
+    return _table((query, item, float(score)) for query, _, item, _, score, _ in rows)
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     """query -> item -> grade from the lines of a qrels file; an item that appears twice in a query
     is an AssertionError.
     """
-    judged: dict[str, dict[str, int]] = defaultdict(dict)
-    for line in f_qrel:
-        query, _, item, grade = line.split()
-        _enter(judged, query, item, int(grade))
-    return judged
+    rows = (line.split() for line in f_qrel)
+    return _table((query, item, int(grade)) for query, _, item, grade in rows)
 
 
-def _enter(table: dict[str, dict[str, Any]], query: str, item: str, number: float) -> None:
-    row = table[query]
-    if item in row:
-        raise AssertionError(f"query {query!r} lists item {item!r} twice; keep one of them.")
-    row[item] = number
+def _table(rows: Iterable[tuple[str, str, Any]]) -> dict[str, dict[str, Any]]:
+    table: dict[str, dict[str, Any]] = defaultdict(dict)
+    for query, item, number in rows:
+        if item in table[query]:
+            raise AssertionError(f"query {query!r} lists item {item!r} twice; keep one of them.")
+        table[query][item] = number
+    return table
 
 
 @own_arithmetic
@@ -212,11 +194,9 @@ def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
     """
     if measure.startswith("num_"):
         return float(np.sum(values))
-    return (
-        float(np.exp(np.sum(values) / len(values)))
-        if measure.startswith("gm_")
-        else float(np.mean(values))
-    )
+    if measure.startswith("gm_"):
+        return float(np.exp(np.sum(values) / len(values)))
+    return float(np.mean(values))
 
 
 @own_arithmetic

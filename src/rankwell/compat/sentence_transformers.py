@@ -7,11 +7,19 @@ is not finite and arguments that contradict each other are errors with a sentenc
 columns is left alone, and an evaluator that names no similarity takes each model's own.
 """
 
-from rankwell.compat.st_pairs import BinaryClassificationEvaluator as BinaryClassificationEvaluator
-from rankwell.compat.st_pairs import EmbeddingSimilarityEvaluator as EmbeddingSimilarityEvaluator
-from rankwell.compat.st_pairs import TranslationEvaluator as TranslationEvaluator
-from rankwell.compat.st_pairs import TripletEvaluator as TripletEvaluator
-from rankwell.compat.st_rankings import (
-    InformationRetrievalEvaluator as InformationRetrievalEvaluator,
+from rankwell.compat.st_pairs import (
+    BinaryClassificationEvaluator,
+    EmbeddingSimilarityEvaluator,
+    TranslationEvaluator,
+    TripletEvaluator,
 )
-from rankwell.compat.st_rankings import RerankingEvaluator as RerankingEvaluator
+from rankwell.compat.st_rankings import InformationRetrievalEvaluator, RerankingEvaluator
+
+__all__ = [
+    "BinaryClassificationEvaluator",
+    "EmbeddingSimilarityEvaluator",
+    "InformationRetrievalEvaluator",
+    "RerankingEvaluator",
+    "TranslationEvaluator",
+    "TripletEvaluator",
+]

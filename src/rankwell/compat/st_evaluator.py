@@ -75,13 +75,8 @@ class Evaluator(_Base):  # pyright: ignore[reportGeneralTypeIssues, reportUntype
     @classmethod
     def from_input_examples(cls, examples: Sequence[Any], **options: Any) -> Any:
         """The evaluator of the library's `InputExample`s: three texts, or two with a label."""
-        return cls(
-            *map(
-                list,
-                zip(*((*example.texts, example.label)[:3] for example in examples), strict=True),
-            ),
-            **options,
-        )
+        rows = ((*example.texts, example.label)[:3] for example in examples)
+        return cls(*map(list, zip(*rows, strict=True)), **options)
 
     def _values(self, model: Any) -> Figures:
         raise NotImplementedError
@@ -97,13 +92,8 @@ class Evaluator(_Base):  # pyright: ignore[reportGeneralTypeIssues, reportUntype
     @property
     def csv_file(self) -> str:
         """The name of the CSV."""
-        return "_".join(
-            [
-                self._file,
-                *filter(None, (self.name, getattr(self, "precision", None))),
-                "results.csv",
-            ]
-        )
+        parts = (self._file, self.name, getattr(self, "precision", None), "results.csv")
+        return "_".join(filter(None, parts))
 
     def _named(self, figure: str) -> str:
         return f"{self.name}_{figure}" if self.name else figure
@@ -113,13 +103,10 @@ class Evaluator(_Base):  # pyright: ignore[reportGeneralTypeIssues, reportUntype
         own.
         """
         encode = getattr(model, f"encode_{side}", None) or model.encode
-        options |= {"truncate_dim": self.truncate_dim}
-        set_options = {name: value for name, value in options.items() if value is not None}
+        options |= {"truncate_dim": self.truncate_dim, "batch_size": self.batch_size}
+        options["show_progress_bar"] = bool(self.show_progress_bar)
         return encode(
-            texts,
-            batch_size=self.batch_size,
-            show_progress_bar=bool(self.show_progress_bar),
-            **set_options,
+            texts, **{name: value for name, value in options.items() if value is not None}
         )
 
     def _add_line(self, folder: Path, line: Figures) -> None:
@@ -168,11 +155,9 @@ def library_similarity(name: str, *, pairwise: bool = False) -> Callable[[Any, A
         raise MissingExtra(
             "similarities are those of sentence-transformers: pip install 'rankwell[text]'."
         ) from error
-    return (
-        SimilarityFunction.to_similarity_pairwise_fn
-        if pairwise
-        else SimilarityFunction.to_similarity_fn
-    )(name)
+    if pairwise:
+        return SimilarityFunction.to_similarity_pairwise_fn(name)
+    return SimilarityFunction.to_similarity_fn(name)
 
 
 def plain_name(similarity: Any) -> str:

@@ -33,29 +33,25 @@ class SimilarityEvaluator(Evaluator):
 
     def _similarities(self, model: Any) -> list[str]:
         """The named similarities, or the model's own, else cosine."""
-        model_similarity = plain_name(getattr(model, "similarity_fn_name", None) or "cosine")
-        return list(
-            self.similarity_fn_names
-            or [model_similarity if model_similarity in SIMILARITIES else "cosine"]
-        )
+        of_model = plain_name(getattr(model, "similarity_fn_name", None))
+        return self.similarity_fn_names or [of_model if of_model in SIMILARITIES else "cosine"]
+
+    def _pairwise(self, name: str, first: Any, second: Any) -> Any:
+        """The similarity of each pair of rows. Raises BadScore for one that is not finite."""
+        return finite(library_similarity(name, pairwise=True)(first, second))
 
     def _check_names(self, main: Any = None) -> str | None:
         """Reads the names of the similarities, and returns that of the main one. Raises
         UnknownName, BadUsage.
         """
-        main_similarity: str | None = similarity_name(plain_name(main)) if main else None
-        self.similarity_fn_names = [
-            similarity_name(plain_name(similarity)) for similarity in self.similarity_fn_names or ()
-        ]
-        self.similarity_fn_names = self.similarity_fn_names or (
-            [main_similarity] if main_similarity else []
-        )
-        if main_similarity and main_similarity not in self.similarity_fn_names:
+        names = [similarity_name(plain_name(name)) for name in self.similarity_fn_names or ()]
+        main_name = similarity_name(plain_name(main)) if main else None
+        if main_name and names and main_name not in names:
             raise BadUsage(
-                f"the main similarity {main_similarity!r} is not among "
-                f"{', '.join(self.similarity_fn_names)}; add it."
+                f"the main similarity {main_name!r} is not among {', '.join(names)}; add it."
             )
-        return main_similarity
+        self.similarity_fn_names = names or ([main_name] if main_name else [])
+        return main_name
 
 
 @dataclass(eq=False, repr=False)
@@ -125,9 +121,7 @@ class EmbeddingSimilarityEvaluator(SimilarityEvaluator):
             f"{figure}_{similarity}" for figure in ("pearson", "spearman", "spearman_p", "mae")
         ]
         try:
-            scored = finite(library_similarity(similarity, pairwise=True)(*sides)).astype(
-                np.float64
-            )
+            scored = self._pairwise(similarity, *sides).astype(np.float64)
         except BadScore as error:
             _log.warning("%s: %s", self._named(f"spearman_{similarity}"), error)
             return dict.fromkeys(names, np.nan)
@@ -138,29 +132,21 @@ class EmbeddingSimilarityEvaluator(SimilarityEvaluator):
                 "%s: too few pairs, or all scores or similarities are equal",
                 self._named(f"spearman_{similarity}"),
             )
-        values = (
-            (moment.value, ranks.value, ranks.p) if moment and ranks else (np.nan, np.nan, np.nan)
-        )
+        values = (moment.value, ranks.value, ranks.p) if moment and ranks else [np.nan] * 3
         return dict(zip(names, (*values, float(np.abs(scored - targets).mean())), strict=True))
 
     def _columns(self, figures: Figures) -> Figures:
-        name_parts = [
-            name.partition("_")
-            for name in figures
-            if not name.endswith("_max") and name.startswith(("pearson", "spearman"))
-        ]
-        return {
-            f"{similarity}_{figure}": figures[f"{figure}_{similarity}"]
-            for figure, _, similarity in name_parts
-            if not similarity.startswith("p_")
-        }
+        columns: Figures = {}
+        for name, value in figures.items():
+            figure, _, similarity = name.partition("_")
+            if figure != "mae" and similarity != "max" and not similarity.startswith("p_"):
+                columns[f"{similarity}_{figure}"] = value
+        return columns
 
     def _primary(self, figures: Figures) -> str:
-        names = (
-            [self.main_similarity]
-            if self.main_similarity
-            else [name.partition("_")[2] for name in figures]
-        )
+        if self.main_similarity:
+            return f"spearman_{self.main_similarity}"
+        names = [name.partition("_")[2] for name in figures]
         return f"spearman_{'max' if 'max' in names else names[0]}"
 
 
@@ -197,13 +183,11 @@ class BinaryClassificationEvaluator(SimilarityEvaluator):
         ]
         labels, by_name = np.asarray(self.labels) == 1, dict[str, Figures]()
         for similarity in self._similarities(model):
-            figures = classify(
-                labels, finite(library_similarity(similarity, pairwise=True)(*sides))
-            )._asdict()
+            scores = self._pairwise(similarity, *sides)
+            figures = classify(labels, scores)._asdict()
             if similarity in ("euclidean", "manhattan"):
-                figures |= {
-                    name: 0.0 - figures[name] for name in ("accuracy_threshold", "f1_threshold")
-                }
+                for name in ("accuracy_threshold", "f1_threshold"):
+                    figures[name] = 0.0 - figures[name]
             by_name[similarity] = figures
         if len(by_name) > 1:
             by_name["max"] = {
@@ -217,11 +201,8 @@ class BinaryClassificationEvaluator(SimilarityEvaluator):
         }
 
     def _primary(self, figures: Figures) -> str:
-        return (
-            "max_ap"
-            if "max_ap" in figures
-            else next(name for name in figures if name.endswith("_ap"))
-        )
+        names = [name for name in figures if name.endswith("_ap")]
+        return "max_ap" if "max_ap" in names else names[0]
 
 
 @dataclass(eq=False, repr=False)
@@ -251,35 +232,26 @@ class TripletEvaluator(SimilarityEvaluator):
         check_lengths(anchors=self.anchors, positives=self.positives, negatives=self.negatives)
         older = None if self.main_distance_function == "deprecated" else self.main_distance_function
         self.main_similarity_function = self._check_names(self.main_similarity_function or older)
-        margins = (
-            self.margin
-            if isinstance(self.margin, Mapping)
-            else dict.fromkeys(SIMILARITIES, self.margin or 0)
-        )
-        self.margin = {
-            similarity_name(similarity): number
-            for similarity, number in {**dict.fromkeys(SIMILARITIES, 0), **margins}.items()
-        }
+        margins, margin = self.margin, 0
+        if not isinstance(margins, Mapping):
+            margins, margin = {}, margins or 0
+        self.margin = dict.fromkeys(SIMILARITIES, margin)
+        self.margin |= {similarity_name(name): number for name, number in margins.items()}
 
     def get_config_dict(self) -> dict[str, Any]:
         """The settings for the model card."""
-        return (
-            {"margin": self.margin} if any(self.margin.values()) else {}
-        ) | super().get_config_dict()
+        margin = {"margin": self.margin} if any(self.margin.values()) else {}
+        return margin | super().get_config_dict()
 
     def _values(self, model: Any) -> Figures:
-        sides = (
-            (self.anchors, "query"),
-            (self.positives, "document"),
-            (self.negatives, "document"),
-        )
+        columns = (self.anchors, self.positives, self.negatives)
         anchors, positives, negatives = (
-            self._encode(model, texts, side, convert_to_numpy=True) for texts, side in sides
+            self._encode(model, texts, side, convert_to_numpy=True)
+            for texts, side in zip(columns, ("query", "document", "document"), strict=True)
         )
         figures: Figures = {}
         for name in self._similarities(model):
-            similarity = library_similarity(name, pairwise=True)
-            right, wrong = (finite(similarity(anchors, side)) for side in (positives, negatives))
+            right, wrong = (self._pairwise(name, anchors, side) for side in (positives, negatives))
             figures[f"{name}_accuracy"] = float((right > wrong + self.margin[name]).mean())
         return figures | ({"max_accuracy": max(figures.values())} if len(figures) > 1 else {})
 
@@ -320,29 +292,21 @@ class TranslationEvaluator(Evaluator):
 
     def _values(self, model: Any) -> Figures:
         sides = self.source_sentences, self.target_sentences
-        scores = finite(
-            library_similarity("cosine")(
-                *(self._encode(model, side, convert_to_numpy=False) for side in sides)
-            )
-        )
+        vectors = [self._encode(model, side, convert_to_numpy=False) for side in sides]
+        scores = finite(library_similarity("cosine")(*vectors))
         if self.print_wrong_matches:
             self._print_wrong(scores)
-        accuracies = [
-            float(
-                np.mean(
-                    [
-                        side[row] == side[best]
-                        for row, best in enumerate(side_scores.argmax(axis=1).tolist())
-                    ]
-                )
+        to_target, to_source = (
+            float(np.mean([side[row] == side[best] for row, best in enumerate(nearest.tolist())]))
+            for side, nearest in zip(
+                reversed(sides), (scores.argmax(axis=1), scores.argmax(axis=0)), strict=True
             )
-            for side, side_scores in (
-                (self.target_sentences, scores),
-                (self.source_sentences, scores.T),
-            )
-        ]
-        names = ("src2trg_accuracy", "trg2src_accuracy", "mean_accuracy")
-        return dict(zip(names, (*accuracies, sum(accuracies) / 2), strict=True))
+        )
+        return {
+            "src2trg_accuracy": to_target,
+            "trg2src_accuracy": to_source,
+            "mean_accuracy": (to_target + to_source) / 2,
+        }
 
     def _print_wrong(self, scores: Any) -> None:
         sources, targets = self.source_sentences, self.target_sentences

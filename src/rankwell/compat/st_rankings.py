@@ -5,6 +5,7 @@ retrieval.
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -52,21 +53,14 @@ class RerankingEvaluator(Evaluator):
     def __post_init__(self) -> None:
         self.at_k = self.at_k if self.mrr_at_k is None else self.mrr_at_k
         samples = list(self.samples.values() if isinstance(self.samples, Mapping) else self.samples)
-        texts = ("positive", "negative")
-        lists = [
-            {
-                key: [sample[key]] if isinstance(sample[key], str) else list(sample[key])
-                for key in texts
-            }
-            for sample in samples
-        ]
-        self.samples = [
-            {**sample, **texts_of_sample}
-            for sample, texts_of_sample in zip(samples, lists, strict=True)
-        ]
-        self.samples = [
-            sample for sample in self.samples if sample["positive"] and sample["negative"]
-        ]
+        self.samples = []
+        for sample in samples:
+            positive, negative = (
+                [texts] if isinstance(texts, str) else list(texts)
+                for texts in (sample["positive"], sample["negative"])
+            )
+            if positive and negative:
+                self.samples.append({**sample, "positive": positive, "negative": negative})
         if not self.samples:
             raise BadInput(
                 f"none of the {len(samples)} samples has a positive and a negative document."
@@ -83,51 +77,32 @@ class RerankingEvaluator(Evaluator):
         for part in (
             [self.samples] if self.use_batched_encoding else [[sample] for sample in self.samples]
         ):
-            queries = self._encode(
-                model, [sample["query"] for sample in part], "query", convert_to_tensor=True
+            queries = [sample["query"] for sample in part]
+            texts = [[*sample["positive"], *sample["negative"]] for sample in part]
+            query_vectors, vectors = (
+                self._encode(model, column, side, convert_to_tensor=True)
+                for column, side in ((queries, "query"), (list(chain(*texts)), "document"))
             )
-            texts_of_samples = [[*sample["positive"], *sample["negative"]] for sample in part]
-            vectors = self._encode(
-                model,
-                [text for document_texts in texts_of_samples for text in document_texts],
-                "document",
-                convert_to_tensor=True,
-            )
-            start = 0
-            for query, texts in zip(queries, texts_of_samples, strict=True):
-                yield finite(similarity(query, vectors[start : start + len(texts)])).reshape(-1)
-                start += len(texts)
+            ends = list(accumulate(map(len, texts), initial=0))
+            for query, (start, end) in zip(query_vectors, pairwise(ends), strict=True):
+                yield finite(similarity(query, vectors[start:end])).reshape(-1)
 
     def _values(self, model: Any) -> Figures:
-        scores = dict(enumerate(self._scores(model)))
-        labels = {
-            row: np.arange(len(sample_scores)) < len(self.samples[row]["positive"])
-            for row, sample_scores in scores.items()
-        }
-        truth, run = (
-            {
-                str(row): {
-                    str(position): float(value) for position, value in enumerate(numbers.tolist())
-                }
-                for row, numbers in columns.items()
-            }
-            for columns in (labels, scores)
+        scores = list(self._scores(model))
+        labels = [
+            np.arange(len(sample_scores)) < len(sample["positive"])
+            for sample, sample_scores in zip(self.samples, scores, strict=True)
+        ]
+        view = _view(
+            *([dict(enumerate(row.tolist())) for row in rows] for rows in (labels, scores))
         )
-        view = _view(truth, run)
         first, gain = (_measure(f"{word}@{self.at_k}") for word in ("mrr", "ndcg"))
+        precisions = [classify(*columns).ap for columns in zip(labels, scores, strict=True)]
+        gains = JudgedRun(name="", view=view, ties="expected").evaluate(gain).values
         return {
-            "map": float(
-                np.mean(
-                    [
-                        classify(labels[row], sample_scores).ap
-                        for row, sample_scores in scores.items()
-                    ]
-                )
-            ),
+            "map": float(np.mean(precisions)),
             f"mrr@{self.at_k}": float(first(view.resolve("input")).mean()),
-            f"ndcg@{self.at_k}": float(
-                JudgedRun(name="", view=view, ties="expected").evaluate(gain).values.mean()
-            ),
+            f"ndcg@{self.at_k}": float(gains.mean()),
         }
 
     def _columns(self, figures: Figures) -> Figures:
@@ -183,15 +158,10 @@ class InformationRetrievalEvaluator(Evaluator):
                 "score_functions and similarity_fn_names both name the similarities; leave "
                 "one of them out."
             )
-        similarities = {
-            similarity_name(plain_name(similarity)): None
-            for similarity in self.similarity_fn_names or ()
-        }
-        self.score_functions = (
-            self.score_functions
-            or {similarity: library_similarity(similarity) for similarity in similarities}
-            or None
-        )
+        names = [similarity_name(plain_name(name)) for name in self.similarity_fn_names or ()]
+        if names:
+            self.score_functions = {name: library_similarity(name) for name in names}
+        self.score_functions = self.score_functions or None
         self.queries_ids = [query for query in self.queries if self.relevant_docs.get(query)]
         self.corpus_ids = sorted(self.corpus)
         if not self.queries_ids or not self.corpus_ids:
@@ -200,104 +170,85 @@ class InformationRetrievalEvaluator(Evaluator):
                 "documents; expected at least one of each."
             )
 
-    def _cutoffs(self) -> list[tuple[str, Sequence[int]]]:
-        cutoffs = self.precision_recall_at_k
-        words = [("accuracy", self.accuracy_at_k), ("precision", cutoffs), ("recall", cutoffs)]
-        return [*words, ("ndcg", self.ndcg_at_k), ("mrr", self.mrr_at_k), ("map", self.map_at_k)]
+    def _measures(self) -> list[str]:
+        """The words of all measures, such as `ndcg@10`."""
+        cutoffs = {
+            "accuracy": self.accuracy_at_k,
+            "precision": self.precision_recall_at_k,
+            "recall": self.precision_recall_at_k,
+            "ndcg": self.ndcg_at_k,
+            "mrr": self.mrr_at_k,
+            "map": self.map_at_k,
+        }
+        return [f"{word}@{k}" for word, ks in cutoffs.items() for k in ks]
 
     def _values(self, model: Any) -> Figures:
         functions = self.score_functions or {plain_name(model.similarity_fn_name): model.similarity}
-        row_of_document = {document: str(row) for row, document in enumerate(self.corpus_ids)}
-        judgments = {
-            str(row): {
-                row_of_document.get(document, f"other {document}"): 1
-                for document in self.relevant_docs[query]
-            }
-            for row, query in enumerate(self.queries_ids)
-        }
+        row_of_document = {document: row for row, document in enumerate(self.corpus_ids)}
+        truth = [
+            {row_of_document.get(item, f"other {item}"): 1 for item in self.relevant_docs[query]}
+            for query in self.queries_ids
+        ]
         figures: Figures = {}
-        for name, (scores, rows) in self._search(model, functions).items():
+        for name, (scores, rows) in self._search(model, functions, row_of_document).items():
             if self.write_predictions and self._folder is not None:
                 self._write_predictions(self._folder, name, scores, rows)
             # The lists are in their order already.
-            run = {
-                str(row): {
-                    str(document_row): -float(rank)
-                    for rank, document_row in enumerate(document_rows)
-                }
-                for row, document_rows in enumerate(rows.tolist())
-            }
-            view = _view(judgments, run)
-            for word, cutoffs in self._cutoffs():
-                figures |= {
-                    f"{name}_{word}@{k}": float(_measure(f"{word}@{k}")(view).mean())
-                    for k in cutoffs
-                }
+            view = _view(
+                truth, [{row: -rank for rank, row in enumerate(ranked)} for ranked in rows.tolist()]
+            )
+            for word in self._measures():
+                figures[f"{name}_{word}"] = float(_measure(word)(view).mean())
         return figures
 
-    def _search(self, model: Any, functions: Similarities) -> dict[str, tuple[Any, Any]]:
+    def _search(
+        self, model: Any, functions: Similarities, row_of_document: Mapping[Any, int]
+    ) -> dict[str, tuple[Any, Any]]:
         """name of the similarity -> (queries, depth) scores and rows in `corpus_ids` of the first
         documents.
         """
         texts = [self.queries[query] for query in self.queries_ids]
         of_queries = {"prompt_name": self.query_prompt_name, "prompt": self.query_prompt}
+        of_corpus = {"prompt_name": self.corpus_prompt_name, "prompt": self.corpus_prompt}
         queries = self._encode(model, texts, "query", convert_to_tensor=True, **of_queries)
-        depth = max(k for _, cutoffs in self._cutoffs() for k in cutoffs)
-        best = {
-            name: (
-                np.zeros((len(texts), 0), dtype=np.float32),
-                np.zeros((len(texts), 0), dtype=np.int64),
-            )
-            for name in functions
-        }
+        depth = max(int(word.partition("@")[2]) for word in self._measures())
+        best = dict[str, tuple[Any, Any]]()
         # In the corpus's own order, on which the rounding of products depends.
         corpus = list(self.corpus)
-        row_of_document = {document: row for row, document in enumerate(self.corpus_ids)}
         for start in range(0, len(corpus), self.corpus_chunk_size):
             part = corpus[start : start + self.corpus_chunk_size]
-            of_corpus = {"prompt_name": self.corpus_prompt_name, "prompt": self.corpus_prompt}
-            vectors = self._encode(
-                model,
-                [self.corpus[document] for document in part],
-                "document",
-                convert_to_tensor=True,
-                **of_corpus,
-            )
+            texts = [self.corpus[document] for document in part]
+            vectors = self._encode(model, texts, "document", convert_to_tensor=True, **of_corpus)
             for name, function in functions.items():
-                chunk_scores = finite(function(queries, vectors))
-                rows = np.broadcast_to(
-                    [row_of_document[document] for document in part], chunk_scores.shape
-                )
-                best[name] = _first(
-                    np.hstack([best[name][0], chunk_scores]),
-                    np.hstack([best[name][1], rows]),
-                    depth,
-                )
+                scores = finite(function(queries, vectors))
+                rows = np.broadcast_to([row_of_document[item] for item in part], scores.shape)
+                if name in best:
+                    scores = np.hstack([best[name][0], scores])
+                    rows = np.hstack([best[name][1], rows])
+                best[name] = _first(scores, rows, depth)
         return best
 
     def _write_predictions(self, folder: Path, name: str, scores: Any, rows: Any) -> None:
         lines: list[dict[str, Any]] = []
-        for query, *predictions in zip(
-            self.queries_ids, rows.tolist(), scores.tolist(), strict=True
-        ):
+        predictions = zip(self.queries_ids, rows.tolist(), scores.tolist(), strict=True)
+        for query, *columns in predictions:
             results = [
                 {"corpus_id": self.corpus_ids[row], "score": score}
-                for row, score in zip(*predictions, strict=True)
+                for row, score in zip(*columns, strict=True)
             ]
             lines.append({"query_id": query, "query": self.queries[query], "results": results})
         path = folder / self.csv_file.replace("_results.csv", f"_predictions_{name}.jsonl")
         write_text(path, "".join(json.dumps(line) + "\n" for line in lines))
 
     def _columns(self, figures: Figures) -> Figures:
-        precision_and_recall = [
-            word for k in self.precision_recall_at_k for word in (f"Precision@{k}", f"Recall@{k}")
-        ]
-        words = [
-            *(f"Accuracy@{k}" for k in self.accuracy_at_k),
-            *precision_and_recall,
-            *(f"MRR@{k}" for k in self.mrr_at_k),
-        ]
-        words += [*(f"NDCG@{k}" for k in self.ndcg_at_k), *(f"MAP@{k}" for k in self.map_at_k)]
+        groups = (
+            (("Accuracy",), self.accuracy_at_k),
+            (("Precision", "Recall"), self.precision_recall_at_k),
+            (("MRR",), self.mrr_at_k),
+            (("NDCG",), self.ndcg_at_k),
+            (("MAP",), self.map_at_k),
+        )
+        words = [f"{word}@{k}" for group, cutoffs in groups for k in cutoffs for word in group]
         names = sorted({name.rpartition("_")[0] for name in figures})
         return {
             f"{name}-{word}": figures[f"{name}_{word.lower()}"] for name in names for word in words
@@ -326,10 +277,18 @@ def _first(scores: Any, rows: Any, depth: int) -> tuple[Any, Any]:
 
 
 def _view(
-    judgments: Mapping[str, Mapping[str, float]], run: Mapping[str, Mapping[str, float]]
+    truth: Sequence[Mapping[Any, float]], run: Sequence[Mapping[Any, float]]
 ) -> JudgedRankings:
-    truth = Judgments.from_dict(judgments)
-    return JudgedRankings.join(truth, find_hits(run, truth, ties="input"))
+    """The view of the grades and the scores of each query's items."""
+    grades, scores = (
+        {
+            str(row): {str(item): float(number) for item, number in numbers.items()}
+            for row, numbers in enumerate(table)
+        }
+        for table in (truth, run)
+    )
+    judgments = Judgments.from_dict(grades)
+    return JudgedRankings.join(judgments, find_hits(scores, judgments, ties="input"))
 
 
 def _measure(text: str) -> Any:

@@ -5,34 +5,33 @@ It starts without the command-line library, and NumPy is imported while the run 
 here is trec_eval's own behaviour: its options, its lines, which topics count, how it sums.
 """
 
-from __future__ import annotations
-
 import sys
 from array import array
+from collections.abc import Iterator
 from functools import reduce
 from math import copysign, exp, isnan, log
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
-from rankwell.compat.trec_inputs import Options, last_tag, parse, read_ahead, read_zscores
-from rankwell.compat.trec_measures import LEAST_FOR_GEOMETRIC, plan
-from rankwell.store import Source
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rankwell.compat.trec_measures import Evaluated, Line
+from rankwell.compat.trec_command import (
+    LEAST_FOR_GEOMETRIC,
+    TRUTH_FORMATS,
+    Evaluated,
+    Line,
+    Options,
+    leading_number,
+    parse,
+    plan,
+    read_ahead,
+)
+from rankwell.errors import BadLine, BadUsage, NothingToEvaluate
+from rankwell.store import Source, decode_id
 
 HELP = Path(__file__).with_suffix(".txt")
 MISSING_ZSCORE = -1000000.0
 _AT_ONCE = 1024
-_VIEW_OF_FORMAT = {
-    "qrels": "judged",
-    "qrels_jg": "groups",
-    "prefs": "preferences",
-    "qrels_prefs": "preferences",
-}
+_BLOCK = 1 << 16
 
 
 def main(arguments: list[str], stdout: TextIO) -> int:
@@ -61,27 +60,29 @@ def _definitions(options: Options) -> str:
         return ""
     from rankwell.compat.trec_views import measure_of
 
-    rows = ["\n"]
-    for line in {line.trec.name: line for line in reversed(plan(options))}.values():
-        measure = measure_of(line)
-        message = (
-            "printed, not measured" if measure is None else measure.entry.definition["definition"]
-        )
-        rows.append(f"{line.trec.name:<22} {message}\n")
-    return "".join([rows[0], *reversed(rows[1:])])
+    rows = dict[str, str]()
+    for line in plan(options):
+        if line.trec.name not in rows:
+            measure, message = measure_of(line), "printed, not measured"
+            if measure is not None:
+                message = measure.entry.definition["definition"]
+            rows[line.trec.name] = f"{line.trec.name:<22} {message}\n"
+    return "\n" + "".join(rows.values())
 
 
 def _evaluate(options: Options, stdout: TextIO) -> int:
-    from rankwell.errors import BadUsage, NothingToEvaluate
-
     lines = plan(options)
     for line in lines:
-        if line.trec.view not in (_VIEW_OF_FORMAT[options.truth_format], "any"):
+        if line.trec.view not in (TRUTH_FORMATS[options.truth_format], "any"):
             raise BadUsage(f"{line.trec.name} cannot be computed with -R {options.truth_format}.")
-    evaluated = _adjusted(lines, _values(lines, options), options)
-    counted, stopped_at = _counted(options, evaluated)
+    # Other threads read while this one imports NumPy, which takes as long.
+    ahead = read_ahead(options)
+    from rankwell.compat import trec_views
+
+    evaluated = _adjusted(trec_views.evaluate(lines, options, ahead))
+    counted, stopped_at = _counted(evaluated)
     if options.queries:
-        for text in _single_lines(lines, options, evaluated, counted):
+        for text in _single_lines(evaluated, counted):
             _write(stdout, text)
     if stopped_at is not None:
         sys.stderr.write(
@@ -96,25 +97,17 @@ def _evaluate(options: Options, stdout: TextIO) -> int:
             "same query ids?"
         )
     if options.summary:
-        _write(stdout, _summary_lines(lines, options, evaluated, counted))
+        _write(stdout, _summary_lines(evaluated, counted))
     return 0
 
 
-def _values(lines: list[Line], options: Options) -> Evaluated:
-    # Other threads read while this one imports NumPy, which takes as long.
-    ahead = read_ahead(options)
-    from rankwell.compat import trec_views
-
-    return trec_views.evaluate(lines, options, ahead)
-
-
-def _adjusted(lines: list[Line], evaluated: Evaluated, options: Options) -> Evaluated:
+def _adjusted(evaluated: Evaluated) -> Evaluated:
     """Without what the item that version 10 invents under -c gave a query that the run lacks; as
     z-scores where requested.
     """
-    values = list(evaluated.values)
+    options, values = evaluated.options, list(evaluated.values)
     if options.complete and not all(evaluated.present):
-        for row, line in enumerate(lines):
+        for row, line in enumerate(evaluated.lines):
             if line.trec.name == "unj" or line.name in ("num_ret", "utility", "rbp_resid"):
                 paired = zip(values[row], evaluated.present, strict=True)
                 values[row] = array(
@@ -122,26 +115,23 @@ def _adjusted(lines: list[Line], evaluated: Evaluated, options: Options) -> Eval
                 )
     if options.zscores is not None:
         table = read_zscores(Source(options.zscores))
-        for row, line in enumerate(lines):
+        for row, line in enumerate(evaluated.lines):
             zscores = [table.get((query, line.name)) for query in evaluated.queries]
             values[row] = array("d", map(_standard, values[row], zscores))
     return evaluated._replace(values=values)
 
 
-def _counted(options: Options, evaluated: Evaluated) -> tuple[list[int], str | None]:
+def _counted(evaluated: Evaluated) -> tuple[list[int], str | None]:
     """The queries that are evaluated, in order; and the one at which version 10 stops for want of
     results.
     """
-    rows = [
-        row for row, query in enumerate(evaluated.queries) if options.single_query in (None, query)
-    ]
+    options, queries, present = evaluated.options, evaluated.queries, evaluated.present
+    rows = [row for row, query in enumerate(queries) if options.single_query in (None, query)]
     if options.old:
-        return [row for row in rows if evaluated.present[row]], None
-    if options.complete:
-        return rows, None
-    for order, query_row in enumerate(rows):
-        if not evaluated.present[query_row]:
-            return rows[:order], evaluated.queries[query_row]
+        return [row for row in rows if present[row]], None
+    for order, row in enumerate(() if options.complete else rows):
+        if not present[row]:
+            return rows[:order], queries[row]
     return rows, None
 
 
@@ -154,15 +144,15 @@ def _standard(value: float, zscore: tuple[float, float] | None) -> float:
     return 0.0 if value == mean else MISSING_ZSCORE
 
 
-def _single_lines(
-    lines: list[Line], options: Options, evaluated: Evaluated, counted: list[int]
-) -> Iterator[str]:
+def _single_lines(evaluated: Evaluated, counted: list[int]) -> Iterator[str]:
     """The lines of single queries, those of some queries at a time: all of them would be most of
     what is in memory.
     """
-    strings = evaluated.strings
+    strings, options = evaluated.strings, evaluated.options
     shown_lines = [
-        (row, line) for row, line in enumerate(lines) if row in strings or line.trec.single
+        (row, line)
+        for row, line in enumerate(evaluated.lines)
+        if row in strings or line.trec.is_single
     ]
     heads = [
         f"{line.name:<22}" if row in strings else _head(line, options) for row, line in shown_lines
@@ -182,23 +172,20 @@ def _single_lines(
         )
 
 
-def _summary_lines(
-    lines: list[Line], options: Options, evaluated: Evaluated, counted: list[int]
-) -> str:
+def _summary_lines(evaluated: Evaluated, counted: list[int]) -> str:
+    options, parts = evaluated.options, list[str]()
     queries = len(evaluated.queries) if options.complete else len(counted)
-    parts = list[str]()
-    for row, line in enumerate(lines):
+    for row, line in enumerate(evaluated.lines):
         if line.name == "runid":
-            parts.append(
-                f"{line.name:<22}\tall\t{last_tag(Source(options.run), comments=not options.old)}\n"
-            )
+            tag = last_tag(Source(options.run), comments=not options.old)
+            parts.append(f"{line.name:<22}\tall\t{tag}\n")
         elif line.trec.name != "relstring":
             values = [evaluated.values[row][query_row] for query_row in counted]
             # With -c trec_eval goes back to the qrels for this total, and does not look at -l
             # there.
             from_truth = line.name == "num_rel" and options.complete
             value = evaluated.positives if from_truth else _summary(line, values, queries)
-            parts.append(f"{_head(line, options)}\tall\t{_figure(value, line, options)}\n")
+            parts += [f"{_head(line, options)}\tall\t", *_cells([value], line, options), "\n"]
     return "".join(parts)
 
 
@@ -219,16 +206,15 @@ def _head(line: Line, options: Options) -> str:
     return f"{'Z' if options.zscores is not None else ''}{line.name:<22}"
 
 
-def _figure(value: float, line: Line, options: Options) -> str:
-    if line.trec.is_integer and options.zscores is None:
-        return f"{int(value)}"
-    # Unlike Python, C prints the sign of what is not a number.
-    return "  -nan" if isnan(value) and copysign(1.0, value) < 0 else f"{value:6.4f}"
-
-
 def _cells(values: list[float], line: Line, options: Options) -> list[str]:
-    if any(map(isnan, values)) or (line.trec.is_integer and options.zscores is None):
-        return [_figure(value, line, options) for value in values]
+    if line.trec.is_integer and options.zscores is None:
+        return [f"{int(value)}" for value in values]
+    if any(map(isnan, values)):
+        # Unlike Python, C prints the sign of what is not a number.
+        return [
+            "  -nan" if isnan(value) and copysign(1.0, value) < 0 else f"{value:6.4f}"
+            for value in values
+        ]
     return [f"{value:6.4f}" for value in values]
 
 
@@ -241,3 +227,56 @@ def _write(stdout: TextIO, text: str) -> None:
     stdout.flush()
     buffer.write(text.encode("utf-8", "surrogateescape"))
     buffer.flush()
+
+
+def last_tag(source: Source, *, comments: bool) -> str:
+    """The run tag (the sixth field) of the last line that is not blank and, where those are
+    allowed, not a comment.
+    """
+    size = _BLOCK
+    while True:
+        tail, is_whole = _tail(source, size)
+        lines = tail.splitlines() if is_whole else tail.splitlines()[1:]
+        for line in reversed(lines):
+            fields = line.split(None, 6)
+            if len(fields) > 5 and not (comments and fields[0].startswith(b"#")):
+                return decode_id(fields[5])
+        if is_whole:
+            return ""
+        size *= 16
+
+
+def _tail(source: Source, size: int) -> tuple[bytes, bool]:
+    """The last bytes of the content, and whether they are all of it."""
+    if source.path is not None:
+        length = source.path.stat().st_size
+        with source.path.open("rb") as stream:
+            stream.seek(max(0, length - size))
+            return stream.read(), length <= size
+    tail, n_read = b"", 0
+    with source.open() as stream:
+        while block := stream.read(size):
+            tail = (tail + block)[-size:]
+            n_read += len(block)
+    return tail, n_read <= size
+
+
+def read_zscores(source: Source) -> dict[tuple[str, str], tuple[float, float]]:
+    """The mean and standard deviation of each (query, measure), from lines of four fields. Raises
+    BadLine.
+
+    trec_eval wrote `nan` for the statistics of set_F, and reads it: the figures that come of it are
+    nan as well.
+    """
+    table: dict[tuple[str, str], tuple[float, float]] = {}
+    for line_number, line in enumerate(source.read().splitlines(), start=1):
+        fields = line.split()
+        if len(fields) != 4:
+            text = line.decode("utf-8", "replace")
+            raise BadLine(
+                f"{source.name}:{line_number}: {text!r} has {len(fields)} fields; a line is `query "
+                "measure mean deviation`."
+            )
+        query, measure, mean, deviation = map(decode_id, fields)
+        table[query, measure] = (leading_number(mean), leading_number(deviation))
+    return table

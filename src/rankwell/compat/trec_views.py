@@ -2,49 +2,50 @@
 queries at once.
 """
 
-from __future__ import annotations
-
 import importlib
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import numpy as np
 
-from rankwell.compat.trec_inputs import Ahead, reading_of
-from rankwell.compat.trec_measures import LEAST_FOR_GEOMETRIC, Evaluated, Line
+from rankwell.compat.trec_command import (
+    LEAST_FOR_GEOMETRIC,
+    Ahead,
+    Evaluated,
+    Line,
+    Options,
+    reading_of,
+)
 from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.rankings import Hits
 from rankwell.data.registry import Measure
+from rankwell.data.tables import Bools, Floats, Judgments, TieRule
 from rankwell.io.reader import scan
 from rankwell.io.reader.lines import TREC_RUN
 from rankwell.store import Source
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rankwell.compat.trec_inputs import Options
-    from rankwell.data.rankings import Hits
-    from rankwell.data.tables import Bools, Floats, Judgments, TieRule
 
 
 def evaluate(lines: Sequence[Line], options: Options, ahead: Ahead | None) -> Evaluated:
     """The values of all lines. ahead: the files that have been read already. Raises what the
     readers raise.
     """
-    truth, run, positives = Source(options.qrels), Source(options.run), 0
-    view: Any
-    if options.truth_format == "qrels":
-        judgments = _whole_grades(
-            _other_judgments(options, truth) if ahead is None else ahead.judged.table()
-        )
-        hits = _hits(options, run, judgments, ahead=ahead)
-        positives = int(np.count_nonzero(judgments.grades > 0))
-        view = JudgedRankings.join(judgments, hits)
-    elif options.truth_format == "qrels_jg":
-        from rankwell.data.judged_rankings import GroupRankings
+    positives = 0
+    if options.truth_format in ("qrels", "qrels_jg"):
+        judgments = ahead.judged.table() if ahead else _other_judgments(options)
+        # As trec_eval reads them: truncated to integers.
+        judgments = replace(judgments, grades=np.trunc(judgments.grades))
+        hits = _hits(options, judgments.flat, ahead)
+        if options.truth_format == "qrels":
+            positives = int(np.count_nonzero(judgments.grades > 0))
+            view: Any = JudgedRankings.join(judgments, hits)
+        else:
+            from rankwell.data.judged_rankings import GroupRankings
 
-        judgments = _whole_grades(_other_judgments(options, truth, "groups"))
-        hits = _hits(options, run, judgments.flat)
-        view = GroupRankings.join(judgments, hits)
+            view = GroupRankings.join(judgments, hits)
+        view = view if options.depth is None else view.cut(options.depth)
+        view = view.with_unjudged_pool
+        view = view.condensed if options.judged_only else view
     else:
         from rankwell.data.preferences import PreferenceRankings, Preferences
 
@@ -52,60 +53,46 @@ def evaluate(lines: Sequence[Line], options: Options, ahead: Ahead | None) -> Ev
             from rankwell.io.formats import Request
             from rankwell.io.trec import read_preferences
 
-            preferences = read_preferences(truth, Request(comments=not options.old))
+            request = Request(comments=not options.old)
+            preferences = read_preferences(Source(options.qrels), request)
         else:
-            preferences = Preferences.from_judgments(_other_judgments(options, truth, "groups"))
-        # With preferences trec_eval reverses the order of tied items.
-        hits = _hits(options, run, preferences.judgments, ties="id-asc")
+            preferences = Preferences.from_judgments(_other_judgments(options))
+        # With preferences trec_eval reverses the order of tied items; -J removes items that were
+        # not compared, which has no effect.
+        hits = _hits(options, preferences.judgments, ties="id-asc")
         view = PreferenceRankings.join(preferences, hits)
-    view = view if options.depth is None else view.cut(options.depth)
-    view = view if options.truth_format not in ("qrels", "qrels_jg") else view.with_unjudged_pool
-    # Among preferences -J removes items that were not compared, which has no effect.
-    view = (
-        view.condensed
-        if options.judged_only and options.truth_format in ("qrels", "qrels_jg")
-        else view
-    )
+        view = view if options.depth is None else view.cut(options.depth)
     values, present = values_of(lines, view, options.rel), hits.present.tolist()
     strings = {
         row: _relevance_strings(line, view, present)
         for row, line in enumerate(lines)
         if line.trec.name == "relstring"
     }
-    return Evaluated(view.queries, present, list(map(memoryview, values)), positives, strings)
+    table = list(map(memoryview, values))
+    return Evaluated(lines, options, view.queries, present, table, positives, strings)
 
 
-def _other_judgments(
-    options: Options, truth: Source, aspects: Literal["none", "groups"] = "none"
-) -> Judgments:
+def _other_judgments(options: Options) -> Judgments:
     """Judgments that the compiled reader does not read. Importing all formats takes longer than
     reading a small file.
     """
     from rankwell.io.formats import Request
     from rankwell.io.trec import read_judgments
 
-    return read_judgments(truth, Request(comments=not options.old, aspects=aspects))
-
-
-def _whole_grades(judgments: Judgments) -> Judgments:
-    """Grades as trec_eval reads them: truncated to integers."""
-    return replace(judgments, grades=np.trunc(judgments.grades))
+    aspects = "none" if options.truth_format == "qrels" else "groups"
+    request = Request(comments=not options.old, aspects=aspects)
+    return read_judgments(Source(options.qrels), request)
 
 
 def _hits(
-    options: Options,
-    run: Source,
-    judgments: Judgments,
-    *,
-    ties: TieRule = "id-desc",
-    ahead: Ahead | None = None,
+    options: Options, judgments: Judgments, ahead: Ahead | None = None, ties: TieRule = "id-desc"
 ) -> Hits:
     """The hits of the run. Under -c a query without results gets an unjudged item, as in version
     10.
     """
     hits = None if ahead is None else ahead.scan.hits(judgments)
     if hits is None:
-        hits = scan(run, judgments, TREC_RUN, reading_of(options, ties))
+        hits = scan(Source(options.run), judgments, TREC_RUN, reading_of(options, ties))
     if options.old or not options.complete:
         return hits
     return replace(hits, retrieved=np.where(hits.present, hits.retrieved, 1))
@@ -163,17 +150,11 @@ def _relevance_strings(line: Line, view: Any, present: Sequence[bool]) -> list[s
     length = max(0, int(line.numbers[0]))
     letters = [["-"] * min(length, n_retrieved) for n_retrieved in view.retrieved.tolist()]
     in_string = view.ranks <= length
-    for query, rank, grade in zip(
-        view.query_of_row[in_string].tolist(),
-        view.ranks[in_string].tolist(),
-        view.grades[in_string].tolist(),
-        strict=True,
-    ):
+    columns = (view.query_of_row, view.ranks, view.grades)
+    for query, rank, grade in zip(*(column[in_string].tolist() for column in columns), strict=True):
         letters[query][rank - 1] = "." if grade < 0 else ">" if grade > 9 else str(int(grade))
-    if line.name == "relstring":
-        # Under -c version 10 shows the item that it invented only where a length is given.
-        letters = [
-            letters_of_query if is_present else []
-            for letters_of_query, is_present in zip(letters, present, strict=True)
-        ]
-    return ["".join(letters_of_query) for letters_of_query in letters]
+    # Under -c version 10 shows the item that it invented only where a length is given.
+    return [
+        "".join(letters_of_query) * (is_present or line.name != "relstring")
+        for letters_of_query, is_present in zip(letters, present, strict=True)
+    ]

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from rankwell.errors import BadInput, BadUsage
-from rankwell.tasks.study.answers import StudyAnswers
-from rankwell.tasks.study.asking import Ask, GoldItems, SittingItems, next_asks
 from rankwell.tasks.study.folder import Study, read_study
-from rankwell.tasks.study.journal import JournalLine, append_lines, now, read_journals
+from rankwell.tasks.study.journal import JournalLine, StudyAnswers, append_lines, now, read_journals
+from rankwell.tasks.study.judging_session import Ask, SittingItems, gold_items, next_asks
 from rankwell.tasks.study.options import JudgeOptions
 from tasks.study.judging import Client, lines_of, serving
 from tasks.study.studies import pool_study, write_world
@@ -44,15 +43,15 @@ def answer(study: Study, judge: str, *asks: Ask) -> None:
 
 
 def own(study: Study, items: SittingItems) -> set[Ask]:
-    assert items.batch is not None
-    return {Ask(*pair) for pair in items.batch.pairs}
+    assert items.lease is not None
+    return {Ask(*pair) for pair in items.lease.pairs}
 
 
 def test_without_options_a_batch_is_asked_as_it_is(study: Study):
     items = asked(study, "ann")
 
-    assert items.batch is not None
-    assert [(ask.query, ask.item) for ask in items.asks] == list(items.batch.pairs)
+    assert items.lease is not None
+    assert [(ask.query, ask.item) for ask in items.asks] == list(items.lease.pairs)
 
 
 def test_a_share_of_one_judges_items_is_shown_to_a_second_one_and_no_third(study: Study):
@@ -84,7 +83,7 @@ def test_all_doubles_follow_once_no_batch_is_left(study: Study):
     items = next_asks(study, "ben", JudgeOptions(double=1.0))
 
     assert items is not None
-    assert items.batch is None
+    assert items.lease is None
     assert len(items.asks) == int((study.pool.sizes[:, 0] > 0).sum())
     answer(study, "ben", *items.asks)
     assert next_asks(study, "ben", JudgeOptions(double=1.0)) is None
@@ -165,5 +164,5 @@ def test_the_note_of_the_reader_of_known_items_is_kept(study: Study, tmp_path: P
 
     assert (
         "byte order mark"
-        in GoldItems.of(study, JudgeOptions(gold=str(tmp_path / "gold.qrels"))).notes[0]
+        in gold_items(study, JudgeOptions(gold=str(tmp_path / "gold.qrels")))[1][0]
     )

@@ -20,7 +20,7 @@ import pytest
 
 from browsing import Keys, Page, chromium
 from rankwell.tasks.study.folder import read_study
-from rankwell.tasks.study.opening import opening_file
+from rankwell.tasks.study.judging_server import opening_file
 from tasks.study.judging import lines_of, serving
 from tasks.study.studies import judge, pool, pool_study, write_world
 

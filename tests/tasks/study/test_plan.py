@@ -7,11 +7,10 @@ import json
 import pytest
 
 from rankwell.errors import BadUsage, NothingToEvaluate
-from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.estimation import StudyEstimates
 from rankwell.tasks.study.folder import read_study
-from rankwell.tasks.study.journal import read_journals
-from rankwell.tasks.study.planning import StudyForecasts, judgments_needed
+from rankwell.tasks.study.journal import StudyAnswers, read_journals
+from rankwell.tasks.study.planning import StudyForecasts
 from tasks.study.studies import estimate, judge_batches, plan, pool_study, write_world
 
 
@@ -100,7 +99,7 @@ def test_the_number_for_80_per_cent_power_is_that_of_a_search_of_all_batch_ends_
     )
     steps = [whole.step(place) for place in range(len(whole.more))]
 
-    needed = judgments_needed(lazy, 0.2, 0.95)
+    needed = tuple(lazy.judgments_needed(0.2, 0.95))
 
     assert [step.more for step in steps] == whole.more == [step.judged - 20 for step in steps]
     assert needed == tuple(

@@ -11,11 +11,15 @@ import pytest
 import rankwell
 from oracles import sampling as oracle
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.tasks.study.answers import StudyAnswers
-from rankwell.tasks.study.batches import lease_batch
+from rankwell.tasks.study.batches import batch_pairs, batch_sizes, batches_of, lease_batch
 from rankwell.tasks.study.folder import read_study
-from rankwell.tasks.study.journal import JournalLine, append_lines, journal_of, read_journals
-from rankwell.tasks.study.pool_rows import batch_pairs, batch_sizes, batches_of
+from rankwell.tasks.study.journal import (
+    JournalLine,
+    StudyAnswers,
+    append_lines,
+    journal_of,
+    read_journals,
+)
 from tasks.study.studies import (
     estimate,
     fill,
@@ -101,7 +105,7 @@ def test_a_batch_is_arranged_by_query_and_belongs_to_its_judge(tmp_path, truth):
     )
 
     assert first == again
-    assert (first.number, other.number) == (0, 1)
+    assert (first.batch, other.batch) == (0, 1)
     assert [query for query, _ in first.pairs] == sorted(query for query, _ in first.pairs)
     assert not set(first.pairs) & set(other.pairs)
 

@@ -10,11 +10,10 @@ import pytest
 import rankwell
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.stats.samples import priorities
-from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.batches import lease_batch
 from rankwell.tasks.study.estimation import StudyEstimates
 from rankwell.tasks.study.folder import read_study
-from rankwell.tasks.study.journal import JournalLine, append_lines, now, read_journals
+from rankwell.tasks.study.journal import JournalLine, StudyAnswers, append_lines, now, read_journals
 from tasks.study.studies import estimate, judge_batches, plan, pool, pool_study, write_world
 
 

@@ -1,47 +1,44 @@
-"""Agreement in a study: judges with each other, with themselves and with known grades; their drift
-in a session.
+"""The output of `study agreement`: judges with each other, with themselves and with known grades;
+their drift in a session.
 """
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from rankwell.data.columns import refuse_unused_columns
 from rankwell.data.tables import Floats, figure
-from rankwell.reporting import PrintedFigure, Row
+from rankwell.errors import BadInput, NothingToEvaluate, flag, shown
+from rankwell.io.formats import find_judgments
+from rankwell.reporting import Format, Output, PrintedFigure, Row
 from rankwell.stats.agreement import COHEN, SHARED, Coefficient, Ratings, agreement, confusion
 from rankwell.stats.trend import trend
-from rankwell.tasks.study.answers import StudyAnswers
+from rankwell.task import printed_rows
+from rankwell.tasks.study.estimate_report import shown_interval
 from rankwell.tasks.study.estimation import StudyEstimates
-from rankwell.tasks.study.folder import Pair, Study
-from rankwell.tasks.study.journal import JournalLine, last_answers
-from rankwell.tasks.study.verdicts import shown_interval
+from rankwell.tasks.study.folder import Pair, Study, read_study
+from rankwell.tasks.study.journal import JournalLine, last_answers, read_journals
+from rankwell.tasks.study.options import AgreementOptions
 
 PLACES = 100
 """A drift is the change of the grade over so many places of a session."""
 
-KnownGrades = Mapping[str, Mapping[str, float]]
 
-
-@dataclass(frozen=True, eq=False)
-class RatedItems:
-    """The items that several raters graded. raters: their names. grades: by query and item,
-    (raters,) each, NaN for none.
+class RatedItems(NamedTuple):
+    """The items that several raters graded. raters: their names. pairs: query and item. grades:
+    (items, raters), NaN for none.
 
     is_sample: whether items of the study were drawn; known grades are of chosen items.
     """
 
     raters: tuple[str, ...]
-    grades: Mapping[Pair, Sequence[float]]
+    pairs: Sequence[Pair]
+    grades: Floats
     is_sample: bool = True
-
-    @property
-    def shown_raters(self) -> str:
-        """The raters in a table."""
-        return ", ".join(self.raters) if len(self.raters) == 2 else f"all {len(self.raters)} judges"
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +46,12 @@ class JudgeComparison:
     """The agreement of raters: weighted by 1/π, and of the judged sample alone. confusion,
     sample_confusion: of two raters.
 
-    items, queries: the number with two grades or more.
+    items, queries: the number with two grades or more. level: of the intervals.
     """
 
-    rated: RatedItems
+    study: Study
+    level: float
+    raters: tuple[str, ...]
     weighted: Mapping[str, Coefficient]
     sample: Mapping[str, Coefficient]
     confusion: Floats
@@ -60,17 +59,17 @@ class JudgeComparison:
     items: int
     queries: int
 
-    def rows(self, scale: Sequence[float]) -> Iterator[Row]:
+    def rows(self) -> Iterator[Row]:
         """The rows for programs: a coefficient each, and of two raters a cell of the confusion
         each.
         """
-        judge, against = self.rated.raters if len(self.rated.raters) == 2 else ("all", None)
-        names = {"judge": judge, "against": against}
+        judge, against = self.raters if len(self.raters) == 2 else ("all", None)
         for name, coefficient in self.weighted.items():
             low, high = coefficient.interval or (None, None)
             yield {
                 "kind": "coefficient",
-                **names,
+                "judge": judge,
+                "against": against,
                 "name": name,
                 "grade": None,
                 "against_grade": None,
@@ -81,11 +80,13 @@ class JudgeComparison:
                 "items": self.items,
                 "queries": self.queries,
             }
+        scale = list(self.study.grades)
         for (row, column), value in np.ndenumerate(self.confusion):
             n = int(self.sample_confusion[row, column])
             yield {
                 "kind": "confusion",
-                **names,
+                "judge": judge,
+                "against": against,
                 "name": "share",
                 "grade": scale[row],
                 "against_grade": scale[column],
@@ -97,184 +98,142 @@ class JudgeComparison:
                 "queries": None,
             }
 
-    def shown(self, level: float, *, weighted: bool) -> Iterator[Row]:
-        """The coefficients for people. weighted: whether the judged sample has figures of its
-        own.
-        """
+    def coefficient_table(self) -> list[Row]:
+        """The coefficients for people; of sampled items also those of the judged sample."""
+        raters = f"all {len(self.raters)} judges"
+        if len(self.raters) == 2:
+            raters = ", ".join(self.raters)
+        table = list[Row]()
         for name, coefficient in self.weighted.items():
-            value = PrintedFigure(figure(coefficient.value, "score"))
-            row = {"judges": self.rated.shown_raters, "coefficient": name, "value": value}
-            row[f"{100 * level:g} % interval"] = shown_interval(coefficient.interval, "score")
-            if weighted:
-                row["of the judged sample"] = PrintedFigure(
-                    figure(self.sample[name].value, "score")
-                )
-            yield {**row, "items": self.items, "queries": self.queries}
+            row = {"judges": raters, "coefficient": name, "value": _printed(coefficient.value)}
+            row[f"{100 * self.level:g} % interval"] = shown_interval(coefficient.interval, "score")
+            if self.study.design == "items":
+                row["of the judged sample"] = _printed(self.sample[name].value)
+            table.append({**row, "items": self.items, "queries": self.queries})
+        return table
 
-    def shown_confusion(self, grades: Mapping[float, str]) -> list[Row]:
+    def confusion_table(self) -> list[Row]:
         """The confusion of two raters, the first by row: shares of all items, and in brackets items
-        of the judged sample.
+        of the judged sample; nothing of more raters.
         """
-        first, second = self.rated.raters
+        if len(self.raters) != 2:
+            return []
+        first, second = self.raters
+        cells = zip(self.confusion.tolist(), self.sample_confusion.tolist(), strict=True)
         return [
-            {f"{first} \\ {second}": f"{grade:g} {grades[grade]}"}
+            {f"{first} \\ {second}": f"{grade:g} {name}"}
             | {
-                f"{column_grade:g}": (
-                    f"{_share(self.confusion[row, column])} "
-                    f"({self.sample_confusion[row, column]:.0f})"
-                )
-                for column, column_grade in enumerate(grades)
+                f"{column_grade:g}": f"{figure(100 * share, 'percent')} % ({n:.0f})"
+                for column_grade, share, n in zip(self.study.grades, *row, strict=True)
             }
-            for row, grade in enumerate(grades)
+            for (grade, name), row in zip(self.study.grades.items(), cells, strict=True)
         ]
 
 
-class InclusionWeights(NamedTuple):
-    """The weight 1/π of each judged item in finished batches; None where items are not drawn.
-    expected: the grade, from ranks.
-    """
-
-    weights: Mapping[Pair, float] | None
-    expected: Mapping[Pair, float]
-
-    @classmethod
-    def of(cls, study: Study, lines: Sequence[JournalLine]) -> "InclusionWeights":
-        """Those of a study with the judgments so far."""
-        answers = StudyAnswers.of(study, lines)
-        rows = np.flatnonzero(answers.answered)
-        pairs, prior = study.pairs(rows), study.pool.prior[rows]
-        expected = dict(zip(pairs, (prior * max(study.grades)).tolist(), strict=True))
-        if study.design != "items":
-            return cls(None, expected)
-        estimates = StudyEstimates(study, answers, study.parsed_measure)
-        sampled, pi = estimates.sampled[rows].tolist(), estimates.inclusion[rows].tolist()
-        chances = zip(pairs, sampled, pi, strict=True)
-        return cls({pair: 1 / chance for pair, is_drawn, chance in chances if is_drawn}, expected)
+def _printed(value: float | None, unit: str = "score", *, signed: bool = False) -> PrintedFigure:
+    return PrintedFigure(figure(value, unit, signed=signed))
 
 
-def rated_items(
-    lines: Sequence[JournalLine], known_grades: KnownGrades | None = None
+def item_weights(estimates: StudyEstimates) -> dict[Pair, float] | None:
+    """The weight 1/π of each judged item in finished batches; None where items are not drawn."""
+    if estimates.study.design != "items":
+        return None
+    rows = np.flatnonzero(estimates.answers.answered & estimates.sampled)
+    weights = (1 / estimates.inclusion[rows]).tolist()
+    return dict(zip(estimates.study.pairs(rows), weights, strict=True))
+
+
+def _rated_items(
+    lines: Sequence[JournalLine], known_grades: Mapping[Pair, float]
 ) -> Iterator[RatedItems]:
     """Each two judges with items in common, all judges where there are three, each with themselves,
     and with known grades.
     """
     answers = last_answers(lines)
     judges = sorted({line.judge for line in lines})
-    grades = {
-        pair: {judge: line.grade for judge, line in by_judge.items()}
-        for pair, by_judge in answers.items()
+    grades_of = {
+        judge: _grades(by_judge[judge] for by_judge in answers.values() if judge in by_judge)
+        for judge in judges
     }
-    for judge_pair in combinations(judges, 2):
-        yield _common(
-            judge_pair,
-            {
-                pair: [by_judge.get(judge) for judge in judge_pair]
-                for pair, by_judge in grades.items()
-            },
-        )
+    for judge, other_judge in combinations(judges, 2):
+        yield _rated_by_two((judge, other_judge), grades_of[judge], grades_of[other_judge])
     if len(judges) > 2:
-        table = {
-            pair: [_number(by_judge.get(judge)) for judge in judges]
-            for pair, by_judge in grades.items()
-        }
-        yield RatedItems(
-            tuple(judges), {pair: row for pair, row in table.items() if not np.isnan(row).all()}
-        )
+        pairs = [pair for pair in answers if any(pair in grades_of[judge] for judge in judges)]
+        columns = [[grades_of[judge].get(pair, np.nan) for pair in pairs] for judge in judges]
+        yield RatedItems(tuple(judges), pairs, np.array(columns).T)
     for judge in judges:
-        again = {
-            line.pair: line.grade
-            for line in lines
-            if line.judge == judge and line.purpose == "repeat" and line.grade is not None
-        }
-        yield _common(
-            (judge, f"{judge} again"),
-            {pair: [grades.get(pair, {}).get(judge), grade] for pair, grade in again.items()},
+        of_judge = [line for line in lines if line.judge == judge]
+        again = _grades(
+            line for line in of_judge if line.purpose == "repeat" and line.grade is not None
         )
-    for judge in judges if known_grades is not None else ():
-        of_judge = {
-            line.pair: line.grade
+        yield _rated_by_two((judge, f"{judge} again"), grades_of[judge], again)
+    for judge in judges if known_grades else ():
+        grades = _grades(
+            line
             for line in lines
             if line.judge == judge and (line.is_answer or line.purpose == "gold")
-        }
-        twice_graded = (
-            {
-                pair: [grade, known_grades.get(pair[0], {}).get(pair[1])]
-                for pair, grade in of_judge.items()
-            }
-            if known_grades
-            else {}
         )
-        yield replace(_common((judge, "known grades"), twice_graded), is_sample=False)
+        of_known = {pair: known_grades[pair] for pair in grades if pair in known_grades}
+        yield _rated_by_two((judge, "known grades"), grades, of_known)._replace(is_sample=False)
 
 
-def _share(share: float) -> str:
-    return f"{figure(100 * share, 'percent')} %"
+def _grades(lines: Iterable[JournalLine]) -> dict[Pair, float]:
+    """The last grade of each pair, without pairs whose last line has none."""
+    grades = {line.pair: line.grade for line in lines}
+    return {pair: grade for pair, grade in grades.items() if grade is not None}
 
 
-def _common(raters: tuple[str, str], grades: Mapping[Pair, Sequence[float | None]]) -> RatedItems:
+def _rated_by_two(
+    raters: tuple[str, str], first: Mapping[Pair, float], second: Mapping[Pair, float]
+) -> RatedItems:
     """The items that both raters graded."""
-    return RatedItems(
-        raters,
-        {
-            pair: [_number(grade) for grade in row]
-            for pair, row in grades.items()
-            if None not in row
-        },
-    )
-
-
-def _number(grade: float | None) -> float:
-    return np.nan if grade is None else grade
+    pairs = [pair for pair in second if pair in first]
+    grades = np.array([(first[pair], second[pair]) for pair in pairs])
+    return RatedItems(raters, pairs, grades)
 
 
 def compare_raters(
-    rated: RatedItems,
-    scale: Sequence[float],
-    weights: Mapping[Pair, float] | None,
-    *,
-    level: float,
-    seed: int,
+    study: Study, rated: RatedItems, weights: Mapping[Pair, float] | None, level: float
 ) -> JudgeComparison:
     """The figures. weights: 1/π by query and item; items without one count in the sample alone.
     None: every item counts 1.
     """
-    table = np.array(list(rated.grades.values())).reshape(len(rated.grades), len(rated.raters))
-    numbers = {
-        query: number for number, query in enumerate(sorted({query for query, _ in rated.grades}))
-    }
-    queries = np.array([numbers[query] for query, _ in rated.grades], dtype=np.int64)
-    sample = Ratings(grades=table, scale=scale, queries=queries)
+    ids = np.array([query for query, _ in rated.pairs], dtype=object)
+    queries = np.unique(ids, return_inverse=True)[1]
+    sample = Ratings(grades=rated.grades, scale=list(study.grades), queries=queries)
     weighted = sample
     if weights is not None and rated.is_sample:
-        item_weights = np.array([weights.get(pair, 0.0) for pair in rated.grades])
+        item_weights = np.array([weights.get(pair, 0.0) for pair in rated.pairs])
         is_weighted = item_weights > 0
-        weighted = Ratings(
-            grades=table[is_weighted],
-            scale=scale,
+        weighted = replace(
+            sample,
+            grades=rated.grades[is_weighted],
             weights=item_weights[is_weighted],
             queries=queries[is_weighted],
         )
     is_pair = len(rated.raters) == 2
     names = [*SHARED[:1], *COHEN, *SHARED[2:]] if is_pair else SHARED
     of_weighted, of_sample = (
-        agreement(ratings, level=level, seed=seed) for ratings in (weighted, sample)
+        agreement(ratings, level=level, seed=study.seed) for ratings in (weighted, sample)
     )
     cells, of_cells = (
         confusion(ratings) if is_pair else np.zeros((0, 0)) for ratings in (weighted, sample)
     )
     return JudgeComparison(
-        rated,
+        study,
+        level,
+        rated.raters,
         {name: of_weighted[name] for name in names},
         {name: of_sample[name] for name in names},
         cells / cells.sum() if cells.any() else cells,
         of_cells,
         sample.n_rated,
-        len(np.unique(queries[np.count_nonzero(~np.isnan(table), axis=1) > 1])),
+        len(np.unique(queries[np.count_nonzero(~np.isnan(rated.grades), axis=1) > 1])),
     )
 
 
-def drift_rows(
-    study: Study, lines: Sequence[JournalLine], expected: Mapping[Pair, float], *, level: float
+def _drift_rows(
+    estimates: StudyEstimates, lines: Sequence[JournalLine], level: float
 ) -> Iterator[Row]:
     """Per judge the change of the grade over 100 places of a session, and figures of each quarter
     of the places.
@@ -282,69 +241,155 @@ def drift_rows(
     The change is that of the grade less the one expected from ranks, for later batches hold other
     items than the first.
     """
+    study, answers = estimates.study, last_answers(lines)
+    rows = np.flatnonzero(estimates.answers.answered)
+    guesses = (study.pool.prior[rows] * max(study.grades)).tolist()
+    expected = dict(zip(study.pairs(rows), guesses, strict=True))
     names = {query: number for number, query in enumerate(study.queries)}
-    answers = last_answers(lines)
     for judge in sorted({line.judge for line in lines}):
         judge_lines = [
             line
             for line in lines
-            if line.judge == judge
-            and line.place is not None
+            if line.place is not None
             and line.grade is not None
-            and line.pair in expected
             and answers.get(line.pair, {}).get(judge) is line
         ]
         if not judge_lines:
             continue
-        line_places = np.array([line.place for line in judge_lines], dtype=np.float64)
-        off = np.array(
-            [line.grade - expected[line.pair] for line in judge_lines if line.grade is not None]
-        )
+        places = np.array([line.place for line in judge_lines], dtype=np.float64)
+        off = np.array([(line.grade or 0.0) - expected[line.pair] for line in judge_lines])
         queries = np.array([names[line.query] for line in judge_lines])
-        drift = trend(line_places, off, queries, level=level, seed=study.seed)
-        low, high = (
-            (None, None) if drift.interval is None else (PLACES * bound for bound in drift.interval)
-        )
-        slope = None if drift.slope is None else PLACES * drift.slope
-        counts = {"items": len(judge_lines), "queries": len(set(queries.tolist()))}
+        drift = trend(places, off, queries, level=level, seed=study.seed)
+        low, high = drift.interval or (None, None)
         yield {
             "kind": "drift",
             "judge": judge,
             "name": f"grade per {PLACES} places",
-            "value": slope,
-            "low": low,
-            "high": high,
-        } | counts
-        for quarter in _quarters(sorted(judge_lines, key=lambda line: line.place or 0)):
-            yield {
-                "kind": "quarter",
-                "judge": judge,
-                **_quarter(quarter, answers),
-                "queries": len({line.query for line in quarter}),
-            }
+            "value": _per_places(drift.slope),
+            "low": _per_places(low),
+            "high": _per_places(high),
+            "items": len(judge_lines),
+            "queries": len(set(queries.tolist())),
+        }
+        judge_lines.sort(key=lambda line: line.place or 0)
+        ends = [round(len(judge_lines) * quarter / 4) for quarter in range(5)]
+        for start, end in pairwise(ends):
+            if start < end:
+                yield _quarter(judge_lines[start:end], answers)
 
 
-def _quarters(lines: Sequence[JournalLine]) -> Iterator[Sequence[JournalLine]]:
-    ends = [round(len(lines) * quarter / 4) for quarter in range(5)]
-    return (lines[start:end] for start, end in pairwise(ends) if end > start)
+def _per_places(slope: float | None) -> float | None:
+    return None if slope is None else PLACES * slope
 
 
 def _quarter(
     lines: Sequence[JournalLine], answers: Mapping[Pair, Mapping[str, JournalLine]]
 ) -> Row:
-    """The mean grade of some lines, its difference from the other judges', and the median time."""
-    apart, seconds = list[float](), [line.seconds for line in lines if line.seconds is not None]
+    """The mean grade of some lines of a judge, its difference from the other judges', and the
+    median time.
+    """
+    judge, apart = lines[0].judge, list[float]()
+    seconds = [line.seconds for line in lines if line.seconds is not None]
     for line in lines:
-        other_grades = [
-            line_of_judge.grade
-            for judge, line_of_judge in answers[line.pair].items()
-            if judge != line.judge and line_of_judge.grade is not None
+        grades = [
+            answer.grade
+            for answer in answers[line.pair].values()
+            if answer.judge != judge and answer.grade is not None
         ]
-        apart += [(line.grade or 0.0) - statistics.fmean(other_grades)] if other_grades else []
+        apart += [(line.grade or 0.0) - statistics.fmean(grades)] if grades else []
     return {
+        "kind": "quarter",
+        "judge": judge,
         "name": f"places {lines[0].place} to {lines[-1].place}",
         "value": statistics.fmean(line.grade or 0.0 for line in lines),
         "above_others": statistics.fmean(apart) if apart else None,
         "seconds": statistics.median(seconds) if seconds else None,
         "items": len(lines),
+        "queries": len({line.query for line in lines}),
     }
+
+
+def print_agreement(folder: str, *, options: AgreementOptions, format: Format = "table") -> Output:
+    """The agreement of all judges of a study."""
+    study, level = read_study(folder), options.level
+    journals = read_journals(study)
+    if not any(line.grade is not None for line in journals.lines):
+        raise NothingToEvaluate(
+            f"{folder}: no item is judged; judge some with `rankwell study judge`."
+        )
+    known_grades, notes = _known_grades(study, options)
+    estimates = StudyEstimates.of(study, journals.lines)
+    weights = item_weights(estimates)
+    compared = [
+        comparison
+        for rated in _rated_items(journals.lines, known_grades)
+        if rated.pairs and (comparison := compare_raters(study, rated, weights, level)).items
+    ]
+    drift = list(_drift_rows(estimates, journals.lines, level))
+    if compared:
+        unit = "1, because judged items are not a sample of others"
+        if study.design == "items":
+            unit = "1/π, for all items that decide"
+        weighing = f"each item weighs {unit}; {100 * level:g} % intervals over queries"
+        note = f"{weighing}, none below 10 queries"
+    else:
+        note = "there is no item that two judges graded, or one judge twice"
+    all_notes = (*journals.notes, *notes, note)
+    tables = [
+        [row for comparison in compared for row in comparison.coefficient_table()],
+        *(comparison.confusion_table() for comparison in compared),
+        *_drift_tables(drift, level),
+    ]
+    rows = [row for comparison in compared for row in comparison.rows()] + drift
+    return Output(printed_rows(rows, format, tables=tables, notes=all_notes), all_notes)
+
+
+def _known_grades(
+    study: Study, options: AgreementOptions
+) -> tuple[dict[Pair, float], tuple[str, ...]]:
+    """The known grades, none without a file of them, and the notes of its reader. Raises BadInput
+    for one outside the scale of the study.
+    """
+    if options.gold is None:
+        refuse_unused_columns(options.qrels_columns, "judgments", flag("--gold"))
+        return {}, ()
+    judgments = find_judgments(options.gold, qrels_columns=options.qrels_columns)
+    known_grades = {
+        (query, item): grade
+        for query, grades in judgments.table.to_dict().items()
+        for item, grade in grades.items()
+    }
+    for (query, item), grade in known_grades.items():
+        if grade not in study.grades:
+            problem = f"item {shown(item)} of query {shown(query)} has the grade {grade:g}"
+            raise BadInput(f"{options.gold}: {problem}; the scale of the study is {study.scale}.")
+    return known_grades, judgments.notes
+
+
+def _drift_tables(drift: Sequence[Row], level: float) -> Iterator[list[Row]]:
+    """The tables of drift: the change of the grade, and the quarters of the places."""
+    yield [
+        {
+            "judge": row["judge"],
+            "drift": row["name"],
+            "value": _printed(row["value"], signed=True),
+            f"{100 * level:g} % interval": shown_interval(
+                None if row["low"] is None else (row["low"], row["high"]), "score", signed=True
+            ),
+            "items": row["items"],
+        }
+        for row in drift
+        if row["kind"] == "drift"
+    ]
+    yield [
+        {
+            "judge": row["judge"],
+            "session": row["name"],
+            "mean grade": _printed(row["value"]),
+            "less others'": _printed(row["above_others"], signed=True),
+            "median seconds": _printed(row["seconds"], "seconds"),
+            "items": row["items"],
+        }
+        for row in drift
+        if row["kind"] == "quarter"
+    ]

@@ -1,43 +1,31 @@
-"""Batches: what is judged next, by whom, and which of them are finished."""
+"""Batches: what is judged next, by whom, and which of them are finished. Of the pool only the rows
+that a judge needs are read.
+"""
 
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Collection, Sequence
+from datetime import timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwell.data.columns import parquet
 from rankwell.data.tables import Bools, Ints
 from rankwell.io.line_files import append_rows, records_in
 from rankwell.store.locks import locked
-from rankwell.tasks.study.answers import StudyAnswers, outside_pool
-from rankwell.tasks.study.folder import LEASES, Pair, Study
-from rankwell.tasks.study.journal import JournalLine, check_judge, last_answers, now, read_journals
-from rankwell.tasks.study.pool_rows import batch_pairs, batch_sizes, batches_of
+from rankwell.tasks.study.folder import LEASES, Pair, Study, table_session
+from rankwell.tasks.study.journal import (
+    JournalLine,
+    StudyAnswers,
+    check_judge,
+    last_answers,
+    now,
+    outside_pool,
+    read_journals,
+)
 
 _LASTING = timedelta(hours=24)
 _FEWEST_TOGETHER = 10
-
-
-class Lease(NamedTuple):
-    """A batch that a judge has taken. pairs: its queries and items where what is asked depends on
-    answers, else none.
-    """
-
-    time: str
-    judge: str
-    round: int
-    batch: int
-    pairs: tuple[Pair, ...] = ()
-
-
-class Batch(NamedTuple):
-    """A batch to judge: its round from 1, its number from 0, and its pairs of query and item, by
-    query, then by u.
-    """
-
-    round: int
-    number: int
-    pairs: tuple[Pair, ...]
+NOTHING_LEFT = "nothing is left for this judge: every batch is finished, or another judge has it"
 
 
 class Progress(NamedTuple):
@@ -51,11 +39,10 @@ class Progress(NamedTuple):
     items: int
 
 
-def finished_batches(study: Study, answered: Bools, number: int) -> int:
-    """The number of batches of a round, from 1, that are finished one after the other from the
-    first.
+def finished_batches(batches: Ints, answered: Bools) -> int:
+    """The number of batches of a round that are finished one after the other from the first.
+    batches, answered: (items,).
     """
-    batches = study.pool.batches[:, number - 1]
     open_ = batches[(batches >= 0) & ~answered]
     return int(open_.min()) if len(open_) else int(batches.max(initial=-1)) + 1
 
@@ -67,8 +54,7 @@ def progress(study: Study, lines: Sequence[JournalLine]) -> Progress:
         judged, next_rows = answers.answered, needed_rows(study, answers)
         return Progress(0, 0, int(judged.sum()), int((judged | next_rows).sum()))
     sizes, judged = _judged_of_batches(study, lines)
-    unfinished = np.flatnonzero(judged < sizes)
-    done = int(unfinished[0]) if len(unfinished) else len(sizes)
+    done = int(np.argmax(np.append(judged < sizes, True)))
     return Progress(len(sizes), done, int(judged.sum()), int(sizes.sum()))
 
 
@@ -80,7 +66,7 @@ def _judged_of_batches(study: Study, lines: Sequence[JournalLine]) -> tuple[Ints
     batches = batches_of(study, pairs)
     lost = min(pairs.keys() - batches.keys(), default=None)
     if lost is not None:
-        raise outside_pool(study, *lost)
+        raise outside_pool(study, lost)
     judged = np.array([number for number in batches.values() if number >= 0], dtype=np.int64)
     return sizes, np.bincount(judged, minlength=len(sizes))
 
@@ -107,50 +93,112 @@ def needed_rows(study: Study, answers: StudyAnswers) -> Bools:
     return is_needed
 
 
-def _lease_of(row: Any) -> Lease:
-    pairs = tuple((str(query), str(item)) for query, item in row.get("pairs", ()))
-    return Lease(str(row["time"]), str(row["judge"]), int(row["round"]), int(row["batch"]), pairs)
+def batch_sizes(study: Study) -> Ints:
+    """(batches,) the number of items in each batch of the last round."""
+    rows = _rows(
+        study,
+        "SELECT count(*) FROM {pool} WHERE {batch} IS NOT NULL GROUP BY {batch} ORDER BY {batch}",
+    )
+    return np.array(rows, dtype=np.int64).reshape(-1)
 
 
-def lease_batch(study: Study, judge: str) -> Batch | None:
+def batch_pairs(study: Study, number: int) -> tuple[Pair, ...]:
+    """The pairs of query and item of a batch of the last round, by query, then by u."""
+    query = "SELECT query, item FROM {pool} WHERE {batch} = {number} ORDER BY query, u"
+    return tuple(_rows(study, query, number=number))
+
+
+def batches_of(study: Study, pairs: Collection[Pair]) -> dict[Pair, int]:
+    """The batch of the last round of each pair in the pool, -1 where it is never asked."""
+    if not pairs:
+        return {}
+    ids = np.array(list(pairs), dtype=object)
+    rows = _rows(
+        study,
+        "SELECT query, item, coalesce({batch}, -1) FROM {pool} SEMI JOIN pairs USING (query, item)",
+        {"query": ids[:, 0], "item": ids[:, 1]},
+    )
+    return {(query, item): batch for query, item, batch in rows}
+
+
+def _rows(study: Study, query: str, pairs: Any = None, **numbers: int) -> list[Any]:
+    """The rows of a query over {pool}, whose last round is {batch}."""
+    pool, batch = parquet(study.pool_file), f"batch_{study.rounds}"
+    with table_session(study.pool_file) as session:
+        if pairs is not None:
+            session.register("pairs", pairs)
+        return session.execute(query.format(pool=pool, batch=batch, **numbers)).fetchall()
+
+
+class Lease(NamedTuple):
+    """A batch that a judge has taken: its round from 1, its number from 0, and its pairs of query
+    and item, by query, then by u. The file has pairs only where what is asked depends on answers.
+    """
+
+    time: str
+    judge: str
+    round: int
+    batch: int
+    pairs: tuple[Pair, ...] = ()
+
+
+def lease_batch(study: Study, judge: str) -> Lease | None:
     """The batch that a judge works on: the judge's own unfinished one, else the next that no other
     judge has; None for none.
     """
     check_judge(judge)
     with locked(study.place, wait=10):
         lines = read_journals(study).lines
-        leases = records_in(study.place / LEASES, "a lease", _lease_of, "remove the line")
-        held = _holders(leases, lines, study)
+        leases = records_in(
+            study.place / LEASES,
+            "a lease",
+            lambda row: Lease(
+                str(row["time"]),
+                str(row["judge"]),
+                int(row["round"]),
+                int(row["batch"]),
+                tuple((str(query), str(item)) for query, item in row.get("pairs", ())),
+            ),
+            "remove the line",
+        )
+        latest: dict[str, str] = {}
+        for line in lines:
+            latest[line.judge] = max(latest.get(line.judge, ""), line.time)
+        limit = now(_LASTING)
+        # A lease holds for 24 hours from it and from the judge's last line.
+        held = [
+            lease
+            for lease in leases
+            if lease.round == study.rounds and max(lease.time, latest.get(lease.judge, "")) > limit
+        ]
         if study.design == "reading":
-            return _lease_needed(study, judge, held, leases, StudyAnswers.of(study, lines))
+            number = max((lease.batch for lease in leases), default=-1) + 1
+            return _lease_read_down(study, judge, number, held, StudyAnswers.of(study, lines))
         sizes, judged = _judged_of_batches(study, lines)
         unfinished = np.flatnonzero(judged < sizes).tolist()
-        of_judge = [number for number in unfinished if held.get(number) == judge]
-        free = [number for number in unfinished if number not in held]
+        leased = {lease.batch: lease for lease in held}
+        of_judge = [n for n in unfinished if n in leased and leased[n].judge == judge]
+        free = [number for number in unfinished if number not in leased]
         if not of_judge and not free:
             return None
-        number = (of_judge or free)[0]
-        if not of_judge:
-            _append(study, Lease(now(), judge, study.rounds, number))
-        return Batch(study.rounds, number, batch_pairs(study, number))
+        if of_judge:
+            lease = leased[of_judge[0]]
+        else:
+            lease = Lease(now(), judge, study.rounds, free[0])
+            _append(study, lease)
+        return lease._replace(pairs=batch_pairs(study, lease.batch))
 
 
-def _lease_needed(
-    study: Study,
-    judge: str,
-    held: Mapping[int, str],
-    leases: Sequence[Lease],
-    answers: StudyAnswers,
-) -> Batch | None:
-    """A batch of the items that reading down asks for next."""
+def _lease_read_down(
+    study: Study, judge: str, number: int, held: Sequence[Lease], answers: StudyAnswers
+) -> Lease | None:
+    """A batch of the items that reading down asks for next. number: that of a new one."""
     pool, rows = study.pool, np.flatnonzero(needed_rows(study, answers))
     row_of = dict(zip(study.pairs(rows), rows.tolist(), strict=True))
-    for lease in leases:
-        if lease.batch not in held or lease.round != study.rounds:
-            continue
-        left = [pair for pair in lease.pairs if pair in row_of]
-        if held[lease.batch] == judge and left:
-            return Batch(study.rounds, lease.batch, tuple(left))
+    for lease in held:
+        left = tuple(pair for pair in lease.pairs if pair in row_of)
+        if lease.judge == judge and left:
+            return lease._replace(pairs=left)
         for pair in left:
             del row_of[pair]
     free = np.array(sorted(row_of.values()), dtype=np.int64)
@@ -161,27 +209,9 @@ def _lease_needed(
     together = np.argsort(drawn)[pool.query[free]] // queries_read_together(study)
     next_rows = free[together == together[0]][: study.batch]
     order = np.lexsort((pool.u[next_rows], pool.query[next_rows]))
-    pairs = tuple(study.pairs(next_rows[order]))
-    number = max((lease.batch for lease in leases), default=-1) + 1
-    _append(study, Lease(now(), judge, study.rounds, number, pairs))
-    return Batch(study.rounds, number, pairs)
-
-
-def _holders(
-    leases: Sequence[Lease], lines: Sequence[JournalLine], study: Study
-) -> Mapping[int, str]:
-    """The judge of each batch of the last round whose lease still holds: 24 hours from the lease
-    and the judge's last line.
-    """
-    latest: dict[str, str] = {}
-    for line in lines:
-        latest[line.judge] = max(latest.get(line.judge, ""), line.time)
-    limit = (datetime.now(UTC) - _LASTING).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return {
-        lease.batch: lease.judge
-        for lease in leases
-        if lease.round == study.rounds and max(lease.time, latest.get(lease.judge, "")) > limit
-    }
+    lease = Lease(now(), judge, study.rounds, number, tuple(study.pairs(next_rows[order])))
+    _append(study, lease)
+    return lease
 
 
 def _append(study: Study, lease: Lease) -> None:

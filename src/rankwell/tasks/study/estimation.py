@@ -2,14 +2,13 @@
 are unknown.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, pairwise, product
-from typing import Any, NamedTuple
+from itertools import combinations, compress, product
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.rankings import Ranking, hits_of_ranking
@@ -28,9 +27,9 @@ from rankwell.stats.difference_estimator import (
 from rankwell.stats.prediction_powered import FEWEST_JUDGED, PredictedQueries, folds_of
 from rankwell.stats.samples import WholeQueries, inclusion, permanent_numbers, priorities
 from rankwell.store import encode_id
-from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.batches import finished_batches, needed_rows, queries_read_together
-from rankwell.tasks.study.folder import Study
+from rankwell.tasks.study.folder import Pair, Study
+from rankwell.tasks.study.journal import JournalLine, StudyAnswers
 from rankwell.tasks.study.model_replies import ModelGrades
 from rankwell.tasks.study.options import EstimateOptions
 from rankwell.tasks.study.pooling import rank_weights, refuse_shallow, study_measure
@@ -39,6 +38,9 @@ _MOST_COMPLETED = 256
 """Completions of the unknown grades of a query that are tried; beyond, the measure's own bounds
 hold.
 """
+
+
+Sample = SampleEstimate | WholeQueries | PredictedQueries
 
 
 class StudyEstimate(NamedTuple):
@@ -51,9 +53,9 @@ class StudyEstimate(NamedTuple):
 
     run: str
     against: str
-    middle: "SampleEstimate | WholeQueries | PredictedQueries"
-    least: "SampleEstimate | WholeQueries | PredictedQueries"
-    most: "SampleEstimate | WholeQueries | PredictedQueries"
+    middle: Sample
+    least: Sample
+    most: Sample
     judged: int
     unknown: int
     queries: int
@@ -63,7 +65,7 @@ def chosen_measure(study: Study, options: EstimateOptions) -> Measure:
     """The measure of an estimate. Raises BadUsage for one that the study cannot estimate."""
     if options.measure is None:
         return study.parsed_measure
-    measure = study_measure(options.measure, tuple(study.grades))
+    measure = study_measure(options.measure, study.grades)
     if study.design == "items" and LinearMeasure.of(measure) is None:
         raise BadUsage(
             f"{measure} cannot be estimated from sampled items; pool a study with --by queries N, "
@@ -86,145 +88,172 @@ def chosen_measure(study: Study, options: EstimateOptions) -> Measure:
     return measure
 
 
-def measure_label(study: Study, measure: Measure) -> str:
-    """The measure in tables and sentences: with the pool as its recall base, where it has one."""
-    plain = is_reciprocal(measure) or LinearMeasure.of(measure) is not None
-    return str(measure) if plain else f"{measure} over the pool of the first {study.depth}"
-
-
 @dataclass(frozen=True, eq=False)
 class StudyEstimates:
-    """The estimates of a study under one choice of options. model: the grades of a model, as
-    predictions.
+    """The estimates of a study under one choice of options. runs: names of the chosen ones, by
+    default all. model: the grades of a model, as predictions.
     """
 
     study: Study
     answers: StudyAnswers
     measure: Measure
-    runs: tuple[str, ...] = field(default=())
+    runs: tuple[str, ...] = ()
     model: ModelGrades | None = None
 
+    @classmethod
+    def of(
+        cls, study: Study, lines: Sequence[JournalLine], model: ModelGrades | None = None
+    ) -> "StudyEstimates":
+        """Those of all runs by the measure of the study."""
+        return cls(study, StudyAnswers.of(study, lines), study.parsed_measure, model=model)
+
     @cached_property
-    def columns(self) -> list[int]:
-        """The columns of the chosen runs in the pool, ascending, so that a pair is the same in any
-        order of its names.
-        """
-        return sorted(self.study.run_names.index(run) for run in self.runs or self.study.run_names)
+    def linear(self) -> LinearMeasure | None:
+        """The parts of the measure where it is linear in the gains of items."""
+        return LinearMeasure.of(self.measure)
 
     @property
-    def pairs(self) -> list[tuple[str, str]]:
+    def label(self) -> str:
+        """The measure in tables and sentences: with the pool as its recall base, where it has
+        one.
+        """
+        if is_reciprocal(self.measure) or self.linear is not None:
+            return str(self.measure)
+        return f"{self.measure} over the pool of the first {self.study.depth}"
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The chosen runs in the order of the study, so that a pair is the same in any order of its
+        names.
+        """
+        return [name for name in self.study.run_names if not self.runs or name in self.runs]
+
+    @cached_property
+    def ranks(self) -> Ints:
+        """(items, runs) the ranks in the chosen runs."""
+        return self.study.pool.ranks[:, list(map(self.study.run_names.index, self.names))]
+
+    @property
+    def pairs(self) -> list[Pair]:
         """All pairs of runs, the later against the earlier."""
-        names = self.study.run_names
-        return [(names[later], names[earlier]) for earlier, later in combinations(self.columns, 2)]
+        return [(later, earlier) for earlier, later in combinations(self.names, 2)]
+
+    def of_pair(self, columns: Floats, pair: Pair) -> Floats:
+        """The column of the first run less that of the second, if there is one. columns: (...,
+        runs).
+        """
+        run = columns[..., self.names.index(pair[0])]
+        return run - columns[..., self.names.index(pair[1])] if pair[1] else run
 
     def differences(self) -> list[StudyEstimate]:
         """The differences of all pairs. Raises NothingToEvaluate before the first finished
         batch.
         """
-        return [self._estimate(pair) for pair in self.pairs]
+        return list(map(self._estimate, self.pairs))
 
     def means(self) -> list[StudyEstimate]:
         """The means of all runs. Raises BadUsage where the study was not pooled for them, else as
         `differences`.
         """
-        return [self._estimate((self.study.run_names[column], "")) for column in self.columns]
+        return [self._estimate((name, "")) for name in self.names]
 
-    def _estimate(self, pair: tuple[str, str]) -> StudyEstimate:
-        return self._sampled(pair) if self.study.design == "items" else self._whole(pair)
+    def _estimate(self, pair: Pair) -> StudyEstimate:
+        return self._of_items(pair) if self.study.design == "items" else self._of_queries(pair)
 
-    def threshold_after(self, end: int, round_number: int) -> float:
-        """The priority of the first item of a round, from 1, that so many batches leave out."""
+    def threshold_after(self, end: int, round_index: int) -> float:
+        """The priority of the first item of a round, from 0, that so many batches leave out."""
         pool = self.study.pool
-        batches, sizes = pool.batches[:, round_number - 1], pool.sizes[:, round_number - 1]
+        batches, sizes = pool.batches[:, round_index], pool.sizes[:, round_index]
         left = priorities(pool.u, sizes)[(batches < 0) | (batches >= end)]
         return float(left.min(initial=np.inf))
 
     @cached_property
     def thresholds(self) -> list[float]:
         """Of each round the priority of the first item that is not in finished batches."""
-        answered = self.answers.answered
         return [
-            self.threshold_after(finished_batches(self.study, answered, number), number)
-            for number in range(1, self.study.rounds + 1)
+            self.threshold_after(finished_batches(batches, self.answers.answered), index)
+            for index, batches in enumerate(self.study.pool.batches.T)
         ]
 
     @cached_property
     def inclusion(self) -> Floats:
         """(items,) the probability that each item was judged: the greatest over the rounds."""
-        rounds = zip(self.study.pool.sizes.T, self.thresholds, strict=True)
-        return np.max([inclusion(sizes, tau) for sizes, tau in rounds], axis=0)
+        return np.max(list(map(inclusion, self.study.pool.sizes.T, self.thresholds)), axis=0)
 
     @cached_property
     def sampled(self) -> Bools:
         """(items,) whether each item was drawn, in any round."""
-        rounds = zip(self.study.pool.sizes.T, self.thresholds, strict=True)
-        return np.any([priorities(self.study.pool.u, sizes) < tau for sizes, tau in rounds], axis=0)
+        pool = self.study.pool
+        rounds = zip(pool.sizes.T, self.thresholds, strict=True)
+        return np.any([priorities(pool.u, sizes) < tau for sizes, tau in rounds], axis=0)
 
     @cached_property
     def halves(self) -> Bools:
         """(queries,) the half of each query, by a hash of seed and id."""
-        ids = [encode_id(query) for query in self.study.queries]
-        return permanent_numbers(self.study.seed, ids, [b"half"] * len(ids)) < 0.5
+        return self._numbers(self.study.queries, b"half") < 0.5
+
+    def _numbers(self, queries: Sequence[str], purpose: bytes) -> Floats:
+        """The permanent number of each query for a purpose."""
+        ids = list(map(encode_id, queries))
+        return permanent_numbers(self.study.seed, ids, [purpose] * len(ids))
 
     @cached_property
     def weights(self) -> Floats:
         """(items, runs) the weight of each item in the measure of each run."""
-        return rank_weights(self.measure, self.study.pool.ranks)
+        return rank_weights(self.measure, self.ranks)
 
-    def weights_of(self, pair: tuple[str, str]) -> Floats:
-        """(items,) the weight of each item in a difference, or in the mean of a run."""
-        run, against = pair
-        names, weights = self.study.run_names, self.weights
-        of_run = weights[:, names.index(run)]
-        return of_run - weights[:, names.index(against)] if against else of_run
-
-    def items_of(self, pair: tuple[str, str]) -> SampledItems:
+    def items_of(self, pair: Pair) -> SampledItems:
         """The sample for a difference, or for the mean of a run. Raises BadUsage for an item that
         had no chance to be judged.
         """
-        study, linear = self.study, LinearMeasure.of(self.measure)
-        if linear is None:
+        pool = self.study.pool
+        if self.linear is None:
             raise BadUsage(
                 f"{self.measure} is not linear in the gains of items; pool a study with --by "
                 "queries N."
             )
-        weight = self.weights_of(pair)
-        lost = np.flatnonzero((weight != 0) & (study.pool.sizes.max(axis=1) == 0))
+        weight = self.of_pair(self.weights, pair)
+        lost = np.flatnonzero((weight != 0) & (pool.sizes.max(axis=1) == 0))
         if len(lost):
             decided, how = (
                 ("a difference", "for this measure") if pair[1] else ("a mean", "with --for means")
             )
             raise BadUsage(
-                f"item {shown(study.pool.item[lost[0]])} decides {decided} and had no chance to be "
+                f"item {shown(pool.item[lost[0]])} decides {decided} and had no chance to be "
                 f"judged; pool a study {how}."
             )
         return SampledItems(
-            n_queries=len(study.queries),
-            query=study.pool.query,
+            n_queries=len(self.study.queries),
+            query=pool.query,
             weight=weight,
-            prediction=self.predictions,
+            prediction=self._predictions,
             inclusion=self.inclusion,
             sampled=self.sampled,
-            gain=_gains(linear, self.answers.grade, np.nan),
+            gain=self.gains(self.answers.grade),
         )
 
     @cached_property
-    def predictions(self) -> Floats:
+    def _predictions(self) -> Floats:
         """(items,) the predicted gains: those of the model's valid grades, else of the guess from
         ranks.
         """
-        linear, guessed = LinearMeasure.of(self.measure), self.study.pool.prior * self.highest_gain
-        if self.model is None or linear is None:
-            return guessed
-        return _gains(linear, self.model.grade, guessed)
+        guessed = self.study.pool.prior * self.highest_gain
+        return guessed if self.model is None else self.gains(self.model.grade, guessed)
+
+    def gains(self, grades: Floats, unknown: Floats | float = np.nan) -> Floats:
+        """The gains of grades, and others where a grade is unknown; grades themselves where the
+        measure is not linear in gains.
+        """
+        known_grades = np.nan_to_num(grades)
+        gains = known_grades if self.linear is None else self.linear.gains(known_grades)
+        return np.where(np.isnan(grades), unknown, gains)
 
     @property
     def highest_gain(self) -> float:
         """The highest gain on the scale of the study."""
-        linear = LinearMeasure.of(self.measure)
-        return 1.0 if linear is None else float(linear.gains(np.array([max(self.study.grades)]))[0])
+        return float(self.gains(np.array([max(self.study.grades)]))[0])
 
-    def _sampled(self, pair: tuple[str, str]) -> StudyEstimate:
+    def _of_items(self, pair: Pair) -> StudyEstimate:
         items = self.items_of(pair)
         if not self.sampled.any():
             raise NothingToEvaluate(
@@ -250,11 +279,9 @@ class StudyEstimates:
         is_drawn = pool.sizes[:, -1] > 0
         queries = pool.query[is_drawn]
         order = queries[np.sort(np.unique(queries, return_index=True)[1])]
-        waiting = (
-            needed_rows(study, self.answers)
-            if study.design == "reading"
-            else is_drawn & ~self.answers.answered
-        )
+        waiting = is_drawn & ~self.answers.answered
+        if study.design == "reading":
+            waiting = needed_rows(study, self.answers)
         undone = np.flatnonzero(np.isin(order, pool.query[waiting]))
         done = int(undone[0]) if len(undone) else len(order)
         if len(undone) and study.design == "reading":
@@ -263,52 +290,50 @@ class StudyEstimates:
         return np.sort(order[:done])
 
     @cached_property
-    def values(self) -> list[tuple[Floats, list[Floats]]]:
-        """Of each drawn query the values of all runs with unknown grades as predicted least,
-        (runs,), and under completions.
-        """
-        return [self._completed(int(query)) for query in self.drawn]
+    def _rows(self) -> list[Ints]:
+        """(queries,) the rows of each query in the pool."""
+        query = self.study.pool.query
+        order = np.argsort(query, kind="stable")
+        return np.split(order, np.searchsorted(query[order], np.arange(1, len(self.study.queries))))
 
-    def _completed(self, query: int) -> tuple[Floats, list[Floats]]:
+    @cached_property
+    def values(self) -> list[tuple[Floats, Floats]]:
+        """Of each drawn query the values of all runs with unknown grades as predicted least,
+        (runs,), and under completions of them, (completions, runs).
+        """
+        return list(map(self._completed, self.drawn.tolist()))
+
+    def _completed(self, query: int) -> tuple[Floats, Floats]:
         """The values of the runs for a query, and those under every completion of its unknown
         grades that is tried.
         """
-        pool, scale = self.study.pool, list(self.study.grades)
-        rows = np.flatnonzero(pool.query == query)
-        rows = rows[np.argsort(pool.item[rows])]
-        items, grades = pool.item[rows], self.answers.grade[rows]
-        unknown = items[self.answers.answered[rows] & np.isnan(grades)].tolist()
-        known_grades = _graded(items, grades)
-        base = self.values_of(query, rows, known_grades)
-        if not unknown:
-            return base, [base]
-        if len(scale) ** len(unknown) > _MOST_COMPLETED:
+        rows, scale = self._rows[query], list(self.study.grades)
+        grades = self.answers.grade[rows]
+        unknown = self.answers.answered[rows] & np.isnan(grades)
+        base, n_unknown = self._values_of(query, grades), int(unknown.sum())
+        if not n_unknown:
+            return base, base[None]
+        if len(scale) ** n_unknown > _MOST_COMPLETED:
             low, high = self.measure.entry.bounds
             if not np.isfinite([low, high]).all():
-                return base, [np.full(len(self.columns), np.nan)]  # it leaves everything open
-            corners = product((low, high), repeat=len(self.columns))
-            return base, [np.array(corner) for corner in corners]
-        return base, [
-            self.values_of(query, rows, known_grades | dict(zip(unknown, completion, strict=True)))
-            for completion in product(scale, repeat=len(unknown))
-        ]
+                return base, np.full((1, len(base)), np.nan)  # it leaves everything open
+            return base, np.array(list(product((low, high), repeat=len(base))))
+        completions = list[Floats]()
+        for completion in product(scale, repeat=n_unknown):
+            grades[unknown] = completion
+            completions.append(self._values_of(query, grades))
+        return base, np.array(completions)
 
     @cached_property
     def model_values(self) -> dict[int, Floats]:
         """(runs,) by the model's valid grades, for each query of which it answered every item."""
         if self.model is None:
             return {}
-        pool, replied = self.study.pool, self.model.replied
-        order = np.argsort(pool.query, kind="stable")
-        ends = np.searchsorted(pool.query[order], np.arange(len(self.study.queries) + 1))
-        values: dict[int, Floats] = {}
-        for query, (start, end) in enumerate(pairwise(ends.tolist())):
-            rows = order[start:end]
-            if len(rows) and replied[rows].all():
-                rows = rows[np.argsort(pool.item[rows])]
-                grades = _graded(pool.item[rows], self.model.grade[rows])
-                values[query] = self.values_of(query, rows, grades)
-        return values
+        return {
+            query: self._values_of(query, self.model.grade[rows])
+            for query, rows in enumerate(self._rows)
+            if len(rows) and self.model.replied[rows].all()
+        }
 
     @cached_property
     def without_model(self) -> str:
@@ -322,111 +347,75 @@ class StudyEstimates:
             return f"fewer than {FEWEST_JUDGED} queries are judged by people"
         if any(query not in self.model_values for query in drawn):
             return "the model has not answered every judged query"
-        return (
-            ""
-            if len(self.model_values) > len(drawn) + 1
-            else "the model answered fewer than two further queries"
-        )
+        if len(self.model_values) < len(drawn) + 2:
+            return "the model answered fewer than two further queries"
+        return ""
 
-    def values_of(self, query: int, rows: Ints, grades: dict[str, float]) -> Floats:
-        """(runs,) the values of a query under some grades. rows: its items in the pool, by the
-        bytes of their ids.
-        """
-        name, pool = self.study.queries[query], self.study.pool
-        judgments = Judgments.from_dict({name: grades})
-        values = np.zeros(len(self.columns))
-        for position, column in enumerate(self.columns):
-            ranks = pool.ranks[rows, column]
-            item_ranks = zip(pool.item[rows].tolist(), ranks.tolist(), strict=True)
-            ranking = Ranking.from_dict(
-                {name: {str(item): -float(rank) for item, rank in item_ranks if rank > 0}}
-            )
-            view = JudgedRankings.join(judgments, hits_of_ranking(ranking, judgments, ties="input"))
-            values[position] = float(self.measure(view)[0])
+    def _values_of(self, query: int, grades: Floats) -> Floats:
+        """(runs,) the values of a query under some grades of its items, NaN for unknown ones."""
+        name, rows = self.study.queries[query], self._rows[query]
+        items, is_graded = self.study.pool.item[rows].tolist(), ~np.isnan(grades)
+        graded = dict(zip(compress(items, is_graded), grades[is_graded].tolist(), strict=True))
+        judgments = Judgments.from_dict({name: graded})
+        values = np.zeros(len(self.names))
+        for column, ranks in enumerate(self.ranks[rows].T.tolist()):
+            scored = {item: -rank for item, rank in zip(items, ranks, strict=True) if rank > 0}
+            hits = hits_of_ranking(Ranking.from_dict({name: scored}), judgments, ties="input")
+            values[column] = self.measure(JudgedRankings.join(judgments, hits))[0]
         return values
 
-    @cached_property
-    def folds(self) -> Ints:
-        """(drawn,) the fold of each drawn query, by a hash of seed and id."""
-        ids = [encode_id(self.study.queries[query]) for query in self.drawn.tolist()]
-        return folds_of(permanent_numbers(self.study.seed, ids, [b"fold"] * len(ids)))
-
-    def whole_values(self, pair: tuple[str, str]) -> Floats:
-        """(drawn,) the difference of a pair for each completely judged query. Raises
-        NothingToEvaluate below two.
-        """
-        return self._whole(pair).middle.values  # pyright: ignore[reportAttributeAccessIssue]
-
-    def _whole(self, pair: tuple[str, str]) -> StudyEstimate:
+    def _of_queries(self, pair: Pair) -> StudyEstimate:
         if len(self.drawn) < 2:
             reason = "fewer than two queries are judged completely"
             if self.study.design == "reading":
                 n_first = min(queries_read_together(self.study), len(self.study.queries))
                 reason = f"the first {n_first} queries are not read down to their ends"
             raise NothingToEvaluate(f"{self.study.place}: {reason}; judge more of them.")
-        names = [self.study.run_names[column] for column in self.columns]
-
-        def _of(values: Floats) -> float:
-            run, against = (values[names.index(name)] if name else 0.0 for name in pair)
-            return float(run - against)
-
-        def _sample(
-            choose: Callable[[tuple[Floats, list[Floats]]], float],
-        ) -> WholeQueries | PredictedQueries:
-            values = np.array(list(map(choose, self.values)))
-            if self.without_model:
-                return WholeQueries(values, len(self.study.queries))
-            drawn = self.drawn.tolist()
-            predicted = {query: _of(of_runs) for query, of_runs in self.model_values.items()}
-            return PredictedQueries(
-                values=values,
-                predictions=np.array([predicted[query] for query in drawn]),
-                folds=self.folds,
-                other_predictions=np.array(
-                    [value for query, value in predicted.items() if query not in drawn]
-                ),
-                population=len(self.study.queries),
-            )
-
+        ends = [self.of_pair(completions, pair) for _, completions in self.values]
         judged = np.isin(self.study.pool.query, self.drawn) & self.answers.answered
         return StudyEstimate(
             *pair,
-            middle=_sample(lambda values: _of(values[0])),
-            least=_sample(lambda values: min(map(_of, values[1]))),
-            most=_sample(lambda values: max(map(_of, values[1]))),
+            self._sample(self.whole_values(pair), pair),
+            self._sample(np.array([values.min() for values in ends]), pair),
+            self._sample(np.array([values.max() for values in ends]), pair),
             judged=int(judged.sum()),
             unknown=int((judged & np.isnan(self.answers.grade)).sum()),
             queries=len(self.drawn),
         )
 
+    def whole_values(self, pair: Pair) -> Floats:
+        """(drawn,) the difference of a pair for each completely judged query."""
+        return self.of_pair(np.array([values for values, _ in self.values]), pair)
+
+    def _sample(self, values: Floats, pair: Pair) -> WholeQueries | PredictedQueries:
+        """Some values of the drawn queries, with the predictions of the model where they are
+        used.
+        """
+        population, drawn = len(self.study.queries), self.drawn.tolist()
+        if self.without_model:
+            return WholeQueries(values, population)
+        predicted = {
+            query: self.of_pair(of_runs, pair) for query, of_runs in self.model_values.items()
+        }
+        names = [self.study.queries[query] for query in drawn]
+        return PredictedQueries(
+            values=values,
+            predictions=np.array([predicted.pop(query) for query in drawn]),
+            folds=folds_of(self._numbers(names, b"fold")),
+            other_predictions=np.array(list(predicted.values())),
+            population=population,
+        )
+
     def data(self) -> Iterator[object]:
         """All that decides the estimates, as JSON can hold it."""
-        yield [
-            str(self.measure),
-            [self.study.run_names[column] for column in self.columns],
-            self.study.rounds,
-        ]
+        yield [str(self.measure), self.names, self.study.rounds]
         if self.model is not None:
-            yield [
-                self.model.model,
-                self.model.prompt,
-                [str(grade) for grade in self.model.grade.tolist()],
-            ]
-        pool = self.study.pool
-        is_used = (
-            self.sampled if self.study.design == "items" else np.isin(pool.query, self.drawn)
-        ) & self.answers.answered
+            grades = list(map(str, self.model.grade.tolist()))
+            yield [self.model.model, self.model.prompt, grades]
+        pool, is_used = self.study.pool, self.sampled
+        if self.study.design != "items":
+            is_used = np.isin(pool.query, self.drawn)
+        is_used = is_used & self.answers.answered
         columns = (pool.query, pool.item, self.answers.grade)
         rows = zip(*(column[is_used].tolist() for column in columns), strict=True)
         yield sorted((query, item, str(grade)) for query, item, grade in rows)
-
-
-def _gains(linear: LinearMeasure, grades: Floats, unknown: Floats | float) -> Floats:
-    """The gains of grades, and others where a grade is unknown."""
-    return np.where(np.isnan(grades), unknown, linear.gains(np.nan_to_num(grades)))
-
-
-def _graded(items: NDArray[Any], grades: Floats) -> dict[str, float]:
-    """item -> its grade, without unknown ones."""
-    pairs = zip(items.tolist(), grades.tolist(), strict=True)
-    return {item: grade for item, grade in pairs if not np.isnan(grade)}

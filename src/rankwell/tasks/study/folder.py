@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -118,10 +118,15 @@ class Study:
         """The names of the runs, in order."""
         return tuple(run.name for run in self.runs)
 
+    def is_grade(self, value: object) -> bool:
+        """Whether a value of JSON is a grade of the scale."""
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return is_number and value in self.grades
+
     @property
-    def n_pairs(self) -> int:
-        """The number of pairs of runs."""
-        return len(self.runs) * (len(self.runs) - 1) // 2
+    def scale(self) -> str:
+        """The grades, for messages."""
+        return ", ".join(f"{grade:g}" for grade in self.grades)
 
     @cached_property
     def queries(self) -> tuple[str, ...]:
@@ -133,46 +138,33 @@ class Study:
         """The pool with its sizes in all rounds. Raises BadInput where the file does not fit the
         study.
         """
-        names = {
-            "sizes": [f"size_{number + 1}" for number in range(self.rounds)],
-            "batches": [f"batch_{number + 1}" for number in range(self.rounds)],
-            "ranks": [f"rank_{number + 1}" for number in range(len(self.runs))],
-        }
-        columns = _columns(
-            self.pool_file,
-            [
-                "query",
-                "item",
-                "u",
-                "prior",
-                *(name for columns_of in names.values() for name in columns_of),
-            ],
+        sizes, batches = (
+            [f"{name}_{number + 1}" for number in range(self.rounds)] for name in ("size", "batch")
         )
+        ranks = [f"rank_{number + 1}" for number in range(len(self.runs))]
+        names = ["query", "item", "u", "prior", *sizes, *batches, *ranks]
+        columns = _columns(self.pool_file, names)
         index = {query: position for position, query in enumerate(self.queries)}
         queries = columns["query"].tolist()
-        unknown = next((query for query in queries if query not in index), None)
-        if unknown is not None:
-            raise BadInput(
-                f"{self.pool_file}: query {shown(unknown)} is not in {QUERIES}; restore the folder "
-                "from a copy."
-            )
+        for query in queries:
+            if query not in index:
+                raise BadInput(
+                    f"{self.pool_file}: query {shown(query)} is not in {QUERIES}; restore the "
+                    "folder from a copy."
+                )
 
-        def _stacked(field: str, missing: int) -> Any:
-            return np.column_stack(
-                [
-                    np.ma.filled(np.ma.asarray(columns[name]).astype(np.float64), missing)
-                    for name in names[field]
-                ]
-            )
+        def _stacked(names: list[str], missing: int) -> Floats:
+            masked = (np.ma.asarray(columns[name]).astype(np.float64) for name in names)
+            return np.column_stack([np.ma.filled(column, missing) for column in masked])
 
         return StudyPool(
             query=np.array([index[query] for query in queries], dtype=np.int64),
             item=columns["item"],
             u=np.asarray(columns["u"], dtype=np.float64),
             prior=np.asarray(columns["prior"], dtype=np.float64),
-            sizes=_stacked("sizes", 0),
-            batches=_stacked("batches", -1).astype(np.int64),
-            ranks=_stacked("ranks", 0).astype(np.int64),
+            sizes=_stacked(sizes, 0),
+            batches=_stacked(batches, -1).astype(np.int64),
+            ranks=_stacked(ranks, 0).astype(np.int64),
         )
 
     @property
@@ -214,16 +206,15 @@ class Study:
         """Raises BadInput for a run or text that is not what it was when it was pooled; notes on
         files that are gone.
         """
+        files = {f"run {run.name}": (run.file, run.digest) for run in self.runs}
+        files |= {name.replace("_", " "): file for name, file in self.sources.items()}
+        files.pop("guideline", None)
         notes = list[str]()
-        files = {f"run {run.name}": StudyFile(run.file, run.digest) for run in self.runs}
-        for name, source in self.sources.items():
-            if name != "guideline":
-                files[name.replace("_", " ")] = source
-        for name, file in files.items():
-            path = self.place / file.file
+        for name, (file, digest) in files.items():
+            path = self.place / file
             if not path.is_file():
                 notes.append(f"{name}: {path} is gone; the study goes on with what was pooled")
-            elif digest_of(path) != file.digest:
+            elif digest_of(path) != digest:
                 raise BadInput(
                     f"{name}: {path} has changed since it was pooled; restore the file, or pool it "
                     "under another name with `rankwell study pool STUDY --add`."
@@ -242,7 +233,7 @@ def place_of(file: str | Path, study: Path) -> str:
 def write_study(study: Study) -> None:
     """Writes study.json, whole or not at all."""
     content: dict[str, Any] = {"study": SCHEMA} | {
-        name: getattr(study, name) for name in Study.__dataclass_fields__ if name != "place"
+        field.name: getattr(study, field.name) for field in fields(study) if field.name != "place"
     }
     content |= {
         "grades": [{"grade": grade, "name": name} for grade, name in study.grades.items()],
@@ -290,7 +281,11 @@ def read_study(name: str | Path) -> Study:
             plan=StudyPlan(**content["plan"]),
             sources={name: StudyFile(**file) for name, file in content["sources"].items()},
             runs=tuple(PooledRun(**run) for run in content["runs"]),
-            **{name: content[name] for name in _PLAIN},
+            **{
+                field.name: content[field.name]
+                for field in fields(Study)
+                if field.name not in ("place", "grades", "plan", "sources", "runs")
+            },
         )
         if (
             study.design not in get_args(Design)
@@ -310,20 +305,6 @@ def read_study(name: str | Path) -> Study:
             "a copy."
         ) from error
     return study
-
-
-_PLAIN = (
-    "version",
-    "seed",
-    "design",
-    "purpose",
-    "measure",
-    "depth",
-    "batch",
-    "drawn",
-    "thumbnails",
-    "rounds",
-)
 
 
 @contextmanager

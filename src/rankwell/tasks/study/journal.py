@@ -1,20 +1,27 @@
-"""The journals of judges: one line per act, appended and flushed to the disk; read back with every
-line checked.
+"""The journals of judges, one line per act, and the looks at a study: appended and flushed to the
+disk, read back with every line checked; and the answers to a pool that journals come to.
 """
 
+import hashlib
+import json
 import re
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from math import comb
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from rankwell.data.tables import Bools, Floats
 from rankwell.documents import unique_keys
-from rankwell.errors import BadInput, BadUsage, shown
-from rankwell.io.line_files import append_rows, rows_in
+from rankwell.errors import BadInput, BadUsage, count_of, shown
+from rankwell.io.line_files import append_rows, records_in, rows_in
 from rankwell.store import is_draft
 from rankwell.store.locks import locked
-from rankwell.tasks.study.folder import JUDGMENTS, Pair, Study
+from rankwell.tasks.study.folder import JUDGMENTS, LOOKS, Pair, Study
 
 ANSWERS = ("unknown", "open")
 """Actions that answer an item without a grade: the judge cannot tell, or left it open when the
@@ -24,7 +31,8 @@ ACTIONS = (*ANSWERS, "postpone", "note")
 PURPOSES = ("repeat", "gold")
 """Purposes of lines that estimates do not use."""
 _TEXTS = ("time", "judge", "query", "item")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+JUDGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+"""Names that a judge may have, which name a file."""
 
 
 class JournalLine(NamedTuple):
@@ -67,14 +75,9 @@ class Journals(NamedTuple):
     notes: tuple[str, ...]
 
 
-def is_judge_name(name: str) -> bool:
-    """Whether a judge may have this name, which names a file."""
-    return _NAME.fullmatch(name) is not None
-
-
 def check_judge(name: str) -> str:
     """The name of a judge. Raises BadUsage for one that names no file."""
-    if not is_judge_name(name):
+    if not JUDGE_NAME.fullmatch(name):
         raise BadUsage(
             f"--judge {shown(name)}: expected letters, digits, dots, hyphens and underscores, "
             "such as judge-1."
@@ -102,30 +105,27 @@ def held_journal(study: Study, judge: str) -> Generator[None]:
             path.parent.rmdir()
 
 
-def now() -> str:
-    """The time as journals write it."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def now(ago: timedelta = timedelta()) -> str:
+    """The time as journals write it, or one that was some time ago."""
+    return (datetime.now(UTC) - ago).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def append_lines(study: Study, lines: Sequence[JournalLine]) -> None:
     """Appends the lines of one judge and returns when they are on the disk; a torn last line goes
     first. Raises OSError.
+
+    A line has `grade` or `action`, and `purpose` only where there is one.
     """
     if not lines:
         return
     path = journal_of(study, lines[0].judge)
     path.parent.mkdir(exist_ok=True)
-    append_rows(path, map(_written, lines))
-
-
-def _written(line: JournalLine) -> dict[str, Any]:
-    """The keys of a line: `grade` or `action`, and `purpose` only where there is one."""
-    left = {"action"} if line.grade is not None else {"grade"}
-    return {
-        name: value
-        for name, value in line._asdict().items()
-        if name not in left and (name != "purpose" or value)
-    }
+    rows = [line._asdict() for line in lines]
+    for row in rows:
+        del row["grade" if row["grade"] is None else "action"]
+        if not row["purpose"]:
+            del row["purpose"]
+    append_rows(path, rows)
 
 
 def _files(study: Study) -> list[Path]:
@@ -136,35 +136,30 @@ def read_journals(study: Study) -> Journals:
     """All journals of a study. Raises BadInput, naming file and line, for a line that is not one of
     this study.
     """
-    lines, notes = list[JournalLine](), list[str]()
-    for path in _files(study):
-        of_judge, torn = read_journal(path, study.grades)
-        lines += of_judge
-        notes += [torn] if torn else []
-    return Journals(lines, tuple(notes))
+    journals = [read_journal(path, study) for path in _files(study)]
+    return Journals(
+        [line for journal in journals for line in journal.lines],
+        tuple(note for journal in journals for note in journal.notes),
+    )
 
 
-def read_journal(path: Path, grades: Iterable[float]) -> tuple[list[JournalLine], str]:
-    """The lines of one journal, and a note where the last one is torn, "" elsewhere. Raises
-    BadInput, naming file and line.
-    """
-    (rows, is_torn), scale = rows_in(path, pairs=unique_keys), set(grades)
-    torn = f"{path}: the last line was not written to its end, and is dropped" * is_torn
-    return [journal_line(row, where, path.stem, scale) for where, row in rows], torn
+def read_journal(path: Path, study: Study) -> Journals:
+    """One journal, without lines where there is none yet. Raises as `read_journals`."""
+    rows, is_torn = rows_in(path, pairs=unique_keys)
+    torn = f"{path}: the last line was not written to its end, and is dropped"
+    lines = [journal_line(row, where, path.stem, study) for where, row in rows]
+    return Journals(lines, (torn,) * is_torn)
 
 
-def journal_line(content: Any, where: str, judge: str, grades: set[float]) -> JournalLine:
+def journal_line(content: Any, where: str, judge: str, study: Study) -> JournalLine:
     """The line of a judge in parsed JSON. where: file and line. Raises BadInput for anything
     else.
     """
     if not isinstance(content, Mapping):
         raise BadInput(f"{where}: {shown(content)}; expected an object with query, item and grade.")
-    wrong = next(
-        (name for name in _TEXTS if not isinstance(content.get(name), str) or not content[name]),
-        None,
-    )
-    if wrong is not None:
-        raise BadInput(f"{where}: {wrong} is {shown(content.get(wrong))}; expected a string.")
+    for name in _TEXTS:
+        if not isinstance(content.get(name), str) or not content[name]:
+            raise BadInput(f"{where}: {name} is {shown(content.get(name))}; expected a string.")
     if content["judge"] != judge:
         raise BadInput(
             f"{where}: judge {shown(content['judge'])} in the journal of {judge!r}; move the "
@@ -177,13 +172,9 @@ def journal_line(content: Any, where: str, judge: str, grades: set[float]) -> Jo
             f"{where}: no grade, and the action {shown(action)}; expected one of "
             f"{', '.join(ACTIONS)}."
         )
-    if grade is not None and (
-        isinstance(grade, bool) or not isinstance(grade, (int, float)) or float(grade) not in grades
-    ):
-        scale = ", ".join(f"{number:g}" for number in sorted(grades))
-        raise BadInput(
-            f"{where}: grade {shown(grade)}; the scale of the study is {scale}. Correct the line."
-        )
+    if grade is not None and not study.is_grade(grade):
+        problem = f"grade {shown(grade)}; the scale of the study is {study.scale}"
+        raise BadInput(f"{where}: {problem}. Correct the line.")
     if purpose not in ("", *PURPOSES):
         raise BadInput(
             f"{where}: purpose {shown(purpose)}; expected one of {', '.join(PURPOSES)}, or none."
@@ -204,19 +195,6 @@ def journal_line(content: Any, where: str, judge: str, grades: set[float]) -> Jo
     )
 
 
-def line_of(study: Study, query: str, item: str) -> str:
-    """The file and line of the first judgment of an item."""
-    return next(
-        (
-            where
-            for path in _files(study)
-            for where, row in rows_in(path)[0]
-            if (row.get("query"), row.get("item")) == (query, item)
-        ),
-        str(study.place / JUDGMENTS),
-    )
-
-
 def last_answers(lines: Iterable[JournalLine]) -> dict[Pair, dict[str, JournalLine]]:
     """The last answer of each judge to each query and item."""
     answers: dict[Pair, dict[str, JournalLine]] = {}
@@ -224,3 +202,143 @@ def last_answers(lines: Iterable[JournalLine]) -> dict[Pair, dict[str, JournalLi
         if line.is_answer:
             answers.setdefault(line.pair, {})[line.judge] = line
     return answers
+
+
+@dataclass(frozen=True, eq=False)
+class StudyAnswers:
+    """The answers to the pool: (items,) grade, NaN where there is none; answered, also without a
+    grade. judges: their names.
+    """
+
+    grade: Floats
+    answered: Bools
+    judges: tuple[str, ...]
+    guidelines: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, study: Study, lines: Sequence[JournalLine], grade_by: str = "median"
+    ) -> "StudyAnswers":
+        """The answers of journals. Raises BadInput for an answer to an item outside the pool,
+        BadUsage for an unknown judge.
+        """
+        answers = last_answers(lines)
+        used_lines = [line for by_judge in answers.values() for line in by_judge.values()]
+        judges = tuple(sorted({line.judge for line in used_lines}))
+        if grade_by not in ("median", "first", *judges):
+            raise BadUsage(
+                f"--grade-by {shown(grade_by)}: expected median, first, or a judge: "
+                f"{', '.join(judges) or 'none so far'}."
+            )
+        n_items = len(study.pool.item)
+        grade, answered = np.full(n_items, np.nan), np.zeros(n_items, dtype=np.bool_)
+        judged = {query for query, _ in answers}
+        is_judged = np.array([query in judged for query in study.queries], dtype=np.bool_)
+        rows = np.flatnonzero(is_judged[study.pool.query])
+        for row, pair in zip(rows.tolist(), study.pairs(rows), strict=True):
+            if by_judge := answers.pop(pair, None):
+                answered[row], grade[row] = True, _grade(by_judge, grade_by)
+        if answers:
+            raise outside_pool(study, min(answers))
+        return cls(grade, answered, judges, tuple(sorted({line.guideline for line in used_lines})))
+
+
+def outside_pool(study: Study, pair: Pair) -> BadInput:
+    """The error for a judged item that was never pooled, with the place of its first judgment."""
+    query, item = pair
+    place = next(
+        (
+            where
+            for path in _files(study)
+            for where, row in rows_in(path)[0]
+            if (row.get("query"), row.get("item")) == pair
+        ),
+        study.place / JUDGMENTS,
+    )
+    return BadInput(
+        f"{place}: item {shown(item)} of query {shown(query)} is judged, but not in the pool; "
+        "remove the line."
+    )
+
+
+def _grade(by_judge: Mapping[str, JournalLine], grade_by: str) -> float:
+    """The grade that counts of several judges' ones; NaN where none has one."""
+    grades = [
+        line.grade
+        for judge, line in sorted(by_judge.items())
+        if line.grade is not None and grade_by in ("median", "first", judge)
+    ]
+    if not grades:
+        return np.nan
+    return sorted(grades)[(len(grades) - 1) // 2] if grade_by == "median" else grades[0]
+
+
+class Look(NamedTuple):
+    """One look. digest: of all that it showed. pairs: the number of pairs that are corrected for,
+    fixed by the first look.
+    """
+
+    time: str
+    look: int
+    digest: str
+    pairs: int
+
+
+class Looks(NamedTuple):
+    """The looks at a study so far: estimates of differences after new judgments, recorded, so that
+    intervals are corrected for all that are planned.
+    """
+
+    study: Study
+    looks: Sequence[Look]
+
+    @property
+    def pairs(self) -> int:
+        """The number of pairs that are corrected for: the planned ones, else those of the first
+        look.
+        """
+        if self.study.plan.pairs is None and self.looks:
+            return self.looks[0].pairs
+        return self.study.plan.pairs or comb(len(self.study.runs), 2)
+
+    @property
+    def corrected_level(self) -> float:
+        """The level of each interval: α over looks and pairs."""
+        return 1 - (1 - self.study.plan.level) / (self.study.plan.looks * self.pairs)
+
+    def words(self, look: int) -> str:
+        """The number of a look in the plan, the level of its intervals, and what they are corrected
+        for.
+        """
+        planned, level = self.study.plan.looks, 100 * self.study.plan.level
+        plan = f"{count_of(planned, 'look')} and {count_of(self.pairs, 'pair')}"
+        intervals = f"{100 * self.corrected_level:.4g} % intervals"
+        if look <= planned:
+            return f"look {look} of {planned}: {intervals}, {level:g} % corrected for {plan}"
+        return (
+            f"look {look}, beyond the {planned} planned: {intervals}, corrected for {plan} "
+            f"alone, so that {level:g} % for all looks together is not guaranteed"
+        )
+
+    def take(self, data: Sequence[Any]) -> int:
+        """The number of the look at some data: of the recorded one, or of a new one, which is
+        recorded. data: all that decides the estimate, as JSON can hold it.
+        """
+        digest = "sha256:" + hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+        for look in self.looks:
+            if look.digest == digest:
+                return look.look
+        look = Look(now(), len(self.looks) + 1, digest, self.pairs)
+        append_rows(self.study.place / LOOKS, [look._asdict()])
+        return look.look
+
+
+def read_looks(study: Study) -> Looks:
+    """The looks of a study. Raises BadInput for a line that is not one."""
+    looks = records_in(
+        study.place / LOOKS,
+        "a look",
+        lambda row: Look(str(row["time"]), int(row["look"]), str(row["digest"]), int(row["pairs"])),
+        "restore the file from a copy",
+    )
+    return Looks(study, looks)

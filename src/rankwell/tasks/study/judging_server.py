@@ -1,25 +1,47 @@
-"""The server of one judge's session: on this machine only, for the browser that has the token, and
-for its own page.
+"""The server of one judge's session, until Ctrl-C: on this machine only, for the browser that has
+the token, and for its own page.
+
+A file that only its user can read holds the token, and posts it, so that no address ever has it.
 """
 
+import html
 import json
+import os
 import re
 import secrets
 import socket
-from collections.abc import Mapping
-from contextlib import suppress
+import sys
+import webbrowser
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
 from rankwell.documents import parse_json
-from rankwell.errors import RankwellError, printable
+from rankwell.errors import RankwellError, count_of, printable
+from rankwell.reporting.options import Aside
+from rankwell.reporting.page.scripts import source_hash
+from rankwell.tasks.study.folder import Study
+from rankwell.tasks.study.journal import held_journal, journal_of
 from rankwell.tasks.study.judging_page import judging_page
 from rankwell.tasks.study.judging_session import JudgingAct, JudgingSession, OutdatedAct
-from rankwell.tasks.study.opening import ENTERED, ENTERED_POLICY
+from rankwell.tasks.study.options import JudgeOptions
 
+_SUBMIT = "document.forms[0].submit();"
+_GO_ON = 'location.replace("/");'
+# A page of this address goes on to it: a browser would not send a strict cookie after a redirection
+# from elsewhere.
+_ENTERED = (
+    '<!doctype html><html lang="en"><title>rankwell</title><p><a '
+    f'href="/">Judge</a></p><script>{_GO_ON}</script></html>\n'
+)
+_ENTERED_POLICY = (
+    f"default-src 'none'; script-src {source_hash(_GO_ON)}; base-uri 'none'; frame-ancestors 'none'"
+)
 MOST_BYTES = 100_000
 """Of a request."""
 _HEADERS = {
@@ -50,12 +72,8 @@ class JudgingServer(ThreadingHTTPServer):
     def __init__(self, session: JudgingSession) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self._connections = set[socket.socket]()
-        self.session, self.token, self._cookie = (
-            session,
-            secrets.token_urlsafe(32),
-            secrets.token_urlsafe(32),
-        )
-        self.page = judging_page(f"Judging: {session.judge}")
+        self.session, self.page = session, judging_page(session.judge)
+        self.token, self._cookie = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         self._is_used = False
 
     @property
@@ -127,21 +145,17 @@ class _Handler(BaseHTTPRequestHandler):
     server: JudgingServer  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def do_GET(self) -> None:
-        """Answers a request to read, such as that of the page."""
-        self._answer(self._read)
-
-    def do_POST(self) -> None:
-        """Answers a request to write, such as that of a judgment."""
-        self._answer(self._write)
-
-    def _answer(self, act: Any) -> None:
-        """Calls what handles the request, and turns every refusal and failure into an answer."""
+        """Answers a request to read, such as that of the page, or to write, such as that of a
+        judgment; every refusal and failure becomes an answer.
+        """
         try:
             if self.headers.get_all("Host") != [self.server.origin.removeprefix("http://")]:
-                raise _Refused(
-                    HTTPStatus.MISDIRECTED_REQUEST, "This is not the address of this session."
-                )
-            act()
+                problem = "This is not the address of this session."
+                raise _Refused(HTTPStatus.MISDIRECTED_REQUEST, problem)
+            if self.command == "POST":
+                self._write()
+            else:
+                self._read()
         except _Refused as refusal:
             self._fail(refusal.status, str(refusal))
         except OutdatedAct as error:
@@ -153,18 +167,18 @@ class _Handler(BaseHTTPRequestHandler):
         except OSError as error:
             self._fail(HTTPStatus.INSUFFICIENT_STORAGE, error.strerror or str(error))
 
+    do_POST = do_GET  # noqa: N815 - named by the library
+
     def _read(self) -> None:
         """Answers a GET: the page, its state, or an item."""
         self._refuse_foreign()
         if self.path == "/":
             policy = f"{self.server.page.policy}; frame-ancestors 'none'"
-            self._send(
-                HTTPStatus.OK, self.server.page.text, _HTML, {"Content-Security-Policy": policy}
-            )
+            self._send(self.server.page.text, _HTML, {"Content-Security-Policy": policy})
         elif self.path == "/state":
-            self._send_json(self.server.session.state())
+            self._send(json.dumps(self.server.session.state()))
         elif match := re.fullmatch(r"/items/([0-9]{1,18})/([0-9]{1,18})", self.path):
-            self._send_json(self.server.session.item(int(match[1]), int(match[2])))
+            self._send(json.dumps(self.server.session.item(int(match[1]), int(match[2]))))
         else:
             raise _Refused(HTTPStatus.NOT_FOUND, "There is nothing at this address.")
 
@@ -175,25 +189,19 @@ class _Handler(BaseHTTPRequestHandler):
             if self.headers.get("Origin", "null") not in ("null", self.server.origin):
                 raise _Refused(HTTPStatus.FORBIDDEN, "Another site has sent this request.")
             token = parse_qs(body.decode("ascii", "replace")).get("token", [""])[0]
-            cookie = self.server.enter(token)
-            self._send(
-                HTTPStatus.OK,
-                ENTERED,
-                _HTML,
-                {"Set-Cookie": cookie, "Content-Security-Policy": ENTERED_POLICY},
-            )
+            headers = {"Set-Cookie": self.server.enter(token)}
+            self._send(_ENTERED, _HTML, {**headers, "Content-Security-Policy": _ENTERED_POLICY})
             return
         self._refuse_foreign(needs_origin=True)
         if self.headers.get_content_type() != _JSON:
             raise _Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "expected JSON")
-        content = parse_json(body, "the request", "an act")
+        content, session = parse_json(body, "the request", "an act"), self.server.session
         if self.path == "/act":
-            self._send_json(
-                self.server.session.act(JudgingAct.of(content, self.server.session.study.grades))
-            )
+            act = JudgingAct.of(content, session.study)
+            self._send(json.dumps(session.act(act)))
         elif self.path == "/next":
             turn = content.get("turn") if isinstance(content, Mapping) else None
-            self._send_json(self.server.session.advance(turn if isinstance(turn, int) else -1))
+            self._send(json.dumps(session.advance(turn if isinstance(turn, int) else -1)))
         else:
             raise _Refused(HTTPStatus.NOT_FOUND, "There is nothing at this address.")
 
@@ -226,35 +234,79 @@ class _Handler(BaseHTTPRequestHandler):
             )
         return self.rfile.read(int(length))
 
-    def _send_json(self, content: Mapping[str, Any]) -> None:
-        self._send(HTTPStatus.OK, json.dumps(content), _JSON, {})
-
     def _fail(self, status: HTTPStatus, message: str) -> None:
         """Answers with a sentence; a request whose content was not read ends the connection."""
         if self.command == "POST":
             self.close_connection = True
-        self._send(
-            status,
-            message + "\n",
-            "text/plain; charset=utf-8",
-            {"Content-Security-Policy": "default-src 'none'"},
-        )
+        headers = {"Content-Security-Policy": "default-src 'none'"}
+        self._send(message + "\n", "text/plain; charset=utf-8", headers, status)
 
-    def _send(self, status: HTTPStatus, text: str, kind: str, headers: Mapping[str, str]) -> None:
+    def _send(
+        self,
+        text: str,
+        kind: str = _JSON,
+        headers: Mapping[str, str] = {},
+        status: HTTPStatus = HTTPStatus.OK,
+    ) -> None:
         raw = text.encode("utf-8", "surrogatepass")
         self.send_response(status)
         connection = {"Connection": "close"} if self.close_connection else {}
-        length = str(len(raw))
-        for name, value in {
-            **_HEADERS,
-            **headers,
-            **connection,
-            "Content-Type": kind,
-            "Content-Length": length,
-        }.items():
+        content = {"Content-Type": kind, "Content-Length": str(len(raw))}
+        for name, value in {**_HEADERS, **headers, **connection, **content}.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(raw)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Writes nothing: the terminal is for the judge."""
+
+
+@contextmanager
+def opening_file(path: Path, origin: str, token: str) -> Generator[None]:
+    """A file of mode 0600 that opens a session when a browser reads it; there while the block
+    lasts.
+    """
+    policy = (
+        f"default-src 'none'; script-src {source_hash(_SUBMIT)}; form-action {origin}; base-uri "
+        "'none'"
+    )
+    text = (
+        f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="referrer" content="no-referrer">\n<title>rankwell</title>\n<form '
+        f'method="post" action="{origin}/enter">\n'
+        f'<input type="hidden" name="token" value="{html.escape(token)}">\n<button>Open the '
+        "judging page</button>\n</form>\n"
+        f"<script>{_SUBMIT}</script>\n</html>\n"
+    )
+    path.unlink(missing_ok=True)
+    with os.fdopen(
+        os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
+    ) as file:
+        file.write(text)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def serve_session(
+    study: Study, judge: str, options: JudgeOptions, *, browser: bool
+) -> Sequence[str]:
+    """Serves the page of a judge until Ctrl-C, its journal locked, the browser opened; returns
+    notes.
+
+    Raises BadUsage where another process has the judge's journal.
+    """
+    with held_journal(study, judge):
+        session = JudgingSession(study, judge, options)
+        path = study.place / f"open-{judge}.html"
+        with JudgingServer(session) as server, opening_file(path, server.origin, server.token):
+            opened = browser and webbrowser.open(path.resolve().as_uri())
+            how = "opened in the browser" if opened else f"open {printable(str(path))} in a browser"
+            with suppress(KeyboardInterrupt):
+                sys.stderr.write(f"judging as {judge} at {server.origin}: {how}; Ctrl-C ends it\n")
+                sys.stderr.flush()
+                server.serve_forever(poll_interval=0.1)
+        wrote = f"{count_of(session.n_acts, 'line')} written to {journal_of(study, judge)}"
+        return (*session.notes, Aside(wrote))

@@ -1,27 +1,31 @@
 """Asking a model for grades: over HTTP (chat completions) or a function; faults that pass are
-retried with back-off.
+retried with back-off. The prompt, and the grade that a reply names.
 """
 
+import hashlib
+import re
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
+from importlib.resources import files
 from itertools import islice
+from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwell.data.code import load_object
 from rankwell.data.secrets import Secrets, refuse_literal
 from rankwell.engines import EngineFailure
-from rankwell.engines.http_client import HttpClient, HttpFailure
-from rankwell.errors import BadInput, BadUsage, sentence, shown
+from rankwell.engines.http_client import HttpClient
+from rankwell.errors import BadInput, BadUsage, count_of, sentence, shown
 from rankwell.processes import interrupts_held, is_interrupted
-from rankwell.reporting.options import Progress
-from rankwell.tasks.study.folder import Pair, Study
+from rankwell.reporting.options import Aside, Progress
+from rankwell.tasks.study.folder import GUIDELINE, Pair, Study
 from rankwell.tasks.study.journal import now
-from rankwell.tasks.study.model_prompts import ModelPrompt, grade_of, orders_a_grade
 from rankwell.tasks.study.model_replies import ModelReply, append_reply, read_replies, settings_of
 from rankwell.tasks.study.options import ModelOptions
 
@@ -30,22 +34,92 @@ _LONGEST_PAUSE = 120.0
 _TICK = 0.25
 _MOST_FAILED = 3
 """So many items in a row without an answer end the run."""
+_PLACE = re.compile(r"\{([a-z]+)\}")
+_NEEDED = ("query", "document")
+_KNOWN = ("model", "grades", "guideline", "query", "document", "fence", "example")
+_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+_NUMBER = r"(-?\d+(?:\.\d+)?)(?![\d.]*\d)"
+_GRADE = re.compile(rf"\bgrade\b[\s\"'*_`]*(?:[:=]|is\b)[\s\"'*_`]*{_NUMBER}", re.IGNORECASE)
+_BARE = re.compile(rf"\s*{_NUMBER}\s*\.?\s*")
+_ORDERS = re.compile(
+    r"\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instruction|prompt|rule|guideline)s?\b"
+    r"|\b(?:grade|score|rating|relevance|label)\b\W{0,3}(?:is|of|as|to|must be|should "
+    r"be|:|=)\W{0,3}\d"
+    r"|\b(?:give|assign|output|answer|respond|reply|return|write|print|rate|grade|score)\b.{0,40}"
+    r"\b(?:grade|score|rating|highest|maximum|perfectly relevant|\d+)\b"
+    r"|</?(?:document|query|system|assistant|user)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class ModelPrompt:
+    """A prompt with places such as {query}. text: with them. values: of the places that are the
+    same for all items. seed: that of the study.
+    """
+
+    text: str
+    values: Mapping[str, str]
+    seed: int
+
+    @classmethod
+    def read(cls, study: Study, options: ModelOptions) -> "ModelPrompt":
+        """The prompt in a file, or our own. Raises BadInput where it lacks the query or the
+        document, or has an unknown place.
+        """
+        name = options.prompt or "the prompt"
+        own = str(files("rankwell.tasks.study") / "prompts" / "grade.txt")
+        try:
+            text = Path(options.prompt or own).read_text("utf-8")
+        except UnicodeDecodeError as error:
+            raise BadInput(f"{name} is not UTF-8; save it as UTF-8.") from error
+        except OSError as error:
+            raise BadInput(
+                f"{name}: {error.strerror}; name a text file with the prompt."
+            ) from error
+        fields = _PLACE.findall(text)
+        for missing in _NEEDED:
+            if missing not in fields:
+                raise BadInput(
+                    f"{name} has no {{{missing}}}; write it where the {missing} belongs."
+                )
+        for field in fields:
+            if field not in _KNOWN:
+                raise BadInput(
+                    f"{name}: unknown place {{{field}}}; expected "
+                    f"{', '.join(f'{{{field}}}' for field in _KNOWN)}."
+                )
+        values = {
+            "model": str(options.model),
+            "grades": "\n".join(f"{grade:g}: {name}" for grade, name in study.grades.items()),
+            "guideline": (study.place / GUIDELINE).read_text("utf-8", "replace").strip(),
+            "example": f"{min(study.grades):g}",
+        }
+        return cls(text, values, study.seed)
+
+    @property
+    def digest(self) -> str:
+        """The digest of the prompt with the scale and guideline of the study."""
+        content = "\0".join([self.text, self.values["grades"], self.values["guideline"]])
+        return "sha256:" + hashlib.sha256(content.encode()).hexdigest()
+
+    def filled(self, query: str, document: str) -> str:
+        """The prompt for an item. A fence has the digest of both texts in it, so that neither text
+        can close it.
+        """
+        content = f"{self.seed}\0{query}\0{document}".encode("utf-8", "surrogatepass")
+        fence = hashlib.sha256(content).hexdigest()[:16]
+        values = {**self.values, "query": query, "document": document, "fence": fence}
+        return _PLACE.sub(lambda match: values[match[1]], self.text)
 
 
 class ItemToGrade(NamedTuple):
-    """An item to grade, with the texts that are sent. flagged: whether one of them looks as if it
-    ordered a grade.
-    """
+    """An item to grade, with the texts that are sent."""
 
     query: str
     item: str
     query_text: str
     document: str
-
-    @property
-    def flagged(self) -> bool:
-        """Whether the document looks as if it ordered a grade."""
-        return orders_a_grade(self.document)
 
 
 class ModelAnswer(NamedTuple):
@@ -54,143 +128,118 @@ class ModelAnswer(NamedTuple):
     """
 
     question: ItemToGrade
-    found: str | float | Exception
+    reply: str | float | Exception
     seconds: float
 
 
-class AskingOutcome(NamedTuple):
-    """The outcome of a run: new replies, replies that were there, items without an answer, items
-    left; the last failure.
+class ModelJudge(NamedTuple):
+    """A model that answers questions. model: its name. prompt: the digest of the prompt, "" for
+    none. parameters: all that decides a reply besides.
+
+    answer: the reply as text, or a grade; it raises EngineFailure where there is none, BadInput for
+    a question that the model refuses.
     """
 
-    new: int
-    known: int
-    failed: int
-    left: int
-    failure: str
+    model: str
+    prompt: str
+    parameters: Mapping[str, Any]
+    answer: Callable[[ItemToGrade], str | float]
 
 
-class ModelJudge(Protocol):
-    """A model that answers questions."""
-
-    @property
-    def model(self) -> str:
-        """The name of the model."""
-        ...
-
-    @property
-    def prompt(self) -> str:
-        """The digest of the prompt."""
-        ...
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        """All that decides a reply besides the prompt."""
-        ...
-
-    def answer(self, question: ItemToGrade) -> str | float:
-        """The reply as text, or a grade. Raises EngineFailure where there is no answer."""
-        ...
-
-
-def _wait(seconds: float) -> None:
-    """Waits, unless the call is interrupted."""
-    end = time.monotonic() + seconds
-    while (left := end - time.monotonic()) > 0 and not is_interrupted():
-        time.sleep(min(left, _TICK))
-
-
-@dataclass(frozen=True, eq=False)
-class HttpJudge:
-    """A server with chat completions, as of vLLM, llama.cpp, Ollama and many others. pause: waits
-    for some seconds.
+def judge_of(study: Study, options: ModelOptions) -> ModelJudge:
+    """The model that options name. Raises BadUsage unless they name a server with a model, or a
+    function.
     """
-
-    study: Study
-    options: ModelOptions
-    template: ModelPrompt
-    secrets: Secrets = field(default_factory=Secrets)
-    pause: Callable[[float], None] = _wait
-
-    def __post_init__(self) -> None:
-        refuse_literal("url", str(self.options.url))
-        refuse_literal("--key", self.options.key or "", secret=True)
-        self.authorization  # noqa: B018 - raises BadUsage
-        self.client  # noqa: B018 - raises BadUsage
-
-    @property
-    def model(self) -> str:
-        """The name of the model."""
-        return str(self.options.model)
-
-    @property
-    def prompt(self) -> str:
-        """The digest of the prompt."""
-        return self.template.digest(self.study)
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """All that decides a reply besides the prompt."""
-        return {**self.options.sent_parameters, "longest": self.options.longest}
-
-    @property
-    def authorization(self) -> dict[str, str]:
-        """The header with the key."""
-        return (
-            {"Authorization": f"Bearer {self.secrets.expand(self.options.key)}"}
-            if self.options.key
-            else {}
+    if (options.url is None) == (options.callable is None):
+        raise BadUsage(
+            "say --url http://HOST:PORT/v1 with --model, or --callable ./FILE.py:FUNCTION."
         )
+    longest = {"longest": options.longest}
+    if options.callable is not None:
+        for name in ("key", "prompt"):
+            if getattr(options, name) is not None:
+                raise BadUsage(f"--{name} has no effect with --callable; leave it out.")
+        answer = partial(_answer_of_function, options.callable, load_object(options.callable))
+        parameters = {"callable": options.callable, **longest}
+        return ModelJudge(options.model or options.callable, "", parameters, answer)
+    if not options.model:
+        raise BadUsage("--url needs --model, the name of the model on that server.")
+    prompt = ModelPrompt.read(study, options)
+    server = _ChatServer(options, options.model, prompt)
+    parameters = {**options.sent_parameters, **longest}
+    return ModelJudge(options.model, prompt.digest, parameters, server.answer)
 
-    @property
-    def client(self) -> HttpClient:
-        """A connection for one question; servers close those that are idle while a model thinks."""
-        return HttpClient(self.secrets.expand(str(self.options.url)), self.options.timeout)
+
+def _answer_of_function(
+    name: str, function: Callable[[str, str], Any], question: ItemToGrade
+) -> str | float:
+    """The value of a function of two texts, the query's and the document's. Raises BadInput where
+    it fails or returns neither a number nor a string.
+    """
+    try:
+        value = function(question.query_text, question.document)
+    except (Exception, SystemExit) as error:
+        problem = f"{name} fails on item {shown(question.item)}: {type(error).__name__}: {error}"
+        raise BadInput(f"{problem}; correct the function.") from error
+    if isinstance(value, (bool, np.bool_)) or not isinstance(
+        value, (int, float, str, np.integer, np.floating)
+    ):
+        raise BadInput(f"{name} returned {shown(value)}; expected a grade or a string.")
+    return value if isinstance(value, str) else float(value)
+
+
+class _ChatServer:
+    """A server with chat completions, as of vLLM, llama.cpp, Ollama and many others."""
+
+    def __init__(self, options: ModelOptions, model: str, prompt: ModelPrompt) -> None:
+        refuse_literal("url", str(options.url))
+        refuse_literal("--key", options.key or "", secret=True)
+        self._options, self._model, self._prompt = options, model, prompt
+        self._secrets, self._headers = Secrets(), dict[str, str]()
+        if options.key:
+            self._headers["Authorization"] = f"Bearer {self._secrets.expand(options.key)}"
+        self._url = self._secrets.expand(str(options.url))
+        HttpClient(self._url, options.timeout)  # raises BadUsage
 
     def answer(self, question: ItemToGrade) -> str:
         """The text of the reply. Raises EngineFailure after the last attempt, BadInput for a
         request that is refused.
         """
-        content = self.template.filled(
-            self.study, self.model, question.query_text, question.document
-        )
-        body = {
-            "model": self.model,
-            "messages": [{"role": "user", "content": content}],
-            **self.options.sent_parameters,
-        }
-        wait = 1.0
-        for attempt in range(1, self.options.attempts + 1):
+        parameters = self._options.sent_parameters
+        content = self._prompt.filled(question.query_text, question.document)
+        messages = [{"role": "user", "content": content}]
+        body = {"model": self._model, "messages": messages, **parameters}
+        wait, attempts = 1.0, self._options.attempts
+        while True:
             try:
                 return self._reply(body)
             except EngineFailure as failure:
-                text = self.secrets.redact(str(failure))
+                attempts -= 1
+                text = self._secrets.redact(str(failure))
                 status = getattr(failure, "status", None)
                 if status is not None and status not in _PASSING and status < 500:
-                    parameter = next(
-                        (name for name in self.options.sent_parameters if name in text), None
-                    )
+                    name = next((name for name in parameters if name in text), None)
                     advice = (
-                        f" --parameter {parameter}= leaves {parameter} out, and NAME=VALUE sends "
-                        "another."
-                        if parameter
-                        else ""
+                        f" --parameter {name}= leaves {name} out, and NAME=VALUE sends another."
                     )
                     raise BadInput(
-                        f"{self.model} refuses item {shown(question.item)}: "
-                        f"{sentence(text)}{advice}"
+                        f"{self._model} refuses item {shown(question.item)}: "
+                        f"{sentence(text)}{advice if name else ''}"
                     ) from None
-                if attempt == self.options.attempts or is_interrupted():
+                if not attempts or is_interrupted():
                     raise EngineFailure(failure.kind, text) from None
-                self.pause(_pause(failure, wait))
+                # A server may name the seconds to wait.
+                retry_after = getattr(failure, "retry_after", None) or ""
+                pause = float(retry_after) if retry_after.isdecimal() else wait
+                _wait(min(pause, _LONGEST_PAUSE))
                 wait = min(2 * wait, _LONGEST_PAUSE)
-        raise AssertionError(wait)
 
     def _reply(self, body: Mapping[str, Any]) -> str:
         """One answer. Raises EngineFailure."""
-        client = self.client
+        # Servers close connections that are idle while a model thinks: each question has its own.
+        client = HttpClient(self._url, self._options.timeout)
         try:
-            reply = client.json("POST", "/chat/completions", body, self.authorization)
+            reply = client.json("POST", "/chat/completions", body, self._headers)
         except OSError as error:
             raise EngineFailure(
                 "disconnected", f"{type(error).__name__}: {error.strerror or error}"
@@ -203,93 +252,21 @@ class HttpJudge:
             raise EngineFailure(
                 "malformed", f"the answer has no choices[0].message.content: {shown(reply, 100)}"
             ) from error
-        return self.secrets.redact(str(text or ""))
+        return self._secrets.redact(str(text or ""))
 
 
-def _pause(failure: EngineFailure, wait: float) -> float:
-    """Seconds to wait: those that the server names, else a doubled wait."""
-    retry_after = failure.retry_after if isinstance(failure, HttpFailure) else None
-    return (
-        min(float(retry_after), _LONGEST_PAUSE)
-        if retry_after is not None and retry_after.isdecimal()
-        else wait
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class FunctionJudge:
-    """A function of two texts, the query's and the document's, that returns a grade or a reply."""
-
-    options: ModelOptions
-    function: Callable[[str, str], Any]
-
-    @property
-    def model(self) -> str:
-        """The name of the model."""
-        return str(self.options.model or self.options.callable)
-
-    @property
-    def prompt(self) -> str:
-        """None is sent."""
-        return ""
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """All that decides a reply."""
-        return {"callable": self.options.callable, "longest": self.options.longest}
-
-    def answer(self, question: ItemToGrade) -> str | float:
-        """The value of the function. Raises BadInput where it fails or returns neither a number nor
-        a string.
-        """
-        try:
-            value = self.function(question.query_text, question.document)
-        except (Exception, SystemExit) as error:
-            problem = (
-                f"{self.options.callable} fails on item {shown(question.item)}: "
-                f"{type(error).__name__}: {error}"
-            )
-            raise BadInput(f"{problem}; correct the function.") from error
-        if isinstance(value, (bool, np.bool_)) or not isinstance(
-            value, (int, float, str, np.integer, np.floating)
-        ):
-            raise BadInput(
-                f"{self.options.callable} returned {shown(value)}; expected a grade or a string."
-            )
-        return value if isinstance(value, str) else float(value)
-
-
-def judge_of(study: Study, options: ModelOptions) -> ModelJudge:
-    """The model that options name. Raises BadUsage unless they name a server with a model, or a
-    function.
-    """
-    if (options.url is None) == (options.callable is None):
-        raise BadUsage(
-            "say --url http://HOST:PORT/v1 with --model, or --callable ./FILE.py:FUNCTION."
-        )
-    if options.callable is not None:
-        unused = next(
-            (name for name in ("key", "prompt") if getattr(options, name) is not None), None
-        )
-        if unused is not None:
-            raise BadUsage(f"--{unused} has no effect with --callable; leave it out.")
-        return FunctionJudge(options, load_object(options.callable))
-    if not options.model:
-        raise BadUsage("--url needs --model, the name of the model on that server.")
-    return HttpJudge(study, options, ModelPrompt.read(options.prompt))
+def _wait(seconds: float) -> None:
+    """Waits, unless the call is interrupted."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0 and not is_interrupted():
+        time.sleep(min(left, _TICK))
 
 
 def ask(
-    study: Study,
-    judge: ModelJudge,
-    *,
-    at_most: int | None,
-    longest: int,
-    jobs: int = 1,
-    progress: Progress = None,
-) -> AskingOutcome:
-    """Asks for every item of the pool that has no reply under these settings, and keeps each reply
-    when it arrives.
+    study: Study, judge: ModelJudge, options: ModelOptions, progress: Progress = None
+) -> tuple[list[str], bool]:
+    """Asks for every item of the pool that decides and has no reply under these settings, and keeps
+    each reply when it arrives; returns notes, and whether an item has no answer.
 
     Raises BadInput for a request that is refused, and KeyboardInterrupt; the replies to those
     before it, and on their way, are kept.
@@ -298,22 +275,25 @@ def ask(
     replied = {
         reply.pair for reply in read_replies(study, judge.model) if reply.settings == settings
     }
-    pairs = _pairs(study)
+    rows = np.arange(len(study.pool.item))
+    if study.design == "items":  # those that decide
+        rows = np.flatnonzero(study.pool.sizes.max(axis=1) > 0)
+    pairs = study.pairs(rows)
     missing = [pair for pair in pairs if pair not in replied]
-    asked_pairs = missing if at_most is None else missing[:at_most]
+    asked_pairs = missing[: options.at_most]
     new, failed, in_a_row, failure, refusal = 0, 0, 0, "", None
-    questions = _questions(study, asked_pairs, longest)
+    questions = _questions(study, asked_pairs, options.longest)
     with interrupts_held(
         "waiting for the replies that are on their way; a second Ctrl-C loses them"
     ):
-        for answer in _answers(judge, questions, jobs):
-            reply = answer.found
+        for answer in _answers(judge, questions, options.jobs):
+            reply = answer.reply
             if isinstance(reply, EngineFailure):
                 failed, in_a_row, failure = failed + 1, in_a_row + 1, str(reply)
             elif isinstance(reply, Exception):
                 refusal = refusal or reply
             else:
-                append_reply(study, _kept(study, judge, answer.question, reply, answer.seconds))
+                append_reply(study, _kept(study, judge, answer, reply))
                 new, in_a_row = new + 1, 0
                 if progress is not None:
                     progress("ask", new, len(asked_pairs))
@@ -321,7 +301,15 @@ def ask(
                 questions.close()  # no more are asked; answers on their way still arrive
     if refusal is not None:
         raise refusal
-    return AskingOutcome(new, len(pairs) - len(missing), failed, len(missing) - new, failure)
+    counts = (
+        f"{count_of(new, 'new reply', 'new replies')}, {len(pairs) - len(missing)} known, "
+        f"{count_of(len(missing) - new, 'item')} left"
+    )
+    notes: list[str] = [Aside(counts)]
+    if failed:
+        lacking = count_of(failed, "item has", "items have")
+        notes.append(f"{lacking} no answer ({failure}); run the same command again")
+    return notes, bool(failed)
 
 
 def _answers(
@@ -369,33 +357,26 @@ def _answer(judge: ModelJudge, question: ItemToGrade) -> ModelAnswer:
     return ModelAnswer(question, reply, time.monotonic() - started)
 
 
-def _kept(
-    study: Study, judge: ModelJudge, question: ItemToGrade, reply: str | float, seconds: float
-) -> ModelReply:
-    is_text = isinstance(reply, str)
-    grade = grade_of(reply, study.grades) if is_text else reply if reply in study.grades else None
+def _kept(study: Study, judge: ModelJudge, answer: ModelAnswer, reply: str | float) -> ModelReply:
+    text = reply if isinstance(reply, str) else f"{reply:g}"
+    grade = None
+    if isinstance(reply, str):
+        grade = grade_of(reply, study.grades)
+    elif reply in study.grades:
+        grade = reply
     return ModelReply(
         time=now(),
         model=judge.model,
         prompt=judge.prompt,
         parameters=judge.parameters,
-        query=question.query,
-        item=question.item,
+        query=answer.question.query,
+        item=answer.question.item,
         status="invalid" if grade is None else "grade",
         grade=grade,
-        flagged=question.flagged,
-        seconds=round(seconds, 3),
-        text=reply if is_text else f"{reply:g}",
+        flagged=orders_a_grade(answer.question.document),
+        seconds=round(answer.seconds, 3),
+        text=text,
     )
-
-
-def _pairs(study: Study) -> list[Pair]:
-    """The items to ask for: of sampled items those that decide, else all; in the order of the
-    pool.
-    """
-    sizes = study.pool.sizes
-    is_asked = sizes.max(axis=1) > 0 if study.design == "items" else np.ones(len(sizes), np.bool_)
-    return study.pairs(np.flatnonzero(is_asked))
 
 
 def _questions(
@@ -413,3 +394,25 @@ def _questions(
             yield ItemToGrade(
                 query, item, str(queries.get(query, {}).get("text") or query), text[:longest]
             )
+
+
+def grade_of(reply: str, scale: Mapping[float, str]) -> float | None:
+    """The grade that a reply names; None unless there is exactly one, on the scale.
+
+    It is the number after the word grade and a colon, or the whole reply. What a model thinks
+    first, between <think> and </think>, is left out.
+    """
+    text = _THOUGHT.sub("", reply)
+    bare = _BARE.fullmatch(text)
+    grades = [bare[1]] if bare else _GRADE.findall(text)
+    if len(grades) != 1:
+        return None
+    grade = float(grades[0])
+    return grade if grade in scale else None
+
+
+def orders_a_grade(text: str) -> bool:
+    """Whether a text looks as if it ordered a grade or other instructions; such texts are flagged,
+    which does not protect.
+    """
+    return _ORDERS.search(text) is not None

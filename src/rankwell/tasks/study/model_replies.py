@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.data.tables import Bools, Floats, Judgments
+from rankwell.data.tables import Bools, Floats
 from rankwell.errors import BadInput, BadUsage, shown
 from rankwell.io.line_files import append_rows, records_in, rows_in
 from rankwell.store import is_draft
@@ -88,15 +88,12 @@ def read_replies(study: Study, model: str) -> list[ModelReply]:
     line, for any other line.
     """
     path = replies_of(study, model)
-    advice = "restore the file from a copy"
-    replies = records_in(path, "a reply", lambda row: ModelReply(**row), advice)
+    replies = records_in(
+        path, "a reply", lambda row: ModelReply(**row), "restore the file from a copy"
+    )
     for number, reply in enumerate(replies, 1):
-        is_grade = reply.grade is None or reply.grade in study.grades
-        if (
-            reply.model != model
-            or not is_grade
-            or (reply.grade is None) != (reply.status == "invalid")
-        ):
+        is_valid = reply.grade is None if reply.status == "invalid" else reply.grade in study.grades
+        if reply.model != model or not is_valid:
             raise BadInput(
                 f"{path}:{number}: {shown(reply.grade)} is not a reply of {model} on the "
                 "scale; remove the line."
@@ -106,13 +103,12 @@ def read_replies(study: Study, model: str) -> list[ModelReply]:
 
 def known_models(study: Study) -> list[str]:
     """The names of the models that have replied."""
-    return sorted(
-        {
-            _name_in(path)
-            for path in (study.place / MODELS).glob("*.jsonl")
-            if path.stat().st_size and not is_draft(path)
-        }
-    )
+    names = set[str]()
+    for path in (study.place / MODELS).glob("*.jsonl"):
+        if path.stat().st_size and not is_draft(path):
+            rows, _ = rows_in(path)
+            names.add(str(rows[0][1].get("model")) if rows else path.stem)
+    return sorted(names)
 
 
 def append_reply(study: Study, reply: ModelReply) -> None:
@@ -135,35 +131,14 @@ def model_grades(study: Study, model: str) -> ModelGrades:
             "model-judge`."
         )
     current = {reply.pair: reply for reply in replies if reply.settings == replies[-1].settings}
-    n_items = len(study.pool.item)
-    grade, replied = np.full(n_items, np.nan), np.zeros(n_items, dtype=np.bool_)
-    for row, pair in enumerate(study.pairs(np.arange(n_items))):
-        reply = current.get(pair)
-        if reply is not None:
-            replied[row] = True
-            grade[row] = np.nan if reply.grade is None else reply.grade
+    replies_of_rows = list(map(current.get, study.pairs(np.arange(len(study.pool.item)))))
+    grades = [reply.grade if reply else None for reply in replies_of_rows]
     return ModelGrades(
         model,
         replies[-1].prompt,
-        grade,
-        replied,
+        np.array(grades, dtype=np.float64),
+        np.array([reply is not None for reply in replies_of_rows], dtype=np.bool_),
         invalid=sum(reply.grade is None for reply in current.values()),
         flagged=sum(reply.flagged for reply in current.values()),
         others=len(replies) - len(current),
     )
-
-
-def model_judgments(study: Study, model: str) -> Judgments:
-    """The valid grades of a model as judgments, for exports that say that they are a model's.
-    Raises as `model_grades`.
-    """
-    grade = model_grades(study, model).grade
-    rows = np.flatnonzero(~np.isnan(grade))
-    queries, items = zip(*study.pairs(rows), strict=True) if len(rows) else ((), ())
-    return Judgments.from_rows(queries, items, grade[rows])
-
-
-def _name_in(path: Path) -> str:
-    """The name of the model in a file of replies."""
-    rows, _ = rows_in(path)
-    return str(rows[0][1].get("model")) if rows else path.stem

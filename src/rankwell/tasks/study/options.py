@@ -109,16 +109,12 @@ class PoolOptions:
         """
         if self.by is None:
             return None
-        if (
-            len(self.by) != 2
-            or self.by[0] != "queries"
-            or not self.by[1].isdecimal()
-            or int(self.by[1]) < 2
-        ):
+        kind, n = self.by if len(self.by) == 2 else ("", "")
+        if kind != "queries" or not n.isdecimal() or int(n) < 2:
             raise BadUsage(
                 f"--by {' '.join(self.by)}: expected `--by queries N` with at least 2 queries."
             )
-        return int(self.by[1])
+        return int(n)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -300,12 +296,7 @@ class ModelOptions:
         parameters: dict[str, Any] = {}
         for text in self.parameter or ():
             name, equals, value = text.partition("=")
-            if (
-                not equals
-                or not name
-                or name in parameters
-                or name in ("model", "messages", "longest")
-            ):
+            if not equals or name in ("", "model", "messages", "longest", *parameters):
                 raise BadUsage(
                     f"--parameter {shown(text)}: expected NAME=VALUE, a NAME once, and none "
                     "of model, messages, longest."

@@ -1,24 +1,31 @@
-"""Forecasts of a study: the half-widths of its intervals after more judgments, and the number that
-finds a difference.
+"""The output of `study plan`: the half-widths of the intervals of a study after more judgments, and
+the number that finds a difference.
 """
 
 import math
 from bisect import bisect_left
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.data.tables import Bools, Floats
-from rankwell.errors import NothingToEvaluate
+from rankwell.data.tables import Floats, figure
+from rankwell.errors import BadUsage, NothingToEvaluate, count_of
+from rankwell.reporting import FOR_PEOPLE, Format, Output, Row
 from rankwell.stats.detectable import minimal_detectable_difference
 from rankwell.stats.difference_estimator import SampledItems, expected_shares
 from rankwell.stats.intervals import student_quantile
 from rankwell.stats.sample_forecast import Forecast, ForecastItems, forecast, query_forecast
 from rankwell.stats.samples import inclusion, priorities
+from rankwell.task import printed_rows
 from rankwell.tasks.study.batches import queries_read_together
 from rankwell.tasks.study.estimation import StudyEstimates
+from rankwell.tasks.study.folder import Pair, read_study
+from rankwell.tasks.study.journal import read_journals, read_looks
+from rankwell.tasks.study.options import PlanOptions
 
 FIRST = 50
 POWER = 0.8
@@ -35,27 +42,17 @@ class PlannedStep(NamedTuple):
     forecast: Forecast
     queries: int
 
-    def half_widths(
-        self, level: float, *, exact: bool
-    ) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-        """Half-widths for these queries and for queries like these. exact: whether nothing is left
-        to chance for these.
-        """
-        from statistics import NormalDist
-
+    def half_widths(self, level: float) -> tuple[list[float], list[float]]:
+        """Half-widths for these queries and for queries like these, each with its range."""
         t = student_quantile(level, max(self.queries - 1, 1))
-        z = 0.0 if exact else NormalDist().inv_cdf((1 + level) / 2)
-        same, like = (
-            tuple(factor * error for error in errors)
-            for factor, errors in (
-                (z, self.forecast.these_queries),
-                (t, self.forecast.queries_like_these),
-            )
+        z = NormalDist().inv_cdf((1 + level) / 2)
+        return (
+            [z * error for error in self.forecast.these_queries],
+            [t * error for error in self.forecast.queries_like_these],
         )
-        return (same[0], same[1], same[2]), (like[0], like[1], like[2])
 
-    def finds(self, difference: float, level: float, bound: int = 0) -> bool:
-        """Whether a difference of this size is found with 80 % power. place: 0 for the forecast, 1
+    def finds(self, difference: float, level: float, bound: int) -> bool:
+        """Whether a difference of this size is found with 80 % power. bound: 0 for the forecast, 1
         and 2 for its range.
         """
         sd = self.forecast.queries_like_these[bound] * math.sqrt(self.queries)
@@ -70,7 +67,8 @@ class StudyForecasts:
     """
 
     estimates: StudyEstimates
-    pair: tuple[str, str]
+    pair: Pair
+    _steps: dict[int, PlannedStep] = field(default_factory=dict[int, PlannedStep])
 
     @cached_property
     def more(self) -> list[int]:
@@ -78,33 +76,47 @@ class StudyForecasts:
         return [more for _, more in self._ends]
 
     @property
-    def never_differ(self) -> bool:
-        """Whether no item decides between the runs, so that no judgment would."""
-        return self.estimates.study.design == "items" and not self._items.weight.any()
-
-    @property
-    def is_flat(self) -> bool:
-        """Whether all judged queries have the same difference, which does not show how far others
-        may differ.
+    def problem(self) -> str:
+        """The reason why there is no forecast; "" where there is one. No item may decide between
+        the runs; or judged queries do not show how far others may differ.
         """
-        return self.estimates.study.design != "items" and bool(np.ptp(self._values) == 0)
+        study, names = self.estimates.study, " and ".join(self.pair)
+        if study.design != "items":
+            if np.ptp(self._values) == 0:
+                return f"{names}: no forecast, as every judged query has the same difference."
+        elif not self._items.weight.any():
+            return f"{names} never differ in the first {study.depth}; nothing to judge."
+        return ""
 
-    def step(self, end_number: int) -> PlannedStep:
-        """The forecast at a batch end, by its place; made when it is needed, as each goes through
-        all items.
+    def step(self, position: int) -> PlannedStep:
+        """The forecast at a batch end; made when it is needed, as each goes through all items."""
+        if position not in self._steps:
+            end, more = self._ends[position]
+            is_sampled = self.estimates.study.design == "items"
+            self._steps[position] = self._sampled(end) if is_sampled else self._whole(end, more)
+        return self._steps[position]
+
+    def listed_steps(self) -> list[PlannedStep]:
+        """The batch ends at or after 50, 100, 200, … more judgments, and the last."""
+        positions, target = list[int](), FIRST
+        for position, more in enumerate(self.more[:-1]):
+            if more >= target:
+                positions.append(position)
+                while target <= more:
+                    target *= 2
+        return [self.step(position) for position in (*positions, len(self.more) - 1)]
+
+    def judgments_needed(self, difference: float, level: float) -> Iterator[int | None]:
+        """More judgments for 80 % power at a difference, with the range that the forecast leaves;
+        None where all are not enough.
         """
-        if end_number not in self._steps:
-            end, more = self._ends[end_number]
-            self._steps[end_number] = (
-                self._sampled(end)
-                if self.estimates.study.design == "items"
-                else self._whole(end, more)
+        for bound in range(3):
+            position = bisect_left(
+                range(len(self.more)),
+                True,
+                key=lambda position: self.step(position).finds(difference, level, bound),
             )
-        return self._steps[end_number]
-
-    @cached_property
-    def _steps(self) -> dict[int, PlannedStep]:
-        return {}
+            yield self.more[position] if position < len(self.more) else None
 
     @cached_property
     def _items(self) -> SampledItems:
@@ -147,26 +159,21 @@ class StudyForecasts:
         estimates, study = self.estimates, self.estimates.study
         if study.design == "reading":
             read = estimates.answers.answered & np.isin(study.pool.query, estimates.drawn)
-            return float(read.sum()) / max(len(self._values), 1)
+            return float(read.sum()) / len(self._values)
         return float((study.pool.sizes[:, -1] > 0).sum()) / (study.drawn or len(study.queries))
 
     def _sampled(self, end: int) -> PlannedStep:
+        """The forecast after so many batches of the last round."""
         estimates, study, items = self.estimates, self.estimates.study, self._items
-        prior = study.pool.prior * (1 - study.pool.prior) * estimates.highest_gain**2
-        sampled, pi = self._drawn(end)
+        pool, batches = study.pool, study.pool.batches[:, -1]
+        tau = estimates.threshold_after(end, -1)
+        pi = np.maximum(estimates.inclusion, inclusion(pool.sizes[:, -1], tau))
+        sampled = estimates.sampled | ((batches >= 0) & (batches < end))
         judged = int(sampled.sum())
+        prior = pool.prior * (1 - pool.prior) * estimates.highest_gain**2
         base = ForecastItems.of(items, expected_shares(items, estimates.halves, pi), prior)
         expected = forecast(base, pi, sampled, seed=study.seed)
         return PlannedStep(judged - int(items.sampled.sum()), judged, expected, items.n_queries)
-
-    def _drawn(self, end: int) -> tuple[Bools, Floats]:
-        """(items,) which are judged after so many batches of the last round, and the probability of
-        each.
-        """
-        estimates, pool = self.estimates, self.estimates.study.pool
-        batches, tau = pool.batches[:, -1], estimates.threshold_after(end, estimates.study.rounds)
-        pi = np.maximum(estimates.inclusion, inclusion(pool.sizes[:, -1], tau))
-        return estimates.sampled | ((batches >= 0) & (batches < end)), pi
 
     def _whole(self, n: int, more: int) -> PlannedStep:
         study = self.estimates.study
@@ -174,31 +181,74 @@ class StudyForecasts:
         return PlannedStep(more, round(n * self._per_query), expected, n)
 
 
-def listed_steps(forecasts: StudyForecasts) -> list[PlannedStep]:
-    """The batch ends at or after 50, 100, 200, … more judgments, and the last."""
-    positions, target = list[int](), FIRST
-    for position, more in enumerate(forecasts.more[:-1]):
-        if more >= target:
-            positions.append(position)
-            while target <= more:
-                target *= 2
-    return [forecasts.step(position) for position in (*positions, len(forecasts.more) - 1)]
-
-
-def judgments_needed(
-    forecasts: StudyForecasts, difference: float, level: float
-) -> tuple[int | None, ...]:
-    """More judgments for 80 % power at a difference, with the range that the forecast leaves; None
-    where all are not enough.
-    """
-
-    def _needed(bound: int) -> int | None:
-        n = len(forecasts.more)
-        end_number = bisect_left(
-            range(n),
-            True,
-            key=lambda end_number: forecasts.step(end_number).finds(difference, level, bound),
+def print_forecasts(folder: str, *, options: PlanOptions, format: Format = "table") -> Output:
+    """The half-widths after more judgments for every pair of runs."""
+    if not options.difference > 0:
+        raise BadUsage(
+            f"--difference is {options.difference:g}; expected a number above 0, such as 0.05."
         )
-        return forecasts.more[end_number] if end_number < n else None
+    study = read_study(folder)
+    notes = study.refuse_changed_files()
+    journals = read_journals(study)
+    estimates = StudyEstimates.of(study, journals.lines)
+    looks = read_looks(study)
+    level, rows, words = looks.corrected_level, list[Row](), list[str]()
+    for pair in estimates.pairs:
+        forecasts = StudyForecasts(estimates, pair)
+        if not forecasts.more:
+            continue
+        if not (problem := forecasts.problem):
+            rows += _rows(forecasts, level, plain=format == "table")
+        words.append(problem or _sentence(forecasts, options.difference, level))
+    if not rows:
+        raise NothingToEvaluate(
+            f"{folder}: {' '.join(words) or 'everything is judged; nothing is left to plan.'}"
+        )
+    n, n_planned = len(looks.looks), study.plan.looks
+    taken = f"{n} of {count_of(n_planned, 'look')} taken"
+    if n > n_planned:
+        taken = f"{count_of(n, 'look')} taken, {n_planned} planned"
+    taken += "" if n < n_planned else ": an estimate from more judgments has no verdict"
+    rule = f"{estimates.label}; half-widths of {100 * level:.4g} % intervals; {taken}"
+    tables = ["\n".join(words) + "\n", rows, f"{rule}\n"]
+    printed = (*journals.notes, *notes)
+    return Output(
+        printed_rows(rows, format, tables=tables, notes=[rule, *notes]),
+        printed if format in FOR_PEOPLE else (*printed, *words, rule),
+    )
 
-    return tuple(map(_needed, (0, 1, 2)))
+
+def _rows(forecasts: StudyForecasts, level: float, *, plain: bool) -> Iterator[Row]:
+    steps = forecasts.listed_steps()
+    for step in steps:
+        # Nothing is left to chance for these queries.
+        is_exact = step is steps[-1] and step.forecast.these_queries[0] == 0
+        same, like = step.half_widths(level)
+        row = {"run": forecasts.pair[0], "against": forecasts.pair[1], "more": step.more}
+        row["judged"] = step.judged
+        if plain:
+            row["these queries"] = "exact" if is_exact else _range(same)
+            yield {**row, "queries like these": _range(like)}
+        else:
+            same = [0.0] * 3 if is_exact else same
+            names = (name + end for name in ("these", "like") for end in ("", "_low", "_high"))
+            yield row | dict(zip(names, (*same, *like), strict=True))
+
+
+def _range(widths: list[float]) -> str:
+    middle, low, high = (figure(width, "share") for width in widths)
+    return f"± {middle} ({low} to {high})"
+
+
+def _sentence(forecasts: StudyForecasts, difference: float, level: float) -> str:
+    """The number of judgments for 80 % power, or what is the limit."""
+    middle, *bounds = forecasts.judgments_needed(difference, level)
+    size, names = f"a difference of {difference:g} with 80 % power", " and ".join(forecasts.pair)
+    if middle is None:
+        last = forecasts.step(len(forecasts.more) - 1).half_widths(level)[1][0]
+        return (
+            f"{names}: judging everything leaves ± {figure(last, 'share')} for queries like "
+            f"these; for {size}, add queries."
+        )
+    ends = " to ".join("more than all" if bound is None else str(bound) for bound in bounds)
+    return f"{names}: {size} takes about {middle} more judgments ({ends})."

@@ -1,9 +1,8 @@
 """From runs without judgments to a verdict: the commands of a study that print tables."""
 
 from rankwell.task import Task, TaskInput
-from rankwell.tasks.study.agreement_tables import print_agreement
+from rankwell.tasks.study.agreement import print_agreement
 from rankwell.tasks.study.estimate_report import print_estimates
-from rankwell.tasks.study.forecasts import print_forecasts
 from rankwell.tasks.study.model_report import print_model_report
 from rankwell.tasks.study.options import (
     AgreementOptions,
@@ -12,7 +11,8 @@ from rankwell.tasks.study.options import (
     PlanOptions,
     PoolOptions,
 )
-from rankwell.tasks.study.pool_writing import print_pool
+from rankwell.tasks.study.planning import print_forecasts
+from rankwell.tasks.study.pooling import print_pool
 
 _STUDY = TaskInput("study", "Folder of the study.", missing="name a study")
 

@@ -5,19 +5,16 @@ corrected by people.
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwell.data.rankings import Ranking
-from rankwell.data.tables import Floats
 from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.errors import BadUsage, typed
-from rankwell.evaluation.judged import LinearMeasure
 from rankwell.io.formats import write_run
 from rankwell.reporting import prose
 from rankwell.reporting.drafts import holding, keeping
@@ -25,22 +22,22 @@ from rankwell.reporting.options import FolderPath, Output, Progress
 from rankwell.stats.samples import WholeQueries
 from rankwell.store import write_text
 from rankwell.tasks.study.batches import lease_batch
-from rankwell.tasks.study.estimate_report import print_estimates
-from rankwell.tasks.study.estimation import StudyEstimate, measure_label
+from rankwell.tasks.study.estimate_report import StudyVerdict, print_estimates
+from rankwell.tasks.study.estimation import StudyEstimate, StudyEstimates
 from rankwell.tasks.study.folder import Study, is_study, read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, now, read_journals
-from rankwell.tasks.study.model_asking import ItemToGrade, ask
+from rankwell.tasks.study.model_asking import ItemToGrade, ModelJudge, ask
 from rankwell.tasks.study.model_replies import model_grades
-from rankwell.tasks.study.model_report import LEVEL, ModelReport
-from rankwell.tasks.study.options import EstimateOptions, PoolOptions
-from rankwell.tasks.study.pool_writing import print_pool
-from rankwell.tasks.study.verdicts import StudyVerdict
+from rankwell.tasks.study.model_report import LEVEL
+from rankwell.tasks.study.options import EstimateOptions, ModelOptions, PoolOptions
+from rankwell.tasks.study.pooling import print_pool
 from rankwell.vectors.media import python_docs
 from rankwell.vectors.media.python_needs import read_judgments, read_needs
 
 PEOPLE, MODEL = "people", "tf-idf"
 _BATCHES, _DEPTH, _LONGEST = 2, 10, 10_000
-_SYSTEMS = ("first_sentences", "whole_docs")
+_FILES = ("queries.tsv", "documents.tsv", "first_sentences.run", "whole_docs.run")
+"""The questions, the documents, and the runs of two systems."""
 _WORD = re.compile(r"\w\w+")
 _BOUNDS = (0.1, 0.2, 0.4)
 """Cosines from which the model gives the grades 1, 2 and 3."""
@@ -55,29 +52,20 @@ class TfidfJudge:
     """
 
     texts: Sequence[str]
-    model: str = MODEL
-    prompt: str = ""
-    parameters: Mapping[str, Any] = field(default_factory=lambda: {"bounds": _BOUNDS})
 
     @cached_property
     def rarity(self) -> dict[str, float]:
         """The inverse document frequency of each word."""
-        counted, n = (
-            Counter(word for text in self.texts for word in set(_words(text))),
-            len(self.texts),
-        )
-        return {word: math.log((1 + n) / (1 + count)) + 1 for word, count in counted.items()}
+        counts = Counter(word for text in self.texts for word in set(_words(text)))
+        n = len(self.texts)
+        return {word: math.log((1 + n) / (1 + count)) + 1 for word, count in counts.items()}
 
     def answer(self, question: ItemToGrade) -> float:
         """The grade of a document, 0 to 3."""
         query, document = self._vector(question.query_text), self._vector(question.document)
         norm = math.hypot(*query.values()) * math.hypot(*document.values())
-        cosine = (
-            sum(weight * document.get(word, 0.0) for word, weight in query.items()) / norm
-            if norm
-            else 0.0
-        )
-        return float(sum(cosine >= bound for bound in _BOUNDS))
+        product = sum(weight * document.get(word, 0.0) for word, weight in query.items())
+        return float(sum(product / norm >= bound for bound in _BOUNDS)) if norm else 0.0
 
     def _vector(self, text: str) -> dict[str, float]:
         return {
@@ -128,26 +116,16 @@ def study(
             f"{folder} is a study already; go on with it, or name another folder with -o."
         )
     with holding(output):
-        files = prepare(output)
-        options = PoolOptions(
-            query_texts=str(files.queries), documents=str(files.documents), seed=seed
-        )
-        pooled = print_pool(
-            list(map(str, files.runs)), options=options, output=folder, progress=progress
-        )
-        judged = _judge(
-            read_study(folder),
-            {
-                (judgment.need, judgment.module): float(judgment.grade)
-                for judgment in read_judgments()
-            },
-        )
-        people = print_estimates(str(folder), options=EstimateOptions())
+        titles = prepare(output)
+        queries, documents, *runs = (str(output / name) for name in _FILES)
+        options = PoolOptions(query_texts=queries, documents=documents, seed=seed)
+        pooled = print_pool(runs, options=options, output=folder, progress=progress)
         pooled_study = read_study(folder)
-        ask(
-            pooled_study, TfidfJudge(files.texts), at_most=None, longest=_LONGEST, progress=progress
-        )
-        report = ModelReport(
+        judged = _judge(pooled_study)
+        people = print_estimates(str(folder), options=EstimateOptions())
+        judge = ModelJudge(MODEL, "", {"bounds": _BOUNDS}, TfidfJudge(titles).answer)
+        ask(pooled_study, judge, ModelOptions(longest=_LONGEST), progress)
+        estimates = StudyEstimates.of(
             pooled_study, read_journals(pooled_study).lines, model_grades(pooled_study, MODEL)
         )
         corrected = print_estimates(str(folder), options=EstimateOptions(model=MODEL))
@@ -156,87 +134,68 @@ def study(
         pooled.text,
         prose(_PEOPLE.format(judged=judged)),
         people.text,
-        prose(_ALONE.format(alone=_alone(report))),
+        prose(_ALONE.format(alone=_alone(estimates))),
         corrected.text,
         prose(_END.format(place=typed(folder), model=MODEL)),
     ]
     return Output(text="\n".join(parts))
 
 
-class _Files(NamedTuple):
-    queries: Path
-    documents: Path
-    runs: tuple[Path, ...]
-    texts: tuple[str, ...]
-
-
 @keeping()
-def prepare(folder: Path) -> _Files:
+def prepare(folder: Path) -> list[str]:
     """Writes the questions, the documents as judges read them, and the first 10 results of both
-    systems.
+    systems; returns the texts of the documents.
     """
-    entries = python_docs.modules()
+    entries, needs = python_docs.modules(), read_needs()
     folder.mkdir(parents=True, exist_ok=True)
-    texts = [(entry.id, entry.title) for entry in entries]
-    files = _Files(
-        folder / "queries.tsv",
-        folder / "documents.tsv",
-        tuple(folder / f"{name}.run" for name in _SYSTEMS),
-        tuple(text for _, text in texts),
-    )
-    write_text(files.queries, "".join(f"{need.id}\t{need.text}\n" for need in read_needs()))
-    write_text(files.documents, "".join(f"{name}\t{text}\n" for name, text in texts))
-    full_texts = [(entry.id, f"{entry.title}\n\n{entry.text}") for entry in entries]
-    for path, documents in zip(files.runs, (texts, full_texts), strict=True):
-        with SqliteFts(documents) as system:
-            write_run(
-                Ranking.from_dict(
-                    {need.id: dict(system.search(need.text, _DEPTH)) for need in read_needs()}
-                ),
-                path,
-            )
-    return files
+    titles = [(entry.id, entry.title) for entry in entries]
+    texts = [(entry.id, f"{entry.title}\n\n{entry.text}") for entry in entries]
+    queries, documents, *runs = (folder / name for name in _FILES)
+    write_text(queries, "".join(f"{need.id}\t{need.text}\n" for need in needs))
+    write_text(documents, "".join(f"{name}\t{title}\n" for name, title in titles))
+    for path, indexed_texts in zip(runs, (titles, texts), strict=True):
+        with SqliteFts(indexed_texts) as system:
+            ranked = {need.id: dict(system.search(need.text, _DEPTH)) for need in needs}
+        write_run(Ranking.from_dict(ranked), path)
+    return [title for _, title in titles]
 
 
-def _judge(pooled_study: Study, grades: Mapping[tuple[str, str], float]) -> int:
+def _judge(pooled_study: Study) -> int:
     """Judges batches as the people did who judged the modules for the questions; an item that they
     left out does not help.
     """
-    judged = 0
+    judged, digest = 0, pooled_study.guideline_digest
+    grades = {
+        (judgment.need, judgment.module): float(judgment.grade) for judgment in read_judgments()
+    }
     for _ in range(_BATCHES):
         batch = lease_batch(pooled_study, PEOPLE)
-        if batch is None:
-            break
-        digest = pooled_study.guideline_digest
+        pairs = () if batch is None else batch.pairs
         append_lines(
             pooled_study,
             [
                 JournalLine(now(), PEOPLE, *pair, grades.get(pair, 0.0), guideline=digest)
-                for pair in batch.pairs
+                for pair in pairs
             ],
         )
-        judged += len(batch.pairs)
+        judged += len(pairs)
     return judged
 
 
-def _alone(report: ModelReport) -> str:
+def _alone(estimates: StudyEstimates) -> str:
     """The verdict of the model's grades, as if people had given them."""
-    estimates, (pair,) = report.estimates, report.estimates.pairs
-    linear = LinearMeasure.of(estimates.measure)
-    assert linear is not None  # noqa: S101 - the study samples items
-    weight = estimates.items_of(pair).weight
-    gains = weight * linear.gains(np.nan_to_num(report.model.grade))
-    totals: Floats = np.bincount(
-        estimates.study.pool.query, weights=gains, minlength=len(estimates.study.queries)
-    ).astype(np.float64)
-    values = WholeQueries(totals, 2**53)
+    (pair,), pool, model = estimates.pairs, estimates.study.pool, estimates.model
+    assert model is not None  # noqa: S101 - the model has just answered
+    gains = estimates.items_of(pair).weight * estimates.gains(model.grade, 0.0)
+    totals = np.bincount(pool.query, weights=gains, minlength=len(estimates.study.queries))
+    values = WholeQueries(totals.astype(np.float64), 2**53)
     alone = StudyEstimate(
         *pair,
         values,
         values,
         values,
-        judged=int(report.model.replied.sum()),
+        judged=int(model.replied.sum()),
         unknown=0,
-        queries=len(values.values),
+        queries=len(totals),
     )
-    return StudyVerdict.of(alone, LEVEL).sentence(measure_label(estimates.study, estimates.measure))
+    return StudyVerdict.of(alone, LEVEL).sentence(estimates.label)

@@ -12,14 +12,15 @@ from rankwell.reporting.options import Aside, InputPlace, Output
 from rankwell.store import writing_to
 from rankwell.tasks.study.batches import progress
 from rankwell.tasks.study.folder import Study, read_study
-from rankwell.tasks.study.journal import held_journal, journal_of, read_journals
-from rankwell.tasks.study.offline_page import collect_judgments, write_offline_page
+from rankwell.tasks.study.journal import held_journal, read_journals
+from rankwell.tasks.study.judging_elsewhere import (
+    collect_judgments,
+    export_batch,
+    import_batch,
+    write_offline_page,
+)
+from rankwell.tasks.study.judging_server import serve_session
 from rankwell.tasks.study.options import JudgeOptions
-from rankwell.tasks.study.serving import serve_session
-from rankwell.tasks.study.spreadsheets import export_batch, import_batch
-
-_INSTEAD = ("--export", "--import", "--page", "--collect")
-_NOTHING_LEFT = "nothing is left for this judge: every batch is finished, or another judge has it"
 
 
 def judge(
@@ -65,100 +66,40 @@ def judge(
     browser
         Open the browser; with --no-browser only the file that opens the page is named.
     """
-    instead = [
-        name
-        for name, value in zip(_INSTEAD, (export, sheet, page, collect), strict=True)
-        if value is not None
-    ]
+    ways = {"--export": export, "--import": sheet, "--page": page, "--collect": collect}
+    instead = [name for name, value in ways.items() if value is not None]
     if len(instead) > 1:
         raise BadUsage(f"{instead[0]} cannot be combined with {instead[1]}.")
     if replace and sheet is None:
         raise BadUsage("--replace has no effect without --import; leave it out.")
-    _refuse_unused(options, browser, instead)
-    if options.gold is None:
-        refuse_unused_columns(options.qrels_columns, "judgments", flag("--gold"))
-    opened = read_study(study)
-    if collect is not None:
-        return _collect(opened, judge, collect)
-    if judge is None:
-        raise BadUsage("name the judge: --judge judge-1.")
-    with writing_to(opened.place):
-        if page is not None:
-            return _write_page(opened, judge, options, page)
-        if export is not None:
-            done = export_batch(opened, judge, export)
-            if done is None:
-                return Output(notes=(_NOTHING_LEFT, *_state(opened)))
-            batch, items = done
-            wrote = f"wrote {export}: batch {batch.number + 1}, {count_of(items, 'item')} to judge"
-            return Output(notes=(Aside(wrote), *_state(opened)))
-        if sheet is not None:
-            return _import(opened, judge, sheet, replace=replace)
-        written, notes = serve_session(opened, judge, options, browser=browser)
-    return Output(
-        notes=(
-            *notes,
-            Aside(f"{count_of(written, 'line')} written to {journal_of(opened, judge)}"),
-            *_state(opened),
-        )
-    )
-
-
-def _write_page(study: Study, judge: str, options: JudgeOptions, path: Path) -> Output:
-    done = write_offline_page(study, judge, options, path)
-    if done is None:
-        return Output(notes=(_NOTHING_LEFT, *_state(study)))
-    batch = "further items" if done.batch is None else f"batch {done.batch}"
-    wrote = Aside(
-        f"wrote {path}: {batch}, {count_of(done.items, 'item')} to judge; read its downloads "
-        "with --collect"
-    )
-    return Output(notes=(*done.notes, wrote, *_state(study)))
-
-
-def _collect(study: Study, judge: str | None, file: str) -> Output:
-    if judge is not None:
-        raise BadUsage("--judge has no effect with --collect: the file names the judge.")
-    with writing_to(study.place):
-        done = collect_judgments(study, file)
-    notes = [*done.notes, f"{count_of(done.new, 'line')} of {done.judge} read from {file}"]
-    if done.known:
-        notes.append(count_of(done.known, "line was there before", "lines were there before"))
-    if done.older:
-        older = count_of(
-            done.older,
-            "line is older than a judgment of its item",
-            "lines are older than judgments of their items",
-        )
-        notes.append(f"{older} in the journal, and left out")
-    return Output(notes=(*notes, *_state(study)))
-
-
-def _import(study: Study, judge: str, sheet: str, *, replace: bool) -> Output:
-    with held_journal(study, judge):
-        outcome = import_batch(study, judge, sheet, replace=replace)
-    notes = [f"{count_of(outcome.new, 'judgment')} read from {sheet}"]
-    if outcome.replaced:
-        notes.append(f"{outcome.replaced} of them in place of earlier ones")
-    if outcome.known:
-        notes.append(count_of(outcome.known, "row was read before", "rows were read before"))
-    if outcome.blank:
-        notes.append(count_of(outcome.blank, "row has no grade yet", "rows have no grade yet"))
-    return Output(notes=(*notes, *_state(study)))
-
-
-def _refuse_unused(options: JudgeOptions, browser: bool, instead: list[str]) -> None:
-    """Raises BadUsage for options of the page where there is none."""
     unused = [
         f"--{name}"
         for name, value in vars(options).items()
-        if value != getattr(JudgeOptions(), name)
+        if value != getattr(JudgeOptions(), name) and page is None
     ]
     unused += [] if browser else ["--no-browser"]
-    if instead == ["--page"]:
-        unused = [name for name in unused if name == "--no-browser"]
     if instead and unused:
         raise BadUsage(f"{unused[0]} has no effect with {instead[0]}; leave it out.")
+    if options.gold is None:
+        refuse_unused_columns(options.qrels_columns, "judgments", flag("--gold"))
+    opened = read_study(study)
+    if collect is not None and judge is not None:
+        raise BadUsage("--judge has no effect with --collect: the file names the judge.")
+    with writing_to(opened.place):
+        if collect is not None:
+            notes = list(collect_judgments(opened, collect))
+        elif judge is None:
+            raise BadUsage("name the judge: --judge judge-1.")
+        elif page is not None:
+            notes = write_offline_page(opened, judge, options, page)
+        elif export is not None:
+            notes = export_batch(opened, judge, export)
+        elif sheet is not None:
+            with held_journal(opened, judge):
+                notes = list(import_batch(opened, judge, sheet, replace=replace))
+        else:
+            notes = serve_session(opened, judge, options, browser=browser)
+    return Output(notes=(*notes, *_state(opened)))
 
 
 def _state(study: Study) -> list[str]:
@@ -167,11 +108,8 @@ def _state(study: Study) -> list[str]:
     state = progress(study, journals.lines)
     if study.design == "reading":
         left = state.items - state.judged
-        judged = count_of(state.judged, "item is judged", "items are judged")
-        following = (
-            f", {count_of(left, 'is next', 'are next')}" if left else ": all runs are read down"
-        )
-        done = judged + following
+        done = count_of(state.judged, "item is judged", "items are judged")
+        done += f", {count_of(left, 'is next', 'are next')}" if left else ": all runs are read down"
     else:
         batches = count_of(state.batches, "batch is", "batches are")
         items = count_of(state.items, "item is", "items are")

@@ -5,14 +5,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rankwell.data.tables import Judgments
+from rankwell.data.tables import Floats, Judgments
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.io.formats import Request, file_format
 from rankwell.store import Head, Source
-from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.folder import STUDY, Study, read_study
-from rankwell.tasks.study.journal import read_journals
-from rankwell.tasks.study.model_replies import known_models, model_judgments
+from rankwell.tasks.study.journal import StudyAnswers, read_journals
+from rankwell.tasks.study.model_replies import known_models, model_grades
 
 
 def _sniff(head: Head) -> float:
@@ -46,20 +45,21 @@ def read_judgments(source: Source, request: Request) -> Judgments:
             f"{', '.join(judges) or 'none so far'}."
         )
     answers = StudyAnswers.of(study, journals.lines, part)
-    graded = np.flatnonzero(~np.isnan(answers.grade))
-    if not len(graded):
+    n_graded = int(np.count_nonzero(~np.isnan(answers.grade)))
+    if not n_graded:
         raise NothingToEvaluate(
             f"{study.place}: no item is graded; judge some with `rankwell study judge`."
         )
-    request.notes.extend(
-        [
-            *journals.notes,
-            _chosen(study, answers, len(graded), judges if part in ("median", "first") else [part]),
-        ]
-    )
-    pool = study.pool
-    queries = [study.queries[row] for row in pool.query[graded].tolist()]
-    return Judgments.from_rows(queries, pool.item[graded].tolist(), answers.grade[graded])
+    names = judges if part in ("median", "first") else [part]
+    request.notes.extend([*journals.notes, _chosen(study, answers, n_graded, names)])
+    return _judgments(study, answers.grade)
+
+
+def _judgments(study: Study, grades: Floats) -> Judgments:
+    """The judgments of the items of a pool that have a grade."""
+    rows = np.flatnonzero(~np.isnan(grades))
+    queries = [study.queries[query] for query in study.pool.query[rows].tolist()]
+    return Judgments.from_rows(queries, study.pool.item[rows].tolist(), grades[rows])
 
 
 def _of_model(study: Study, request: Request) -> Judgments:
@@ -75,7 +75,7 @@ def _of_model(study: Study, request: Request) -> Judgments:
         )
         raise BadUsage(f"{study.place}: {have}.")
     model = request.part or models[0]
-    judgments = model_judgments(study, model)
+    judgments = _judgments(study, model_grades(study, model).grade)
     request.notes.append(
         f"{study.place}: {len(judgments.items)} pooled items are graded by the model {model}; "
         "these are not judgments; "
