@@ -11,7 +11,7 @@ from rankwell.reporting.line_charts import k_curves, parameter_chart
 from rankwell.results import compare_values
 from rankwell.stats import summarise
 from rankwell.tasks.answers.charts import no_answer_chart
-from rankwell.tasks.clips.heat_map import heat_map
+from rankwell.tasks.clips.presentation import heat_map
 
 SENTENCE = "scales differ between panels"
 REACHES = (("em", 0.1), ("F1", 0.2))

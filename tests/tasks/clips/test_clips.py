@@ -21,8 +21,8 @@ from rankwell.results import Results
 from rankwell.tasks.clips.annotations import QueryKeywords
 from rankwell.tasks.clips.evaluation import evaluate_clips
 from rankwell.tasks.clips.formats import TextQuery, read_annotations
-from rankwell.tasks.clips.heat_map import heat_map, keyword_table
 from rankwell.tasks.clips.mapping import KeywordMapper
+from rankwell.tasks.clips.presentation import heat_map, keyword_table
 
 OBJECT, BEHAVIOUR = "pv_object_type", "pv_actor_behavior"
 BOTH = {OBJECT: ["bicyclist"], BEHAVIOUR: ["entering ego path"]}

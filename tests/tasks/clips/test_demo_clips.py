@@ -16,8 +16,7 @@ from PIL import Image
 from rankwell import cli
 from rankwell.errors import BadInput
 from rankwell.tasks.clips.commands.demo_clips import prepare, read_scenes
-from rankwell.tasks.clips.drawn_canvas import HEIGHT, WIDTH, Scene
-from rankwell.tasks.clips.drawn_scenes import draw_clip, draw_frame
+from rankwell.tasks.clips.drawn_scenes import HEIGHT, WIDTH, Scene, draw_clip, draw_frame
 from rankwell.tasks.clips.formats import read_annotations, read_schema, read_text_queries
 from rankwell.vectors.encoders.simple_pictures import (
     colour_histogram,

@@ -9,7 +9,8 @@ from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadUsage
 from rankwell.tasks.clips.annotations import Annotations, Keyword, QueryKeywords, Schema, Vocabulary
 from rankwell.tasks.clips.formats import read_annotations
-from rankwell.tasks.clips.truth import Relevance, Required, judge
+from rankwell.tasks.clips.options import Relevance
+from rankwell.tasks.clips.runs import Required, judge
 
 RULES = ("all", "any", "graded", "jaccard>=0.5")
 
@@ -51,7 +52,14 @@ def test_every_rule_agrees_with_sets(rule: str, groups: tuple[str, ...], seed: i
     raw = world(seed)
     table = read_annotations(raw)
     required = Required.of_clips(table, table.select(groups))
-    found = as_dict(judge(required, table, relevance=rule, excluded={clip: [clip] for clip in raw}))
+    found = as_dict(
+        judge(
+            required,
+            table,
+            relevance=Relevance.parse(rule),
+            excluded={clip: [clip] for clip in raw},
+        )
+    )
 
     sets = sets_of(raw, groups)
     kind, _, least = rule.partition(">=")
@@ -102,7 +110,7 @@ def test_a_clip_with_an_excluded_keyword_is_relevant_by_no_rule(rule: str, seed:
         )
         for number in range(12)
     }
-    found = as_dict(judge(Required.of_texts(table, asked), table, relevance=rule))
+    found = as_dict(judge(Required.of_texts(table, asked), table, relevance=Relevance.parse(rule)))
 
     sets, (kind, _, least) = sets_of(raw, ("object", "scene")), rule.partition(">=")
     plain = {

@@ -22,6 +22,10 @@ _BETWEEN = re.compile(r"[\s_-]+")
 _LONG_PLURAL = re.compile(r".*(?:ch|sh|ss|x|zz|[^aeiou]us|[^aeiou]o)es")
 
 
+Words = tuple[str, ...]
+"""The words of a text as they are compared."""
+
+
 class Keyword(NamedTuple):
     """A label of a group; the same label in another group is another keyword."""
 
@@ -37,11 +41,9 @@ def with_groups(keywords: Iterable[Keyword]) -> str:
 
 
 class Name(NamedTuple):
-    """The keywords of a literal text. entries: positions in the vocabulary. stage: whether it is a
-    label or an alias.
-    """
+    """The keywords of a literal text. stage: whether it is a label or an alias."""
 
-    entries: tuple[int, ...]
+    keywords: tuple[Keyword, ...]
     stage: Literal["exact", "alias"]
 
 
@@ -61,13 +63,7 @@ class Vocabulary:
     )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "entries", tuple(Keyword(*entry) for entry in self.entries))
-        aliases = {
-            alias: tuple(Keyword(*entry) for entry in meant)
-            for alias, meant in self.aliases.items()
-        }
-        object.__setattr__(self, "aliases", aliases)
-        first_labels: dict[tuple[str, tuple[str, ...]], str] = {}
+        first_labels: dict[tuple[str, Words], str] = {}
         for group, label in self.entries:
             folded = fold(label)
             if not folded:
@@ -83,15 +79,13 @@ class Vocabulary:
                 )
             first_labels[group, folded] = label
         keywords = set(self.entries)
-        for alias, meant in aliases.items():
-            lost = [f"{entry.group}: {entry.label}" for entry in meant if entry not in keywords]
-            if fold(alias) and meant and not lost:
+        for alias, meant in self.aliases.items():
+            lost = [f"{group}: {label}" for group, label in meant if (group, label) not in keywords]
+            problem = f"stands for {lost[0] if lost else 'nothing'}, which is not a keyword"
+            if not fold(alias):
+                problem = "has no word"
+            elif meant and not lost:
                 continue
-            problem = (
-                f"stands for {lost[0] if lost else 'nothing'}, which is not a keyword"
-                if fold(alias)
-                else "has no word"
-            )
             raise BadInput(
                 f"the alias {alias!r} {problem}; let it stand for labels of the vocabulary."
             )
@@ -117,43 +111,40 @@ class Vocabulary:
     @cached_property
     def shadowing(self) -> tuple[str, ...]:
         """Aliases that read the same as a label of another keyword; the label wins."""
-        of_words: dict[tuple[str, ...], set[Keyword]] = {}
+        of_words: dict[Words, set[Keyword]] = {}
         for entry in self.entries:
             of_words.setdefault(fold(entry.label), set()).add(entry)
         return tuple(
             alias
             for alias, meant in self.aliases.items()
-            if of_words.get(fold(alias), set()) - set(meant)
+            if not of_words.get(fold(alias), set()).issubset(meant)
         )
 
     @cached_property
-    def names(self) -> dict[tuple[str, ...], Name]:
+    def names(self) -> dict[Words, Name]:
         """Every literal text of every keyword, folded: labels, `group:label`, aliases, parts of a
         slash; labels come first.
         """
-        positions = {entry: position for position, entry in enumerate(self.entries)}
         aliases = {fold(alias): meant for alias, meant in self.aliases.items()}
-        kinds: tuple[
-            tuple[Literal["exact", "alias"], list[tuple[tuple[str, ...], Keyword]]], ...
-        ] = (
+        kinds: list[tuple[Literal["exact", "alias"], list[tuple[Words, Keyword]]]] = [
             (
                 "exact",
                 [
                     (form, entry)
-                    for entry in positions
+                    for entry in self.entries
                     for form in dict.fromkeys(map(fold, _alternatives(entry.label)))
                 ],
             ),
             ("alias", [(form, entry) for form, meant in aliases.items() for entry in meant]),
-            ("exact", [(fold(f"{entry.group} {entry.label}"), entry) for entry in positions]),
-            ("exact", [(fold(entry.label), entry) for entry in positions]),
-        )
-        names: dict[tuple[str, ...], Name] = {}
+            ("exact", [(fold(f"{entry.group} {entry.label}"), entry) for entry in self.entries]),
+            ("exact", [(fold(entry.label), entry) for entry in self.entries]),
+        ]
+        names: dict[Words, Name] = {}
         for stage, pairs in kinds:
-            entries: dict[tuple[str, ...], list[int]] = {}
+            keywords: dict[Words, tuple[Keyword, ...]] = {}
             for form, entry in pairs:
-                entries.setdefault(form, []).append(positions[entry])
-            names |= {form: Name(tuple(entries_of), stage) for form, entries_of in entries.items()}
+                keywords[form] = (*keywords.get(form, ()), entry)
+            names |= {form: Name(meant, stage) for form, meant in keywords.items()}
         return names
 
 
@@ -187,7 +178,7 @@ def words_of(text: str) -> Iterator[Token]:
         )
 
 
-def fold(text: str) -> tuple[str, ...]:
+def fold(text: str) -> Words:
     """The words of a text, equal for texts that differ in case, spaces, punctuation, hyphens or
     plural alone.
     """
@@ -286,22 +277,24 @@ class Annotations:
                     "one of them."
                 )
         vocabulary = Vocabulary(()) if schema is None else schema.vocabulary
-        read = _LabelReader(vocabulary, rows)
+        meant, notes = _read_labels(vocabulary, rows)
         members = {
             row.clip: {
-                entry for group, texts in row.labels.items() for entry in read.meant(group, texts)
+                entry
+                for group, texts in row.labels.items()
+                for text in texts
+                for entry in meant.get((group, fold(text)), ())
             }
             for row in rows
         }
-        names = (
-            *vocabulary.groups,
-            *groups,
-            *(name for row in rows for name in sorted(row.labels)),
-        )
-        order = {group: position for position, group in enumerate(dict.fromkeys(names))}
+        of_rows = (name for row in rows for name in sorted(row.labels))
+        order = {
+            group: position
+            for position, group in enumerate(dict.fromkeys((*vocabulary.groups, *groups, *of_rows)))
+        }
         declared = {entry: position for position, entry in enumerate(vocabulary.entries)}
         keywords = sorted(
-            {*declared}.union(*members.values()),
+            declared.keys() | set().union(*members.values()),
             key=lambda entry: (
                 order[entry.group],
                 declared.get(entry, len(declared)),
@@ -310,15 +303,14 @@ class Annotations:
         )
         clips = tuple(sort_ids(members))
         cells = [[entry in members[clip] for entry in keywords] for clip in clips]
-        with_keywords = {entry.group for entry in keywords}
         return cls(
             clips,
             tuple(keywords),
             np.array(cells, dtype=np.bool_).reshape(len(clips), len(keywords)),
             {row.clip: dict(row.attributes) for row in rows},
             schema,
-            tuple(read.notes),
-            tuple(group for group in order if group not in with_keywords),
+            tuple(notes),
+            tuple(group for group in order if group not in {entry.group for entry in keywords}),
         )
 
     @cached_property
@@ -381,9 +373,8 @@ class Annotations:
         """The group of a name in any case, spelling and prefix: `object type` is `pv_object_type`.
         Raises UnknownName.
         """
-        groups = (*self.groups, *self.bare_groups)
-        near = [group for group in groups if group_key(group) == group_key(name)]
-        near = near or _with_ending(groups, name)
+        groups, key = (*self.groups, *self.bare_groups), group_key(name)
+        near = [group for group in groups if group_key(group) == key] or _with_ending(groups, name)
         if len(near) == 1:
             return near[0]
         if near:
@@ -391,14 +382,14 @@ class Annotations:
                 f"{name!r} may be the group {' or '.join(map(repr, near))}; write the whole name."
             )
         keys = {
-            key: group
+            spelling: group
             for group in groups
-            for key in (group_key(group), group_key(group).removeprefix("pv_"))
+            for spelling in (group_key(group), group_key(group).removeprefix("pv_"))
         }
-        like = difflib.get_close_matches(group_key(name), keys, n=1)
-        hint = f"; did you mean {keys[like[0]]!r}?" if like else ""
+        like = difflib.get_close_matches(key, keys, n=1)
+        hint = f"; did you mean {keys[like[0]]!r}?" if like else ";"
         raise UnknownName(
-            f"unknown group {name!r}{hint or ';'} there are "
+            f"unknown group {name!r}{hint} there are "
             f"{', '.join(groups) or 'none, as no column is one'}."
         )
 
@@ -415,11 +406,9 @@ class Annotations:
             where = f"the group {groups[0]!r} has" if groups else "there is"
             labels = sorted({keyword.label for keyword in candidates})
             near = difflib.get_close_matches(sought, labels, cutoff=0.6)
-            hint = (
-                f"did you mean {' or '.join(map(repr, near))}?"
-                if near
-                else f"there are {', '.join(labels) or 'none'}."
-            )
+            hint = f"there are {', '.join(labels) or 'none'}."
+            if near:
+                hint = f"did you mean {' or '.join(map(repr, near))}?"
             raise UnknownName(f"{where} no keyword {sought!r}; {hint}")
         return keywords
 
@@ -431,25 +420,23 @@ class Annotations:
         single: set[Keyword] = set()
         for text in keywords:
             named_keywords = self.find(text)
-            selected = [
+            selected = {
                 entry
                 for entry in named_keywords
                 if not chosen_groups or entry.group in chosen_groups
-            ]
+            }
             if not selected:
                 where = " and ".join(dict.fromkeys(entry.group for entry in named_keywords))
                 raise BadUsage(
                     f"the keyword {text!r} is one of {where}, which the chosen groups leave out; "
                     "add the group to them."
                 )
-            single.update(selected)
+            single |= selected
         if not chosen_groups and not single:
-            chosen_groups = set(self.groups)
-        whole_groups = chosen_groups - {entry.group for entry in single}
-        return np.array(
-            [entry in single or entry.group in whole_groups for entry in self.keywords],
-            dtype=np.bool_,
-        )
+            chosen_groups = {*self.groups}
+        chosen_groups -= {entry.group for entry in single}
+        cells = [entry in single or entry.group in chosen_groups for entry in self.keywords]
+        return np.array(cells, dtype=np.bool_)
 
     def named(self, row: Bools) -> dict[str, list[str]]:
         """group -> labels of a (keywords,) row, groups and labels in order."""
@@ -465,46 +452,36 @@ def _with_ending(groups: Iterable[str], name: str) -> list[str]:
     return [group for group in groups if f"_{group_key(group)}".endswith(f"_{key}")]
 
 
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
-
-
-class _LabelReader:
-    """The keywords that the texts of a table stand for, group by group."""
-
-    def __init__(self, vocabulary: Vocabulary, rows: Sequence[Row]) -> None:
-        self.notes: list[str] = []
-        self._meant: dict[tuple[str, tuple[str, ...]], tuple[Keyword, ...]] = {}
-        for alias, entries in vocabulary.aliases.items():
-            for entry in entries:
-                key = entry.group, fold(alias)
-                self._meant[key] = (*self._meant.get(key, ()), entry)
-        self._meant |= {(entry.group, fold(entry.label)): (entry,) for entry in vocabulary.entries}
-        spelled: dict[tuple[str, tuple[str, ...]], Counter[str]] = {}
-        for row in rows:
-            for group, texts in row.labels.items():
-                for text in texts:
-                    counts = spelled.setdefault((group, fold(text)), Counter())
-                    counts[" ".join(text.casefold().split())] += 1
-        for (group, words), counts in sorted(spelled.items()):
-            self._add(group, words, counts)
-
-    def _add(self, group: str, words: tuple[str, ...], counted: Counter[str]) -> None:
-        if not words:
-            texts = ", ".join(map(repr, sorted(counted)))
-            self.notes.append(
-                f"{group}: {texts} has no word and is ignored ({_times(counted.total())})"
-            )
-            return
-        first = min(counted, key=lambda text: (-counted[text], encode_id(text)))
-        meant = self._meant.setdefault((group, words), (Keyword(group, first),))
-        labels = {entry.label for entry in meant}
-        spellings = sorted(counted.keys() - {label.casefold() for label in labels})
+def _read_labels(
+    vocabulary: Vocabulary, rows: Sequence[Row]
+) -> tuple[dict[tuple[str, Words], tuple[Keyword, ...]], list[str]]:
+    """(group, words) -> the keywords that texts of a table stand for, and notes on texts that are
+    ignored or read as another label.
+    """
+    meant: dict[tuple[str, Words], tuple[Keyword, ...]] = {}
+    for alias, entries in vocabulary.aliases.items():
+        for entry in entries:
+            key = entry.group, fold(alias)
+            meant[key] = (*meant.get(key, ()), entry)
+    meant |= {(entry.group, fold(entry.label)): (entry,) for entry in vocabulary.entries}
+    spelled: dict[tuple[str, Words], Counter[str]] = {}
+    for row in rows:
+        for group, texts in row.labels.items():
+            for text in texts:
+                counts = spelled.setdefault((group, fold(text)), Counter())
+                counts[" ".join(text.casefold().split())] += 1
+    notes: list[str] = []
+    for (group, words), counts in sorted(spelled.items()):
+        spellings, effect = sorted(counts), " has no word and is ignored"
+        if words:
+            first = min(counts, key=lambda text: (-counts[text], encode_id(text)))
+            labels = {
+                entry.label for entry in meant.setdefault((group, words), (Keyword(group, first),))
+            }
+            spellings = sorted(counts.keys() - {label.casefold() for label in labels})
+            effect = f" read as {' and '.join(sorted(labels))!r}"
         if spellings:
-            times = sum(counted[text] for text in spellings)
-            read = f"{', '.join(map(repr, spellings))} read as {' and '.join(sorted(labels))!r}"
-            self.notes.append(f"{group}: {read} ({_times(times)})")
-
-    def meant(self, group: str, texts: Sequence[str]) -> list[Keyword]:
-        """The keywords that the texts of a cell stand for."""
-        return [entry for text in texts if fold(text) for entry in self._meant[group, fold(text)]]
+            n_rows = sum(counts[text] for text in spellings)
+            times = "once" if n_rows == 1 else f"{n_rows} times"
+            notes.append(f"{group}: {', '.join(map(repr, spellings))}{effect} ({times})")
+    return meant, notes

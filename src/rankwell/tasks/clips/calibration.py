@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from rankwell import __version__, reporting
 from rankwell.data.tables import figure
 from rankwell.errors import BadInput, NothingToEvaluate
@@ -158,18 +160,11 @@ def tally(
         raise NothingToEvaluate(
             "no text is labelled with keywords; label some texts with what they mean."
         )
-    right = mapped = relevant = 0
+    counts = np.zeros(3, dtype=np.int64)
     for text, keywords in meant.items():
-        mapped_keywords, truth = (
-            set(mapper.map_text(text, threshold=threshold).keywords),
-            set(keywords),
-        )
-        right, mapped, relevant = (
-            right + len(mapped_keywords & truth),
-            mapped + len(mapped_keywords),
-            relevant + len(truth),
-        )
-    return MappingTally(right, mapped, relevant, len(meant))
+        mapped, truth = {*mapper.map_text(text, threshold=threshold).keywords}, {*keywords}
+        counts += len(mapped & truth), len(mapped), len(truth)
+    return MappingTally(*counts.tolist(), len(meant))
 
 
 def best_threshold(tallies: Mapping[float, MappingTally]) -> float:

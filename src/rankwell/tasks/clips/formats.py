@@ -89,30 +89,50 @@ def read_annotations(
     columns = [column for column in columns if column != owner]
     group_of_column = _group_columns(name, columns, schema, groups)
     attributes = [column for column in columns if column not in group_of_column]
-    rows = [_row(record, owner, group_of_column, attributes, schema) for record in records]
+    rows: list[Row] = []
+    for record in records:
+        cells, labels = record.value, dict[str, list[str]]()
+        clip = cells.get(owner)
+        is_id = isinstance(clip, (str, int)) and not isinstance(clip, bool)
+        clip = str(clip).strip() if is_id else ""
+        if not clip or "\n" in clip:
+            raise record.wrong("the clip's id, a string or an integer", owner)
+        for column, group in group_of_column.items():
+            is_single = group_key(column) in _ONE_COLUMN
+            for text in _labels(cells.get(column)):
+                label_group, label = _placed(text, group, schema) if is_single else (group, text)
+                labels.setdefault(label_group, []).append(label)
+        of_clip = {column: cells.get(column) for column in attributes}
+        rows.append(
+            Row(
+                clip,
+                labels,
+                {
+                    column: str(cell)
+                    for column, cell in of_clip.items()
+                    if not is_missing(cell) and cell != ""
+                },
+            )
+        )
     try:
         table = Annotations.from_rows(
             rows, groups=list(dict.fromkeys(group_of_column.values())), schema=schema
         )
     except BadInput as error:
         raise type(error)(f"{name}: {error}") from error
-    unread = [f"{name}: not read as keywords: {', '.join(map(repr, attributes))}"]
-    notes = (*unread * bool(attributes), *_on_separators(name, table), *table.notes)
-    return replace(table, notes=notes)
-
-
-def _on_separators(name: str, table: Annotations) -> list[str]:
-    """The note that labels hold what may have been meant to separate them; declared labels are as
-    they should be.
-    """
-    undeclared = table.keywords if table.schema is None else table.undeclared
+    notes: list[str] = []
+    if attributes:
+        notes.append(f"{name}: not read as keywords: {', '.join(map(repr, attributes))}")
+    # Declared labels are as they should be.
+    undeclared = table.keywords if schema is None else table.undeclared
     odd = [keyword.label for keyword in undeclared if {";", "|"} & {*keyword.label}]
-    if not odd:
-        return []
-    return [
-        f"{name}: {count_of(len(odd), 'keyword has', 'keywords have')} ';' or '|' inside, such as "
-        f"{odd[0]!r}; write commas between the keywords of a cell"
-    ]
+    if odd:
+        counted = count_of(len(odd), "keyword has", "keywords have")
+        notes.append(
+            f"{name}: {counted} ';' or '|' inside, such as {odd[0]!r}; write commas between the "
+            "keywords of a cell"
+        )
+    return replace(table, notes=(*notes, *table.notes))
 
 
 def read_text_queries(place: Any) -> list[TextQuery]:
@@ -140,37 +160,42 @@ def find_text_queries(place: Any) -> tuple[list[TextQuery], list[str]]:
     content = _queries(place)
     name, query_of, wordless = content.name, dict[str, TextQuery](), list[str]()
     for row, record in enumerate(content.checked_records()):
-        cells, columns = record.value, list(record.value)
-        owner, column = _column(columns, _QUERY_IDS), _column(columns, _TEXTS)
-        text = None if column is None else cells[column]
+        column, text = _cell(record, _TEXTS)
         if not isinstance(text, str) or not fold(text):
-            reason = (
-                f"no column {', '.join(_TEXTS)}" if column is None else repr(text) if text else ""
-            )
-            wordless.append(f"{record.place} ({reason})" if reason else record.place)
+            reason = f" ({text!r})" if text else ""
+            if column is None:
+                reason = f" (no column {', '.join(_TEXTS)})"
+            wordless.append(f"{record.place}{reason}")
             continue
-        key = str(row) if owner is None or cells[owner] is None else str(cells[owner])
+        _, key = _cell(record, _QUERY_IDS)
+        key = str(row if key is None else key)
         if key in query_of:
             raise DuplicateItem(
                 f"{name}: the query {key!r} is listed twice; give each query an id of its own."
             )
-        labelled, unwanted = _column(columns, _ONE_COLUMN), _column(columns, _EXCLUDED)
+        (labelled, required), (unwanted, excluded) = (
+            _cell(record, words) for words in (_ONE_COLUMN, _EXCLUDED)
+        )
         if labelled is None and unwanted is not None:
             raise BadInput(
                 f"{name} has a column {unwanted!r}, and no column keywords says what queries "
                 "require; add one."
             )
-        value, without = (
-            None if name_of_column is None else cells[name_of_column]
-            for name_of_column in (labelled, unwanted)
-        )
-        keywords = None if value is None else tuple(_labels_of_query(value))
         query_of[key] = TextQuery(
-            key, text.strip(), keywords, () if without is None else tuple(_labels_of_query(without))
+            key,
+            text.strip(),
+            None if required is None else tuple(_labels_of_query(required)),
+            () if excluded is None else tuple(_labels_of_query(excluded)),
         )
     if not query_of and not wordless:
         raise BadInput(f"{name} has no query; expected one text per query.")
     return list(query_of.values()), wordless
+
+
+def _cell(record: Record, words: Sequence[str]) -> tuple[str | None, Any]:
+    """The column with the name that is earliest among the words, and its cell."""
+    column = _column(list(record.value), words)
+    return column, None if column is None else record.value[column]
 
 
 def _queries(data: Any) -> Content:
@@ -203,15 +228,12 @@ def _labels_of_query(value: Any) -> Iterable[str]:
         except BadInput:
             return _labels(value)
     if isinstance(value, str):
-        labels: list[str] = []
-        for part in value.split(";"):
-            group, colon, names = part.partition(":")
-            labels += (
-                [f"{group.strip()}: {label}" for label in _labels(names)]
-                if colon
-                else _labels(group)
-            )
-        return labels
+        return [
+            f"{group[0].strip()}: {label}" if group else label
+            for part in value.split(";")
+            for *group, names in [part.split(":", 1)]
+            for label in _labels(names)
+        ]
     if isinstance(value, Mapping):
         return [f"{group}: {label}" for group, labels in value.items() for label in _labels(labels)]
     if isinstance(value, (list, tuple)):
@@ -264,33 +286,6 @@ def _bare(group: str) -> str:
     return group_key(group).removeprefix("pv_")
 
 
-def _row(
-    record: Record,
-    owner: str,
-    group_of_column: Mapping[str, str],
-    attribute_columns: Sequence[str],
-    schema: Schema | None,
-) -> Row:
-    cells = record.value
-    value = cells.get(owner)
-    is_id = isinstance(value, (str, int)) and not isinstance(value, bool)
-    clip = str(value).strip() if is_id else ""
-    if not clip or "\n" in clip:
-        raise record.wrong("the clip's id, a string or an integer", owner)
-    labels: dict[str, list[str]] = {}
-    for column, group in group_of_column.items():
-        is_single = group_key(column) in _ONE_COLUMN
-        for text in _labels(cells.get(column)):
-            label_group, label = _placed(text, group, schema) if is_single else (group, text)
-            labels.setdefault(label_group, []).append(label)
-    attributes = {
-        name: str(cells[name])
-        for name in attribute_columns
-        if not is_missing(cells.get(name)) and cells[name] != ""
-    }
-    return Row(clip, labels, attributes)
-
-
 def _placed(text: str, otherwise: str, schema: Schema | None) -> tuple[str, str]:
     """The group and the label of a text of a single column: as written, or the only group that
     declares it.
@@ -298,13 +293,10 @@ def _placed(text: str, otherwise: str, schema: Schema | None) -> tuple[str, str]
     group, colon, label = text.partition(":")
     if schema is None:
         return (group.strip(), label.strip()) if colon and label.strip() else (otherwise, text)
-    named_groups = [
-        group_name for group_name in schema.vocabulary.groups if _bare(group_name) == _bare(group)
-    ]
+    vocabulary, words = schema.vocabulary, fold(text)
+    named_groups = [name for name in vocabulary.groups if _bare(name) == _bare(group)]
     if colon and named_groups:
         return named_groups[0], label.strip()
-    words = fold(text)
-    vocabulary = schema.vocabulary
     owners = {entry.group for entry in vocabulary.entries if fold(entry.label) == words} or {
         entry.group
         for alias, meant in vocabulary.aliases.items()
@@ -372,47 +364,37 @@ def _schema(declared: Any) -> Schema:
     if not isinstance(declared, dict) or not declared:
         raise BadInput(f"$ is {_seen(declared)}; {_FORM}.")
     entries: list[Keyword] = []
-    aliases: dict[str, list[Keyword]] = {}
+    aliases: dict[str, tuple[Keyword, ...]] = {}
     wider: dict[Keyword, str] = {}
     for group, labels in declared.items():
         if not isinstance(labels, list):
             raise BadInput(f"$[{group!r}] is {_seen(labels)}; {_FORM}.")
-        for number, entry in enumerate(labels):
-            label, alias_texts, parent = _label(entry, f"$[{group!r}][{number}]")
-            entries.append(Keyword(group, label))
-            for alias in alias_texts:
-                aliases.setdefault(alias, []).append(entries[-1])
+        for number, declaration in enumerate(labels):
+            where = f"$[{group!r}][{number}]"
+            cells = {"label": declaration} if isinstance(declaration, str) else declaration
+            if (
+                not isinstance(cells, dict)
+                or not isinstance(cells.get("label"), str)
+                or cells.keys() - {"label", "aliases", "parent"}
+            ):
+                raise BadInput(f"{where} is {_seen(cells)}; {_FORM}.")
+            texts, parent = cells.get("aliases", []), cells.get("parent")
+            if not isinstance(texts, list) or not all(isinstance(alias, str) for alias in texts):
+                raise BadInput(f"{where}['aliases'] is {_seen(texts)}; expected a list of strings.")
+            if parent is not None and not isinstance(parent, str):
+                raise BadInput(
+                    f"{where}['parent'] is {_seen(parent)}; expected a label of the same group."
+                )
+            entry = Keyword(group, cells["label"].strip())
+            entries.append(entry)
+            for alias in texts:
+                aliases[alias] = (*aliases.get(alias, ()), entry)
             if parent is not None:
-                wider[entries[-1]] = parent
-    vocabulary = Vocabulary(
-        tuple(entries), {alias: tuple(meant) for alias, meant in aliases.items()}
-    )
-    return Schema(vocabulary, _parents(wider, set(entries)))
-
-
-def _label(entry: Any, where: str) -> tuple[str, list[str], str | None]:
-    """A label with its aliases and its parent."""
-    if isinstance(entry, str):
-        return entry.strip(), [], None
-    if (
-        not isinstance(entry, dict)
-        or not isinstance(entry.get("label"), str)
-        or set(entry) - {"label", "aliases", "parent"}
-    ):
-        raise BadInput(f"{where} is {_seen(entry)}; {_FORM}.")
-    aliases, parent = entry.get("aliases", []), entry.get("parent")
-    if not isinstance(aliases, list) or not all(isinstance(alias, str) for alias in aliases):
-        raise BadInput(f"{where}['aliases'] is {_seen(aliases)}; expected a list of strings.")
-    if parent is not None and not isinstance(parent, str):
-        raise BadInput(f"{where}['parent'] is {_seen(parent)}; expected a label of the same group.")
-    return entry["label"].strip(), aliases, parent
-
-
-def _parents(wider: dict[Keyword, str], labels: set[Keyword]) -> dict[Keyword, Keyword]:
-    parents: dict[Keyword, Keyword] = {}
+                wider[entry] = parent
+    vocabulary, parents = Vocabulary(tuple(entries), aliases), dict[Keyword, Keyword]()
     for entry, label in wider.items():
         parents[entry] = Keyword(entry.group, label.strip())
-        if parents[entry] not in labels:
+        if parents[entry] not in vocabulary.entries:
             raise BadInput(
                 f"the parent {label!r} of {entry.label!r} is not a label of {entry.group!r}; "
                 "declare it there."
@@ -426,7 +408,7 @@ def _parents(wider: dict[Keyword, str], labels: set[Keyword]) -> dict[Keyword, K
                     "cycle; remove one."
                 )
             chain.append(above)
-    return parents
+    return Schema(vocabulary, parents)
 
 
 def _seen(thing: Any) -> str:

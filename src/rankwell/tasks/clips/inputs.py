@@ -4,7 +4,7 @@ clips.
 
 import difflib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import compress
 from typing import Any
@@ -22,12 +22,10 @@ from rankwell.conventions import (
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import cutoffs
 from rankwell.data.registry import at_each_cutoff, measure_names
-from rankwell.data.tables import Bools
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, count_of, flag
-from rankwell.tasks.clips.annotations import Annotations, Keyword, QueryKeywords, with_groups
-from rankwell.tasks.clips.formats import TextQuery, read_annotations, read_text_queries
-from rankwell.tasks.clips.options import ClipOptions, names
-from rankwell.tasks.clips.truth import Relevance
+from rankwell.tasks.clips.annotations import Keyword, QueryKeywords, with_groups
+from rankwell.tasks.clips.formats import read_annotations, read_text_queries
+from rankwell.tasks.clips.options import ClipOptions, Relevance, names
 
 _WORDS = ("P", "R", "AP", "nDCG")
 
@@ -36,9 +34,9 @@ class ClipInputs:
     """The inputs of an evaluation. Raises BadUsage for options that contradict the annotations,
     BadInput for bad tables.
 
-    selection: (keywords,) those that count. labelled: text query -> keywords, None where no file
-    labels them. drives: clip -> its drive. excluded: query
-    -> clips that are removed before any cut. ks: ascending.
+    selection: (keywords,) those that count. texts: query -> its text, of a clip its id. labelled:
+    text query -> keywords, None where no file labels them. drives: clip -> its drive. excluded:
+    query -> clips that are removed before any cut. ks: ascending.
     """
 
     def __init__(
@@ -54,18 +52,23 @@ class ClipInputs:
             annotations, schema=options.schema, groups=groups
         )
         self.selection = table.select(groups, self.keywords)
-        self.convention = _convention(options.convention)
+        self.convention = find_convention(options.convention, "clips")
+        if options.convention == "rankwell":
+            # The convention of ties and of counted queries is not that of runs.
+            self.convention = self.convention._replace(
+                title="the names of ir_measures; the rules below name ties and counted queries"
+            )
         self.ks = tuple(sorted(set(cutoffs(options.k))))
         self.measures = choose_clip_measures(
             measure_names(options.measures), self.ks, self.convention
         )
-        self.drives = (
-            None if options.exclude_group is None else _drives(table, options.exclude_group)
-        )
-        self.queries, self.labelled = _queries(table, self.selection, options)
+        self.drives = None if options.exclude_group is None else self._drives(options.exclude_group)
+        self.query_clips = names(options.query_clips, flag("--query-clips"))
+        self.texts, self.labelled = self._queries()
         self.notes: list[str] = []
-        bare = [clip for clip in table.clips if self.drives is not None and clip not in self.drives]
-        if bare:
+        drives = self.drives or {}
+        bare = [clip for clip in table.clips if clip not in drives]
+        if bare and drives:
             self.notes.append(
                 f"{flag('--exclude-group', options.exclude_group)}: "
                 f"{count_of(len(bare), 'clip has', 'clips have')} none: {named(bare)}; for them "
@@ -77,7 +80,12 @@ class ClipInputs:
             if table.find_group(name) in table.bare_groups
         ]
         self.relevance = Relevance.parse(options.relevance)
-        self.excluded = _exclusions(table, self.drives, options.self_rule) if self.by_clips else {}
+        clips_of: dict[str, list[str]] = {}
+        for clip, drive in drives.items():
+            clips_of.setdefault(drive, []).append(clip)
+        alone = {} if self.is_cut_first else {clip: [clip] for clip in table.clips}
+        excluded = alone | {clip: clips_of[drive] for clip, drive in drives.items()}
+        self.excluded = excluded if self.by_clips else {}
 
     @property
     def by_clips(self) -> bool:
@@ -92,11 +100,8 @@ class ClipInputs:
     @property
     def metric(self) -> Metric | None:
         """The similarity of vectors, None where the ranking is not a search over vectors."""
-        return (
-            (self.options.metric or "cosine")
-            if self.options.engine is None and self.options.run is None
-            else None
-        )
+        is_search = self.options.engine is None and self.options.run is None
+        return (self.options.metric or "cosine") if is_search else None
 
     @property
     def ties(self) -> str | None:
@@ -115,31 +120,110 @@ class ClipInputs:
         return None if None in cuts else max(cut or 0 for cut in (*cuts, *self.ks))
 
     @cached_property
-    def texts(self) -> dict[str, str]:
-        """query -> its text."""
-        return {query.id: query.text for query in self.queries}
-
-    @cached_property
     def _titles(self) -> dict[str, str]:
         # A text without an id of its own is named by its words.
-        numbered = enumerate(() if self.by_clips else self.queries)
-        return {query.id: query.text for number, query in numbered if query.id == str(number)}
+        numbered = enumerate(self.texts.items())
+        return {query: text for number, (query, text) in numbered if query == str(number)}
 
     def title(self, query: str) -> str:
         """The name of a query in messages."""
         return self._titles.get(query, query)
 
+    def _drives(self, column: str) -> dict[str, str]:
+        """clip -> the value of a column, or the part of its id before a text. Raises BadUsage where
+        no clip has one.
+        """
+        table = self.annotations
+        kind, colon, text = column.partition(":")
+        if colon and kind == "id" and text:
+            parts = {clip: clip.rpartition(text)[0] for clip in table.clips if text in clip}
+            if not parts:
+                raise BadUsage(
+                    f"{flag('--exclude-group', column)}: no clip id contains {text!r}; an id is "
+                    f"{table.clips[0]!r}, name the text after its drive."
+                )
+            return parts
+        attributes = table.attributes
+        drives = {
+            clip: of_clip[column] for clip, of_clip in attributes.items() if column in of_clip
+        }
+        if not drives:
+            columns = ", ".join(map(repr, sorted(set().union(*attributes.values()))))
+            raise BadUsage(
+                f"{flag('--exclude-group', column)}: no such column in the annotations; there are "
+                f"{columns or 'none beside the keywords'}. id:_clip takes it from ids."
+            )
+        return drives
 
-def _convention(name: str) -> Convention:
-    """The convention of a name; that of ties and counted queries is said by the rules, as it is not
-    that of runs.
-    """
-    convention = find_convention(name, "clips")
-    if name != "rankwell":
-        return convention
-    return convention._replace(
-        title="the names of ir_measures; the rules below name ties and counted queries"
-    )
+    def _queries(self) -> tuple[dict[str, str], dict[str, QueryKeywords] | None]:
+        """The texts of the queries, and the keywords of text queries by their file; None where it
+        labels none.
+        """
+        if self.by_clips:
+            return {clip: clip for clip in self._clips_that_search()}, None
+        if self.options.queries is None:
+            keywords = list(compress(self.annotations.keywords, self.selection.tolist()))
+            counts = Counter(label for _, label in keywords)
+            keyword_of = {
+                f"{group}: {label}" if counts[label] > 1 else label: Keyword(group, label)
+                for group, label in keywords
+            }
+            return {name: keyword.label for name, keyword in keyword_of.items()}, {
+                name: QueryKeywords((keyword,)) for name, keyword in keyword_of.items()
+            }
+        text_queries = read_text_queries(self.options.queries)
+        texts = {query.id: query.text for query in text_queries}
+        if all(query.keywords is None and not query.excluded for query in text_queries):
+            return texts, None
+        return texts, {
+            query.id: QueryKeywords(
+                self._keywords_of(query.id, query.keywords or ()),
+                self._keywords_of(query.id, query.excluded),
+            )
+            for query in text_queries
+        }
+
+    def _clips_that_search(self) -> Sequence[str]:
+        """The clips of the ids and those that carry one of the keywords, in the order of the table;
+        all where nothing is named.
+        """
+        table, texts = self.annotations, self.query_clips
+        is_query = np.full(len(table.clips), not texts)
+        for text in texts:
+            if text in table.index:
+                is_query[table.index[text]] = True
+                continue
+            try:
+                columns = [table.column[keyword] for keyword in table.find(text)]
+            except UnknownName as error:
+                near = difflib.get_close_matches(text, table.clips, n=1)
+                hint = f"; did you mean the clip {near[0]!r}?" if near else f": {error}"
+                raise UnknownName(
+                    f"{flag('--query-clips')}: {text!r} is neither a clip nor a keyword{hint}"
+                ) from error
+            is_query |= table.carried[:, columns].any(axis=1)
+        if not is_query.any():
+            raise NothingToEvaluate(
+                f"{flag('--query-clips')} {', '.join(texts)}: no clip has such a keyword; name "
+                "another one."
+            )
+        return list(compress(table.clips, is_query.tolist()))
+
+    def _keywords_of(self, query: str, texts: Sequence[str]) -> tuple[Keyword, ...]:
+        table, keywords = self.annotations, list[Keyword]()
+        for text in texts:
+            try:
+                meant = table.find(text)
+            except UnknownName as error:
+                raise BadInput(f"query {query!r}: {error}") from error
+            selected = [keyword for keyword in meant if self.selection[table.column[keyword]]]
+            if len(selected) > 1:
+                raise BadInput(
+                    f"query {query!r}: {text!r} is a keyword of several groups; write "
+                    f"{with_groups(selected)}."
+                )
+            keywords += selected
+        return tuple(keywords)
 
 
 def choose_clip_measures(
@@ -163,118 +247,8 @@ def choose_clip_measures(
     return measures
 
 
-def _drives(table: Annotations, column: str) -> dict[str, str]:
-    """clip -> the value of a column, or the part of its id before a text. Raises BadUsage where no
-    clip has one.
-    """
-    kind, colon, text = column.partition(":")
-    if colon and kind == "id" and text:
-        parts = {clip: clip.rpartition(text)[0] for clip in table.clips if text in clip}
-        if not parts:
-            raise BadUsage(
-                f"{flag('--exclude-group', column)}: no clip id contains {text!r}; an id is "
-                f"{table.clips[0]!r}, name the text after its drive."
-            )
-        return parts
-    attributes = table.attributes
-    drives = {clip: of_clip[column] for clip, of_clip in attributes.items() if column in of_clip}
-    if not drives:
-        columns = ", ".join(map(repr, sorted(set().union(*attributes.values()))))
-        raise BadUsage(
-            f"{flag('--exclude-group', column)}: no such column in the annotations; there are "
-            f"{columns or 'none beside the keywords'}. id:_clip takes it from ids."
-        )
-    return drives
-
-
 def named(ids: Sequence[str], most: int = 5) -> str:
     """The first ids, for notes."""
     return ", ".join(map(repr, ids[:most])) + (
         f" and {len(ids) - most} more" if len(ids) > most else ""
     )
-
-
-def _exclusions(
-    table: Annotations, drives: Mapping[str, str] | None, self_rule: str
-) -> dict[str, list[str]]:
-    """query -> clips that are removed from its list before any cut."""
-    same: dict[str, list[str]] = {}
-    for clip, drive in (drives or {}).items():
-        same.setdefault(drive, []).append(clip)
-    alone = {} if self_rule == "after" else {clip: [clip] for clip in table.clips}
-    return alone | {clip: same[drive] for clip, drive in (drives or {}).items()}
-
-
-def _queries(
-    table: Annotations, selection: Bools, options: ClipOptions
-) -> tuple[list[TextQuery], dict[str, QueryKeywords] | None]:
-    """The queries, and the keywords of text queries by their file; None where it labels none."""
-    if options.mode == "video":
-        query_clips = _query_clips(table, names(options.query_clips, flag("--query-clips")))
-        return [TextQuery(clip, clip) for clip in query_clips], None
-    if options.queries is None:
-        keywords = list(compress(table.keywords, selection.tolist()))
-        counts = Counter(label for _, label in keywords)
-        named_keywords = {
-            f"{keyword.group}: {keyword.label}"
-            if counts[keyword.label] > 1
-            else keyword.label: keyword
-            for keyword in keywords
-        }
-        return [TextQuery(name, keyword.label) for name, keyword in named_keywords.items()], {
-            name: QueryKeywords((keyword,)) for name, keyword in named_keywords.items()
-        }
-    text_queries = read_text_queries(options.queries)
-    if all(query.keywords is None and not query.excluded for query in text_queries):
-        return text_queries, None
-    sides = {query.id: (query.keywords or (), query.excluded) for query in text_queries}
-    return text_queries, {
-        query: QueryKeywords(*(_keywords_of(table, selection, query, side) for side in texts))
-        for query, texts in sides.items()
-    }
-
-
-def _query_clips(table: Annotations, texts: Sequence[str]) -> Sequence[str]:
-    """The clips of the ids and those that carry one of the keywords, in the order of the table; all
-    where nothing is named.
-    """
-    is_query = np.full(len(table.clips), not texts)
-    for text in texts:
-        if text in table.index:
-            is_query[table.index[text]] = True
-            continue
-        try:
-            is_query |= table.carried[
-                :, [table.column[keyword] for keyword in table.find(text)]
-            ].any(axis=1)
-        except UnknownName as error:
-            near = difflib.get_close_matches(text, table.clips, n=1)
-            problem = f"{flag('--query-clips')}: {text!r} is neither a clip nor a keyword"
-            raise UnknownName(
-                f"{problem}; did you mean the clip {near[0]!r}?" if near else f"{problem}: {error}"
-            ) from error
-    if not is_query.any():
-        raise NothingToEvaluate(
-            f"{flag('--query-clips')} {', '.join(texts)}: no clip has such a keyword; name "
-            "another one."
-        )
-    return list(compress(table.clips, is_query.tolist()))
-
-
-def _keywords_of(
-    table: Annotations, selection: Bools, query: str, texts: Sequence[str]
-) -> tuple[Keyword, ...]:
-    keywords: list[Keyword] = []
-    for text in texts:
-        try:
-            meant = table.find(text)
-        except UnknownName as error:
-            raise BadInput(f"query {query!r}: {error}") from error
-        selected = [keyword for keyword in meant if selection[table.column[keyword]]]
-        if len(selected) > 1:
-            raise BadInput(
-                f"query {query!r}: {text!r} is a keyword of several groups; write "
-                f"{with_groups(selected)}."
-            )
-        keywords += selected
-    return tuple(keywords)

@@ -16,9 +16,9 @@ from rankwell.store import Source
 from rankwell.task import printed_rows
 from rankwell.tasks.clips.annotations import Annotations, Keyword, fold
 from rankwell.tasks.clips.formats import find_text_queries, read_annotations
-from rankwell.tasks.clips.mapping import WITHOUT_ENCODER, MappedText, in_doubt, mapper_of
+from rankwell.tasks.clips.mapping import WITHOUT_ENCODER, in_doubt, mapper_of
 from rankwell.tasks.clips.options import LintOptions, names
-from rankwell.tasks.clips.truth import Required, judge
+from rankwell.tasks.clips.runs import Required, judge
 
 _PLACEHOLDERS = ("n a", "na", "undefined", "unclear", "tbd", "todo", "xxx", "tba")
 _ALIKE = 0.8
@@ -52,79 +52,74 @@ def print_findings(
         )
     groups = names(options.groups, "--groups")
     table = read_annotations(annotations, schema=options.schema, groups=groups)
-    problems, notes = findings(table), list[str]()
+    problems, notes = list(findings(table)), list[str]()
     size = (
         f"{count_of(len(table.clips), 'clip')}, {int((table.uses > 0).sum())} keywords in "
         f"{len(table.groups)} groups"
     )
     if options.queries is not None:
-        n_texts, of_texts = _query_findings(options.queries, options, table)
+        n_texts, of_texts = _text_findings(options, table)
         problems, size = [*of_texts, *problems], f"{size}, {count_of(n_texts, 'text')}"
         if options.encoder is None and any(row.kind == "nothing mapped" for row in of_texts):
             notes = [WITHOUT_ENCODER]
     counts = Counter(finding.kind for finding in problems)
     summary = ", ".join(f"{number} × {kind}" for kind, number in counts.items()) or "nothing odd"
+    text = ""
+    if problems or format == "json":
+        rows = [finding._asdict() for finding in problems]
+        text = printed_rows(rows, format, tables=[_rows_for_people(problems)])
     return Output(
-        printed_rows(
-            [finding._asdict() for finding in problems], format, tables=[_rows_for_people(problems)]
-        )
-        if problems or format == "json"
-        else "",
+        text,
         notes=(f"{Source(annotations).name}: {size}: {summary}", *notes),
         exit_code=int(options.strict and not counts.keys() <= _HARMLESS),
     )
 
 
-def _query_findings(
-    queries: str, options: LintOptions, table: Annotations
-) -> tuple[int, list[LintFinding]]:
-    """The number of different texts of a file, and their problems."""
-    mapper, _ = mapper_of(options, table.vocabulary)
-    text_queries, wordless = find_text_queries(queries)
-    texts = list(dict.fromkeys(query.text for query in text_queries))
-    mapper.prepare(texts)
-    message = "the text has no word; write one, or leave the query out"
-    return len(texts) + len(wordless), [
-        *(LintFinding("no word", "", row, 0, message) for row in wordless),
-        *text_findings([mapper.map_text(text) for text in texts], table),
-    ]
-
-
-def text_findings(mapped: Sequence[MappedText], table: Annotations) -> list[LintFinding]:
-    """The texts that mean no keyword, that only exclude some, that no clip can answer and that are
-    ambiguous; each text once.
+def _text_findings(options: LintOptions, table: Annotations) -> tuple[int, list[LintFinding]]:
+    """The number of different texts of a file, and those that have no word, mean no keyword, only
+    exclude some, that no clip can answer and that are ambiguous; each text once.
     """
-    truth = judge(
-        Required.of_texts(table, {text.text: text.query_keywords for text in mapped}), table
-    )
+    mapper, _ = mapper_of(options, table.vocabulary)
+    queries, wordless = find_text_queries(options.queries)
+    texts = list(dict.fromkeys(query.text for query in queries))
+    mapper.prepare(texts)
+    mapped = {text: mapper.map_text(text) for text in texts}
+    keywords = {text: meant.query_keywords for text, meant in mapped.items()}
+    truth = judge(Required.of_texts(table, keywords), table)
     n_relevant = dict(zip(truth.queries, np.diff(truth.offsets).tolist(), strict=True))
     problems: list[LintFinding] = []
-    for text in mapped:
-        required, excluded = ([keyword.label for keyword in side] for side in text.query_keywords)
-        if text.ambiguous:
-            message = "; ".join(in_doubt(*ambiguity) for ambiguity in text.ambiguous)
+    for text, meant in mapped.items():
+        required, excluded = ([keyword.label for keyword in side] for side in keywords[text])
+        if meant.ambiguous:
+            message = "; ".join(in_doubt(*ambiguity) for ambiguity in meant.ambiguous)
             kind = "ambiguous"
         elif not required and not excluded:
             kind, message = "nothing mapped", "means no keyword: as a query it asks for nothing"
         elif not required:
             kind = "nothing required"
             message = f"only excludes {' and '.join(excluded)}: as a query it asks for nothing"
-        elif not n_relevant[text.text]:
+        elif not n_relevant[text]:
             without = f" without {' or '.join(excluded)}" if excluded else ""
             kind, message = "no relevant clip", f"no clip has {' and '.join(required)}{without}"
         else:
             continue
-        problems.append(LintFinding(kind, "", text.text, 0, message))
-    return sorted(problems, key=lambda finding: _OF_TEXTS.index(finding.kind))
+        problems.append(LintFinding(kind, "", text, 0, message))
+    message = "the text has no word; write one, or leave the query out"
+    return len(texts) + len(wordless), [
+        *(LintFinding("no word", "", row, 0, message) for row in wordless),
+        *sorted(problems, key=lambda finding: _OF_TEXTS.index(finding.kind)),
+    ]
 
 
 def _rows_for_people(problems: Sequence[LintFinding]) -> list[reporting.Row]:
     """The findings, with the unused labels in one line per group at the end."""
     unused: dict[str, list[str]] = {}
+    rows: list[LintFinding] = []
     for finding in problems:
         if finding.kind == "never used":
             unused.setdefault(finding.group, []).append(finding.label)
-    rows = [finding for finding in problems if finding.kind != "never used"]
+        else:
+            rows.append(finding)
     for group, labels in unused.items():
         more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
         message = f"{len(labels)} declared and on no clip: {', '.join(labels[:_SHOWN])}{more}"
@@ -134,21 +129,19 @@ def _rows_for_people(problems: Sequence[LintFinding]) -> list[reporting.Row]:
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def findings(annotations: Annotations) -> list[LintFinding]:
+def findings(annotations: Annotations) -> Iterator[LintFinding]:
     """The problems of annotations: unread columns and empty rows, then probable mistakes, then
     unused labels.
     """
-    return list(_findings(annotations))
-
-
-def _findings(annotations: Annotations) -> Iterator[LintFinding]:
     vocabulary = annotations.vocabulary
     for name in dict.fromkeys(chain.from_iterable(annotations.attributes.values())):
-        message = "not read as keywords; name it (--groups) or declare it"
-        yield LintFinding("unknown column", "", name, 0, message)
+        yield LintFinding(
+            "unknown column", "", name, 0, "not read as keywords; name it (--groups) or declare it"
+        )
     for clip in annotations.empty:
-        message = "carries no keyword: as a query it asks for nothing"
-        yield LintFinding("empty row", "", clip, 1, message)
+        yield LintFinding(
+            "empty row", "", clip, 1, "carries no keyword: as a query it asks for nothing"
+        )
     uses = dict(zip(annotations.keywords, annotations.uses.tolist(), strict=True))
     for entry in annotations.undeclared:
         declared = [label for group, label in vocabulary.entries if group == entry.group]
@@ -162,8 +155,7 @@ def _findings(annotations: Annotations) -> Iterator[LintFinding]:
     for entries in groups.values():
         for entry in entries if len(entries) > 1 else ():
             other_groups = ", ".join(keyword.group for keyword in entries if keyword != entry)
-            message = f"also a label of {other_groups}"
-            yield LintFinding("two groups", *entry, uses[entry], message)
+            yield LintFinding("two groups", *entry, uses[entry], f"also a label of {other_groups}")
     for alias in vocabulary.shadowing:
         meant = {f"{group}: {label}" for group, label in vocabulary.aliases[alias]}
         message = "that reads like a label of its own; the label wins"
@@ -172,8 +164,12 @@ def _findings(annotations: Annotations) -> Iterator[LintFinding]:
         )
     for entry in annotations.keywords:
         if " ".join(fold(entry.label)) in _PLACEHOLDERS:
-            message = "says that there is no keyword; leave the cell empty"
-            yield LintFinding("placeholder", *entry, uses[entry], message)
+            yield LintFinding(
+                "placeholder",
+                *entry,
+                uses[entry],
+                "says that there is no keyword; leave the cell empty",
+            )
     for note in annotations.notes:
         if "not read as keywords" not in note:
             yield LintFinding("read otherwise", "", "", 0, note)

@@ -7,7 +7,7 @@ the threshold adds it. `cover` reads every word once: names of keywords and the 
 (score - threshold) x content words is largest.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Any, Literal, NamedTuple, get_args
@@ -17,7 +17,6 @@ import numpy as np
 from rankwell.data.options import own_arithmetic
 from rankwell.data.tables import Floats
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.tasks.clips.alternatives import KeywordSpan, alternatives
 from rankwell.tasks.clips.annotations import Keyword, QueryKeywords, Vocabulary, with_groups
 from rankwell.tasks.clips.options import MappingOptions, Strategy
 from rankwell.tasks.clips.phrases import (
@@ -29,8 +28,7 @@ from rankwell.tasks.clips.phrases import (
     content_words,
     load_keybert,
 )
-from rankwell.tasks.clips.reading import read_text
-from rankwell.tasks.clips.wording import Wording, load_wording
+from rankwell.tasks.clips.reading import Reading, load_wording
 
 Stage = Literal["exact", "alias", "rule", "semantic"]
 WITHOUT_ENCODER = "without an encoder no similar words are found; name a model with --encoder"
@@ -129,11 +127,11 @@ class _Candidate(NamedTuple):
 
     start: int
     end: int
-    entry: int
-    score: float
-    runner_up: int | None
-    margin: float | None
-    stage: Stage
+    keyword: Keyword
+    score: float = 1.0
+    runner_up: str | None = None
+    margin: float | None = None
+    stage: Stage = "rule"
     why: str = ""
     negated: bool = False
 
@@ -146,17 +144,50 @@ class _TextMatch(NamedTuple):
     """
 
     words: ClauseWords
-    named: tuple[_Candidate, ...]
-    spans: tuple[_Candidate, ...]
-    taken: tuple[bool, ...]
-    negated: tuple[bool, ...]
-    plain: tuple[bool, ...]
-    ambiguous: tuple[Ambiguity, ...]
+    named: tuple[_Candidate, ...] = ()
+    spans: tuple[_Candidate, ...] = ()
+    taken: Sequence[bool] = ()
+    negated: Sequence[bool] = ()
+    plain: Sequence[bool] = ()
+    ambiguous: tuple[Ambiguity, ...] = ()
 
     @property
     def phrases(self) -> list[tuple[int, int]]:
-        """The spans of words that similarity may find."""
-        return _phrases(self.words, list(map(max, self.taken, self.plain)))
+        """Spans of free words that may be phrases, for similarity: they begin and end with a
+        content word.
+        """
+        words, spans = self.words, list[tuple[int, int]]()
+        free = [
+            not (taken or plain or cue)
+            for taken, plain, cue in zip(self.taken, self.plain, words.cues, strict=True)
+        ]
+        for start, is_content in enumerate(words.content):
+            length = 0
+            for last in range(start, len(free)) if is_content else ():
+                length += words.plain[last] not in DETERMINERS
+                is_joined = last == start or words.joined[last]
+                if length > _LONGEST_SPAN or not (free[last] and is_joined):
+                    break
+                if words.content[last]:
+                    spans.append((start, last + 1))
+        return spans
+
+    def unmapped(self, candidates: Iterable[_Candidate]) -> tuple[str, ...]:
+        """Content words outside all names and candidates, as written; all of them where every word
+        is understood and means none.
+        """
+        words = self.words
+        mapped = {word_place for candidate in candidates for word_place in range(*candidate[:2])}
+        content = [
+            word_place
+            for word_place, is_content in enumerate(words.content)
+            if is_content and not (words.cues[word_place] or words.opens[word_place])
+        ]
+        understood = mapped.union(np.flatnonzero(self.taken).tolist())
+        left = [word_place for word_place in content if word_place not in understood]
+        if not (left or mapped or self.ambiguous):
+            left = content
+        return tuple(words.written(word_place, word_place + 1) for word_place in left)
 
 
 class KeywordMapper:
@@ -192,26 +223,15 @@ class KeywordMapper:
                 "algorithm1 compares vectors; name an encoder, or choose the strategy cover."
             )
         self.vocabulary, self.strategy = vocabulary, strategy
-        self._concepts, self._concept_of = concepts_of(vocabulary, load_wording())
-        self.standard = (
-            ALGORITHM1_THRESHOLD
-            if strategy == "algorithm1"
-            else READ_THRESHOLD
-            if self._concepts
-            else COVER_THRESHOLD
-        )
+        self._concepts, self._concept_of = concepts_of(vocabulary)
+        self.standard = READ_THRESHOLD if self._concepts else COVER_THRESHOLD
+        if strategy == "algorithm1":
+            self.standard = ALGORITHM1_THRESHOLD
         self.threshold = _checked(self.standard if threshold is None else threshold)
-        self._labels = (
-            None
-            if encode is None
-            else LabelVectors([label for _, label in vocabulary.entries], encode)
-        )
-        self._label_words = [frozenset(content_words(label)) for _, label in vocabulary.entries]
-        self._ruled = {
-            entry
-            for entry, concept in self._concept_of.items()
-            if concept.startswith(("do.", "ego.", "place."))
-        }
+        labels = [label for _, label in vocabulary.entries]
+        self._labels = None if encode is None else LabelVectors(labels, encode)
+        self._label_words = [frozenset(content_words(label)) for label in labels]
+        self._position = {keyword: position for position, keyword in enumerate(vocabulary.entries)}
         self._matches: dict[str, _TextMatch] = {}
 
     @own_arithmetic
@@ -220,87 +240,209 @@ class KeywordMapper:
         limit = self.threshold if threshold is None else _checked(threshold)
         if text not in self._matches:
             self._matches[text] = self._match(text)
-        choose = _all_grams if self.strategy == "algorithm1" else _cover
-        return choose(self._matches[text], limit, self.vocabulary)
+        choose = self._all_grams if self.strategy == "algorithm1" else self._cover
+        return choose(self._matches[text], limit)
 
     def describe(self) -> dict[str, Any]:
         """The options of the mapping, for the rules of a result."""
-        limit: dict[str, Any] = (
-            {} if self._labels is None else {"keyword_threshold": self.threshold}
-        )
-        if limit and self.strategy == "cover" and self.threshold == self.standard:
-            limit["calibrated_with"] = "all-MiniLM-L6-v2"
-        if limit:
+        limit = dict[str, Any]()
+        if self._labels is not None:
+            is_cover = self.strategy == "cover"
+            limit["keyword_threshold"] = self.threshold
+            if is_cover and self.threshold == self.standard:
+                limit["calibrated_with"] = "all-MiniLM-L6-v2"
             mixed = f"{1 - ALIGNED:g} cosine + {ALIGNED:g} words in common"
-            limit["keyword_score"] = mixed if self.strategy == "cover" else "cosine"
+            limit["keyword_score"] = mixed if is_cover else "cosine"
         return {"strategy": self.strategy, **limit, "vocabulary_size": len(self.vocabulary.entries)}
 
     def prepare(self, texts: Iterable[str]) -> None:
         """Encodes what many texts need at once, so that `map_text` is faster for each of them."""
         if self.strategy == "cover" and self._labels is not None:
-            self._labels.prepare(self._spans(text) for text in texts if text not in self._matches)
-
-    def _spans(self, text: str) -> tuple[ClauseWords, list[tuple[int, int]]]:
-        match = self._named(text)
-        return match.words, match.phrases
+            matches = (self._named(text) for text in texts if text not in self._matches)
+            self._labels.prepare((match.words, match.phrases) for match in matches)
 
     def _named(self, text: str) -> _TextMatch:
         """The matches of a text without an encoder."""
-        match = _find_names(_words(text), self.vocabulary)
+        match = self._find_names(_words(text))
         return self._read(match) if self._concepts else match
 
     def _match(self, text: str) -> _TextMatch:
         if self.strategy == "algorithm1" and self._labels is not None:
+            # The most similar keyword of every 1-, 2- and 3-gram of the text in lower case without
+            # punctuation.
             words = _words(text)
-            return _TextMatch(words, (), _grams(words, self._labels), (), (), (), ())
+            grams = [
+                (start, start + size)
+                for size in (1, 2, 3)
+                for start in range(len(words.plain) - size + 1)
+            ]
+            texts = [" ".join(words.plain[start:end]) for start, end in grams]
+            cosines = self._labels.cosines(texts)
+            return _TextMatch(words, spans=tuple(map(self._best, grams, cosines)))
         match = self._named(text)
-        words, phrases = match.words, match.phrases
+        phrases = match.phrases
         if self._labels is None or not phrases:
             return match
-        scores = self._labels.scores(words, phrases)
-        spans = [_best(span, row) for span, row in zip(phrases, scores, strict=True)]
-        return match._replace(
-            spans=tuple(
-                span
-                for span, row in zip(spans, scores, strict=True)
-                if span.entry not in self._ruled
-                and _names_enough(span, words, self._label_words, row)
-            )
+        scores = self._labels.scores(match.words, phrases)
+        spans = [
+            span
+            for span, row in zip(map(self._best, phrases, scores), scores, strict=True)
+            if self._names_enough(span, match.words, row)
+        ]
+        return match._replace(spans=tuple(spans))
+
+    def _find_names(self, words: ClauseWords) -> _TextMatch:
+        """Labels and aliases in a text, longest first, non-overlapping. An alias of several
+        keywords has a candidate for each.
+        """
+        names = self.vocabulary.names
+        folded = tuple(token.word for token in words.tokens)
+        taken = [cue == 2 for cue in words.cues]
+        candidates, ambiguous = list[_Candidate](), list[Ambiguity]()
+        for size in range(min(max(map(len, names)), len(folded)), 0, -1):
+            for start in range(len(folded) - size + 1):
+                end = start + size
+                name = names.get(folded[start:end])
+                is_adjective = folded[start:end] in _ADJECTIVES and words.goes_on(end)
+                if name is None or is_adjective or any(taken[start:end]):
+                    continue
+                taken[start:end] = [True] * size
+                keywords, stage = name
+                # An alias of several groups stands for a keyword of each.
+                n_groups = len({group for group, _ in keywords})
+                if len(keywords) > (1 if stage == "exact" else n_groups):
+                    ambiguous.append(Ambiguity(words.written(start, end), keywords))
+                    continue
+                why = "a label" if stage == "exact" else "an alias"
+                candidates += [
+                    _Candidate(start, end, keyword, stage=stage, why=why) for keyword in keywords
+                ]
+        return _TextMatch(
+            words,
+            named=tuple(candidates),
+            taken=[is_taken and cue < 2 for is_taken, cue in zip(taken, words.cues, strict=True)],
+            negated=words.negated([-is_taken for is_taken in taken]),
+            plain=[False] * len(taken),
+            ambiguous=tuple(dict.fromkeys(ambiguous)),
         )
 
     def _read(self, match: _TextMatch) -> _TextMatch:
         """Adds what the wording of driving scenes says to the names of a text."""
-        concept_of = {
-            (name.start, name.end): self._concept_of.get(name.entry) for name in match.named
-        }
-        reading = read_text(match.words, concept_of, load_wording())
-        names = [name for name in match.named if (name.start, name.end) in reading.names]
-        taken = [
-            is_known or is_taken
-            for is_known, is_taken in zip(reading.known, match.taken, strict=True)
-        ]
-        for name in match.named:
-            if name not in names:
-                taken[name.start : name.end] = reading.known[name.start : name.end]
+        concept_of = {name[:2]: self._concept_of.get(name.keyword) for name in match.named}
+        reading = Reading(match.words, concept_of)
+        names = [name for name in match.named if name[:2] in reading.names]
+        taken = list(map(max, reading.known, match.taken))
+        for start, end in concept_of.keys() - reading.names:
+            taken[start:end] = reading.known[start:end]
         ambiguous = list(match.ambiguous)
         for concepts, start, end, negated, why in reading.senses:
-            meant = [entry for concept in concepts for entry in self._concepts.get(concept, ())]
+            meant = tuple(
+                keyword for concept in concepts for keyword in self._concepts.get(concept, ())
+            )
             if len(concepts) == 1 or negated:
                 names += [
-                    _Candidate(start, end, entry, 1.0, None, None, "rule", why, negated)
-                    for entry in meant
+                    _Candidate(start, end, keyword, why=why, negated=negated) for keyword in meant
                 ]
-            elif len(meant) > 1 and not set(meant) & {name.entry for name in names}:
-                keywords = tuple(self.vocabulary.entries[entry] for entry in meant)
-                ambiguous.append(Ambiguity(match.words.written(start, end), keywords))
+            elif len(meant) > 1 and not {*meant} & {name.keyword for name in names}:
+                ambiguous.append(Ambiguity(match.words.written(start, end), meant))
             if len(meant) < min(2, len(concepts)):
                 taken[start:end] = [False] * (end - start)
         return match._replace(
             named=tuple(names),
-            taken=tuple(taken),
+            taken=taken,
             negated=reading.negated,
             plain=reading.plain,
             ambiguous=tuple(dict.fromkeys(ambiguous)),
+        )
+
+    def _best(self, span: tuple[int, int], scores: Floats) -> _Candidate:
+        """The best keyword of a span."""
+        best, *following = np.argsort(-scores, kind="stable")[:2].tolist()
+        keywords, runner_up, margin = self.vocabulary.entries, None, None
+        if following:
+            runner_up = keywords[following[0]].label
+            margin = round(float(scores[best] - scores[following[0]]), 6)
+        score = float(scores[best])
+        return _Candidate(*span, keywords[best], score, runner_up, margin, "semantic", "similarity")
+
+    def _names_enough(self, candidate: _Candidate, words: ClauseWords, scores: Floats) -> bool:
+        """Whether a span has half the content words of its label or more, and is not part of other
+        labels that are as near; what rules read needs their words.
+        """
+        if self._concept_of.get(candidate.keyword, "").startswith(("do.", "ego.", "place.")):
+            return False
+        places = slice(*candidate[:2])
+        span = [token.word for token in compress(words.tokens[places], words.content[places])]
+        label = self._label_words[self._position[candidate.keyword]]
+        if 2 * len(span) < len(label):
+            return False
+        return not {*span} < label or all(
+            candidate.score - score >= CLEAR
+            for score, rival in zip(scores, self._label_words, strict=True)
+            if {*span} < rival and rival != label
+        )
+
+    def _all_grams(self, match: _TextMatch, threshold: float) -> MappedText:
+        """Algorithm 1: every keyword above the threshold once, with its best n-gram."""
+        above = [span for span in match.spans if span.score > threshold]
+        rows = self._rows(sorted(above, key=lambda span: -span.score), match.words)
+        cues = tuple(compress(match.words.plain, match.words.cues))
+        return MappedText(match.words.text, rows, unmapped=match.unmapped(above), unread_cues=cues)
+
+    def _cover(self, match: _TextMatch, threshold: float) -> MappedText:
+        """The names and the best cover of the spans between them; negated keywords are listed
+        apart.
+        """
+        words, spans = match.words, match.spans
+        gains = [
+            (span.score - threshold) * sum(words.content[span.start : span.end]) for span in spans
+        ]
+        covering = best_cover([span[:2] for span in spans], gains, len(words.tokens))
+        opened = words.negated([0] * len(words.plain), opened=True)
+        candidates = [
+            candidate
+            for candidate in (*match.named, *(spans[position] for position in covering))
+            if not opened[candidate.start]
+        ]
+        sides: dict[bool, list[_Candidate]] = {False: [], True: []}
+        for candidate in candidates:
+            is_negated = candidate.stage != "rule" and match.negated[candidate.start]
+            sides[candidate.negated or is_negated].append(candidate)
+        required, excluded = sides.values()
+        in_order = sorted(
+            required, key=lambda span: (*span[:2], span.keyword.group, self._position[span.keyword])
+        )
+        ambiguous, open_spans = list(match.ambiguous), set[_Candidate]()
+        for joined in _alternatives(words, in_order):
+            span = words.written(joined[0].start, max(candidate.end for candidate in joined))
+            meant = tuple(dict.fromkeys(candidate.keyword for candidate in joined))
+            ambiguous.append(Ambiguity(span, meant))
+            open_spans.update(joined)
+        required = [candidate for candidate in required if candidate not in open_spans]
+        return MappedText(
+            words.text,
+            self._rows(required, words),
+            self._rows(excluded, words),
+            match.unmapped(candidates),
+            tuple(dict.fromkeys(ambiguous)),
+        )
+
+    def _rows(self, candidates: Iterable[_Candidate], words: ClauseWords) -> tuple[Mapped, ...]:
+        """The first candidate of each keyword, in the order of the text."""
+        first: dict[Keyword, _Candidate] = {}
+        for candidate in candidates:
+            first.setdefault(candidate.keyword, candidate)
+        return tuple(
+            Mapped(
+                words.written(span.start, span.end),
+                *span[2:7],
+                words.tokens[span.start].start,
+                words.tokens[span.end - 1].end,
+                span.why,
+            )
+            for span in sorted(
+                first.values(), key=lambda span: (*span[:2], self._position[span.keyword])
+            )
         )
 
 
@@ -329,41 +471,41 @@ def mapping_notes(mapped: Sequence[MappedText], options: MappingOptions) -> list
 
 
 def concepts_of(
-    vocabulary: Vocabulary, wording: Wording
-) -> tuple[dict[str, tuple[int, ...]], dict[int, str]]:
+    vocabulary: Vocabulary,
+) -> tuple[dict[str, tuple[Keyword, ...]], dict[Keyword, str]]:
     """Concept -> the keywords that it means, and keyword -> its concept, by the words of labels and
     aliases.
 
     A label of several concepts has the one whose kind other labels of its group have.
     """
-    names = [[entry.label] for entry in vocabulary.entries]
-    positions = {entry: position for position, entry in enumerate(vocabulary.entries)}
+    wording = load_wording()
+    names = {keyword: [keyword.label] for keyword in vocabulary.entries}
     for alias, meant in vocabulary.aliases.items():
         if len(meant) == 1:
-            names[positions[meant[0]]].append(alias)
-    readings = [
-        list(
+            names[meant[0]].append(alias)
+    readings = {
+        keyword: list(
             dict.fromkeys(
                 concept
-                for name in of_entry
+                for name in of_keyword
                 for concept in wording.labels.get(wording.lemmas(name), ())
             )
         )
-        for of_entry in names
-    ]
+        for keyword, of_keyword in names.items()
+    }
     kinds = {
-        (entry.group, concepts[0].split(".")[0])
-        for entry, concepts in zip(vocabulary.entries, readings, strict=True)
+        (keyword.group, concepts[0].split(".")[0])
+        for keyword, concepts in readings.items()
         if len(concepts) == 1
     }
-    bound: dict[str, tuple[int, ...]] = {}
-    concept_of: dict[int, str] = {}
-    for position in sorted(range(len(readings)), key=lambda position: len(readings[position])):
-        group = vocabulary.entries[position].group
-        for concept in readings[position]:
-            if (group, concept.split(".")[0]) in kinds or len(vocabulary.groups) == 1:
-                concept_of[position] = concept
-                bound[concept] = (*bound.get(concept, ()), position)
+    bound: dict[str, tuple[Keyword, ...]] = {}
+    concept_of: dict[Keyword, str] = {}
+    for keyword in sorted(readings, key=lambda keyword: len(readings[keyword])):
+        for concept in readings[keyword]:
+            is_of_group = (keyword.group, concept.split(".")[0]) in kinds
+            if is_of_group or len(vocabulary.groups) == 1:
+                concept_of[keyword] = concept
+                bound[concept] = (*bound.get(concept, ()), keyword)
                 break
     wide = {
         concept: bound[narrower]
@@ -388,229 +530,93 @@ def _checked(threshold: float) -> float:
     return float(threshold)
 
 
-def _find_names(words: ClauseWords, vocabulary: Vocabulary) -> _TextMatch:
-    """Labels and aliases in a text, longest first, non-overlapping. An alias of several keywords
-    has a candidate for each.
-    """
-    names = vocabulary.names
-    folded = tuple(token.word for token in words.tokens)
-    taken = [cue == 2 for cue in words.cues]
-    candidates, ambiguous = list[_Candidate](), list[Ambiguity]()
-    for size in range(min(max(map(len, names)), len(folded)), 0, -1):
-        for start in range(len(folded) - size + 1):
-            end = start + size
-            name = names.get(folded[start:end])
-            if (
-                name is None
-                or (folded[start:end] in _ADJECTIVES and words.goes_on(end))
-                or any(taken[start:end])
-            ):
-                continue
-            taken[start:end] = [True] * size
-            meant = tuple(vocabulary.entries[entry] for entry in name.entries)
-            # An alias of several groups stands for a keyword of each.
-            if len(meant) > (1 if name.stage == "exact" else len({group for group, _ in meant})):
-                ambiguous.append(Ambiguity(words.written(start, end), meant))
-                continue
-            why = "a label" if name.stage == "exact" else "an alias"
-            candidates += [
-                _Candidate(start, end, entry, 1.0, None, None, name.stage, why)
-                for entry in name.entries
-            ]
-    is_name = tuple(is_taken and cue < 2 for is_taken, cue in zip(taken, words.cues, strict=True))
-    return _TextMatch(
-        words,
-        tuple(candidates),
-        (),
-        is_name,
-        tuple(words.negated([-is_taken for is_taken in taken])),
-        (False,) * len(taken),
-        tuple(dict.fromkeys(ambiguous)),
-    )
-
-
 _ADJECTIVES = (("other",), ("unknown",))
 """Labels that mean nothing before a noun: the other car."""
-
-
-def _phrases(words: ClauseWords, taken: Sequence[bool]) -> list[tuple[int, int]]:
-    """Spans of free words that may be phrases: they begin and end with a content word."""
-    spans: list[tuple[int, int]] = []
-    size = len(words.tokens)
-    for start in range(size):
-        length = 0
-        for end in range(start + 1, size + 1):
-            last = end - 1
-            length += words.plain[last] not in DETERMINERS
-            if length > _LONGEST_SPAN:
-                break
-            if taken[last] or words.cues[last] or (last > start and not words.joined[last]):
-                break
-            if words.content[start] and words.content[last]:
-                spans.append((start, end))
-    return spans
-
-
-def _best(span: tuple[int, int], scores: Floats) -> _Candidate:
-    """The best keyword of a span."""
-    best, *following = np.argsort(-scores, kind="stable")[:2].tolist()
-    second = following[0] if following else None
-    margin = None if second is None else round(float(scores[best] - scores[second]), 6)
-    return _Candidate(*span, best, float(scores[best]), second, margin, "semantic", "similarity")
-
-
-def _names_enough(
-    candidate: _Candidate, words: ClauseWords, labels: Sequence[frozenset[str]], scores: Floats
-) -> bool:
-    """Whether a span has half the content words of its label or more, and is not part of other
-    labels that are as near.
-    """
-    word_places = [
-        word_place
-        for word_place in range(candidate.start, candidate.end)
-        if words.content[word_place]
-    ]
-    label = labels[candidate.entry]
-    if 2 * len(word_places) < len(label):
-        return False
-    span = {words.tokens[word_place].word for word_place in word_places}
-    return not span < label or all(
-        candidate.score - scores[entry] >= CLEAR
-        for entry, rival in enumerate(labels)
-        if span < rival and rival != label
-    )
-
-
-def _grams(words: ClauseWords, labels: LabelVectors) -> tuple[_Candidate, ...]:
-    """Algorithm 1: the most similar keyword of every 1-, 2- and 3-gram of the text in lower case
-    without punctuation.
-    """
-    spans = [
-        (start, start + size) for size in (1, 2, 3) for start in range(len(words.plain) - size + 1)
-    ]
-    cosines = labels.cosines([" ".join(words.plain[start:end]) for start, end in spans])
-    return tuple(_best(span, row) for span, row in zip(spans, cosines, strict=True))
-
-
-def _all_grams(match: _TextMatch, threshold: float, vocabulary: Vocabulary) -> MappedText:
-    """Algorithm 1: every keyword above the threshold once, with its best n-gram."""
-    above = [span for span in match.spans if span.score > threshold]
-    rows = _rows(sorted(above, key=lambda span: -span.score), match.words, vocabulary)
-    cues = tuple(compress(match.words.plain, match.words.cues))
-    return MappedText(match.words.text, rows, unmapped=_left(match, above), unread_cues=cues)
-
-
-def _cover(match: _TextMatch, threshold: float, vocabulary: Vocabulary) -> MappedText:
-    """The names and the best cover of the spans between them; negated keywords are listed apart."""
-    words, spans = match.words, match.spans
-    counts = np.cumsum([0, *words.content])
-    gains = [
-        (span.score - threshold) * float(counts[span.end] - counts[span.start]) for span in spans
-    ]
-    covering = best_cover([(span.start, span.end) for span in spans], gains, len(words.tokens))
-    opened = words.negated([0] * len(words.plain), opened=True)
-    candidates = [
-        candidate
-        for candidate in (*match.named, *(spans[position] for position in covering))
-        if not opened[candidate.start]
-    ]
-    sides: dict[bool, list[_Candidate]] = {False: [], True: []}
-    for candidate in candidates:
-        is_negated = candidate.stage != "rule" and match.negated[candidate.start]
-        sides[candidate.negated or is_negated].append(candidate)
-    required, excluded = sides.values()
-    keyword_spans = [
-        KeywordSpan(
-            candidate.start,
-            candidate.end,
-            vocabulary.entries[candidate.entry].group,
-            candidate.entry,
-        )
-        for candidate in required
-    ]
-    ambiguous, open_places = list(match.ambiguous), set[int]()
-    for positions in alternatives(words, keyword_spans):
-        joined_spans = [keyword_spans[position] for position in positions]
-        meant = tuple(dict.fromkeys(vocabulary.entries[span.entry] for span in joined_spans))
-        end = max(span.end for span in joined_spans)
-        ambiguous.append(Ambiguity(words.written(joined_spans[0].start, end), meant))
-        open_places.update(positions)
-    required = [
-        candidate for position, candidate in enumerate(required) if position not in open_places
-    ]
-    mapped, negated = (_rows(side, words, vocabulary) for side in (required, excluded))
-    unmapped = _left(match, candidates)
-    return MappedText(words.text, mapped, negated, unmapped, tuple(dict.fromkeys(ambiguous)))
 
 
 def best_cover(spans: Sequence[tuple[int, int]], gains: Sequence[float], size: int) -> list[int]:
     """The positions of non-overlapping spans with the largest sum of positive gains, in order of
     place.
     """
-    ending: list[list[int]] = [[] for _ in range(size + 1)]
-    for position, (_, end) in enumerate(spans):
-        if gains[position] > 0:
-            ending[end].append(position)
-    total = [0.0] * (size + 1)
-    last: list[int | None] = [None] * (size + 1)
-    for end in range(1, size + 1):
-        total[end] = total[end - 1]
-        for position in ending[end]:
-            reached = total[spans[position][0]] + gains[position]
-            if reached > total[end] + 1e-9:
-                total[end], last[end] = reached, position
-    positions: list[int] = []
-    end_place = size
-    while end_place > 0:
-        position = last[end_place]
-        if position is None:
-            end_place -= 1
-        else:
-            positions.append(position)
-            end_place = spans[position][0]
-    return positions[::-1]
+    covers: list[tuple[float, list[int]]] = [(0.0, [])]
+    for word_place in range(1, size + 1):
+        total, cover = covers[-1]
+        for position, ((start, end), gain) in enumerate(zip(spans, gains, strict=True)):
+            if end == word_place and gain > 0 and covers[start][0] + gain > total + 1e-9:
+                total, cover = covers[start][0] + gain, [*covers[start][1], position]
+        covers.append((total, cover))
+    return covers[-1][1]
 
 
-def _rows(
-    candidates: Iterable[_Candidate], words: ClauseWords, vocabulary: Vocabulary
-) -> tuple[Mapped, ...]:
-    """The first candidate of each keyword, in the order of the text."""
-    first: dict[int, _Candidate] = {}
-    for candidate in candidates:
-        first.setdefault(candidate.entry, candidate)
-    return tuple(
-        Mapped(
-            words.written(candidate.start, candidate.end),
-            vocabulary.entries[candidate.entry],
-            candidate.score,
-            None if candidate.runner_up is None else vocabulary.entries[candidate.runner_up].label,
-            candidate.margin,
-            candidate.stage,
-            words.tokens[candidate.start].start,
-            words.tokens[candidate.end - 1].end,
-            candidate.why,
-        )
-        for candidate in sorted(first.values(), key=lambda candidate: candidate[:3])
-    )
+# Keywords of one group that `or` or a slash joins; a query cannot require one of several.
+
+_ENDS = ("and", "but", "nor", "or")
 
 
-def _left(match: _TextMatch, candidates: Iterable[_Candidate]) -> tuple[str, ...]:
-    """Content words outside all names and candidates, as written; all of them where every word is
-    understood and means none.
+def _alternatives(words: ClauseWords, spans: Sequence[_Candidate]) -> list[list[_Candidate]]:
+    """The spans that are alternatives to one another. spans: in the order of the text."""
+    sets: list[set[int]] = []
+    for *before_places, start, high in _joints(words):
+        sides = [
+            [
+                position
+                for position, span in enumerate(spans)
+                if first <= span.start and span.end <= last
+            ]
+            for first, last in (before_places, (start, high))
+        ]
+        for group in dict.fromkeys(spans[position].keyword.group for position in sides[1]):
+            before, after = (
+                [position for position in side if spans[position].keyword.group == group]
+                for side in sides
+            )
+            if not before:
+                continue
+            alternative = {after[0], before.pop()}
+            while before and _is_listed(
+                words, spans[before[-1]].end, min(spans[position].start for position in alternative)
+            ):
+                alternative.add(before.pop())
+            overlapping = [positions for positions in sets if positions & alternative]
+            sets = [positions for positions in sets if positions not in overlapping]
+            sets.append(alternative.union(*overlapping))
+    alternatives = [[spans[position] for position in sorted(positions)] for positions in sets]
+    return [joined for joined in alternatives if len({span.keyword for span in joined}) > 1]
+
+
+def _joints(words: ClauseWords) -> Iterator[tuple[int, int, int, int]]:
+    """Of each `or` and slash: the first word and the end of what stands before it, and of what
+    stands after it.
     """
-    words = match.words
-    mapped = {
-        word_place
-        for candidate in candidates
-        for word_place in range(candidate.start, candidate.end)
-    }
-    content = [
-        word_place
-        for word_place, is_content in enumerate(words.content)
-        if is_content and not (words.cues[word_place] or words.opens[word_place])
-    ]
-    understood = mapped.union(np.flatnonzero(match.taken).tolist())
-    left = [word_place for word_place in content if word_place not in understood]
-    if not (left or mapped or match.ambiguous):
-        left = content
-    return tuple(words.written(word_place, word_place + 1) for word_place in left)
+    plain, size = words.plain, len(words.plain)
+    for word_place in range(1, size):
+        is_or = plain[word_place] == "or"
+        if words.opens[word_place] or not (is_or or "/" in words.gaps[word_place]):
+            continue
+        end, start = word_place - (plain[word_place - 1] == "and"), word_place + is_or
+        low = max(
+            (
+                first
+                for first in range(1, end + 1)
+                if plain[first - 1] in _ENDS[:3] or words.ends_at(first)
+            ),
+            default=0,
+        )
+        high = min(
+            (
+                last
+                for last in range(start + 1, size)
+                if plain[last] in _ENDS or not words.joined[last]
+            ),
+            default=size,
+        )
+        yield low, end, start, high
+
+
+def _is_listed(words: ClauseWords, end: int, start: int) -> bool:
+    """Whether a comma and articles alone stand between two spans."""
+    return (
+        end <= start
+        and DETERMINERS.issuperset(words.plain[end:start])
+        and any("," in gap for gap in words.gaps[end : start + 1])
+    )

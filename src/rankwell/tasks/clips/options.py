@@ -2,9 +2,10 @@
 keywords.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -29,12 +30,40 @@ NoResults = Literal["skip", "empty"]
 Unjudged = Literal["nonrelevant", "skip", "error"]
 Weights = Literal["uniform", "relevant"]
 Strategy = Literal["cover", "algorithm1"]
+Kind = Literal["all", "any", "jaccard", "graded"]
+_JACCARD = re.compile(r"jaccard\s*(?:>=|≥|=|:)\s*(\d*\.?\d+)", re.ASCII)
 _LEAST_STEP = 0.001
 ANNOTATIONS = (
     "Table of clips: slice_id and a column of keywords per group, or one column keywords (CSV, "
     "TSV, JSON lines, Parquet)."
 )
 Names = Annotated[Sequence[str] | str | None, Option(kind=str)]
+
+
+class Relevance(NamedTuple):
+    """A rule of relevance. least: the smallest Jaccard index, for `jaccard` only."""
+
+    kind: Kind
+    least: float = 0.0
+
+    @classmethod
+    def parse(cls, text: str) -> "Relevance":
+        """The rule that a text names: `all`, `any`, `graded`, or `jaccard>=0.5`. Raises
+        BadUsage.
+        """
+        plain = text.strip().lower()
+        if plain in ("all", "any", "graded"):
+            return cls(plain)
+        match = _JACCARD.fullmatch(plain)
+        if match is None or not 0 < float(match[1]) <= 1:
+            raise BadUsage(
+                f"relevance {text!r}; write all, any, graded, or jaccard>=T with T above 0 "
+                "and at most 1."
+            )
+        return cls("jaccard", float(match[1]))
+
+    def __str__(self) -> str:
+        return f"jaccard>={self.least:g}" if self.kind == "jaccard" else self.kind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -383,21 +412,17 @@ def check_options(options: ClipOptions, *, is_mapped: bool) -> None:
             f"{flag('--no-results', 'skip')} requires {flag('--min-similarity')}; without it "
             "every result counts."
         )
-    if options.mode == "text" and (
-        options.self_rule == "after" or options.exclude_group is not None
-    ):
-        options_of_clips = (
-            f"{flag('--self', 'after', name='self_rule')} and {flag('--exclude-group')}"
-        )
+    after, drives = flag("--self", "after", name="self_rule"), flag("--exclude-group")
+    is_after, has_drives = options.self_rule == "after", options.exclude_group is not None
+    if options.mode == "text" and (is_after or has_drives):
         raise BadUsage(
-            f"{options_of_clips} require the mode video; a text has no drive, and is not a clip."
+            f"{after} and {drives} require the mode video; a text has no drive, and is not a clip."
         )
-    if options.self_rule == "after" and options.exclude_group is not None:
-        problem = (
-            f"{flag('--self', 'after', name='self_rule')} is Algorithm 2 of ALFA, which removes "
-            "the query clip alone"
+    if is_after and has_drives:
+        raise BadUsage(
+            f"{after} is Algorithm 2 of ALFA, which removes the query clip alone; leave {drives} "
+            "out."
         )
-        raise BadUsage(f"{problem}; leave {flag('--exclude-group')} out.")
     unused, why = _unused(options)
     unused_flags = [flag(name) for name in unused if getattr(options, name) is not None]
     if unused_flags:
@@ -406,9 +431,9 @@ def check_options(options: ClipOptions, *, is_mapped: bool) -> None:
             f"{', '.join(unused_flags)}: nothing reads {them}, for {why}; leave {them} out."
         )
     if options.text_embeddings is not None and options.text_encoder is not None:
-        options_of_clips = f"{flag('--text-embeddings')} and {flag('--text-encoder')}"
         raise BadUsage(
-            f"{options_of_clips} both determine the texts' vectors; leave one of them out."
+            f"{flag('--text-embeddings')} and {flag('--text-encoder')} both determine the texts' "
+            "vectors; leave one of them out."
         )
 
 
@@ -418,21 +443,13 @@ def _unused(options: ClipOptions) -> tuple[list[str], str]:
     if options.run is not None and options.engine is None:
         return ["embeddings", "ids", "metric", *texts], "the run is the ranking already"
     if options.engine is not None and options.run is None:
-        clips = (
-            ["embeddings", "ids"]
-            if options.mode == "text"
-            else ["ids"]
-            if options.embeddings is None
-            else []
-        )
+        clips = ["ids"] if options.embeddings is None else []
+        if options.mode == "text":
+            clips = ["embeddings", "ids"]
         return [*texts, "metric", *clips], "the engine is what ranks"
     if options.embeddings is None:
         return ["ids"], "there are no embeddings that they would belong to"
-    return (
-        (texts, "in the mode video clips search, and no text")
-        if options.mode == "video"
-        else ([], "")
-    )
+    return texts if options.mode == "video" else [], "in the mode video clips search, and no text"
 
 
 def names(text: Sequence[str] | str | None, option: str) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.data.arrays import unmasked
-from rankwell.data.tables import Floats, Ints
+from rankwell.data.tables import Floats, segment_offsets
 from rankwell.errors import BadInput, BadScore
 from rankwell.tasks.clips.annotations import Token, fold, words_of
 from rankwell.vectors.encoders import Settings, Singles, load_encoder
@@ -159,7 +159,7 @@ class ClauseWords:
         """Number of words of the negation cue that a word is part of: 1 for `without`, 2 for `apart
         from`; 0 for other words.
         """
-        cue_sizes = [int(word in _CUES or bool(_NOT.fullmatch(word))) for word in self.plain]
+        cue_sizes = [int(word in _CUES or _NOT.fullmatch(word) is not None) for word in self.plain]
         for number, pair in enumerate(zip(self.plain, self.plain[1:], strict=False)):
             if pair in _DOUBLE_CUES:
                 cue_sizes[number] = cue_sizes[number + 1] = 2
@@ -167,23 +167,21 @@ class ClauseWords:
                 cue_sizes[number] = 0
             elif self._orders(number) or (stem(pair[0]) == "stop" and pair[1] in _WEATHER):
                 cue_sizes[number] = 1
-        for number in range(len(cue_sizes)):
+        for number, is_open in enumerate(self.opens):
             if size := self._late_cue(number):
                 cue_sizes[number : number + size] = [size] * size
-        return tuple(
-            0 if is_open else cue for cue, is_open in zip(cue_sizes, self.opens, strict=True)
-        )
+            cue_sizes[number] *= not is_open
+        return tuple(cue_sizes)
 
     def _orders(self, word_place: int) -> bool:
         """Whether a word is an order to leave something out: it begins a phrase, perhaps after
         `please`.
         """
-        begins = (
+        return self.plain[word_place] in _ORDERS and (
             not word_place
             or bool(_SOFT.search(self.gaps[word_place]))
             or self.plain[word_place - 1] == "please"
         )
-        return begins and self.plain[word_place] in _ORDERS
 
     @cached_property
     def opens(self) -> tuple[bool, ...]:
@@ -221,7 +219,13 @@ class ClauseWords:
         for number, word in enumerate(self.plain):
             late = 0 if opened else max(self._late_cue(number), late - 1)
             if late and not taken[number]:
-                self._negate_before(number, is_negated)
+                # All of the clause before a late cue, back to another cue.
+                for earlier in range(number - 1, -1, -1):
+                    if cues[earlier] or self.plain[earlier] in _CONJUNCTIONS:
+                        break
+                    is_negated[earlier] = True
+                    if self._breaks(earlier):
+                        break
                 inside = False
                 continue
             if cues[number] and not taken[number]:
@@ -268,15 +272,6 @@ class ClauseWords:
         )
         verb = taken[number] > 0 and not goes_on
         return verb and (relative or (lacking and word.endswith("s")))
-
-    def _negate_before(self, number: int, is_negated: list[bool]) -> None:
-        """Negates the words before a late cue, back to the beginning of their clause."""
-        for earlier in range(number - 1, -1, -1):
-            if self.cues[earlier] or self.plain[earlier] in _CONJUNCTIONS:
-                return
-            is_negated[earlier] = True
-            if self._breaks(earlier):
-                return
 
     def _breaks(self, number: int) -> bool:
         """Whether punctuation before a word ends the clause."""
@@ -331,10 +326,6 @@ def load_keybert(model: str, *, device: str | None = None) -> KeyBertEncoder:
     )
 
 
-def _distinct(groups: Iterable[Iterable[str]]) -> list[str]:
-    return list(dict.fromkeys(chain.from_iterable(groups)))
-
-
 class LabelVectors:
     """Labels that phrases are compared with; each is encoded once, when it is first needed. Raises
     BadInput, BadScore.
@@ -346,17 +337,17 @@ class LabelVectors:
         words = [content_words(label) for label in labels]
         # How many labels have each word.
         having = Counter(word for of_label in words for word in dict.fromkeys(of_label))
-        self._column = {word: column for column, word in enumerate(_distinct(words))}
+        self._column = {word: column for column, word in enumerate(having)}
         self._forms = {stem(word): word for word in reversed(self._column)}
-        self._columns: list[Ints] = [
-            np.array([self._column[word] for word in of_label]) for of_label in words
-        ]
-        # Inverse document frequencies of each label's words, normalised to the sum 1.
+        # The columns of all labels' words one after the other, where each label starts, and the
+        # inverse document frequencies of its words, normalised to the sum 1.
+        self._columns = [self._column[word] for word in chain.from_iterable(words)]
+        self._starts = segment_offsets(np.array([len(of_label) for of_label in words]))[:-1]
         raw = [
             np.array([math.log(1 + len(labels) / having[word]) for word in of_label])
             for of_label in words
         ]
-        self._weights = [weights / weights.sum() for weights in raw]
+        self._weights = np.concatenate([weights / weights.sum() for weights in raw])
 
     def cosines(self, phrases: Sequence[str]) -> Floats:
         """(phrases, labels) the cosine similarity of each phrase with each label; 0 where a vector
@@ -365,16 +356,22 @@ class LabelVectors:
         return (self._vectors(phrases) @ self._whole.T).round(6)
 
     def scores(self, words: ClauseWords, spans: Sequence[tuple[int, int]]) -> Floats:
-        """(spans, labels) similarities."""
+        """(spans, labels) similarities: of whole phrases, and the weighted mean of their single
+        words with the best counterparts.
+        """
         texts, of_spans = self._wanted(words, spans)
-        single = _distinct(of_spans)
-        row = {word: number for number, word in enumerate(single)}
-        whole_texts, near = np.split(self._vectors([*texts, *single]), [len(texts)])
+        row = {word: number for number, word in enumerate(dict.fromkeys(chain(*of_spans)))}
+        whole_texts, near = np.split(self._vectors([*texts, *row]), [len(texts)])
         near = near @ self._single.T
         for word in row.keys() & self._column.keys():
             near[row[word], self._column[word]] = 1.0
-        rows = [np.array([row[word] for word in span], dtype=np.int64) for span in of_spans]
-        aligned = word_alignment(near, rows, self._columns, self._weights)
+        near = near[:, self._columns]
+        aligned = np.zeros((len(spans), len(self._labels)))
+        for number, span in enumerate(of_spans):
+            of_span = near[[row[word] for word in span]]
+            recall = np.add.reduceat(of_span.max(axis=0) * self._weights, self._starts)
+            precision = np.maximum.reduceat(of_span, self._starts, axis=1).mean(axis=0)
+            aligned[number] = RECALL * recall + (1 - RECALL) * precision
         # The last bits of a vector depend on which texts the encoder was given together.
         return ((1 - ALIGNED) * (whole_texts @ self._whole.T) + ALIGNED * aligned).round(6)
 
@@ -383,7 +380,7 @@ class LabelVectors:
         texts = list[str]()
         for words, spans in wanted:
             of_spans, of_words = self._wanted(words, spans)
-            texts += [*of_spans, *chain.from_iterable(of_words)]
+            texts += chain(of_spans, *of_words)
         self._vectors(texts)
 
     def _wanted(
@@ -443,20 +440,3 @@ class LabelVectors:
             )
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors / np.where(lengths > 0, lengths, 1.0)
-
-
-def word_alignment(
-    near: Floats, phrases: Sequence[Ints], labels: Sequence[Ints], weights: Sequence[Floats]
-) -> Floats:
-    """(phrases, labels) weighted mean similarity of the words of each with their best
-    counterparts.
-    """
-    alignment = np.zeros((len(phrases), len(labels)))
-    for row, rows in enumerate(phrases):
-        of_phrase = near[rows]
-        best = of_phrase.max(axis=0)
-        for column, columns in enumerate(labels):
-            recall = float(best[columns] @ weights[column])
-            precision = float(of_phrase[:, columns].max(axis=1).mean())
-            alignment[row, column] = RECALL * recall + (1 - RECALL) * precision
-    return alignment

@@ -1,26 +1,31 @@
 """Output of `clips evaluate`: tables for people and programs, the folder, and contact sheets."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rankwell import reporting
+from rankwell.data.frames import Heading
+from rankwell.data.tables import Values
 from rankwell.errors import BadUsage, NothingToEvaluate, count_of
 from rankwell.evaluation.results import progress_of
-from rankwell.reporting import FOR_PEOPLE
-from rankwell.reporting.charts import write_charts
+from rankwell.reporting import FOR_PEOPLE, Row, charts
 from rankwell.reporting.drafts import drafting, refuse_unclaimed
 from rankwell.reporting.folder import write_result
 from rankwell.reporting.options import Output, Progress
+from rankwell.stats import figure_of
 from rankwell.store import write_text
 from rankwell.tasks.clips.annotations import QueryKeywords
 from rankwell.tasks.clips.evaluation import ClipResults, evaluate_clips
 from rankwell.tasks.clips.formats import read_annotations
-from rankwell.tasks.clips.heat_map import heat_map, keyword_table
 from rankwell.tasks.clips.mapping import MappedText, mapper_of, mapping_notes
 from rankwell.tasks.clips.options import ClipCommandOptions, names
+from rankwell.tasks.clips.runs import ClipVariant
 from rankwell.vectors.media.contact_sheet import picture_columns, pictured, sheets_of
 from rankwell.vectors.media.contact_sheet.drawing import write_sheets
 from rankwell.vectors.media.images import Thumbnails, locate
@@ -91,7 +96,7 @@ def print_evaluation(
     notes = [*result.notes, *mapping_notes(mapped, options), *result.interval_notes]
     printed = notes if format != "json" else []
     if output is not None:
-        printed = [*printed, *_write(result, output, notes, options.thumbnails, options.sheets)]
+        printed = [*printed, *_write(result, output, notes, options)]
     return Output(text=render(result, notes, format, per_query=per_query), notes=tuple(printed))
 
 
@@ -122,36 +127,25 @@ def render(
     """The result as text: the summary, the tables by group and by keyword, and with `per_query`
     each query with its results.
     """
-    programs = format not in FOR_PEOPLE
-    rows = (
-        (list(result.per_query()) if programs else list(result.value_rows())) if per_query else None
-    )
-    if rows is not None and format in ("csv", "tsv"):
-        rows = list(_results_once(rows))
-    tables: dict[str, Sequence[reporting.Row]] = {
-        "by_group": result.by_group,
-        "by_keyword": result.by_keyword,
-    }
-    if not programs:
+    rows, tables = None, result.tables
+    if format in FOR_PEOPLE:
+        rows = list(result.value_rows()) if per_query else None
         tables = _for_people(result, per_query=per_query)
+    elif per_query:
+        rows, listed_queries = list(result.per_query()), set[tuple[str, str]]()
+        # The results of a query are the same for every measure; tables have them once.
+        for row in rows if format in ("csv", "tsv") else ():
+            query = row["run"], row["query"]
+            if query in listed_queries:
+                row["results"] = None
+            listed_queries.add(query)
     terminal = reporting.terminal_of(sys.stdout)
     return reporting.render(
         result.summary, rows, result.describe(), notes, format, terminal=terminal, tables=tables
     )
 
 
-def _results_once(rows: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """The rows with the results of a query in its first row only, as they are the same for every
-    measure.
-    """
-    listed_queries = set[tuple[str, str]]()
-    for row in rows:
-        query = row["run"], row["query"]
-        yield {**row, "results": None} if query in listed_queries else row
-        listed_queries.add(query)
-
-
-def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, Sequence[reporting.Row]]:
+def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, Sequence[Row]]:
     """The tables at the largest cut-off, of the keywords the ten that are missing most often."""
     shown_measures = {row["measure"] for row in result.by_keyword}
     drop = {"measure", "unit", "sd"} | ({"run"} if len(result.answers) == 1 else set())
@@ -164,22 +158,26 @@ def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, Sequence[r
         {name: row[name] for name in _KEYWORD_COLUMNS if name not in drop}
         for row in result.by_keyword[: _SHOWN_KEYWORDS * max(1, len(result.answers))]
     ]
-    tables = _tables_of_queries(result) if per_query else {}
-    return tables | {"by_group": groups, "by_keyword": keywords}
-
-
-def _tables_of_queries(result: ClipResults) -> dict[str, Sequence[reporting.Row]]:
-    """The queries with their keywords, and their first results."""
-    queries: list[reporting.Row] = []
-    results: list[reporting.Row] = []
+    tables: dict[str, Sequence[Row]] = {"by_group": groups, "by_keyword": keywords}
+    if not per_query:
+        return tables
+    queries: list[Row] = []
+    results: list[Row] = []
     for run, of_run in result.answers.items():
         for query, answer in of_run.items():
-            head = {"run": run, "query": query} if len(result.answers) > 1 else {"query": query}
-            keywords = "; ".join(
-                f"{group}: {', '.join(labels)}" for group, labels in answer.keywords.items()
-            )
+            head = {
+                name: value for name, value in (("run", run), ("query", query)) if name not in drop
+            }
+            labels = [
+                f"{group}: {', '.join(of_group)}" for group, of_group in answer.keywords.items()
+            ]
             queries.append(
-                {**head, "keywords": keywords, "relevant": answer.relevant, "status": answer.status}
+                {
+                    **head,
+                    "keywords": "; ".join(labels),
+                    "relevant": answer.relevant,
+                    "status": answer.status,
+                }
             )
             results += [
                 {
@@ -193,63 +191,68 @@ def _tables_of_queries(result: ClipResults) -> dict[str, Sequence[reporting.Row]
                 }
                 for clip in answer.results
             ]
-    return {"queries": queries, "results": results}
+    return {"queries": queries, "results": results, **tables}
 
 
 def _write(
-    result: ClipResults,
-    folder: Path,
-    notes: Sequence[str],
-    thumbnails: str | None,
-    sheets: int | None,
+    result: ClipResults, folder: Path, notes: Sequence[str], options: ClipCommandOptions
 ) -> list[str]:
     """Writes everything; each file whole or not at all."""
     written: list[str] = []
-    pictures = Thumbnails({} if thumbnails is None else _pictures(thumbnails, result))
-    number = _SHEETS * (thumbnails is not None) if sheets is None else sheets
-    details = result.details or {}
+    has_pictures = options.thumbnails is not None
+    pictures = Thumbnails(
+        {} if options.thumbnails is None else _pictures(options.thumbnails, result)
+    )
+    number = _SHEETS * has_pictures if options.sheets is None else options.sheets
     with drafting(folder, result.sources.values()) as draft:
-        other_files: list[Path] = []
-        for name, rows in (("by_group", result.by_group), ("by_keyword", result.by_keyword)):
-            if rows:
-                other_files.append(draft / f"{name}.csv")
-                write_text(other_files[-1], reporting.render_rows(rows, "csv"))
-        table = keyword_table(result.measured)
-        chart = heat_map(table, result.values)
+        tables = {name: rows for name, rows in result.tables.items() if rows}
+        keywords = keyword_table(result.measured)
+        chart = heat_map(keywords, result.values)
         if chart is not None:
-            other_files += [draft / "keywords.csv", *write_charts(draft, {"keywords": chart})]
-            write_text(draft / "keywords.csv", reporting.render_rows(table, "csv"))
+            tables["keywords"] = keywords
+        other_files: list[Path] = []
+        for name, rows in tables.items():
+            other_files.append(draft / f"{name}.csv")
+            write_text(other_files[-1], reporting.render_rows(rows, "csv"))
+        if chart is not None:
+            other_files += charts.write_charts(draft, {"keywords": chart})
         if number:
-            run = result.values[0].run
-            titles = {
-                query: answer.text
-                for of_run in result.answers.values()
-                for query, answer in of_run.items()
-            }
-            worst_queries = [(run, query) for query in result.worst(run)[:number]]
-            drawn = write_sheets(
-                draft / "sheets",
-                sheets_of(details, pictures, first=result.k, titles=titles, queries=worst_queries),
-            )
+            drawn = draw_sheets(result, draft / "sheets", pictures, number)
             counted = count_of(len(drawn), "contact sheet")
+            run = result.values[0].run
             written.append(
                 f"drew {counted} into {folder / 'sheets'}/, the worst queries of {run} first"
             )
             other_files += drawn
-        pictured_result = result if thumbnails is None else with_pictures(result, pictures)
+        pictured_result = with_pictures(result, pictures) if has_pictures else result
         write_result(
             result,
             folder,
             notes=notes,
-            details=details,
+            details=result.details or {},
             queries=pictured_result.queries,
             items=pictured_result.items,
             others=other_files,
         )
-    if thumbnails is not None and pictures.problems:
+    if has_pictures and pictures.problems:
         have = count_of(len(pictures.problems), "clip has", "clips have")
         written.append(f"{have} no picture, first: {next(iter(pictures.problems.values()))}")
     return [*map(reporting.Aside, (*written, f"wrote {folder}/"))]
+
+
+def draw_sheets(
+    result: ClipResults, folder: Path, pictures: Thumbnails, number: int, score: str = "similarity"
+) -> list[Path]:
+    """Draws contact sheets of the worst queries of the first run. score: the meaning of the tiles'
+    scores.
+    """
+    run = result.values[0].run
+    titles = {query: answer.text for query, answer in result.answers[run].items()}
+    queries = [(run, query) for query in result.worst(run)[:number]]
+    sheets = sheets_of(
+        result.details or {}, pictures, first=result.k, titles=titles, queries=queries, score=score
+    )
+    return write_sheets(folder, sheets)
 
 
 def with_pictures(result: ClipResults, pictures: Thumbnails) -> ClipResults:
@@ -275,3 +278,114 @@ def _pictures(thumbnails: str, result: ClipResults) -> dict[str, Path]:
             for clip in ids
         }
     return locate(ids, Path(thumbnails))
+
+
+# Every keyword at every measure
+
+_CELL = 62
+_DARK = 0.6
+
+
+def keyword_table(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> list[dict[str, Any]]:
+    """A row per run and keyword that counted queries require, or exclude: their number, and each
+    measure's figure over them.
+    """
+    rows: list[dict[str, Any]] = []
+    for variant, values in measured:
+        required, counted = variant.required, variant.counted[:, None]
+        sides = (("", required.wanted & counted), ("without ", required.unwanted & counted))
+        for word, queries in sides:
+            for column in np.flatnonzero(queries.any(axis=0)):
+                group, label = variant.inputs.annotations.keywords[column]
+                is_query = queries[:, column]
+                figures = {
+                    Heading(of_measure.label): figure_of(
+                        np.where(is_query, of_measure.values, np.nan),
+                        of_measure.summary,
+                        of_measure.weights,
+                    )
+                    for of_measure in values
+                }
+                rows.append(
+                    {
+                        "run": variant.name,
+                        "group": group,
+                        "keyword": word + label,
+                        "queries": int(is_query.sum()),
+                        **figures,
+                    }
+                )
+    return sorted(rows, key=lambda row: (row["run"], row["group"], row["keyword"]))
+
+
+def heat_map(rows: Sequence[Row], values: Sequence[Values]) -> dict[str, Any] | None:
+    """A Vega-Lite spec: a panel per run and group, a line per keyword, a cell per measure that is a
+    share, the darker the higher.
+
+    rows: those of `keyword_table`. None for fewer than two keywords, and where no measure is a
+    share.
+    """
+    labels = list(
+        dict.fromkeys(of_measure.label for of_measure in values if of_measure.unit == "share")
+    )
+    if len({(row["group"], row["keyword"]) for row in rows}) < 2 or not labels:
+        return None
+    runs = dict.fromkeys(row["run"] for row in rows)
+    panels = [
+        {"title": group if len(runs) == 1 else f"{run}: {group}", **_panel(list(of_group), labels)}
+        for (run, group), of_group in groupby(rows, lambda row: (row["run"], row["group"]))
+    ]
+    return charts.page(
+        "Keywords",
+        "means over the queries that require the keyword, their number behind it",
+        panels,
+        columns=1,
+    )
+
+
+def _panel(rows: Sequence[Row], labels: Sequence[str]) -> dict[str, Any]:
+    names = charts.short_names([row["keyword"] for row in rows])
+    cells = [
+        {
+            "keyword": f"{names[row['keyword']]} ({row['queries']})",
+            "measure": label,
+            "value": row[label],
+            "shown": charts.written(row[label], "share"),
+        }
+        for row in rows
+        for label in labels
+    ]
+    ordered = list(dict.fromkeys(cell["keyword"] for cell in cells))
+    axis = {"title": None, "grid": False, "ticks": False, "domain": False, "labelAngle": 0}
+    ink = {"condition": {"test": f"datum.value > {_DARK}", "value": "white"}, "value": charts.INK}
+    colour = {"scale": {"domain": [0, 1], "range": ["#f2f6fa", charts.ACCENT]}, "legend": None}
+    return {
+        "width": {"step": _CELL},
+        "height": {"step": charts.STEP},
+        "data": {"values": cells},
+        "encoding": {
+            "x": {
+                "field": "measure",
+                "type": "nominal",
+                "scale": {"domain": labels},
+                "axis": {**axis, "orient": "top"},
+            },
+            "y": {
+                "field": "keyword",
+                "type": "nominal",
+                "scale": {"domain": ordered},
+                "axis": axis,
+            },
+        },
+        "layer": [
+            charts.layer(
+                "rect",
+                {"color": {"field": "value", "type": "quantitative", **colour}},
+                where="value",
+                stroke="white",
+            ),
+            charts.layer(
+                "text", {"text": {"field": "shown", "type": "nominal"}, "color": ink}, fontSize=11
+            ),
+        ],
+    }

@@ -2,21 +2,153 @@
 kind, behaviour and position.
 """
 
+import re
+import tomllib
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from functools import cache
+from importlib.resources import files
+from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
-from rankwell.tasks.clips.nouns import Unit, find_units, is_a
-from rankwell.tasks.clips.phrases import DETERMINERS, ClauseWords
-from rankwell.tasks.clips.wording import Rule, Wording
+from rankwell.tasks.clips.annotations import Words, fold, singular
+from rankwell.tasks.clips.phrases import DETERMINERS, ClauseWords, stem
 
 _MANOEUVRES = ("do.turn-across", "do.enter", "do.cross")
 _BEHAVIOURS = (*_MANOEUVRES, "do.still", "do.oncoming", "do.same")
 """The first that is said of an actor is its behaviour."""
 _DEFINITE = DETERMINERS - {"a", "an"}
 _OPPOSITE = {"front": "behind", "behind": "front", "left": "right", "right": "left"}
+
+
+# The words of driving scenes
+
+_ANY = r"[^ ]*"
+_GAPS = {"..": rf"(?: {_ANY}:-[^ ]*){{0,3}}", ".": rf"(?: {_ANY}:-[^ ]*)?"}
+"""Up to three words, or one, that are neither nouns of the wording nor the end of a clause."""
+_EDGES = {"^": "(?:^|(?<=:stop)|(?<=:and))", "$": "(?= [^ ]*:(?:stop|and)|$)"}
+"""The beginning and the end of a clause."""
+
+
+class Rule(NamedTuple):
+    """A pattern over the words of a text, and what it says: of an actor, of the ego vehicle, of its
+    object, of the scene.
+    """
+
+    pattern: re.Pattern[str]
+    text: str
+    says: Mapping[str, Any]
+
+
+class Wording:
+    """The file of words.
+
+    small, plain: words that mean nothing, and lemmas of driving without a label. words: lemmas, or
+    words as written after `=` -> their concept. labels: the lemmas of a label -> its concepts.
+    unless: words of a concept -> lemmas beside them with which they have another meaning. known:
+    lemmas that something is read from. wider: concept -> the narrower one that stands for it.
+    vague: concept -> its readings. classes: name -> the words of a rule that it stands for.
+    """
+
+    def __init__(self) -> None:
+        file = files("rankwell.tasks.clips").joinpath("data/wording.toml")
+        raw = tomllib.loads(file.read_text(encoding="utf-8"))
+        self.small = frozenset(raw["small"].split())
+        self._irregular = {
+            form: lemma
+            for lemma, forms in raw["irregular"].items()
+            for form in (lemma, *forms.split())
+        }
+        self.words: dict[Words, str] = {}
+        self.labels: dict[Words, tuple[str, ...]] = {}
+        for name, concept in raw["concept"].items():
+            for label in map(self.lemmas, concept["labels"]):
+                self.labels[label] = (*self.labels.get(label, ()), name)
+            # A position by its name is that position, whether the vocabulary has it or not.
+            phrases = concept.get("words", "").split(",")
+            if name.startswith("place."):
+                phrases = concept["labels"][:1]
+            for phrase in filter(str.strip, phrases):
+                self.words.setdefault(self._key(phrase), name)
+        self.unless = {
+            self._key(text): frozenset(map(self.lemma, near.split()))
+            for text, near in raw["unless"].items()
+        }
+        self.wider: dict[str, str] = {
+            name: concept["wider"] for name, concept in raw["concept"].items() if "wider" in concept
+        }
+        self.vague = {name: tuple(concepts) for name, concepts in raw["vague"].items()}
+        # In the order of the file, by which rules list their forms.
+        self.classes = {
+            name: dict.fromkeys(filter(None, re.split(r"[|\s]+", text)))
+            for name, text in raw["class"].items()
+        }
+        self.rules = [
+            Rule(self._compile(text), text, says)
+            for says in raw["rule"]
+            for text in says["say"].strip().splitlines()
+        ]
+        self.plain = frozenset(map(self.lemma, raw["plain"].split()))
+        of_rules = (word for rule in self.rules for word in re.findall(r"[\w']+", rule.text))
+        self.known = self.plain.union(map(self.lemma, chain(of_rules, *self.classes.values())))
+
+    def lemma(self, word: str) -> str:
+        """The form under which all forms of a word are compared."""
+        if word in self._irregular:
+            return self._irregular[word]
+        bare = singular(word)
+        return self._irregular.get(bare) or stem(re.sub(r"i(es|ed|e)$", "y", bare))
+
+    def lemmas(self, text: str) -> Words:
+        """The lemmas of a text, without small words."""
+        plain = fold(text)
+        return tuple(map(self.lemma, [word for word in plain if word not in self.small] or plain))
+
+    def _key(self, text: str) -> Words:
+        """The words of a noun phrase: as written after `=`, else their lemmas."""
+        return tuple(text.split()) if text.strip().startswith("=") else self.lemmas(text)
+
+    def _compile(self, text: str) -> re.Pattern[str]:
+        """The regular expression of a rule; the group `core` is what is read."""
+        pattern, is_optional = "", False
+        for part in text.split():
+            if part in _GAPS:
+                gap = _GAPS[part]
+                pattern = f"{pattern[:-2]}{gap})?" if is_optional else pattern + gap
+                continue
+            if part in _EDGES:
+                pattern += _EDGES[part]
+                continue
+            bare = part.strip("[]")
+            words = chain.from_iterable(map(self._members, bare.rstrip("?").split("|")))
+            forms = "|".join(dict.fromkeys(map(self._form, words)))
+            is_optional = bare.endswith("?")
+            pattern += "(?P<core>" * part.startswith("[")
+            pattern += f"(?:(?:{forms}))?" if is_optional else f"(?:{forms})"
+            pattern += ")" * part.endswith("]")
+        return re.compile(pattern if "(?P<core>" in pattern else f"(?P<core>{pattern})")
+
+    def _members(self, word: str) -> list[str]:
+        if not word.startswith("<"):
+            return [word]
+        return [member for name in self.classes[word[1:-1]] for member in self._members(name)]
+
+    def _form(self, word: str) -> str:
+        if word.startswith("@"):
+            return rf" [^ :]*:{re.escape(word[1:])}{_ANY}"
+        if word.startswith("="):
+            return rf" [^ =]*={re.escape(word[1:])}:{_ANY}"
+        return rf" {re.escape(self.lemma(word))}={_ANY}"
+
+
+@cache
+def load_wording() -> Wording:
+    """The wording of driving scenes."""
+    return Wording()
+
+
+# The meaning of a text
 
 
 class Sense(NamedTuple):
@@ -31,30 +163,60 @@ class Sense(NamedTuple):
     why: str
 
 
-class Understood(NamedTuple):
-    """The senses of a text, the names that count, and of each word: known, negated, plain (of
-    driving, without a label).
+_PUNCTUATION = re.compile(r"[,;.!?:()/|&+\n\"–—]")
+_LONGEST = 6
+"""Words of a noun phrase of the wording."""
+_NO_NOUN = ("ing", "ed", "ly", "ble", "ful")
+
+
+class Unit(NamedTuple):
+    """A word or noun phrase: its number, that of its clause, its words, end exclusive, its lemma,
+    its first word as written and its concept, `-` for none.
     """
 
-    senses: tuple[Sense, ...]
-    names: frozenset[tuple[int, int]]
-    known: tuple[bool, ...]
-    negated: tuple[bool, ...]
-    plain: tuple[bool, ...]
+    number: int
+    clause: int
+    start: int
+    end: int
+    lemma: str
+    word: str
+    tag: str
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The places of its words."""
+        return self.start, self.end
+
+    @property
+    def why(self) -> str:
+        """The concept, as a reason."""
+        return f"words of {self.tag}"
+
+    def is_a(self, *tags: str) -> bool:
+        """Whether it has one of some concepts, or of their kinds, such as `actor`."""
+        return self.tag.split(".")[0] in tags or self.tag in tags
 
 
 class _Said(NamedTuple):
-    """A rule that holds: its core, from unit `first` to unit `last`."""
+    """A rule that holds: what it says, its text, and its core, from unit `first` to unit `last`."""
 
     rule: Rule
-    first: int
-    last: int
     units: Sequence[Unit]
 
     @property
-    def numbers(self) -> range:
-        """The numbers of its units."""
-        return range(self.first, self.last + 1)
+    def first(self) -> int:
+        """The number of its first unit."""
+        return self.units[0].number
+
+    @property
+    def last(self) -> int:
+        """The number of its last unit."""
+        return self.units[-1].number
+
+    @property
+    def says(self) -> Mapping[str, Any]:
+        """What it says, by whom it is about."""
+        return self.rule.says
 
     @property
     def span(self) -> tuple[int, int]:
@@ -71,112 +233,88 @@ class _Said(NamedTuple):
 class _Actor:
     """The behaviours and parts of the position of an actor, each with the rule that gives it."""
 
-    unit: int | None
+    unit: Unit | None = None
     does: list[tuple[str, _Said]] = field(default_factory=list[tuple[str, _Said]])
     parts: list[tuple[str, _Said]] = field(default_factory=list[tuple[str, _Said]])
 
 
-def read_text(
-    words: ClauseWords, names: Mapping[tuple[int, int], str | None], wording: Wording
-) -> Understood:
-    """Reads a text. names: the spans that are names of keywords -> their concepts, None for others;
-    they are not found again.
+class Reading:
+    """What a text says. names: the spans that are names of keywords -> their concepts, None for
+    others; they are not found again.
+
+    senses: in the order of the text. names: those that count. Of each word: known: whether it is
+    understood. negated. plain: whether it is of driving, without a label.
     """
-    return _SceneText(words, names, wording).read()
 
-
-class _SceneText:
-    """The state of reading one text."""
-
-    def __init__(
-        self, words: ClauseWords, names: Mapping[tuple[int, int], str | None], wording: Wording
-    ) -> None:
-        self.words, self.wording = words, wording
-        self.units = find_units(words, names, wording)
+    def __init__(self, words: ClauseWords, names: Mapping[tuple[int, int], str | None]) -> None:
+        self.words, self.wording = words, load_wording()
+        self.units = self._find_units(names)
         self.names = frozenset(unit.span for unit in self.units) & names.keys()
-        self.clause = list(_clauses(self.units))
-        self.said = self._matches()
-        cores = self._cores()
+        self.cores, self.said = self._matches()
         self.actors = {
-            number: _Actor(number)
-            for number, unit in enumerate(self.units)
-            if is_a(unit, "actor")
+            unit.number: _Actor(unit)
+            for unit in self.units
+            if unit.is_a("actor")
             and not (
-                number in cores
-                and (cores[number].rule.says.get("drop") or unit.tag == "actor.someone")
+                unit.number in self.cores
+                and (self.cores[unit.number].says.get("drop") or unit.tag == "actor.someone")
             )
         }
         self.nouns = [
-            number
-            for number, unit in enumerate(self.units)
-            if number in self.actors or is_a(unit, "ego.self", "ego.object")
+            unit
+            for unit in self.units
+            if unit.number in self.actors or unit.is_a("ego.self", "ego.object")
         ]
-        self.nameless = _Actor(None)
+        self.nameless, self.ego = _Actor(), _Actor()
         self.senses: list[Sense] = []
         self.freed: set[tuple[int, int]] = set()
-        self.known = [word in wording.small for word in words.plain]
-        for number, unit in enumerate(self.units):
-            if unit.tag not in ("-", "-head", "stop", "and") or number in cores:
+        self.known = [word in self.wording.small for word in words.plain]
+        for unit in self.units:
+            if unit.tag not in ("-", "-head", "stop", "and") or unit.number in self.cores:
                 _mark(self.known, unit.span, True)
         inside = [0] * len(words.plain)
-        verbs = [said.span for said in self.said if len(said.rule.says) > 1]
+        verbs = [said.span for said in self.said if len(said.says) > 1]
         nouns = [*self.names, *(unit.span for unit in self.units if "." in unit.tag)]
         for number, span in enumerate([*verbs, *nouns], 1):
             _mark(inside, span, number if number <= len(verbs) else -number)
         self.negated = words.negated(inside)
+        self.plain = [self.wording.lemma(word) in self.wording.plain for word in words.plain]
+        self._read()
 
-    def _cores(self) -> dict[int, _Said]:
-        return {number: said for said in self.said for number in said.numbers}
-
-    def read(self) -> Understood:
-        """Everything that is said, in the order of the text."""
+    def _read(self) -> None:
         dropped = {
             unit.span
             for said in self.said
-            if said.rule.says.get("drop") == "names"
+            if said.says.get("drop") == "names"
             for unit in said.units
         }
         for unit in self.units:
-            is_scene = unit.tag.startswith(("scene.", "place."))
-            if is_scene and unit.span not in self.names | dropped:
-                self._add((unit.tag,), unit.span, f"words of {unit.tag}")
+            if unit.is_a("scene", "place") and unit.span not in self.names | dropped:
+                self._add((unit.tag,), unit.span, unit.why)
         void = {id(said.rule) for said in self.said if self._is_void(said)}
         if void:
-            self.said = self._matches(void)
+            self.cores, self.said = self._matches(void)
         for said in self.said:
             self._place(said)
         for actor in (*self.actors.values(), self.nameless):
             self._close(actor)
-        plain = [self.wording.lemma(word) in self.wording.plain for word in self.words.plain]
-        for unit in self._mute():
-            _mark(self.known, unit.span, False)
-            _mark(plain, unit.span, True)
+        read = self.cores.keys() | {
+            number for number, actor in self.actors.items() if actor.does or actor.parts
+        }
+        for unit in self.units:
+            # Nothing follows from nouns of no keyword, as `truck stop`, and from a driver without
+            # an act or a place.
+            if unit.tag in ("none", "actor.someone") and unit.number not in read:
+                _mark(self.known, unit.span, False)
+                _mark(self.plain, unit.span, True)
         ruled = {
             unit.span
             for said in self.said
             for unit in said.units
-            if is_a(unit, "do", "ego", "place")
+            if unit.is_a("do", "ego", "place")
         }
-        return Understood(
-            tuple(sorted(self.senses, key=lambda sense: sense[1:3])),
-            self.names - ruled - dropped - self.freed,
-            tuple(self.known),
-            tuple(self.negated),
-            tuple(plain),
-        )
-
-    def _mute(self) -> list[Unit]:
-        """Nouns from which nothing follows: those of no keyword, as `truck stop`, and a driver
-        without an act or a place.
-        """
-        read = self._cores().keys() | {
-            number for number, actor in self.actors.items() if actor.does or actor.parts
-        }
-        return [
-            unit
-            for number, unit in enumerate(self.units)
-            if unit.tag in ("none", "actor.someone") and number not in read
-        ]
+        self.senses.sort(key=lambda sense: sense[1:3])
+        self.names -= ruled | dropped | self.freed
 
     def _add(
         self,
@@ -186,63 +324,61 @@ class _SceneText:
         *,
         negated: bool | None = None,
     ) -> None:
-        readings = self.wording.vague.get(concepts[0], concepts) if len(concepts) == 1 else concepts
-        is_negated = any(self.negated[slice(*span)]) if negated is None else negated
-        self.senses.append(Sense(readings, *span, is_negated, why))
+        if len(concepts) == 1:
+            concepts = self.wording.vague.get(concepts[0], concepts)
+        is_negated = self._has_negated(span) if negated is None else negated
+        self.senses.append(Sense(concepts, *span, is_negated, why))
 
-    def _matches(self, void: Collection[int] = ()) -> list[_Said]:
-        """The rules that hold, the longest first; no word counts in two of them."""
+    def _matches(self, void: Collection[int] = ()) -> tuple[dict[int, _Said], list[_Said]]:
+        """The rules that hold, the longest first, by the numbers of their units, and in the order
+        of the text; no word counts in two of them.
+        """
         shown = [f" {unit.lemma}={unit.word}:{unit.tag}" for unit in self.units]
         line, unit_starts = "".join(shown), [0, *accumulate(map(len, shown))]
-        matches: list[tuple[int, int, _Said]] = []
-        for order, rule in enumerate(self.wording.rules):
+        matches: list[_Said] = []
+        for rule in self.wording.rules:
             for match in rule.pattern.finditer(line) if id(rule) not in void else ():
-                first, last = (
-                    bisect_right(unit_starts, at) - 1
-                    for at in (match.start("core"), match.end("core") - 1)
-                )
-                if last < first or (rule.says.get("bare") and self._is_noun(last)):
+                first = bisect_right(unit_starts, match.start("core")) - 1
+                units = self.units[first : bisect_right(unit_starts, match.end("core") - 1)]
+                if not units or (rule.says.get("bare") and self._is_noun(units[-1])):
                     continue
-                following = self.words.plain[self.units[last].end :][:1]
+                following = self.words.plain[units[-1].end :][:1]
                 if not (rule.says.get("drop") and {"a", "an", "the"} & {*following}):
-                    said = _Said(rule, first, last, self.units[first : last + 1])
-                    matches.append((first - last, order, said))
-        taken, disjoint = set[int](), list[_Said]()
-        for _, _, said in sorted(matches, key=lambda row: row[:2]):
+                    matches.append(_Said(rule, units))
+        cores: dict[int, _Said] = {}
+        for said in sorted(matches, key=lambda said: -len(said.units)):
             # A name alone is no rule, but for a place.
-            is_name = said.first == said.last and (
-                said.units[0].span in self.names and is_a(said.units[0], "do", "ego")
-            )
-            if not is_name and taken.isdisjoint(said.numbers):
-                taken.update(said.numbers)
-                disjoint.append(said)
-        return sorted(disjoint, key=lambda said: said.first)
+            first, *following = said.units
+            is_name = not following and first.span in self.names and first.is_a("do", "ego")
+            numbers = range(said.first, said.last + 1)
+            if not is_name and cores.keys().isdisjoint(numbers):
+                cores |= dict.fromkeys(numbers, said)
+        return cores, [said for number, said in sorted(cores.items()) if said.first == number]
 
-    def _is_noun(self, number: int) -> bool:
+    def _is_noun(self, unit: Unit) -> bool:
         """Whether a noun that may be a subject with its verb is surely one: a label, after `the`,
         or before another person.
         """
-        unit = self.units[number]
         return (
             unit.span in self.names
             or bool(_DEFINITE & {*self.words.plain[max(0, unit.start - 1) : unit.start]})
-            or any(is_a(later, "actor.pedestrian") for later in self.units[number:])
+            or any(later.is_a("actor.pedestrian") for later in self.units[unit.number :])
         )
 
     def _is_void(self, said: _Said) -> bool:
         """Whether a rule speaks of actors alone where the ego vehicle is the subject, or the other
         way round.
         """
-        speaks = said.rule.says.keys() & {"actor", "ego"}
+        speaks = said.says.keys() & {"actor", "ego"}
         return (
             len(speaks) == 1
-            and ("ego" if self._subject(said) == "ego" else "actor") not in speaks
-            and "object" not in said.rule.says
+            and ("ego" if self._subject(said) is self.ego else "actor") not in speaks
+            and "object" not in said.says
         )
 
     def _place(self, said: _Said) -> None:
         """Gives what a rule says to its actor, to the ego vehicle or to the scene."""
-        says = said.rule.says
+        says = said.says
         if "part" in says:
             side = next((unit.lemma for unit in said.units if unit.word in ("left", "right")), "")
             sides = {"side": side, "other-side": _OPPOSITE.get(side, "")}
@@ -252,25 +388,18 @@ class _SceneText:
                 actor.parts += [(part, said) for part in parts]
             return
         subject = self._subject(said) if {"actor", "ego"} & says.keys() else None
-        is_nobody = (
-            isinstance(subject, _Actor)
-            and subject.unit is not None
-            and self._is_negated(self.units[subject.unit])
-        )
+        is_nobody = subject is not None and self._is_negated(subject.unit)
         for scene in says.get("scene", ()):
             self._add((scene,), said.span, said.why, negated=is_nobody or None)
         after = self._after(said)
-        if subject == "ego":
+        if subject is self.ego:
             for concept in says.get("ego", ()):
                 self._add((concept,), said.span, said.why)
-            following = [self.actors[number] for number in after if number in self.actors]
-            if following:
-                self._say(following[0], says.get("object", ()), said)
-        elif isinstance(subject, _Actor):
-            is_of_another = (
-                "object" in says
-                and bool(after)
-                and self.actors.get(after[0], subject) is not subject
+            for actor in self._actors_of(after)[:1]:
+                self._say(actor, says.get("object", ()), said)
+        elif subject is not None:
+            is_of_another = "object" in says and any(
+                actor is not subject for actor in self._actors_of(after[:1])
             )
             concepts = [
                 concept
@@ -284,141 +413,125 @@ class _SceneText:
         for concept in concepts:
             (actor.does if concept.startswith("do.") else actor.parts).append((concept, said))
 
-    def _in_clause(self, numbers: Iterable[int], of: int) -> list[int]:
-        """The numbers of units in the clause of one."""
-        return [number for number in numbers if self.clause[number] == self.clause[of]]
+    def _actors_of(self, nouns: Iterable[Unit]) -> list[_Actor]:
+        return [self.actors[noun.number] for noun in nouns if noun.number in self.actors]
 
-    def _after(self, said: _Said) -> list[int]:
+    def _after(self, said: _Said) -> list[Unit]:
         """The nouns of the same clause after a core."""
-        return [number for number in self._in_clause(self.nouns, said.last) if number > said.last]
+        last = said.units[-1]
+        return [
+            noun for noun in self.nouns if noun.clause == last.clause and noun.number > last.number
+        ]
 
-    def _is_subject(self, number: int) -> bool:
+    def _is_subject(self, noun: Unit) -> bool:
         """Whether a noun stands where a subject may: neither a preposition nor a verb has it as its
         object.
         """
-        unit, before = self.units[number], self.units[number - 1] if number else None
+        before = self.units[noun.number - 1] if noun.number else None
         first = before is None or before.tag in ("stop", "and")
-        if unit.tag == "ego.object":
-            after = self.units[number + 1] if number + 1 < len(self.units) else None
-            return first and after is not None and after.word.endswith("ing")
+        if noun.tag == "ego.object":
+            after = self.units[noun.number + 1 : noun.number + 2]
+            return first and any(unit.word.endswith("ing") for unit in after)
         if before is None or first:
             return True
-        if self._without(number):
+        if self._without(noun):
             return False
-        is_object = is_a(unit, "ego") and any(
-            number - 1 in said.numbers and "part" not in said.rule.says for said in self.said
+        is_object = noun.is_a("ego") and any(
+            before in said.units and "part" not in said.says for said in self.said
         )
         return before.lemma not in self.wording.classes["preposition"] and not is_object
 
-    def _subject(self, said: _Said) -> "_Actor | str":
+    def _subject(self, said: _Said) -> _Actor:
         """The one that does it: the noun after a participle, the agent of a passive, else the
         subject of the clause.
         """
-        before = [
-            number for number in self._in_clause(self.nouns, said.first) if number < said.first
-        ]
+        clause = said.units[0].clause
+        before = [noun for noun in self.nouns if noun.clause == clause and noun.number < said.first]
         after = self._after(said)
-        nearest = before[-1] if before else None
-        direct = nearest is not None and all(map(self._links, self.units[nearest + 1 : said.first]))
+        linking = self.wording.classes["linking"].keys()
+        direct = bool(before) and all(
+            linking & {unit.lemma, unit.word} or unit.word.endswith("ly")
+            for unit in self.units[before[-1].number + 1 : said.first]
+        )
         if after and self._is_agent(said, after[0], direct=direct):
             return self._noun(after[0])
-        if (
-            nearest is not None
-            and direct
-            and (
-                (nearest in self.actors and not self._without(nearest)) or self._is_subject(nearest)
-            )
+        if direct and (
+            (before[-1].number in self.actors and not self._without(before[-1]))
+            or self._is_subject(before[-1])
         ):
-            return self._noun(nearest)
+            return self._noun(before[-1])
         if subjects := list(filter(self._is_subject, before)):
             return self._noun(subjects[-1])
-        if after and after[0] in self.actors:
-            is_inverted = said.units[0].word.endswith("s") or (
-                not said.rule.says.get("ego")
-                and (
-                    not said.units[-1].word.endswith("ing")
-                    or self.units[said.last + 1].lemma == "be"
-                )
-            )
-            if is_inverted:
-                return self.actors[after[0]]
-        return self._subject_beyond(said, before, after)
-
-    def _subject_beyond(
-        self, said: _Said, before: Sequence[int], after: Sequence[int]
-    ) -> "_Actor | str":
-        """The subject where the clause has none: that of an earlier clause, the ego vehicle, or a
-        noun that follows.
-        """
-        clause = self.clause[said.first]
-        earlier = [
-            number
-            for number in self.nouns
-            if self.clause[number] < clause and self._is_subject(number)
-        ]
+        if after and after[0].number in self.actors:
+            is_finite = not said.units[-1].word.endswith("ing")
+            is_inverted = is_finite or self.units[said.last + 1].lemma == "be"
+            if said.units[0].word.endswith("s") or (not said.says.get("ego") and is_inverted):
+                return self._noun(after[0])
+        # Where the clause has none: that of an earlier clause, the ego vehicle, or a noun that
+        # follows.
+        earlier = [noun for noun in self.nouns if noun.clause < clause and self._is_subject(noun)]
         if earlier:
-            return self._noun(self._in_clause(earlier, earlier[-1])[0])
-        if before and before[0] in self.actors:
-            return self.actors[before[0]]
-        if said.rule.says.get("ego") or (said.rule.says.get("object") and after):
-            return "ego"
+            return self._noun(next(noun for noun in earlier if noun.clause == earlier[-1].clause))
+        if before and before[0].number in self.actors:
+            return self._noun(before[0])
+        if said.says.get("ego") or (said.says.get("object") and after):
+            return self.ego
         return next(
             (actor for number, actor in self.actors.items() if number > said.last), self.nameless
         )
 
-    def _is_agent(self, said: _Said, number: int, *, direct: bool) -> bool:
+    def _is_agent(self, said: _Said, noun: Unit, *, direct: bool) -> bool:
         """Whether a noun after a verb does it: `overtaken by a bus`, `parked cars`."""
-        between, last = self.units[said.last + 1 : number], said.units[-1]
+        between, last = self.units[said.last + 1 : noun.number], said.units[-1]
         if any(unit.word == "by" for unit in between):
             return len(between) <= 3
         prepositions = self.wording.classes["preposition"]
-        is_bare = len(between) <= 2 and all(
-            unit.tag[0] == "-" and unit.lemma not in prepositions for unit in between
-        )
-        is_participle = last.word.endswith(("ing", "ed", "en")) and last.lemma not in prepositions
         return (
-            is_bare
-            and is_participle
-            and DETERMINERS.isdisjoint(self.words.plain[last.end : self.units[number].start])
-            and number in self.actors
+            len(between) <= 2
+            and all(unit.tag[0] == "-" and unit.lemma not in prepositions for unit in between)
+            and last.word.endswith(("ing", "ed", "en"))
+            and last.lemma not in prepositions
+            and DETERMINERS.isdisjoint(self.words.plain[last.end : noun.start])
+            and noun.number in self.actors
             and not direct
         )
 
-    def _without(self, number: int) -> bool:
-        before = [unit.word for unit in self.units[max(0, number - 2) : number]]
+    def _without(self, noun: Unit) -> bool:
+        before = [unit.word for unit in self.units[max(0, noun.number - 2) : noun.number]]
         return before[-1:] == ["without"] or before == ["with", "no"]
 
-    def _links(self, unit: Unit) -> bool:
-        return bool(
-            {unit.lemma, unit.word} & self.wording.classes["linking"]
-        ) or unit.word.endswith("ly")
-
-    def _noun(self, number: int) -> "_Actor | str":
-        return (
-            self.actors.get(number, self.nameless) if is_a(self.units[number], "actor") else "ego"
-        )
+    def _noun(self, noun: Unit) -> _Actor:
+        return self.actors.get(noun.number, self.nameless) if noun.is_a("actor") else self.ego
 
     def _nearest(self, said: _Said, parts: Sequence[str]) -> _Actor | None:
         """The actor whose place it is: the last one before in the clause, else the next one, else
         that of the clause before.
         """
         if parts == ["front-object"]:
-            drives = self._subject(said) == "ego"
-            following = [number for number in self._after(said) if number in self.actors]
-            return self.actors[following[0]] if drives and following else None
-        if near := _around(self._in_clause(self.actors, said.first), said):
-            return self.actors[near[0]]
+            drives = self._subject(said) is self.ego
+            return next(iter(self._actors_of(self._after(said))), None) if drives else None
+        clause = [unit for unit in self.units if unit.clause == said.units[0].clause]
+        if near := self._around(clause, said):
+            return near
         if any(
-            is_a(self.units[number], "ego") and self._is_subject(number)
-            for number in self._in_clause(range(said.first), said.first)
+            unit.number < said.first and unit.is_a("ego") and self._is_subject(unit)
+            for unit in clause
         ):
             return None
-        if near := _around(self.actors, said):
-            return self.actors[near[0]]
-        return None if "split" in parts else self.nameless
+        return self._around(self.units, said) or (None if "split" in parts else self.nameless)
 
-    def _is_negated(self, unit: Unit) -> bool:
-        return unit.tag == "actor.nobody" or any(self.negated[slice(*unit.span)])
+    def _around(self, units: Iterable[Unit], said: _Said) -> _Actor | None:
+        """The last actor before a core, else the first behind it, else none."""
+        numbers = [unit.number for unit in units if unit.number in self.actors]
+        before = [number for number in numbers if number < said.first]
+        near = before[-1:] or [number for number in numbers if number > said.last]
+        return self.actors[near[0]] if near else None
+
+    def _is_negated(self, unit: Unit | None) -> bool:
+        return unit is not None and (unit.tag == "actor.nobody" or self._has_negated(unit.span))
+
+    def _has_negated(self, span: tuple[int, int]) -> bool:
+        return any(self.negated[slice(*span)])
 
     def _close(self, actor: _Actor) -> None:
         """Adds the kind, the behaviour and the position of an actor; of one that must not be there,
@@ -427,25 +540,20 @@ class _SceneText:
         That is what it does, unless it has a position; else it is what the actor is, with its
         position.
         """
-        unit = None if actor.unit is None else self.units[actor.unit]
-        none = unit is not None and self._is_negated(unit)
-        denied = (
-            []
-            if none
-            else [act for act in actor.does if act[0] in _BEHAVIOURS and self._has_negated(act[1])]
-        )
+        unit, none = actor.unit, self._is_negated(actor.unit)
+        denied = [
+            (act, said)
+            for act, said in actor.does
+            if not none and act in _BEHAVIOURS and self._has_negated(said.span)
+        ]
         actor.does = [act for act in actor.does if act not in denied]
         does, position = self._behaviours(actor), self._position(actor)
-        holds = bool(does) and actor.unit is not None and self._holds(does[0][1], actor.unit)
-        if (
-            actor.unit is not None
-            and unit is not None
-            and unit.tag not in ("actor.someone", "actor.nobody")
-        ):
-            if none and not position and not holds and (does or self._shares_behaviour(actor.unit)):
+        holds = bool(does) and unit is not None and self._holds(does[0][1], unit)
+        if unit is not None and unit.tag not in ("actor.someone", "actor.nobody"):
+            if none and not (position or holds) and (does or self._shares_behaviour(unit)):
                 self.freed.add(unit.span)
             elif unit.span not in self.names:
-                self._add((unit.tag,), unit.span, f"words of {unit.tag}", negated=none)
+                self._add((unit.tag,), unit.span, unit.why, negated=none)
             if none and position:
                 return
         elif none and position:
@@ -456,46 +564,44 @@ class _SceneText:
             and not actor.does
             and unit.word not in ("nothing", "none")
         ):
-            self._add(("actor.pedestrian",), unit.span, f"words of {unit.tag}", negated=True)
+            self._add(("actor.pedestrian",), unit.span, unit.why, negated=True)
         none = none and not holds
         for concept, said in [*denied, *does]:
             # Where a street is part of the rule, it is excluded already.
-            if not (none and "scene" in said.rule.says):
-                meant = tuple(said.rule.says.get("none", ())) if none else ()
+            if not (none and "scene" in said.says):
+                meant = tuple(said.says.get("none", ())) if none else ()
                 self._add(meant or (concept,), said.span, said.why, negated=none or None)
         for concepts, parts in position:
-            starts, ends = zip(
-                *(part.span for part in (parts if len(concepts) > 1 else parts[:1])), strict=True
-            )
+            spanning = parts if len(concepts) > 1 else parts[:1]
+            starts, ends = zip(*(part.span for part in spanning), strict=True)
             why = f"rule: {'; '.join(dict.fromkeys(said.rule.text for said in parts))}"
             self._add(concepts, (min(starts), max(ends)), why, negated=none or None)
 
-    def _holds(self, said: _Said, number: int) -> bool:
+    def _holds(self, said: _Said, noun: Unit) -> bool:
         """Whether what is said before a negated actor holds all the same: overtaken, not by a
         car.
         """
         by = any(
             unit.word == "by" and not self._is_negated(unit)
-            for unit in self.units[said.last + 1 : number]
+            for unit in self.units[said.last + 1 : noun.number]
         )
-        return said.last < number and not by and not self._has_negated(said)
+        return said.last < noun.number and not by and not self._has_negated(said.span)
 
-    def _has_negated(self, said: _Said) -> bool:
-        return any(self.negated[slice(*said.span)])
-
-    def _shares_behaviour(self, number: int) -> bool:
+    def _shares_behaviour(self, noun: Unit) -> bool:
         """Whether an actor has the behaviour of the next, `no car or truck stops`, or one by its
         label, `no stationary cars`.
         """
+        following = self.actors.get(noun.number + 2)
         if (
-            number + 2 in self.actors
-            and self.units[number + 1].tag == "and"
-            and self._is_negated(self.units[number + 2])
+            following is not None
+            and following.unit is not None
+            and self.units[noun.number + 1].tag == "and"
+            and self._is_negated(following.unit)
         ):
-            return bool(self.actors[number + 2].does) or self._shares_behaviour(number + 2)
+            return bool(following.does) or self._shares_behaviour(following.unit)
         return any(
-            is_a(self.units[near], "do") and self.units[near].span in self.names
-            for near in self._in_clause(range(len(self.units)), number)
+            unit.clause == noun.clause and unit.is_a("do") and unit.span in self.names
+            for unit in self.units
         )
 
     def _behaviours(self, actor: _Actor) -> list[tuple[str, _Said]]:
@@ -518,14 +624,14 @@ class _SceneText:
         """The position that the parts make together: side, lane, and ahead or behind; with the
         parts.
         """
+        manoeuvres = (*_MANOEUVRES, "do.turn-in")
         started = min(
-            (said.first for does, said in actor.does if does in (*_MANOEUVRES, "do.turn-in")),
-            default=None,
+            (said.first for does, said in actor.does if does in manoeuvres), default=len(self.units)
         )
         parts: dict[str, _Said] = {}
         joints: set[str] = set()
         for part, said in actor.parts:
-            if part in ("front", "own") and started is not None and said.first > started:
+            if part in ("front", "own") and said.first > started:
                 continue
             part = "front" if part == "front-object" else part
             opposite = parts.get(_OPPOSITE.get(part, ""))
@@ -553,22 +659,96 @@ class _SceneText:
         low, high = sorted((first_said, second_said), key=lambda said: said.first)
         return " ".join(unit.word for unit in self.units[low.last + 1 : high.first])
 
+    # Units
+
+    def _find_units(self, names: Mapping[tuple[int, int], str | None]) -> list[Unit]:
+        """The words of a text with nouns as one, without small words, with punctuation and
+        conjunctions between clauses.
+        """
+        words, wording = self.words, self.wording
+        plain = words.plain
+        stops = [bool(number and _PUNCTUATION.search(gap)) for number, gap in enumerate(words.gaps)]
+        places = [
+            word_place
+            for word_place, (word, after) in enumerate(zip(plain, (*plain[1:], ""), strict=True))
+            if word not in wording.small
+            or (word in wording.classes["its"] and after in wording.classes["end"])
+            or any(start <= word_place < end for start, end in names)
+        ]
+        lemmas = [
+            "leave" if self._is_leaving(word_place) else wording.lemma(plain[word_place])
+            for word_place in places
+        ]
+        units: list[Unit] = []
+        at = done = clause = 0
+        while at < len(places):
+            first = places[at]
+            if any(stops[done : first + 1]):
+                clause += 1
+                units.append(Unit(len(units), clause, first, first, ",", ",", "stop"))
+            size, tag = 1, ""
+            for longer in range(_LONGEST, 0, -1):
+                phrase = places[at : at + longer]
+                if len(phrase) < longer or any(stops[first + 1 : phrase[-1] + 1]):
+                    continue
+                near = {*lemmas[at + longer : at + longer + 1]}
+                near |= {f"<{word}" for word in plain[max(0, first - 1) : first]}
+                written = (f"={plain[first]}", *(plain[word_place] for word_place in phrase[1:]))
+                keys = [
+                    key
+                    for key in (tuple(lemmas[at : at + longer]), written)
+                    if key in wording.words and not near & wording.unless.get(key, frozenset())
+                ]
+                if keys:
+                    size, tag = longer, wording.words[keys[0]]
+                    break
+            end = places[at + size - 1] + 1
+            n_named = sum(stop - start for start, stop in names if first <= start and stop <= end)
+            name = next((name for name in names if name[0] == first), None)
+            if name and (name[1] >= end or n_named == end - first):
+                end, tag = name[1], names[name] or "name"
+                size = sum(first <= word_place < end for word_place in places)
+            elif not tag and plain[first] in wording.classes["break"]:
+                tag = "and"
+                clause += 1
+            elif not tag:
+                is_head = bool(units) and self._heads(units[-1], first, lemmas[at])
+                tag = "-head" if is_head else "-"
+            lemma, word = "_".join(lemmas[at : at + size]), "_".join(plain[first:end])
+            units.append(Unit(len(units), clause, first, end, lemma, word, tag))
+            at, done = at + size, end
+        return units
+
+    def _is_leaving(self, word_place: int) -> bool:
+        """Whether a word is the verb of `a car left the lane`."""
+        plain, wording = self.words.plain, self.wording
+        if plain[word_place] != "left" or DETERMINERS.isdisjoint(
+            plain[word_place + 1 : word_place + 2]
+        ):
+            return False
+        no_subjects = {*wording.small, *wording.classes["preposition"], "our", "my"}
+        return no_subjects.isdisjoint(plain[max(0, word_place - 1) : word_place])
+
+    def _heads(self, before: Unit, word_place: int, lemma: str) -> bool:
+        """Whether an unknown word after a noun is the head of a compound, neither a verb nor an
+        adverb.
+        """
+        words = self.words
+        word, noun = words.plain[word_place], words.plain[word_place - 1]
+        return (
+            before.end == word_place
+            and before.is_a("actor", "scene")
+            and words.content[word_place]
+            and not words.cues[word_place]
+            and lemma not in self.wording.known
+            and word.isalpha()
+            and not word.endswith(_NO_NOUN)
+            and not (before.is_a("actor") and word.endswith("s"))
+            and singular(noun) == noun
+            and not words.gaps[word_place].strip(" -")
+        )
+
 
 def _mark(flags: list[Any], span: tuple[int, int], flag: Any) -> None:
     start, end = span
     flags[start:end] = [flag] * (end - start)
-
-
-def _around(numbers: Iterable[int], said: _Said) -> list[int]:
-    """The last number before a core, else the first behind it, else none."""
-    numbers = list(numbers)
-    before = [number for number in numbers if number < said.first]
-    return before[-1:] or [number for number in numbers if number > said.last][:1]
-
-
-def _clauses(units: Sequence[Unit]) -> Iterable[int]:
-    """The number of the clause of each unit."""
-    number = 0
-    for unit in units:
-        number += unit.tag in ("stop", "and")
-        yield number

@@ -1,8 +1,8 @@
-"""Judged rankings of clips, also where the query clip is removed after the cut (Algorithm 2 of
-ALFA).
+"""Relevance by keywords, and judged rankings of clips, also where the query clip is removed after
+the cut (Algorithm 2 of ALFA).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -12,16 +12,148 @@ import numpy as np
 from rankwell.data.judged_rankings import JudgedRankings, expected_values
 from rankwell.data.rankings import Hits
 from rankwell.data.registry import Measure
-from rankwell.data.tables import Bools, Floats, Ints, Judgments, TieRule, Values, ratio
+from rankwell.data.tables import (
+    Bools,
+    Floats,
+    Ints,
+    Judgments,
+    TieRule,
+    Values,
+    ratio,
+    segment_offsets,
+    sort_ids,
+)
 from rankwell.errors import BadInput, flag
-from rankwell.evaluation import results
 from rankwell.evaluation.judged import Ceiling, JudgedRun, MeasuredQueries, ReferenceLevels
-from rankwell.evaluation.results import ResultsBuilder, counted_queries
+from rankwell.evaluation.results import (
+    QUERIES_COUNTED,
+    QUERIES_MISSING,
+    QUERIES_TIED,
+    QUERIES_WITHOUT_RELEVANT,
+    ResultsBuilder,
+    counted_queries,
+)
+from rankwell.tasks.clips.annotations import Annotations, QueryKeywords
 from rankwell.tasks.clips.inputs import ClipInputs
-from rankwell.tasks.clips.options import NoRelevant
-from rankwell.tasks.clips.rankings import ClipList, ClipRankings
-from rankwell.tasks.clips.sources import RankedClips
-from rankwell.tasks.clips.truth import Explainer, Required, judge
+from rankwell.tasks.clips.options import ClipOptions, Relevance
+from rankwell.tasks.clips.rankings import RankedClips
+
+_ALL = Relevance("all")
+_BLOCK = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class Required:
+    """The keywords that each query requires: (queries, keywords) of a selection. queries: ids in
+    the order of their bytes.
+
+    unwanted: (queries, keywords) those that no relevant clip has.
+    """
+
+    queries: tuple[str, ...]
+    wanted: Bools
+    unwanted: Bools
+    selection: Bools | bool
+
+    @classmethod
+    def of_clips(
+        cls,
+        annotations: Annotations,
+        selection: Bools | bool = True,
+        clips: Sequence[str] | None = None,
+    ) -> "Required":
+        """Clips, all by default, are queries that require their own keywords. clips: in the order
+        of the table.
+        """
+        queries = annotations.clips if clips is None else tuple(clips)
+        wanted = annotations.given[[annotations.index[clip] for clip in queries]] & selection
+        return cls(queries, wanted, np.zeros_like(wanted), selection)
+
+    @classmethod
+    def of_texts(
+        cls,
+        annotations: Annotations,
+        keywords: Mapping[str, QueryKeywords],
+        selection: Bools | bool = True,
+    ) -> "Required":
+        """Queries with the keywords that their texts mean. Raises BadInput for an unknown
+        keyword.
+        """
+        queries = tuple(sort_ids(keywords))
+        wanted, unwanted = np.zeros((2, len(queries), len(annotations.keywords)), dtype=np.bool_)
+        for row, query in enumerate(queries):
+            sides = zip((wanted, unwanted), ("requires", "excludes"), keywords[query], strict=True)
+            for cells, verb, entries in sides:
+                for entry in entries:
+                    if entry not in annotations.column:
+                        raise BadInput(
+                            f"query {query!r} {verb} {entry}, which is neither declared nor "
+                            "used; name one that is."
+                        )
+                    cells[row, annotations.column[entry]] = True
+        return cls(queries, wanted & selection, unwanted & selection, selection)
+
+    def only(self, columns: Bools) -> "Required":
+        """The same queries, which require the chosen keywords alone; what they exclude stays
+        excluded.
+        """
+        return Required(
+            self.queries, self.wanted & columns, self.unwanted, self.selection & columns
+        )
+
+
+def judge(
+    required: Required,
+    annotations: Annotations,
+    *,
+    relevance: Relevance = _ALL,
+    excluded: Mapping[str, Collection[str]] | None = None,
+    vacuous: bool = False,
+) -> Judgments:
+    """The clips that are relevant to each query. Without a required keyword there are none, or with
+    `vacuous` all.
+
+    `all`: those that carry every required keyword. `any`: at least one. `jaccard`: those whose
+    keywords have a Jaccard index of at least `least` with the required ones. `graded`: any, with
+    the grade matched / required; else the grade is 1. A narrower keyword counts as the wider ones
+    that it implies. By every rule a clip that carries an excluded keyword is not relevant.
+    excluded: query -> clips that cannot be found for it (itself, its own drive).
+    """
+    step = max(1, _BLOCK // max(len(annotations.clips), 1))
+    # Integers up to 2^24 are exact in float32.
+    carried = annotations.carried.T.astype(np.float32)
+    annotated = (annotations.given & required.selection).T.astype(np.float32)
+    items: list[str] = []
+    counts, parts = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
+    for start in range(0, len(required.queries), step):
+        queries = required.queries[start : start + step]
+        wanted, unwanted = (
+            side[start : start + step].astype(np.float32)
+            for side in (required.wanted, required.unwanted)
+        )
+        matched = (wanted @ carried).astype(np.float64)
+        total = wanted.sum(axis=1, dtype=np.float64)[:, None]
+        if relevance.kind == "all":
+            grades = (matched == total) & (total > 0)
+        elif relevance.kind == "any":
+            grades = matched > 0
+        elif relevance.kind == "graded":
+            grades = ratio(matched, total)
+        else:
+            together = total + annotated.sum(axis=0, dtype=np.float64) - wanted @ annotated
+            grades = (ratio(matched, together) >= relevance.least) & (total > 0)
+        grades = np.where(vacuous & (total == 0), 1.0, grades)
+        grades[unwanted @ carried > 0] = 0.0
+        for row, query in enumerate(queries):
+            clips = (excluded or {}).get(query, ())
+            grades[row, [annotations.index[clip] for clip in clips]] = 0.0
+        rows, clips = np.nonzero(grades)
+        items += [annotations.clips[clip] for clip in clips.tolist()]
+        counts.append(np.bincount(rows, minlength=len(queries)).astype(np.int64))
+        parts.append(grades[rows, clips])
+    return Judgments(
+        required.queries, segment_offsets(np.concatenate(counts)), items, np.concatenate(parts)
+    )
 
 
 class ClipLevels(NamedTuple):
@@ -61,17 +193,15 @@ class ClipRun(JudgedRun):
 
     own: the ranks of the query clips; None where they are removed before any cut. Otherwise each
     list is cut to the k of a measure, then the query clip is removed, and no other clip moves up.
-    no_relevant: the rule for queries without a relevant clip by a measure. reordered: the same run
-    with tied clips in the order of the input.
     """
 
     # Clips always have a known number of candidates.
     levels: ReferenceLevels  # pyright: ignore[reportGeneralTypeIssues]
+    variant: "ClipVariant"
+    ranked: RankedClips
     counted: Bools
-    own: OwnRanks | None = None
-    no_relevant: NoRelevant = "skip"
-    is_weighted: bool = False
-    reordered: Callable[[], "ClipRun"] | None = None
+    own: OwnRanks | None
+    tied_items: str = "tied clips keep the order of the embeddings"
     _references: dict[str, ClipLevels] = field(default_factory=dict[str, ClipLevels])
 
     @property
@@ -79,7 +209,7 @@ class ClipRun(JudgedRun):
         """The same run with tied clips in the order of the embeddings; otherwise their rank counts
         follow the clips' ids.
         """
-        return self if self.reordered is None else self.reordered()
+        return self.variant.run_of(self.ranked.in_input_order)
 
     @cached_property
     def n_relevant(self) -> Ints:
@@ -108,11 +238,8 @@ class ClipRun(JudgedRun):
         """(queries,) counted queries without a clip that has all keywords, for measures without
         partial grades.
         """
-        if (
-            self.no_relevant == "empty"
-            or measure.entry.unit != "share"
-            or not self.without_match.any()
-        ):
+        is_empty = self.variant.options.no_relevant == "empty"
+        if is_empty or measure.entry.unit != "share" or not self.without_match.any():
             return np.zeros(len(self.counted), dtype=np.bool_)
         return self.without_match & (measure(self.levels.perfect) == 0)
 
@@ -124,11 +251,10 @@ class ClipRun(JudgedRun):
 
     def weights(self, measure: Measure) -> Floats | None:
         """(queries,) number of relevant clips where it is the weight of a query, for means only."""
-        return (
-            self.n_relevant.astype(np.float64)
-            if self.is_weighted and measure.entry.summary == "mean"
-            else None
-        )
+        is_weighted = self.variant.options.weights == "relevant"
+        if not is_weighted or measure.entry.summary != "mean":
+            return None
+        return self.n_relevant.astype(np.float64)
 
     def evaluate(self, measure: Measure) -> MeasuredQueries:
         """The values of a measure; a list that loses its query within the first k has k - 1 clips
@@ -153,26 +279,19 @@ class ClipRun(JudgedRun):
             k, levels = measure.cutoff, self.levels
             ceiling, chance = measure(levels.perfect), expected_values(measure, levels.random)
             if self.own is not None and k is not None:
-                perfect, without = levels.perfect.cut(k - 1), self.without_query
+                perfect = levels.perfect.cut(k - 1)
+                short = short_chance = measure(perfect)
+                if k > 1:
+                    # The gain is that at k - 1, and the perfect list has the ratio of both.
+                    shorter = measure.with_parameters(k=k - 1)
+                    gain = expected_values(shorter, levels.random)
+                    short_chance = gain * ratio(short, shorter(perfect))
                 share = np.minimum(k / (levels.candidates + 1), 1.0)
-                mixed = share * self._chance_of_short(measure, perfect, k) + (1 - share) * chance
-                ceiling, chance = (
-                    np.where(without, ceiling, measure(perfect)),
-                    np.where(without, chance, mixed),
-                )
+                mixed = share * short_chance + (1 - share) * chance
+                ceiling = np.where(self.without_query, ceiling, short)
+                chance = np.where(self.without_query, chance, mixed)
             self._references[str(measure)] = ClipLevels(ceiling, chance)
         return self._references[str(measure)]
-
-    def _chance_of_short(self, measure: Measure, perfect: JudgedRankings, k: int) -> Floats:
-        """The chance level at k of k - 1 clips: the gain is that at k - 1, and the perfect list has
-        the ratio of both.
-        """
-        if k == 1:
-            return measure(perfect)
-        shorter = measure.with_parameters(k=k - 1)
-        return expected_values(shorter, self.levels.random) * ratio(
-            measure(perfect), shorter(perfect)
-        )
 
     def ceiling(self, measure: Measure, counted: Bools) -> Ceiling:
         """(queries,) the values of a perfect ranker, None where a counted query has none."""
@@ -189,23 +308,28 @@ class ClipRun(JudgedRun):
 
 @dataclass(frozen=True, eq=False)
 class ClipVariant:
-    """The rankings of a system with one source of the queries' keywords, `given` or `mapped`.
-    first: for tables, by query.
-    """
+    """The rankings of a system with one source of the queries' keywords, `given` or `mapped`."""
 
-    inputs: ClipInputs
     ranked: RankedClips
-    first: Mapping[str, ClipList]
     name: str
     required: Required
     origin: str = ""
+
+    @property
+    def inputs(self) -> ClipInputs:
+        """The inputs of the evaluation."""
+        return self.ranked.inputs
+
+    @property
+    def options(self) -> ClipOptions:
+        """The options of the evaluation."""
+        return self.inputs.options
 
     @cached_property
     def excluded(self) -> dict[str, set[str]]:
         """query -> clips that it cannot find, itself among them."""
         return {
-            query: {*self.inputs.excluded.get(query, ())}
-            | ({query} if self.inputs.by_clips else set())
+            query: {query, *self.inputs.excluded.get(query, ())} if self.inputs.by_clips else set()
             for query in self.required.queries
         }
 
@@ -214,45 +338,43 @@ class ClipVariant:
         """The relevant clips of each query; where it is removed after the cut, the query itself is
         junk.
         """
-        inputs = self.inputs
         judgments = judge(
             self.required,
-            inputs.annotations,
-            relevance=inputs.relevance,
+            self.inputs.annotations,
+            relevance=self.inputs.relevance,
             excluded=self.excluded,
-            vacuous=inputs.options.no_keywords == "vacuous",
+            vacuous=self.options.no_keywords == "vacuous",
         )
-        if not inputs.is_cut_first:
+        if not self.inputs.is_cut_first:
             return judgments
         return judgments.with_junk({query: [query] for query in self.required.queries})
 
     @cached_property
     def candidates(self) -> Ints:
         """(queries,) number of clips that each query could find."""
-        gallery = set(self.inputs.annotations.clips) | self.ranked.others
-        left = [len(gallery - self.excluded[query]) for query in self.judgments.queries]
-        return np.array(left, dtype=np.int64)
+        n_clips = len(self.ranked.others.union(self.inputs.annotations.clips))
+        n_excluded = [len(self.excluded[query]) for query in self.required.queries]
+        return n_clips - np.array(n_excluded, dtype=np.int64)
 
     @cached_property
     def run(self) -> ClipRun:
         """The rankings under these judgments, ready to be measured."""
-        return self._run(self.ranked.rankings)
+        return self.run_of(self.ranked)
 
-    def _run(self, rankings: ClipRankings) -> ClipRun:
-        inputs = self.inputs
-        hits = rankings.hits(self.judgments, inputs.options.min_similarity)
+    def run_of(self, ranked: RankedClips) -> ClipRun:
+        """Rankings under these judgments."""
+        hits = ranked.hits(self.judgments)
         view = JudgedRankings.join(self.judgments, hits)
+        is_cut_first = self.inputs.is_cut_first
         return ClipRun(
             name=self.name,
             view=view,
-            ties=rankings.ties,
+            ties=ranked.ties,
             levels=ReferenceLevels(self.judgments, self.candidates),
+            variant=self,
+            ranked=ranked,
             counted=self._counted(view),
-            own=own_ranks(self.judgments, hits, rankings.ties) if inputs.is_cut_first else None,
-            no_relevant=inputs.options.no_relevant,
-            is_weighted=inputs.options.weights == "relevant",
-            reordered=lambda: self._run(rankings.in_input_order),
-            tied_items="tied clips keep the order of the embeddings",
+            own=own_ranks(self.judgments, hits, ranked.ties) if is_cut_first else None,
         )
 
     @property
@@ -260,15 +382,18 @@ class ClipVariant:
         """(queries,) whether each counts."""
         return self.run.counted
 
+    @property
+    def bare(self) -> Bools:
+        """(queries,) whether each requires no keyword."""
+        return np.equal(self.required.wanted.sum(axis=1), 0)
+
     def _counted(self, view: JudgedRankings) -> Bools:
         """(queries,) whether each counts. Raises BadInput for a query whose lack of keywords or
         relevant clips is an error.
         """
-        options, bare = self.inputs.options, self.required.counts == 0
+        options, bare = self.options, self.bare
         is_vacuous = options.no_keywords == "vacuous"
-        without_relevant = (n_graded(view) == 0) & (
-            ~bare | (is_vacuous and options.no_relevant == "skip")
-        )
+        may_lack = ~bare | (is_vacuous and options.no_relevant == "skip")
         titles = list(map(self.inputs.title, self.required.queries))
         counted = counted_queries(
             titles,
@@ -283,7 +408,7 @@ class ClipVariant:
             counted &= view.retrieved > 0
         return counted_queries(
             titles,
-            without_relevant,
+            (n_graded(view) == 0) & may_lack,
             options.no_relevant,
             considered=counted,
             refuse=lambda query, _: (
@@ -295,30 +420,18 @@ class ClipVariant:
     @cached_property
     def status(self) -> list[str]:
         """(queries,) whether each counts, or why it does not."""
-        bare = (self.required.counts == 0) & (self.inputs.options.no_keywords == "skip")
+        bare = self.bare & (self.options.no_keywords == "skip")
         lost = n_graded(self.run.view) > 0
         return np.select(
             [self.counted, bare, lost], ["counted", "no keywords", "no result"], "no relevant clip"
         ).tolist()
-
-    @cached_property
-    def explainer(self) -> Explainer:
-        """States of each clip which keywords of a query it has and lacks."""
-        inputs = self.inputs
-        return Explainer(
-            self.required,
-            inputs.annotations,
-            self.judgments,
-            inputs.options.min_similarity,
-            inputs.by_clips,
-        )
 
     def measure(self, builder: ResultsBuilder) -> list[Values]:
         """Adds the values of every measure to the results, and returns them. Raises BadInput for a
         query without a match.
         """
         inputs, run = self.inputs, self.run
-        for labelled in inputs.measures if inputs.options.no_relevant == "error" else ():
+        for labelled in inputs.measures if self.options.no_relevant == "error" else ():
             unmatched = np.flatnonzero(run.unmatched(labelled.measure))
             if len(unmatched):
                 query = inputs.title(self.required.queries[int(unmatched[0])])
@@ -341,34 +454,36 @@ class ClipVariant:
 
     def levels(self) -> list[ClipLevels]:
         """The ceilings and chance levels of each measure, in the unit of the convention."""
-        levels: list[ClipLevels] = []
-        for labelled in self.inputs.measures:
-            scale, _ = self.inputs.convention.shows(labelled.measure.entry.unit)
-            reference = self.run.reference(labelled.measure)
-            levels.append(ClipLevels(*(level * scale for level in reference)))
-        return levels
+        return [
+            ClipLevels(
+                *(
+                    level * self.inputs.convention.shows(measure.entry.unit)[0]
+                    for level in self.run.reference(measure)
+                )
+            )
+            for measure, *_ in self.inputs.measures
+        ]
 
     def counts(self) -> dict[str, Any]:
         """The number of queries with each outcome."""
         inputs, run, view = self.inputs, self.run, self.run.view
-        bare = self.required.counts == 0
         counts = {
             "queries": len(self.counted),
-            results.QUERIES_COUNTED: int(self.counted.sum()),
-            "no_keywords": int(bare.sum()),
-            results.QUERIES_WITHOUT_RELEVANT: int(((n_graded(view) == 0) & ~bare).sum()),
+            QUERIES_COUNTED: int(self.counted.sum()),
+            "no_keywords": int(self.bare.sum()),
+            QUERIES_WITHOUT_RELEVANT: int(((n_graded(view) == 0) & ~self.bare).sum()),
             "without_full_match": int(run.without_match.sum())
             if inputs.relevance.kind == "graded"
             else None,
-            results.QUERIES_MISSING: int((~view.present).sum()),
+            QUERIES_MISSING: int((~view.present).sum()),
             "failed": len(self.ranked.failed) or None,
             "abstained": None
-            if inputs.options.min_similarity is None
+            if self.options.min_similarity is None
             else int((view.present & (view.retrieved == 0)).sum()),
             "fewer_results_than_k": {
                 str(k): int(((view.retrieved < k) & self.counted).sum()) for k in inputs.ks
             },
-            results.QUERIES_TIED: {
+            QUERIES_TIED: {
                 str(labelled.measure): int((run.tied(labelled.measure) & self.counted).sum())
                 for labelled in inputs.measures
             },

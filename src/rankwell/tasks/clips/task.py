@@ -1,7 +1,7 @@
 """Search over annotated clips, and the keywords that texts mean."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from rankwell import __version__
 from rankwell.data.options import Doc
@@ -14,7 +14,7 @@ from rankwell.task import Task, TaskInput, printed_rows
 from rankwell.tasks.clips.calibration import print_calibration
 from rankwell.tasks.clips.formats import read_annotations, read_text_queries
 from rankwell.tasks.clips.lint import print_findings
-from rankwell.tasks.clips.mapping import WITHOUT_ENCODER, MappedText, mapper_of
+from rankwell.tasks.clips.mapping import WITHOUT_ENCODER, mapper_of
 from rankwell.tasks.clips.options import (
     ANNOTATIONS,
     CalibrationOptions,
@@ -53,7 +53,23 @@ def print_keywords(
     mapper, of_model = mapper_of(options, vocabulary, options.device)
     mapper.prepare(queries)
     mapped = [mapper.map_text(text) for text in queries]
-    rows = [row for text in mapped for row in _keyword_rows(text)]
+    rows = [
+        {
+            "text": text.text,
+            "span": match.span,
+            "role": role,
+            "group": match.keyword.group,
+            "keyword": match.keyword.label,
+            "score": match.score,
+            "runner_up": match.runner_up,
+            "margin": match.margin,
+            "stage": match.stage,
+            "why": match.why,
+        }
+        for text in mapped
+        for role, matches in (("required", text.mapped), ("excluded", text.excluded))
+        for match in matches
+    ]
     if not options.why and format != "json":
         for row in rows:
             del row["why"]
@@ -71,25 +87,6 @@ def print_keywords(
     if format == "json":
         return Output(printed_rows(rows, format, rules=rules, notes=notes))
     return Output(printed_rows(rows, format, rules=rules) if rows else "", tuple(notes))
-
-
-def _keyword_rows(text: MappedText) -> list[dict[str, Any]]:
-    return [
-        {
-            "text": text.text,
-            "span": match.span,
-            "role": role,
-            "group": match.keyword.group,
-            "keyword": match.keyword.label,
-            "score": match.score,
-            "runner_up": match.runner_up,
-            "margin": match.margin,
-            "stage": match.stage,
-            "why": match.why,
-        }
-        for role, matches in (("required", text.mapped), ("excluded", text.excluded))
-        for match in matches
-    ]
 
 
 evaluate = Task(

@@ -79,29 +79,27 @@ def modules() -> list[Entry]:
     """
     entries: list[Entry] = []
     for name, (doc, members) in _library().items():
-        parts = [
-            doc,
-            *(
-                f"{_named(path)}({member.parameters})\n{member.doc}".strip()
-                for path, member in _walk(members)
-            ),
+        texts = [
+            f"{_named(path)}({member.parameters})\n{member.doc}".strip()
+            for path, member in _walk(members)
         ]
         title = f"{_named(name)}: {first_sentence(doc, name)}".rstrip(": ")
-        entries.append(Entry(name, title, "\n\n".join(parts).strip()))
+        entries.append(Entry(name, title, "\n\n".join([doc, *texts]).strip()))
     return entries
 
 
 def functions() -> list[Entry]:
     """One entry per public function, class and method with a docstring, sorted by dotted name."""
-    entries: list[Entry] = []
-    for module, (_, members) in _library().items():
-        for path, member in _walk(members, f"{module}."):
-            text = f"{path.rpartition('.')[2]}({member.parameters})\n{member.doc}"
-            entries += (
-                [Entry(path, f"{_named(path)}: {first_sentence(member.doc)}", text)]
-                if member.doc
-                else []
-            )
+    entries = [
+        Entry(
+            path,
+            f"{_named(path)}: {first_sentence(member.doc)}",
+            f"{path.rpartition('.')[2]}({member.parameters})\n{member.doc}",
+        )
+        for module, (_, members) in _library().items()
+        for path, member in _walk(members, f"{module}.")
+        if member.doc
+    ]
     return sorted(entries, key=lambda entry: entry.id)
 
 
@@ -143,27 +141,22 @@ def _library() -> dict[str, tuple[str, tuple[Member, ...]]]:
             for name, module in read.items()
             for part, _ in module.reexports
             if part.startswith(f"{name}.")
-        }
-        entries = {
-            name: module for name, module in read.items() if name not in parts or name in ALIASES
-        }
+        } - ALIASES.keys()
+        entries = frozenset(read.keys() - parts)
         resolved = {
-            name: _resolved(module, frozenset(entries), frozenset({name}))
-            for name, module in entries.items()
+            name: _resolved(module, entries, frozenset({name}))
+            for name, module in read.items()
+            if name in entries
         }
     return {name: (doc, members) for name, (doc, members) in resolved.items() if doc or members}
 
 
 def _public_names(package: str = "") -> Iterator[str]:
     """The public modules of the library, or the submodules of a package."""
-    spec = (
-        _spec(package)
-        if package and package not in FLAT and package.count(".") < MAX_DOTS
-        else None
-    )
-    below = [
-        info.name for info in pkgutil.iter_modules((spec and spec.submodule_search_locations) or [])
-    ]
+    is_open = package and package not in FLAT and package.count(".") < MAX_DOTS
+    spec = _spec(package) if is_open else None
+    locations = (spec and spec.submodule_search_locations) or []
+    below = [info.name for info in pkgutil.iter_modules(locations)]
     for name in below if package else sys.stdlib_module_names - LEFT_OUT:
         if not name.startswith("_") and name not in {"test", "tests"}:
             full_name = f"{package}.{name}".lstrip(".")
@@ -197,26 +190,18 @@ def _read(name: str) -> Module | None:
     """The module as its source or, where it is written in C, its objects describe it; None if it is
     not here.
     """
-    if name in sys.builtin_module_names:
+    spec = None if name in sys.builtin_module_names else _spec(name)
+    origin = "" if spec is None else spec.origin or ""
+    if name in sys.builtin_module_names or origin.endswith(
+        tuple(importlib.machinery.EXTENSION_SUFFIXES)
+    ):
         return _imported(name)
-    spec = _spec(name)
-    if spec is None or spec.origin is None:
+    if spec is None or not origin.endswith(".py"):
         return None
-    if not spec.origin.endswith(".py"):
-        return (
-            _imported(name)
-            if spec.origin.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES))
-            else None
-        )
+    package = name.rpartition(".")[0] if spec.submodule_search_locations is None else name
     try:
-        with tokenize.open(spec.origin) as file:
-            source = file.read()
-        return _parsed(
-            source,
-            package=name
-            if spec.submodule_search_locations is not None
-            else name.rpartition(".")[0],
-        )
+        with tokenize.open(origin) as file:
+            return _parsed(file.read(), package)
     except (OSError, SyntaxError, ValueError, RecursionError):
         return None
 
@@ -244,21 +229,23 @@ def _resolved(
 def _parsed(source: str, package: str) -> Module:
     tree = ast.parse(source)
     statements = list(_statements(tree.body))
-    doc, names = _assigned("__doc__", statements), _assigned("__all__", statements)
+    # The expressions in the first `name = ...` of a module.
+    assigned = {
+        node.targets[0].id: node.value
+        for node in reversed(statements)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    doc, names = assigned.get("__doc__"), assigned.get("__all__")
     written = doc.value if isinstance(doc, ast.Constant) and isinstance(doc.value, str) else ""
-    declared = (
-        names.elts
-        if isinstance(names, ast.List | ast.Tuple) and source.count("__all__") == 1
-        else None
-    )
+    declared = None  # also where it is computed
+    if isinstance(names, ast.List | ast.Tuple) and source.count("__all__") == 1:
+        constants = (item for item in names.elts if isinstance(item, ast.Constant))
+        declared = frozenset(str(item.value) for item in constants)
     return Module(
-        doc=ast.get_docstring(tree) or inspect.cleandoc(written) or _leading_comment(source),
-        members=_defined(statements),
-        reexports=tuple(_reexports(statements, package)),
-        # None where it is computed.
-        declared=None
-        if declared is None
-        else frozenset(str(item.value) for item in declared if isinstance(item, ast.Constant)),
+        ast.get_docstring(tree) or inspect.cleandoc(written) or _leading_comment(source),
+        _defined(statements),
+        tuple(_reexports(statements, package)),
+        declared,
     )
 
 
@@ -268,24 +255,10 @@ def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
         if isinstance(node, ast.If):
             yield from _statements([*node.body, *node.orelse])
         elif isinstance(node, ast.Try):
-            yield from _statements(
-                [*node.body, *(line for handler in node.handlers for line in handler.body)]
-            )
-            yield from _statements([*node.orelse, *node.finalbody])
+            handled = (line for handler in node.handlers for line in handler.body)
+            yield from _statements([*node.body, *handled, *node.orelse, *node.finalbody])
         else:
             yield node
-
-
-def _assigned(name: str, statements: Iterable[ast.stmt]) -> ast.expr | None:
-    """The expression in the first `name = ...` of a module."""
-    for node in statements:
-        if (
-            isinstance(node, ast.Assign)
-            and isinstance(node.targets[0], ast.Name)
-            and node.targets[0].id == name
-        ):
-            return node.value
-    return None
 
 
 def _reexports(

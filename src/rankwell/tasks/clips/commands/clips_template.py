@@ -2,14 +2,13 @@
 keywords.
 """
 
-import csv
 import glob
-import io
 from pathlib import Path
 
 from rankwell.data.matrices import item_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
 from rankwell.io.formats import read_column
+from rankwell.reporting import render_rows
 from rankwell.reporting.options import Aside, FileOption, Output
 from rankwell.store import split_part, write_text
 from rankwell.tasks.clips.formats import read_schema
@@ -83,16 +82,11 @@ def template(
             "of ids."
         )
     if declared is not None:
-        labels = {
-            group: [entry.label for entry in declared.entries if entry.group == group]
-            for group in columns
-        }
-        notes += [f"{group}: {', '.join(of_group)}" for group, of_group in labels.items()]
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow((ID, *columns))
-    writer.writerows((name, *([""] * len(columns))) for name, _ in clip_rows)
-    text = stream.getvalue()
+        for group in columns:
+            labels = [entry.label for entry in declared.entries if entry.group == group]
+            notes.append(f"{group}: {', '.join(labels)}")
+    rows = [{ID: name, **dict.fromkeys(columns, "")} for name, _ in clip_rows]
+    text = render_rows(rows, "csv")
     if output is None:
         return Output(text=text, notes=tuple(notes))
     write_text(output, text)
@@ -119,24 +113,16 @@ def _clips(pattern: str, notes: list[str]) -> list[_Clip]:
     if path.is_dir():
         media = list_media(path)
         # A still beside its video shows the same clip.
-        filmed = {
-            path_of.with_suffix("")
-            for path_of in media
-            if path_of.name.lower().endswith(VIDEO_SUFFIXES)
-        }
-        rows = [
-            path_of
-            for path_of in media
-            if path_of.name.lower().endswith(VIDEO_SUFFIXES)
-            or path_of.with_suffix("") not in filmed
-        ]
+        videos = {file for file in media if file.name.lower().endswith(VIDEO_SUFFIXES)}
+        filmed = {file.with_suffix("") for file in videos}
+        rows = [file for file in media if file in videos or file.with_suffix("") not in filmed]
         if len(rows) < len(media):
             count = len(media) - len(rows)
             note = "1 picture beside a video" if count == 1 else f"{count} pictures beside videos"
             notes.append(
                 f"{pattern}: {note} of the same name {'gets' if count == 1 else 'get'} no row"
             )
-        return [(path_of.relative_to(path).as_posix(), f"the folder {pattern}") for path_of in rows]
+        return [(file.relative_to(path).as_posix(), f"the folder {pattern}") for file in rows]
     if path.exists():
         return [(path.name, pattern)] if is_media(pattern) else _listed(pattern, notes)
     if Path(split_part(pattern)[0]).is_file():

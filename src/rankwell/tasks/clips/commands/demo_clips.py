@@ -23,15 +23,12 @@ from rankwell.reporting.drafts import drafting, holding, keeping
 from rankwell.reporting.options import FolderPath, Output, Progress, present
 from rankwell.reporting.page import NAME
 from rankwell.store import replacing, write_bytes
-from rankwell.tasks.clips.drawn_canvas import Scene
-from rankwell.tasks.clips.drawn_scenes import draw_clip
+from rankwell.tasks.clips.drawn_scenes import Scene, draw_clip
 from rankwell.tasks.clips.evaluation import ClipResults, evaluate_clips
 from rankwell.tasks.clips.formats import read_annotations, read_schema
 from rankwell.tasks.clips.mapping import KeywordMapper
-from rankwell.tasks.clips.presentation import with_pictures
+from rankwell.tasks.clips.presentation import draw_sheets, with_pictures
 from rankwell.vectors.encoders.simple_pictures import colours_and_shapes, edges
-from rankwell.vectors.media.contact_sheet import sheets_of
-from rankwell.vectors.media.contact_sheet.drawing import write_sheets
 from rankwell.vectors.media.images import Thumbnails, locate, read_picture
 
 GROUPS = ("pv_object_type", "pv_actor_behavior")
@@ -138,15 +135,15 @@ def prepare(folder: Path, *, progress: Progress = None) -> DemoClips:
     """Draws the clips, computes their vectors from the files' middle frames, and writes everything
     into a folder.
     """
-    names = {
-        **{"annotations": "clips.csv", "schema": "clip_schema.json"},
-        **{"captions": "clip_captions.tsv", "queries": "clip_queries.csv"},
+    paths = {
+        "annotations": folder / "unified_annotation.csv",
+        "schema": folder / "clip_schema.json",
+        "captions": folder / "clip_captions.tsv",
+        "queries": folder / "clip_queries.csv",
     }
-    paths = {field: folder / name for field, name in names.items()} | {
-        "annotations": folder / "unified_annotation.csv"
-    }
-    for field, name in names.items():
-        write_bytes(paths[field], (_DATA / name).read_bytes())
+    for field, path in paths.items():
+        name = "clips.csv" if field == "annotations" else path.name
+        write_bytes(path, (_DATA / name).read_bytes())
     scenes = read_scenes()
     for done, scene in enumerate(scenes):
         if progress is not None:
@@ -204,16 +201,9 @@ def _write(result: ClipResults, folder: Path, pictures: Thumbnails) -> tuple[str
     """Writes a result with small pictures, and contact sheets of its first run's worst queries;
     returns its notes.
     """
-    details = result.details or {}
-    run = result.values[0].run
-    titles = {query: answer.text for query, answer in result.answers[run].items()}
-    worst_queries = [(run, query) for query in result.worst(run)[:_SHEETS]]
     score = "similarity" if result.rules["mode"] == "video" else "BM25"
     with drafting(folder, result.sources.values()) as draft:
-        sheets = write_sheets(
-            draft / "sheets",
-            sheets_of(details, pictures, queries=worst_queries, titles=titles, score=score),
-        )
+        sheets = draw_sheets(result, draft / "sheets", pictures, _SHEETS, score)
         return present(with_pictures(result, pictures), output=folder, others=sheets).notes
 
 
