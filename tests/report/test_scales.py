@@ -10,7 +10,7 @@ from rankwell.report.charts import CHARTS, ChartData, draw
 from rankwell.report.line_charts import k_curves, parameter_chart
 from rankwell.results import compare_values
 from rankwell.stats import summarise
-from rankwell.tasks.answers.charts import no_answer_chart
+from rankwell.tasks.answers.printing import no_answer_chart
 from rankwell.tasks.clips.heat_map import heat_map
 
 SENTENCE = "scales differ between panels"

@@ -21,8 +21,11 @@ from answer_forms import (
 from rankwell import cli
 from rankwell.report import Terminal
 from rankwell.report.charts import draw
-from rankwell.tasks.answers.charts import no_answer_chart, precision_recall_chart
-from rankwell.tasks.answers.printing import hardest_questions
+from rankwell.tasks.answers.printing import (
+    hardest_questions,
+    no_answer_chart,
+    precision_recall_chart,
+)
 
 
 @pytest.fixture

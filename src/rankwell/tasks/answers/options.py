@@ -7,11 +7,11 @@ from rankwell.core.options import Doc, InputData, MeasureNames, Option, RunColum
 from rankwell.evaluation.options import StatisticsOptions
 from rankwell.media.similarity import TextSimilarity
 from rankwell.tasks.answers.answer_pairs import Extra, Missing
-from rankwell.tasks.answers.retrieval import Relevance
-from rankwell.tasks.answers.thresholds import ThresholdTies
 
+Relevance = Literal["document", "dpr", "kilt", "lower", "raw", "context"]
 RetrieverDuplicates = Literal["error", "first", "best", "keep"]
 RetrieverTies = Literal["id-desc", "id-asc", "input", "optimistic", "pessimistic", "error"]
+ThresholdTies = Literal["whole", "official"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,48 +19,35 @@ from rankwell.tasks.answers.answer_pairs import AnswerPairs, is_blank
 from rankwell.tasks.answers.judges import Grade, judge_of
 from rankwell.tasks.answers.measures.answers import (
     EXEMPT,
+    Counting,
     Population,
     Retrieval,
-    finish,
-    over_answers,
+    over_questions,
 )
 
 if TYPE_CHECKING:
     from rankwell.encoders import TextEncoder
 
 
-def _values(
-    pairs: AnswerPairs,
-    key: tuple[Any, ...],
-    grade: Grade,
-    population: Population,
-    retrieval: Retrieval,
-    k: int | None,
-) -> Floats:
+def _values(pairs: AnswerPairs, key: tuple[Any, ...], grade: Grade, counting: Counting) -> Floats:
     """(questions,) the best grade of the first k answers. A blank answer is 1 for an impossible
     question, and else 0.
     """
-    if (*key, k) not in pairs.cache:
+    key = (*key, counting.k)
+    if key not in pairs.cache:
         rights = [pairs.golds[start:stop] for start, stop in pairwise(pairs.gold_offsets.tolist())]
         rows = zip(
             pairs.question_of_row.tolist(),
             pairs.texts,
-            (pairs.ranks <= (k or np.inf)).tolist(),
+            (pairs.ranks <= (counting.k or np.inf)).tolist(),
             strict=True,
         )
         grades = [
             _graded(pairs, query, text, rights[query], grade) if counts else 0.0
             for query, text, counts in rows
         ]
-        pairs.cache[*key, k] = np.array(grades, dtype=np.float64)
-    return finish(
-        pairs,
-        over_answers(pairs, pairs.cache[*key, k], "blank", k),
-        population,
-        retrieval,
-        "blank",
-        None,
-    )
+        pairs.cache[key] = np.array(grades, dtype=np.float64)
+    return over_questions(pairs, pairs.cache[key], counting)
 
 
 def _graded(
@@ -178,7 +165,7 @@ def answer_similarity(
             )
         return min(max(float(vectors[answer] @ vectors[right]) for right in rights), 1.0)
 
-    return _values(pairs, key, _cosine, population, retrieval, k)
+    return _values(pairs, key, _cosine, Counting(k, population, retrieval))
 
 
 @measure(
@@ -219,7 +206,8 @@ def answer_rouge(
     def _f1(_: str, answer: str, rights: Sequence[str]) -> float:
         return max(float(scorer.score(right, answer)[form].fmeasure) for right in rights)
 
-    return _values(pairs, ("AnswerROUGE", form, stemmer), _f1, population, retrieval, k)
+    key = ("AnswerROUGE", form, stemmer)
+    return _values(pairs, key, _f1, Counting(k, population, retrieval))
 
 
 @measure(
@@ -262,7 +250,8 @@ def answer_bleu(
     def _bleu(_: str, answer: str, rights: Sequence[str]) -> float:
         return min(float(bleu.sentence_score(answer, list(rights)).score) / 100, 1.0)
 
-    return _values(pairs, ("AnswerBLEU", tokenize, smoothing), _bleu, population, retrieval, k)
+    key = ("AnswerBLEU", tokenize, smoothing)
+    return _values(pairs, key, _bleu, Counting(k, population, retrieval))
 
 
 @measure(
@@ -315,4 +304,4 @@ def answer_judge(
             raise BadInput(f"{case} gives {shown(value)}; expected a number from 0 to 1.")
         return float(value)
 
-    return _values(pairs, ("AnswerJudge", judge), _grade, population, retrieval, k)
+    return _values(pairs, ("AnswerJudge", judge), _grade, Counting(k, population, retrieval))
