@@ -215,7 +215,7 @@ class _AnswerEvaluation:
             retriever,
             self.reader,
             self.isolated,
-            None if self.reader is None else plan.measures.judge,
+            self.reader and plan.measures.judge,
         )
         tables = {"details": outcomes.details, "queries": outcomes.queries, "items": outcomes.items}
         return builder.results(
@@ -238,7 +238,7 @@ class _AnswerEvaluation:
             hardest=lambda most=None: list(map(outcomes.row, outcomes.hardest[:most])),
             searched=search,
             convention=plan.convention,
-            retriever=None if retriever is None else retriever.name,
+            retriever=retriever and retriever.name,
         )
 
     def _retriever(self) -> RetrieverRun | None:
@@ -275,13 +275,17 @@ class _AnswerEvaluation:
         plan, questions, tables = self.plan, self.questions, self.tables
         if role not in tables:
             return None
-        retrieved = None if self.retriever is None else self.retriever.found
+        retrieved = self.retriever and self.retriever.found
         if role == "isolated":
             retrieved = dict.fromkeys(questions.ids, True)
         predictions, name = tables[role].table, self.names[role]
         view = AnswerPairs.pair(questions, predictions, retrieved=retrieved, **plan.pairing)
         run = ReaderRun(
-            name=name, attributes={"part": _PARTS[role]}, view=view, predictions=predictions
+            name=name,
+            attributes={"part": _PARTS[role]},
+            view=view,
+            other_views=lambda _: view,
+            predictions=predictions,
         )
         missing, extra = map(len, unmatched(questions, predictions))
         policy = f"{{}} no prediction, {_POLICIES.get(plan.pairing['missing'], '')}"

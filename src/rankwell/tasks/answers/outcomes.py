@@ -7,15 +7,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, pairwise
 from math import isnan, nan
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.registry import Measure
 from rankwell.core.tables import Bools, sort_ids
 from rankwell.evaluation.details import Details, detail_columns
-from rankwell.evaluation.judged import JudgedRun, MeasuredQueries
+from rankwell.evaluation.judged import JudgedRun
 from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.media.texts import Normalizer, normalizer
 from rankwell.tasks.answers.answer_pairs import (
@@ -52,44 +52,31 @@ class ReaderRun(JudgedRun):
         """The view."""
         return self.view
 
-    def evaluate(self, measure: Measure) -> MeasuredQueries:
-        """The values of a measure of answers; NaN where it does not count a question."""
-        return MeasuredQueries(measure(self.pairs))
-
     @cached_property
     def answers(self) -> Mapping[str, list[RankedAnswer]]:
         """The answers to every question that counts, best first."""
         return {query: self.predictions.ranked.get(query, []) for query in self.pairs.queries}
-
-    @cached_property
-    def silent(self) -> Bools:
-        """(questions,) whether the first answer says that there is none, or there is no answer at
-        all.
-        """
-        pairs = self.pairs
-        silent = np.ones(len(pairs.queries), dtype=np.bool_)
-        filled = np.flatnonzero(np.diff(pairs.offsets))
-        silent[filled] = [is_blank(pairs.texts[row]) for row in pairs.offsets[filled].tolist()]
-        return silent
 
     def position_notes(self, questions: Questions) -> list[str]:
         """Notes on answers whose positions are compared: those that cannot be right, or whose text
         is elsewhere.
         """
         has_documents = any(document is not None for document in questions.answer_documents)
-        total, counts, first = 0, Counter[str](), dict[str, str]()
-        for query, answers in self.answers.items():
-            for answer in answers:
-                if is_blank(answer.text):
-                    continue
-                total += 1
-                problem = _position_problem(answer, questions.contexts, has_documents)
-                if problem:
-                    counts[problem] += 1
-                    first.setdefault(problem, f"question {query!r}, rank {answer.rank}")
+        answers = [
+            (query, answer)
+            for query, ranked in self.answers.items()
+            for answer in ranked
+            if not is_blank(answer.text)
+        ]
+        places: dict[str, list[tuple[str, int]]] = {}
+        for query, answer in answers:
+            problem = _position_problem(answer, questions.contexts, has_documents)
+            if problem:
+                places.setdefault(problem, []).append((query, answer.rank))
         return [
-            f"{self.name}: {n} of {total} answers {problem} ({first[problem]})"
-            for problem, n in counts.items()
+            f"{self.name}: {len(found)} of {len(answers)} answers {problem} (question "
+            f"{found[0][0]!r}, rank {found[0][1]})"
+            for problem, found in places.items()
         ]
 
 
@@ -172,7 +159,10 @@ def _attribute(
 
 
 def _first_answers(reader: ReaderRun, judge: Judge) -> dict[str, _FirstAnswer]:
-    pairs, silent = reader.pairs, reader.silent
+    """The first answers by question; silence is no answer at all, or one that says so."""
+    pairs = reader.pairs
+    bounds = pairwise(pairs.offsets.tolist())
+    silent = np.array([start == stop or is_blank(pairs.texts[start]) for start, stop in bounds])
     threshold = judge.right.parameters.get("na_threshold")
     if threshold is not None:
         silent = silent | (np.nan_to_num(pairs.no_answer, nan=-np.inf) > threshold)
@@ -268,16 +258,19 @@ class AnswerOutcomes:
     @cached_property
     def _compared(self) -> tuple[bool, Normalizer]:
         """Whether positions decide, and the normal form of words."""
-        right = self.judge.right if self.judge is not None else None
-        name = None if right is None else right.parameters.get("normalizer")
-        return right is not None and compares_positions(right), normalizer(name or "squad")
+        if self.judge is None:
+            return False, normalizer("squad")
+        right = self.judge.right
+        return compares_positions(right), normalizer(right.parameters.get("normalizer") or "squad")
 
-    def shared(self, answer: RankedAnswer, query: str) -> tuple[RightAnswer | None, Overlap | None]:
+    def shared(
+        self, answer: RankedAnswer | None, query: str
+    ) -> tuple[RightAnswer | None, Overlap | None]:
         """The right answer that shares most with an answer, and what they share; None where either
         is missing.
         """
         rights = self.questions.rights[query]
-        if answer.text is None or self.judge is None or not rights:
+        if answer is None or answer.text is None or self.judge is None or not rights:
             return None, None
         by_position, rule = self._compared
         if not by_position:
@@ -301,21 +294,21 @@ class AnswerOutcomes:
         query = outcome.query
         number, rights = self._row_of[query], self.questions.rights[query]
         first = _first(self.reader, query)
-        right, marks = (None, None) if first is None else self.shared(first, query)
+        right, marks = self.shared(first, query)
         right = right or next(iter(rights), None)
         row: dict[str, Any] = {
             "query": query,
             "text": self.questions.texts[number],
             **{name: getattr(outcome, name) for name in ("failed", "why", "impossible")},
-            "right": None if right is None else right.text,
+            "right": right and right.text,
             "right_document": self.questions.documents[number] if right is None else right.document,
             "other_right": max(len({answer.text for answer in rights}) - 1, 0),
         }
         if self.reader is not None:
             row |= {
                 "answered": first is not None,
-                "answer": None if first is None else first.text,
-                "answer_document": None if first is None else first.document,
+                "answer": first and first.text,
+                "answer_document": first and first.document,
                 **{name: getattr(outcome, name) for name in ("value", "partial", "later")},
                 **_spans(marks),
             }
@@ -323,7 +316,7 @@ class AnswerOutcomes:
             row["document_rank"] = self.retriever.first_ranks[number]
         if self.isolated is not None:
             alone = _first(self.isolated, query)
-            row |= {"alone": outcome.alone, "answer_alone": None if alone is None else alone.text}
+            row |= {"alone": outcome.alone, "answer_alone": alone and alone.text}
         return row
 
     def details(self) -> Mapping[str, list[Any]]:
@@ -434,15 +427,18 @@ class AnswerOutcomes:
         """
         questions, outcomes = self.questions, self.by_question
         order = {outcome.query: rank for rank, outcome in enumerate(self.hardest, start=1)}
+        texts = {
+            name: [right.text for right in rights] for name, rights in questions.rights.items()
+        }
         columns: dict[str, Sequence[Any]] = {
             "query": questions.ids,
             "text": questions.texts,
             "answerable": ["no" if outcome.impossible else "yes" for outcome in outcomes],
             "failed": [outcome.failed for outcome in outcomes],
             "why": [outcome.why for outcome in outcomes],
-            "hardest": [order.get(name) for name in questions.ids],
+            "hardest": list(map(order.get, questions.ids)),
             "document": questions.documents,
-            "right": [[right.text for right in questions.rights[name]] for name in questions.ids],
+            "right": list(texts.values()),
         }
         if self.reader is not None:
             columns["value"] = [outcome.value for outcome in outcomes]
@@ -452,13 +448,13 @@ class AnswerOutcomes:
         if self.isolated is not None:
             columns["alone"] = [outcome.alone for outcome in outcomes]
         attributes = [questions.attributes.get(name, {}) for name in questions.ids]
-        for key in dict.fromkeys(key for about in questions.attributes.values() for key in about):
+        for key in dict.fromkeys(chain.from_iterable(questions.attributes.values())):
             columns.setdefault(key, [about.get(key) for about in attributes])
         return columns
 
 
 def _first(reader: ReaderRun | None, query: str) -> RankedAnswer | None:
-    return None if reader is None else next(iter(reader.answers.get(query, ())), None)
+    return next(iter(reader.answers.get(query, ())), None) if reader else None
 
 
 def _spans(marks: Overlap | None) -> dict[str, Any]:

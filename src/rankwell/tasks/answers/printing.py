@@ -6,7 +6,7 @@ import math
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
 from itertools import chain
@@ -17,7 +17,7 @@ import numpy as np
 
 from rankwell import report
 from rankwell.core.display import Heading
-from rankwell.core.tables import MISSING, Bools, Floats, figure
+from rankwell.core.tables import MISSING, Floats, figure
 from rankwell.evaluation.results import QUERIES_MISSING, QUERIES_UNKNOWN
 from rankwell.report import PLAIN, PrintedFigure, Row, Terminal, styled, visible, width_of
 from rankwell.report.charts import (
@@ -267,32 +267,24 @@ def _cut(text: str, marks: Sequence[str], room: int) -> tuple[str, str]:
     return cut, below.rstrip()
 
 
-def precision_recall_chart(
-    rows: Sequence[Row], areas: Mapping[str, float], *, run: str
-) -> dict[str, Any]:
-    """A Vega-Lite spec: precision against recall of answering the surest questions first. areas:
-    below the lines, by label.
-    """
-    names = {label: f"{label} (area {figure(area, 'share')})" for label, area in areas.items()}
-    points: list[dict[str, Any]] = []
-    for label, name in names.items():
-        curve = [row for row in rows if row["label"] == label]
+def precision_recall_chart(searched: ThresholdSearch) -> dict[str, Any]:
+    """A Vega-Lite spec: precision against recall of answering the surest questions first."""
+    names, points = list[str](), list[dict[str, Any]]()
+    colours, dashes = list[str](), list[list[int]]()
+    for number, (label, curve) in enumerate(searched.curves.items()):
+        name = f"{label} (area {figure(curve.average_precision, 'share')})"
         # No more points than can be seen, the ends kept.
-        steps = np.linspace(0, len(curve) - 1, min(len(curve), _MOST_POINTS)).round()
+        n_points = len(curve.recall)
+        steps = np.linspace(0, n_points - 1, min(n_points, _MOST_POINTS)).round()
+        rows = np.unique(steps.astype(np.int64))
+        places = zip(curve.recall[rows].tolist(), curve.precision[rows].tolist(), strict=True)
         points += [
-            {
-                "line": name,
-                "recall": curve[step]["recall"],
-                "precision": curve[step]["precision"],
-                "place": number,
-            }
-            for number, step in enumerate(np.unique(steps.astype(np.int64)).tolist())
+            {"line": name, "recall": recall, "precision": precision, "place": place}
+            for place, (recall, precision) in enumerate(places)
         ]
-    colours = [
-        QUIET if label == "oracle" else _COLOURS[number % len(_COLOURS)]
-        for number, label in enumerate(names)
-    ]
-    dashes = [[5, 4] if label == "oracle" else [1, 0] for label in names]
+        names.append(name)
+        colours.append(QUIET if label == "oracle" else _COLOURS[number % len(_COLOURS)])
+        dashes.append([5, 4] if label == "oracle" else [1, 0])
     axis = {"values": [0, 0.2, 0.4, 0.6, 0.8, 1], "grid": True, "labelFlush": False}
     legend = {
         "title": None,
@@ -304,7 +296,7 @@ def precision_recall_chart(
     }
 
     def _by_line(values: list[Any], legend: dict[str, Any] | None) -> dict[str, Any]:
-        scale = {"domain": list(names.values()), "range": values}
+        scale = {"domain": names, "range": values}
         return {"field": "line", "type": "nominal", "scale": scale, "legend": legend}
 
     encoding = {
@@ -317,17 +309,22 @@ def precision_recall_chart(
     lines = layer("line", encoding, strokeWidth=2.5, interpolate="step-before")
     panel = {"width": _CHART_WIDTH, "height": _CHART_HEIGHT, "data": {"values": points}, **lines}
     subtitle = (
-        f"{run}: answering the questions that are least likely to have no answer, then the next"
+        f"{searched.run}: answering the questions that are least likely to have no answer, then "
+        "the next"
     )
     return page("Precision and recall of answering", subtitle, [panel], columns=1)
 
 
-def no_answer_chart(
-    numbers: Floats, answerable: Bools, thresholds: Mapping[str, float], *, run: str
-) -> dict[str, Any]:
+def no_answer_chart(searched: ThresholdSearch) -> dict[str, Any]:
     """A Vega-Lite spec: the no-answer numbers of answerable questions above those of impossible
     ones, with best thresholds.
     """
+    numbers, answerable = searched.numbers, searched.answerable
+    thresholds = {
+        search.measure.label: search.best.threshold
+        for search in searched.searches
+        if search.best.value > search.now
+    }
     edges = nice_edges(float(numbers.min()), float(numbers.max()), _BINS)
     kinds = {"answerable": numbers[answerable], "impossible": numbers[~answerable]}
     labels = {kind: f"{len(values):,} {kind}" for kind, values in kinds.items()}
@@ -381,7 +378,8 @@ def no_answer_chart(
         "spec": {"width": _CHART_WIDTH, "height": 110, "layer": layers},
         "resolve": {"scale": {"y": "independent"}},
     }
-    return page("How sure of no answer", f"{run}; dashed: thresholds, {best}", [panel], columns=1)
+    subtitle = f"{searched.run}; dashed: thresholds, {best}"
+    return page("How sure of no answer", subtitle, [panel], columns=1)
 
 
 def _counts(numbers: Floats, edges: Sequence[float]) -> list[int]:
@@ -407,18 +405,9 @@ def _write_charts(result: AnswerResults, folder: Path) -> list[Path]:
     searched = result.searched
     if searched is not None:
         if searched.oracle is not None:
-            rows = result.no_answer_curves
-            written["no_answer_curves"] = rows
-            areas = {label: curve.average_precision for label, curve in searched.curves.items()}
-            specs["no_answer_curves"] = precision_recall_chart(rows, areas, run=searched.run)
-        best = {
-            search.measure.label: search.best.threshold
-            for search in searched.searches
-            if search.best.value > search.now
-        }
-        specs["no_answer_numbers"] = no_answer_chart(
-            searched.numbers, searched.answerable, best, run=searched.run
-        )
+            written["no_answer_curves"] = result.no_answer_curves
+            specs["no_answer_curves"] = precision_recall_chart(searched)
+        specs["no_answer_numbers"] = no_answer_chart(searched)
     for name, table in written.items():
         write_text(folder / f"{name}.csv", report.render_rows(table, "csv"))
     return [*(folder / f"{name}.csv" for name in written), *write_charts(folder, specs)]

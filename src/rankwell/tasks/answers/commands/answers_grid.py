@@ -275,13 +275,11 @@ class GridCells:
             try:
                 if point.cell.call:
                     answers = answers or self._answers(planned)
-                    inputs = {"gold": self._read(point.files["gold"])}
-                    inputs |= {
+                    tables = {
                         name: _restored(kind, answers[name]) for name, kind in _TABLES.items()
                     }
-                judged = self.judge(
-                    inputs.pop("gold"), inputs.pop("predictions"), **inputs, **point.settings
-                )
+                    inputs = {"gold": self._read(point.files["gold"]), **tables}
+                judged = self.judge(**inputs, **point.settings)
             except RankwellError as error:
                 raise type(error)(f"{self.file}: {point.run}: {error}") from error
             record = {

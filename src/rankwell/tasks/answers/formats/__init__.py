@@ -15,7 +15,7 @@ from rankwell.core.tables.columns import Repeats
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, NothingToEvaluate, UnknownName
 from rankwell.io import files as io
-from rankwell.io.formats import FORMATS
+from rankwell.io.formats import scored
 from rankwell.io.records import Content, load, shown
 from rankwell.store import Head, Source
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions
@@ -243,9 +243,8 @@ def _retrieved(place: Any, name: str | None) -> Any:
 
 
 def _surest(content: Content, holds: AnswerHolds) -> AnswerFormat | None:
-    forms = [(form.fits(content), form.name, form) for form in answer_formats(holds)]
-    confidence, _, form = max(forms, key=lambda scored: scored[:2])
-    return form if confidence >= 0.5 else None
+    form = max(answer_formats(holds), key=lambda form: (form.fits(content), form.name))
+    return form if form.fits(content) >= 0.5 else None
 
 
 def _rows(
@@ -287,15 +286,12 @@ def _unknown(place: Any, content: Content, holds: AnswerHolds) -> BadInput:
             )
     if isinstance(place, (str, Path)):
         head = Head.of(Source(place))
-        entries = [FORMATS[name] for name in FORMATS]
-        entries = [entry for entry in entries if entry.holds in _RANKINGS]
-        most = max(entry.confidence(head) for entry in entries)
-        if most >= 0.5:
-            surest = [entry for entry in entries if entry.confidence(head) == most]
+        entries = [(sure, entry) for sure, entry in scored(head) if entry.holds in _RANKINGS]
+        if entries and entries[0][0] >= 0.5:
             # Both may have the same form, as in JSON.
-            held = {entry.holds for entry in surest}
+            held = {entry.holds for sure, entry in entries if sure == entries[0][0]}
             kinds = " or ".join(words for kind, words in _RANKINGS.items() if kind in held)
-            return BadInput(f"{begin} {kinds} ({surest[0].name}); expected {_WORDS[holds]}.")
+            return BadInput(f"{begin} {kinds} ({entries[0][1].name}); expected {_WORDS[holds]}.")
     names = ", ".join(form.name for form in answer_formats(holds))
     keys = ", ".join(map(repr, content.header or sorted(content.keys)))[:80]
     content_text = f"the document {shown(content.value)}"

@@ -36,26 +36,16 @@ def _values(pairs: AnswerPairs, key: tuple[Any, ...], grade: Grade, counting: Co
     key = (*key, counting.k)
     if key not in pairs.cache:
         rights = [pairs.golds[start:stop] for start, stop in pairwise(pairs.gold_offsets.tolist())]
-        rows = zip(
-            pairs.question_of_row.tolist(),
-            pairs.texts,
-            (pairs.ranks <= (counting.k or np.inf)).tolist(),
-            strict=True,
-        )
-        grades = [
-            _graded(pairs, query, text, rights[query], grade) if counts else 0.0
-            for query, text, counts in rows
-        ]
-        pairs.cache[key] = np.array(grades, dtype=np.float64)
+        grades = np.zeros(len(pairs.texts))
+        for row in np.flatnonzero(pairs.ranks <= (counting.k or np.inf)).tolist():
+            query, text = int(pairs.question_of_row[row]), pairs.texts[row]
+            if text is None or is_blank(text):
+                grades[row] = pairs.impossible[query]
+            elif rights[query]:
+                question = pairs.questions[query] or pairs.queries[query]
+                grades[row] = grade(question, text, rights[query])
+        pairs.cache[key] = grades
     return over_questions(pairs, pairs.cache[key], counting)
-
-
-def _graded(
-    pairs: AnswerPairs, query: int, text: str | None, rights: Sequence[str], grade: Grade
-) -> float:
-    if text is None or is_blank(text) or not rights:
-        return float(is_blank(text) and bool(pairs.impossible[query]))
-    return grade(pairs.questions[query] or pairs.queries[query], text, rights)
 
 
 def libraries(measures: Iterable[Measure]) -> dict[str, str]:
@@ -70,7 +60,7 @@ def libraries(measures: Iterable[Measure]) -> dict[str, str]:
         elif parsed.name == "AnswerBLEU":
             rules = f"tok:{parameters['tokenize']}|smooth:{parameters['smoothing']}"
             versions[name] = f"sacrebleu case:mixed|eff:yes|{rules}|version:{version('sacrebleu')}"
-        elif (code := parameters.get("judge") or parameters.get("encoder")) and _is_function(code):
+        elif (code := parameters.get("judge") or parameters.get("encoder")) and code_name(code):
             if origin := origin_of(judge_of(code)):
                 versions[name] = origin
         elif parsed.name == "AnswerSimilarity":
@@ -81,10 +71,6 @@ def libraries(measures: Iterable[Measure]) -> dict[str, str]:
     return versions
 
 
-def _is_function(name: str) -> bool:
-    return code_name(name) is not None
-
-
 @cache
 def _model(name: str) -> "TextEncoder":
     from rankwell.encoders import load_encoder
@@ -92,23 +78,18 @@ def _model(name: str) -> "TextEncoder":
     return load_encoder(name)
 
 
-def _encoder(name: str) -> Callable[[Sequence[str]], Any]:
-    return _own_encoder(name) if _is_function(name) else _model(name).encode
-
-
-def _own_encoder(name: str) -> Callable[[Sequence[str]], Floats]:
+def _encode(name: str, texts: Sequence[str]) -> Any:
+    """The vectors of texts by an encoder, a function of the user or a model."""
+    if code_name(name) is None:
+        return _model(name).encode(texts)
     function: Callable[[Sequence[str]], Any] = load_object(name)
-
-    def _encode(texts: Sequence[str]) -> Floats:
-        try:
-            return unmasked(function(texts), "its array", np.float64)
-        except Exception as error:
-            raise BadInput(
-                f"{name} on {len(texts)} texts fails: {type(error).__name__}: {error}; expected a "
-                "vector of as many numbers for each."
-            ) from error
-
-    return _encode
+    try:
+        return unmasked(function(texts), "its array", np.float64)
+    except Exception as error:
+        raise BadInput(
+            f"{name} on {len(texts)} texts fails: {type(error).__name__}: {error}; expected a "
+            "vector of as many numbers for each."
+        ) from error
 
 
 @measure(
@@ -147,7 +128,7 @@ def answer_similarity(
     texts = list(dict.fromkeys(text for text in (*pairs.texts, *pairs.golds) if text is not None))
     key, vectors = ("AnswerSimilarity", encoder), dict[str, Floats]()
     if (*key, k) not in pairs.cache and texts:
-        array = np.asarray(_encoder(encoder)(texts), dtype=np.float64)
+        array = np.asarray(_encode(encoder, texts), dtype=np.float64)
         if array.ndim != 2 or len(array) != len(texts) or not np.isfinite(array).all():
             raise BadInput(
                 f"{encoder} gives {array.shape} of {len(texts)} texts; expected a vector of "
