@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from operator import lt
 from typing import Any
@@ -45,24 +45,23 @@ DOCUMENT = ("document", "document_id", "doc_id")
 @dataclass(slots=True)
 class Entry:
     """A question of a file with its rows: right answers (text, document, start), answers (text,
-    document, start, end, score) or retrieved documents (document, score).
+    document, start, end, score) or retrieved documents (document, score, whether the file says that
+    it holds an answer).
 
     name, text: None where the file has none. document: that it was asked about. attributes: what
     else the file says of it. evidence: sets of documents, each of which is enough to answer it.
-    no_answer: how likely there is none, NaN where nothing says it. claims: document -> whether the
-    file says that it holds an answer.
+    no_answer: how likely there is none, NaN where nothing says it.
     """
 
     where: Where
     name: Any
     text: str | None
+    rows: list[tuple[Any, ...]]
     document: str | None = None
     attributes: Mapping[str, Any] | None = None
     impossible: bool = False
     no_answer: float = math.nan
     evidence: tuple[tuple[str, ...], ...] = ()
-    rows: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])
-    claims: dict[str, bool] = field(default_factory=dict[str, bool])
 
 
 class EntryRows:
@@ -106,7 +105,7 @@ class EntryRows:
         """Begins the entry of one question: its id, its text, or neither, for which its number
         stands, from 0.
         """
-        self.entry = Entry(where, name, text, document, attributes)
+        self.entry = Entry(where, name, text, [], document, attributes)
         self.entries.append(self.entry)
 
     def refuse_repeated(self, advice: str) -> None:
@@ -415,9 +414,7 @@ class RetrievedRows(EntryRows):
         """Adds the next document, with its text, and whether it holds an answer, where the file has
         it.
         """
-        self.entry.rows.append((document, score))
-        if claim is not None:
-            self.entry.claims.setdefault(document, claim)
+        self.entry.rows.append((document, score, claim))
         if text is not None:
             self.contexts.setdefault(document, text)
 
@@ -429,7 +426,7 @@ class RetrievedRows(EntryRows):
         Lists are in a definite order, which scores that do not fall, or are not there, give way to.
         """
         targets = self.targets(questions)
-        lists = [[score for _, score in entry.rows] for entry in self.entries]
+        lists = [[score for _, score, _ in entry.rows] for entry in self.entries]
         climbing = sum(any(map(lt, scores, scores[1:])) for scores in lists)
         if climbing:
             self.note(
@@ -443,9 +440,11 @@ class RetrievedRows(EntryRows):
         for names, entry, scores in zip(targets, self.entries, lists, strict=True):
             for name in names:
                 queries += [name] * len(scores)
-                items += [item for item, _ in entry.rows]
+                items += [item for item, *_ in entry.rows]
                 values += scores
-                claims |= {(name, item): claim for item, claim in entry.claims.items()}
+                for item, _, claim in entry.rows:
+                    if claim is not None:
+                        claims.setdefault((name, item), claim)
         columns = unique_rows(queries, items, values, duplicates)
         repeats = len(items) - len(columns[0])
         if repeats:
