@@ -10,7 +10,8 @@ from rankwell.reporting.charts import CHARTS, ChartData, draw
 from rankwell.reporting.line_charts import k_curves, parameter_chart
 from rankwell.results import compare_values
 from rankwell.stats import summarise
-from rankwell.tasks.answers.charts import no_answer_chart
+from rankwell.tasks.answers.printing import no_answer_chart
+from rankwell.tasks.answers.thresholds import ThresholdSearch
 from rankwell.tasks.clips.presentation import heat_map
 
 SENTENCE = "scales differ between panels"
@@ -98,7 +99,7 @@ SEVERAL = {
         [point(*each, value) for each in (("em", 0.1), ("F1", 0.2)) for value in (1, 5)], "k"
     ),
     "two heights of bars": lambda: no_answer_chart(
-        np.array([0.1, 0.4, 0.9]), np.array([True, True, False]), {}, run="r"
+        ThresholdSearch("r", (), None, np.array([True, True, False]), np.array([0.1, 0.4, 0.9]), ())
     ),
 }
 

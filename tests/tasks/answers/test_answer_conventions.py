@@ -43,7 +43,9 @@ def retriever_view() -> JudgedRankings:
 
 
 def words(name: str, k: int = 5, retriever_k: int = 10, **options: Any) -> AnswerPlan:
-    return AnswerPlan(AnswerOptions(convention=name, k=k, retriever_k=retriever_k, **options))
+    return AnswerPlan(
+        AnswerOptions(convention=name, k=k, retriever_k=retriever_k, **options), has_answers=True
+    )
 
 
 def reader_view() -> AnswerPairs:

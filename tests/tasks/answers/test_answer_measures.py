@@ -439,9 +439,7 @@ def test_an_oracle_with_perfect_probabilities_has_average_precision_1():
     )
 
 
-def test_thresholds_need_a_number_for_every_question():
-    with pytest.raises(BadInput, match="1 of 2 questions have no no-answer probability"):
-        best_threshold(np.ones(2), np.array([True, False]), np.array([0.5, np.nan]))
+def test_recall_needs_an_answerable_question():
     with pytest.raises(NothingToEvaluate, match="no question is answerable"):
         precision_recall(np.ones(1), np.array([False]), np.array([0.5]))
 

@@ -3,7 +3,6 @@ in.
 """
 
 import csv
-import json
 import random
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 
 from answer_forms import CONTEXT, answers_of, columns, lines, qa, squad, written
-from rankwell.errors import BadInput, DuplicateItem, NothingToEvaluate, UnknownName
+from rankwell.errors import BadInput, DuplicateItem, NothingToEvaluate
 from rankwell.tasks.answers.answer_pairs import Predictions
 from rankwell.tasks.answers.formats import (
     answer_formats,
@@ -20,8 +19,8 @@ from rankwell.tasks.answers.formats import (
     read_predictions,
     read_questions,
     read_retrieved,
-    write_predictions,
 )
+from rankwell.tasks.answers.formats.records import write_predictions
 
 # ---- retrieval results
 # --------------------------------------------------------------------------------------------------
@@ -602,24 +601,9 @@ def ranked(seed: int) -> Predictions:
 def test_ranked_answers_come_back_as_they_were_written(seed: int, tmp_path: Path) -> None:
     table = ranked(seed)
 
-    for name in ("answers.jsonl", "answers.jsonl.gz", "answers.jsonl.zst"):
-        assert write_predictions(table, tmp_path / name) == "ranked"
-        assert columns(read_predictions(tmp_path / name).table) == columns(table)
+    write_predictions(table, tmp_path / "answers.jsonl")
 
-
-def test_squads_form_is_written_with_the_first_answer_of_each(tmp_path: Path) -> None:
-    records = [
-        {"id": "a", "rank": 1, "text": "x"},
-        {"id": "a", "rank": 2, "text": "y"},
-        {"id": "b", "rank": 1, "text": None},
-        {"id": "c", "rank": None},
-    ]
-    table = read_predictions(records, format="ranked").table
-
-    assert write_predictions(table, tmp_path / "predictions.json") == "predictions"
-    assert json.loads((tmp_path / "predictions.json").read_text()) == {"a": "x", "b": "", "c": ""}
-    with pytest.raises(UnknownName, match=r"'answers\.txt' names no format that can be written"):
-        write_predictions(table, tmp_path / "answers.txt")
+    assert columns(read_predictions(tmp_path / "answers.jsonl").table) == columns(table)
 
 
 def test_predictions_without_any_are_nothing_to_evaluate(tmp_path: Path) -> None:

@@ -15,15 +15,17 @@ from rankwell.data.rankings import Ranking
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, MissingExtra
 from rankwell.tasks.answers.answer_pairs import Questions
 from rankwell.tasks.answers.answering import (
+    Answer,
+    OverlapReader,
+    Passage,
+    TransformersReader,
     bm25_overlap,
     bm25_transformers,
     gold_passages,
-    predictions_of,
+    ranked,
     read_answers,
     retrieve,
 )
-from rankwell.tasks.answers.passages import Answer, Passage, ranked
-from rankwell.tasks.answers.readers import OverlapReader, TransformersReader
 
 RIVERS = Passage(
     "rivers",
@@ -183,19 +185,11 @@ class Engine:
 
 
 def test_what_a_system_finds_becomes_a_ranking_in_its_own_order():
-    seen: list[tuple[int, int]] = []
-
-    found = retrieve(
-        Engine([("b", 1.0), ("a", 1.0), ("c", 0.5)]),
-        {"q2": "x", "q1": ""},
-        2,
-        progress=lambda *each: seen.append(each),
-    )
+    found = retrieve(Engine([("b", 1.0), ("a", 1.0), ("c", 0.5)]), {"q2": "x", "q1": ""}, 2)
 
     assert found.queries == ("q1", "q2")
     assert found.offsets.tolist() == [0, 0, 2]
     assert list(found.items) == ["b", "a"]
-    assert seen == [(1, 2), (2, 2)]
 
 
 def test_a_system_that_repeats_itself_or_gives_no_number_is_refused():
@@ -216,8 +210,9 @@ class Echo:
         return ranked([*found[:k], Answer(None, 0.4)])
 
 
-def test_a_reader_sees_the_first_documents_and_its_answers_become_predictions():
+def test_a_reader_sees_the_documents_and_its_answers_become_predictions():
     retrieved = Ranking.from_dict({"q1": {"c": 3.0, "gone": 2.5, "a": 2.0, "b": 1.0}, "q2": {}})
+    seen: list[tuple[int, int]] = []
 
     found = read_answers(
         Echo(),
@@ -225,7 +220,7 @@ def test_a_reader_sees_the_first_documents_and_its_answers_become_predictions():
         retrieved,
         {"a": "A", "b": "B", "c": "C"},
         k=2,
-        retriever_k=3,
+        progress=lambda *each: seen.append(each),
     )
 
     assert found.ids == ("q1", "q2")
@@ -236,10 +231,19 @@ def test_a_reader_sees_the_first_documents_and_its_answers_become_predictions():
     # other.
     assert found.no_answer is not None
     np.testing.assert_allclose(found.no_answer, [-0.6, -0.6])
+    assert seen == [(1, 2), (2, 2)]
+
+
+class Certain:
+    """A reader that answers with its only passage, and never says that there is no answer."""
+
+    def read(self, question: str, passages: Sequence[Passage], k: int) -> list[Answer]:
+        return [Answer(each.text, 1.0) for each in passages]
 
 
 def test_without_a_word_on_no_answers_nothing_is_said_of_them():
-    found = predictions_of({"b": [Answer("x", 1.0)], "a": []})
+    retrieved = Ranking.from_dict({"b": {"d": 1.0}})
+    found = read_answers(Certain(), {"b": "x", "a": "y"}, retrieved, {"d": "x"}, k=5)
 
     assert found.ids == ("a", "b")
     assert found.no_answer is None

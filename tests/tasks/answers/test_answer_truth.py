@@ -19,7 +19,7 @@ from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.tasks.answers.answer_pairs import Questions
 from rankwell.tasks.answers.formats import read_questions
-from rankwell.tasks.answers.truth import by_answer, by_context, by_document
+from rankwell.tasks.answers.retrieval import by_answer, by_context, by_document
 
 
 def questions(**answers: list[Any]) -> Questions:
@@ -155,7 +155,7 @@ def test_each_rule_finds_an_answer_in_its_own_way(
     ranking = Ranking.from_rows(["q"] * len(TEXTS), list(TEXTS), [0.0] * len(TEXTS))
 
     judged = by_answer(
-        questions(q=[answer]), TEXTS, rule=rule, retrieved=[ranking] if pooled else []
+        questions(q=[answer]), TEXTS, rule=rule, retrieved=ranking if pooled else None
     )
 
     assert relevant(judged) == {"q": holders}
@@ -199,7 +199,7 @@ def test_dprs_rule_agrees_with_its_definition_on_random_texts(seed: int) -> None
         [name for name, _ in lists], [item for _, item in lists], [0.0] * len(lists)
     )
 
-    everywhere, pooled = by_answer(table, texts), by_answer(table, texts, retrieved=[ranking])
+    everywhere, pooled = by_answer(table, texts), by_answer(table, texts, retrieved=ranking)
 
     given = {
         name: [text for text in each if text.strip() and tokens(text)]
@@ -225,7 +225,7 @@ def test_an_answer_of_which_nothing_is_left_is_in_no_text_or_in_all(rule: str) -
     vanishes = rule in ("kilt", "dpr")
 
     assert relevant(by_answer(table, TEXTS, rule=rule))["q"] == set()
-    assert relevant(by_answer(table, TEXTS, rule=rule, vanished="all"))["q"] == (
+    assert relevant(by_answer(table, TEXTS, rule=rule, as_published=True))["q"] == (
         set(TEXTS) if vanishes else set()
     )
 
@@ -237,26 +237,25 @@ def test_every_answer_counts_and_a_question_without_any_has_nothing_relevant() -
     }
 
 
-def test_pools_of_several_rankings_are_joined() -> None:
-    first = Ranking.from_rows(["q", "q"], ["us", "plain"], [1.0, 0.5])
-    second = Ranking.from_rows(["q", "other"], ["number", "number"], [1.0, 1.0])
+def test_of_a_pool_only_what_is_listed_for_the_question_counts() -> None:
+    ranking = Ranking.from_rows(
+        ["q", "q", "q", "other"], ["us", "plain", "number", "number"], [1.0, 0.5, 0.25, 1.0]
+    )
     table = questions(q=["focus", "croissance", "café"])
 
-    assert relevant(by_answer(table, TEXTS, retrieved=[first, second])) == {"q": {"us", "number"}}
+    assert relevant(by_answer(table, TEXTS, retrieved=ranking)) == {"q": {"us", "number"}}
 
 
 def test_retrieved_documents_without_a_text_are_refused() -> None:
     ranking = Ranking.from_rows(["q", "q"], ["us", "gone"], [1.0, 0.5])
 
     with pytest.raises(BadInput, match=r"1 retrieved documents have no text \(such as 'gone'\)"):
-        by_answer(questions(q=["focus"]), TEXTS, retrieved=[ranking])
+        by_answer(questions(q=["focus"]), TEXTS, retrieved=ranking)
 
 
 def test_rules_that_do_not_exist_are_refused() -> None:
     with pytest.raises(UnknownName, match="known are dpr"):
         by_answer(questions(q=["x"]), TEXTS, rule="regex")
-    with pytest.raises(UnknownName, match="vanished='some'"):
-        by_answer(questions(q=["x"]), TEXTS, vanished="some")  # type: ignore[arg-type]
 
 
 def test_piafs_gold_paragraphs_hold_their_answers_by_every_rule(shared: Path) -> None:
@@ -300,12 +299,20 @@ def with_context(*, impossible: bool = False) -> Questions:
     ).table
 
 
+def in_context(
+    table: Questions, texts: dict[str, str], ranking: Ranking | None = None, **rules: Any
+) -> dict[str, set[str]]:
+    """The relevant documents, where all texts are retrieved unless a ranking says otherwise."""
+    everything = Ranking.from_rows(["q"] * len(texts), list(texts), [0.0] * len(texts))
+    return relevant(by_context(table, texts, ranking or everything, **rules))
+
+
 def test_passages_are_relevant_however_the_text_was_cut() -> None:
     expected = {"first half", "second half", "window", "shouted"}
     ranking = Ranking.from_rows(["q"] * 3, ["window", "same subject", "empty"], [3.0, 2.0, 1.0])
 
-    assert relevant(by_context(with_context(), CHUNKS)) == {"q": expected}
-    assert relevant(by_context(with_context(), CHUNKS, retrieved=[ranking])) == {"q": {"window"}}
+    assert in_context(with_context(), CHUNKS) == {"q": expected}
+    assert in_context(with_context(), CHUNKS, ranking) == {"q": {"window"}}
 
 
 def test_the_share_is_that_of_the_shorter_texts_runs_of_three_words() -> None:
@@ -314,8 +321,8 @@ def test_the_share_is_that_of_the_shorter_texts_runs_of_three_words() -> None:
     texts = {"x": "the people who in the Alps"}
 
     assert len(re.findall(r"\w+", texts["x"])) == 6
-    assert relevant(by_context(table, texts, share=0.75)) == {"q": {"x"}}
-    assert relevant(by_context(table, texts, share=0.76)) == {"q": set()}
+    assert in_context(table, texts, share=0.75) == {"q": {"x"}}
+    assert in_context(table, texts, share=0.76) == {"q": set()}
 
 
 def test_a_paraphrase_is_relevant_by_a_named_similarity_from_its_threshold_on() -> None:
@@ -332,17 +339,13 @@ def test_a_paraphrase_is_relevant_by_a_named_similarity_from_its_threshold_on() 
     }
     ranking = Ranking.from_rows(["q"] * 2, ["four", "none"], [2.0, 1.0])
 
-    assert relevant(by_context(table, texts)) == {"q": set()}
-    assert relevant(by_context(table, texts, similarity="words")) == {"q": {"paraphrase"}}
-    assert relevant(by_context(table, texts, similarity="words", threshold=0.24)) == {
+    assert in_context(table, texts) == {"q": set()}
+    assert in_context(table, texts, similarity="words") == {"q": {"paraphrase"}}
+    assert in_context(table, texts, similarity="words", threshold=0.24) == {
         "q": {"paraphrase", "four"}
     }
-    assert relevant(by_context(table, texts, similarity="words", threshold=0.25)) == {
-        "q": {"paraphrase"}
-    }
-    assert relevant(
-        by_context(table, texts, similarity="words", threshold=0.24, retrieved=[ranking])
-    ) == {"q": {"four"}}
+    assert in_context(table, texts, similarity="words", threshold=0.25) == {"q": {"paraphrase"}}
+    assert in_context(table, texts, ranking, similarity="words", threshold=0.24) == {"q": {"four"}}
 
 
 def test_the_documented_paraphrase_is_found_and_the_rules_name_similarity_and_threshold(
@@ -366,15 +369,18 @@ def test_the_documented_paraphrase_is_found_and_the_rules_name_similarity_and_th
 def test_an_impossible_questions_context_counts_unless_it_is_asked_otherwise() -> None:
     table = with_context(impossible=True)
 
-    assert relevant(by_context(table, {"x": PASSAGE})) == {"q": {"x"}}
-    assert relevant(by_context(table, {"x": PASSAGE}, impossible=False)) == {"q": set()}
+    assert in_context(table, {"x": PASSAGE}) == {"q": {"x"}}
+    assert in_context(table, {"x": PASSAGE}, impossible=False) == {"q": set()}
 
 
 def test_missing_contexts_and_shares_out_of_range_are_refused() -> None:
     with pytest.raises(BadInput, match="relevance by context needs them"):
-        by_context(questions(q=["x"]), CHUNKS)
+        in_context(questions(q=["x"]), CHUNKS)
+    given = {"retrieved": {"q": {"window": 1.0}}, "relevance": "context", "corpus": CHUNKS}
     for share in (0.0, 1.5, float("nan")):
-        with pytest.raises(BadUsage, match="share is"):
-            by_context(with_context(), CHUNKS, share=share)
-        with pytest.raises(BadUsage, match="threshold is"):
-            by_context(with_context(), CHUNKS, similarity="words", threshold=share)
+        with pytest.raises(BadUsage, match=r"context_share.* expected a number above 0"):
+            rw.evaluate_answers(with_context(), **given, context_share=share)
+        with pytest.raises(BadUsage, match=r"context_threshold.* expected a number above 0"):
+            rw.evaluate_answers(
+                with_context(), **given, context_similarity="words", context_threshold=share
+            )

@@ -19,10 +19,21 @@ from answer_forms import (
     written,
 )
 from rankwell import cli
+from rankwell.conventions import LabelledMeasure
+from rankwell.data.registry import parse_measure
 from rankwell.reporting import Terminal
 from rankwell.reporting.charts import draw
-from rankwell.tasks.answers.charts import no_answer_chart, precision_recall_chart
-from rankwell.tasks.answers.printing import hardest_questions
+from rankwell.tasks.answers.printing import (
+    hardest_questions,
+    no_answer_chart,
+    precision_recall_chart,
+)
+from rankwell.tasks.answers.thresholds import (
+    BestThreshold,
+    MeasureThreshold,
+    PrecisionRecall,
+    ThresholdSearch,
+)
 
 
 @pytest.fixture
@@ -392,14 +403,16 @@ def test_marks_keep_their_places_below_wide_letters():
 
 def test_the_charts_of_no_answer_numbers_can_be_drawn_and_hold_every_question():
     numbers, answerable = np.array([0.1, 0.1, 0.5, 1.0]), np.array([True, False, True, False])
-    rows = [
-        {"label": label, "recall": recall, "precision": 1 - recall / 2}
-        for label in ("em", "oracle")
-        for recall in (0.0, 1.0)
-    ]
+    ends = PrecisionRecall(
+        np.array([np.nan, 1.0]), np.array([1.0, 0.5]), np.array([0.0, 1.0]), 0.75
+    )
+    em = LabelledMeasure(parse_measure("AnswerEM@1"), "em")
+    search = MeasureThreshold(em, 0.25, BestThreshold(0.5, 0.5), ends)
+    searched = ThresholdSearch("r", (search,), ends, answerable, numbers, ())
+    equal = ThresholdSearch("r", (), None, np.array([True] * 3), np.zeros(3), ())
 
-    histogram = no_answer_chart(numbers, answerable, {"em": 0.5}, run="r")
-    curve = precision_recall_chart(rows, {"em": 0.75, "oracle": 0.75}, run="r")
+    histogram = no_answer_chart(searched)
+    curve = precision_recall_chart(searched)
 
     bars = histogram["concat"][0]["data"]["values"]
     for kind in ("2 answerable", "2 impossible"):
@@ -409,5 +422,5 @@ def test_the_charts_of_no_answer_numbers_can_be_drawn_and_hold_every_question():
         "em (area 0.7500)",
         "oracle (area 0.7500)",
     ]
-    for spec in (histogram, curve, no_answer_chart(np.zeros(3), np.array([True] * 3), {}, run="r")):
+    for spec in (histogram, curve, no_answer_chart(equal)):
         assert draw(spec).png.startswith(b"\x89PNG")

@@ -15,12 +15,8 @@ from rankwell.errors import BadInput, BadUsage, DuplicateItem
 from rankwell.reporting import Terminal
 from rankwell.results import Results
 from rankwell.tasks.answers.evaluation import evaluate_answers
-from rankwell.tasks.answers.formats import (
-    read_predictions,
-    read_questions,
-    read_retrieved,
-    write_predictions,
-)
+from rankwell.tasks.answers.formats import read_predictions, read_questions, read_retrieved
+from rankwell.tasks.answers.formats.records import write_predictions
 from rankwell.tasks.answers.printing import hardest_questions, show
 
 IMPOSSIBLE = {"id": "none", "question": "Which king?", "answers": [], "is_impossible": True}

@@ -14,6 +14,7 @@ import pytest
 from rankwell import cli
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions
 from rankwell.tasks.answers.answering import (
+    OverlapReader,
     bm25_overlap,
     gold_passages,
     question_texts,
@@ -21,7 +22,6 @@ from rankwell.tasks.answers.answering import (
 )
 from rankwell.tasks.answers.commands import demo_answers
 from rankwell.tasks.answers.formats import read_questions
-from rankwell.tasks.answers.readers import OverlapReader
 
 
 @pytest.fixture(scope="module")

@@ -16,9 +16,14 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.reporting.charts import draw
 from rankwell.reporting.line_charts import MOST_LINES, parameter_chart
 from rankwell.tasks.answers.answer_pairs import Predictions
-from rankwell.tasks.answers.commands.answers_grid import main_figures
+from rankwell.tasks.answers.commands.answers_grid import (
+    PointResult,
+    figures_of,
+    main_figures,
+    run_grid,
+    wide,
+)
 from rankwell.tasks.answers.formats import read_predictions, read_questions
-from rankwell.tasks.answers.grid import PointResult, figures_of, plan_grid, run_grid, wide
 
 GOLD = {
     "version": "v2.0",
@@ -442,11 +447,11 @@ def test_a_grid_needs_its_questions(tmp_path: Path):
     (tmp_path / "grid.toml").write_text(file)
 
     with pytest.raises(BadInput, match=r"dataset 'q': gold is missing; expected a string"):
-        plan_grid(read_experiment(tmp_path / "grid.toml"), evaluate)
+        run(tmp_path / "grid.toml")
     second = "gold = 'g'\n[[dataset]]\nname = 'r'\ncommand = 'x'\n[[system]]"
     (tmp_path / "grid.toml").write_text(file.replace("[[system]]", second))
     with pytest.raises(BadInput, match=r"grid.toml: 2 data sets; a grid has one"):
-        plan_grid(read_experiment(tmp_path / "grid.toml"), evaluate)
+        run(tmp_path / "grid.toml")
     with pytest.raises(BadInput, match="no such file"):
         read_experiment(tmp_path / "other.toml")
 

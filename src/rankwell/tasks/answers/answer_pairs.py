@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, pairwise
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from rankwell.data.tables import (
     gather,
     order_ids,
     position_in_segment,
+    segment_of_row,
     segment_offsets,
-    sort_ids,
 )
 from rankwell.errors import BadInput, NothingToEvaluate
 from rankwell.vectors.media.texts import normalize_all, normalizer
@@ -24,6 +24,7 @@ from rankwell.vectors.media.texts import normalize_all, normalizer
 Impossible = Literal["unanswered", "flagged"]
 Missing = Literal["zero", "empty", "skip", "error"]
 Extra = Literal["ignore", "error"]
+Row = TypeVar("Row")
 
 
 class RankedAnswer(NamedTuple):
@@ -47,25 +48,8 @@ class RightAnswer(NamedTuple):
     start: int
 
 
-class _Lists:
-    """Rows of questions. offsets: (questions + 1,) where those of each begin."""
-
-    offsets: Ints
-
-    def _lists_of(self, ids: Sequence[str], *columns: Sequence[Any]) -> dict[str, list[Any]]:
-        """The rows of each question."""
-        rows = list(zip(*columns, strict=True))
-        bounds = zip(ids, pairwise(self.offsets.tolist()), strict=True)
-        return {name: rows[begin:end] for name, (begin, end) in bounds}
-
-    @cached_property
-    def question_of_row(self) -> Ints:
-        """(rows,) the index of each row's question."""
-        return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int64), np.diff(self.offsets))
-
-
 @dataclass(frozen=True, eq=False)
-class Questions(_Lists):
+class Questions:
     """Questions and right answers: a row per question in the order of the ids' bytes, and a row per
     right answer.
 
@@ -111,8 +95,8 @@ class Questions(_Lists):
     def rights(self) -> dict[str, list[RightAnswer]]:
         """The right answers of each question."""
         columns = (self.answers, self.answer_documents, self.starts.tolist())
-        lists = self._lists_of(self.ids, *columns)
-        return {name: list(map(RightAnswer._make, rows)) for name, rows in lists.items()}
+        rows = list(map(RightAnswer._make, zip(*columns, strict=True)))
+        return _lists(self.ids, self.offsets, rows)
 
     @classmethod
     def from_texts(
@@ -122,19 +106,41 @@ class Questions(_Lists):
 
         impossible: their ids; by default the questions without a right answer.
         """
-        ids = tuple(sort_ids(answers))
-        offsets, (texts,) = flat([[(text,) for text in answers[name]] for name in ids], 1)
-        flagged = {name for name in ids if not answers[name]}
+        flagged = {name for name in answers if not answers[name]}
         flagged = flagged if impossible is None else set(impossible)
-        marks = np.array([name in flagged for name in ids], dtype=np.bool_)
-        unknown, starts = (None,) * len(texts), np.full(len(texts), -1, dtype=np.int64)
+        return cls.from_lists(
+            [(name, "", name in flagged, None) for name in answers],
+            [[(text, None, -1) for text in texts] for texts in answers.values()],
+        )
+
+    @classmethod
+    def from_lists(
+        cls,
+        rows: Sequence[tuple[str, str, bool, str | None]],
+        lists: Sequence[Sequence[tuple[str, str | None, int]]],
+        **kept: Any,
+    ) -> "Questions":
+        """The questions (id, text, impossible, document), and the right answers (text, document,
+        start) to each. kept: the other fields.
+        """
+        order: list[int] = order_ids([name for name, *_ in rows]).tolist()
+        ids, texts, impossible, documents = _columns([rows[row] for row in order], 4)
+        offsets, (answers, answer_documents, starts) = _flat([lists[row] for row in order], 3)
         return cls(
-            ids, ("",) * len(ids), marks, (None,) * len(ids), offsets, texts, unknown, starts
+            ids,
+            texts,
+            np.array(impossible, dtype=np.bool_),
+            documents,
+            offsets,
+            answers,
+            answer_documents,
+            np.array(starts, dtype=np.int64),
+            **kept,
         )
 
 
 @dataclass(frozen=True, eq=False)
-class Predictions(_Lists):
+class Predictions:
     """Ranked answers of one system: a row per question that it was given, in the order of the ids'
     bytes, and a row per answer.
 
@@ -174,12 +180,10 @@ class Predictions(_Lists):
     @cached_property
     def ranked(self) -> dict[str, list[RankedAnswer]]:
         """The answers to each question, best first."""
+        ranks = (position_in_segment(self.offsets) + 1).tolist()
         spans = (self.starts.tolist(), self.ends.tolist(), self.scores.tolist())
-        lists = self._lists_of(self.ids, self.texts, self.documents, *spans)
-        return {
-            name: [RankedAnswer(rank, *row) for rank, row in enumerate(rows, 1)]
-            for name, rows in lists.items()
-        }
+        rows = zip(ranks, self.texts, self.documents, *spans, strict=True)
+        return _lists(self.ids, self.offsets, list(map(RankedAnswer._make, rows)))
 
     @classmethod
     def from_texts(
@@ -208,7 +212,7 @@ class Predictions(_Lists):
         class for what is unknown.
         """
         order: list[int] = order_ids(names).tolist()
-        offsets, (texts, documents, starts, ends, scores) = flat([lists[row] for row in order], 5)
+        offsets, (texts, documents, starts, ends, scores) = _flat([lists[row] for row in order], 5)
         return cls(
             ids=tuple(names[row] for row in order),
             offsets=offsets,
@@ -223,13 +227,22 @@ class Predictions(_Lists):
         )
 
 
-def flat(
+def _flat(
     lists: Sequence[Sequence[tuple[Any, ...]]], width: int
 ) -> tuple[Ints, Sequence[tuple[Any, ...]]]:
     """The begin of each list in the columns of all rows, and these columns."""
-    rows = list(chain.from_iterable(lists))
     offsets = segment_offsets(np.array(list(map(len, lists)), dtype=np.int64))
-    return offsets, [tuple([row[column] for row in rows]) for column in range(width)]
+    return offsets, _columns(list(chain.from_iterable(lists)), width)
+
+
+def _columns(rows: Sequence[tuple[Any, ...]], width: int) -> Sequence[tuple[Any, ...]]:
+    return [tuple([row[column] for row in rows]) for column in range(width)]
+
+
+def _lists(ids: Sequence[str], offsets: Ints, rows: list[Row]) -> dict[str, list[Row]]:
+    """The rows of each question."""
+    bounds = zip(ids, pairwise(offsets.tolist()), strict=True)
+    return {name: rows[begin:end] for name, (begin, end) in bounds}
 
 
 def unmatched(
@@ -255,7 +268,7 @@ class NormalForms(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class AnswerPairs(_Lists):
+class AnswerPairs:
     """queries: ids of the questions. impossible: (questions,) nothing is right but to give no
     answer.
 
@@ -367,6 +380,11 @@ class AnswerPairs(_Lists):
         ):
             columns |= {name: _taken(getattr(self, name), column_rows) for name in names}
         return replace(self, **columns, gold_offsets=gold_offsets, offsets=offsets, cache={})
+
+    @cached_property
+    def question_of_row(self) -> Ints:
+        """(answers,) the index of each answer's question."""
+        return segment_of_row(self.offsets)
 
     @cached_property
     def ranks(self) -> Ints:

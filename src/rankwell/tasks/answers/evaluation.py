@@ -5,7 +5,6 @@ of them fails.
 from collections import Counter, UserDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure
-from rankwell.data.columns import Repeats
 from rankwell.data.options import takes_options
 from rankwell.data.tables import Bools
 from rankwell.errors import BadUsage, NothingToEvaluate, count_of, flag
@@ -39,17 +37,9 @@ from rankwell.tasks.answers.formats import (
 )
 from rankwell.tasks.answers.measures.answers_texts import libraries
 from rankwell.tasks.answers.options import AnswerOptions
-from rankwell.tasks.answers.outcomes import (
-    Outcome,
-    ReaderRun,
-    answerable_counts,
-    failure_rows,
-    hardest,
-    outcomes,
-)
+from rankwell.tasks.answers.outcomes import AnswerOutcomes, Outcome, ReaderRun, answerable_counts
 from rankwell.tasks.answers.plan import AnswerPlan, compares_positions
 from rankwell.tasks.answers.retrieval import RetrieverRun, unknown_documents
-from rankwell.tasks.answers.tables import AnswerTables
 from rankwell.tasks.answers.thresholds import ThresholdSearch
 
 Progress = Callable[[str, int, int], None]
@@ -112,78 +102,39 @@ def evaluate_answers(
     combined, and the readers' errors for bad input. Source of the division of blame: Haystack 0.x
     Finder.eval, and isolated evaluation of Haystack 1.x.
     """
-    plan = AnswerPlan(options, has_answers=predictions is not None)
-    plan.check(predictions)
-    inputs = AnswerInputs(gold, predictions, options)
-    if options.convention is None:
-        plan = replace(plan, options=replace(options, convention=inputs.usual_convention))
-        plan.check(predictions)
-    inputs.add_retrieved(plan.duplicates)
-    return _AnswerEvaluation(plan, inputs, progress).results(details=details)
-
-
-class AnswerInputs:
-    """The tables by their parts: gold, predictions, isolated, na_probs, retrieved. names: of runs
-    in rows.
-
-    Raises NothingToEvaluate where a table has no question in common with the others.
-    """
-
-    def __init__(self, gold: Any, predictions: Any, options: AnswerOptions) -> None:
-        places = {"gold": gold, "predictions": predictions}
-        names = ("retrieved", "isolated", "na_probs", "corpus")
-        places |= {name: getattr(options, name) for name in names}
-        table = read_questions(gold, format=options.gold_format)
-        questions, self.tables = table.table, dict[str, FoundTable[Any]](gold=table)
-        for role in ("predictions", "isolated"):
-            if places[role] is not None:
-                format_name = getattr(options, f"{role}_format")
-                self.tables[role] = read_predictions(
-                    places[role], format=format_name, questions=questions
-                )
-        if options.na_probs is not None:
-            odds = self.tables["na_probs"] = read_na_probs(options.na_probs)
-            _refuse_other_questions(questions, odds.table, "no-answer probabilities")
-            answers = self.tables["predictions"]
-            self.tables["predictions"] = answers._replace(
-                table=answers.table.with_no_answer(odds.table)
-            )
-        self._options, self.notes = options, list[str]()
-        self.corpus = None if options.corpus is None else read_texts(options.corpus).texts
-        self.names = _names({role: places[role] for role in _PARTS if places[role] is not None})
-        self.files = {name: Source(place) for name, place in places.items() if _is_file(place)}
-
-    @property
-    def usual_convention(self) -> str:
-        """The convention where none is named: squad2 or squad1 where texts answer a file of SQuAD,
-        else piaf. It is noted.
-        """
-        gold, answers = self.tables["gold"], self.tables.get("predictions")
-        if gold.format != "squad" or answers is None or (answers.table.starts >= 0).any():
-            name, reason = "piaf", "the default"
-        elif gold.table.impossible.any():
-            name, reason = "squad2", "the default of SQuAD 2.0 questions with texts as answers"
-        else:
-            name, reason = "squad1", "the default of SQuAD 1.1 questions with texts as answers"
-        self.notes += CONVENTIONS[name].unnamed(self._options, reason)
-        return name
-
-    def add_retrieved(self, duplicates: Repeats) -> None:
-        """Reads the retrieved documents, where there are any."""
-        options, questions = self._options, self.tables["gold"].table
-        if options.retrieved is not None:
-            lists = self.tables["retrieved"] = read_retrieved(
-                options.retrieved,
-                format=options.retrieved_format,
-                questions=questions,
-                duplicates=duplicates,
-                columns=options.columns,
-            )
-            _refuse_other_questions(questions, lists.table.index, "retrieved documents")
+    return _AnswerEvaluation(gold, predictions, options, progress).results(details=details)
 
 
 def _is_file(place: Any) -> bool:
     return isinstance(place, (str, Path)) and str(place) not in STDIN
+
+
+def _read_tables(places: Mapping[str, Any], options: AnswerOptions) -> dict[str, FoundTable[Any]]:
+    """The tables but that of retrieved documents, by their parts."""
+    gold = read_questions(places["gold"], format=options.gold_format)
+    tables: dict[str, FoundTable[Any]] = {"gold": gold}
+    for role in ("predictions", "isolated"):
+        if places[role] is not None:
+            tables[role] = read_predictions(
+                places[role], format=getattr(options, f"{role}_format"), questions=gold.table
+            )
+    if options.na_probs is not None:
+        odds = tables["na_probs"] = read_na_probs(options.na_probs)
+        _refuse_other_questions(gold.table, odds.table, "no-answer probabilities")
+        answers = tables["predictions"]
+        tables["predictions"] = answers._replace(table=answers.table.with_no_answer(odds.table))
+    return tables
+
+
+def _usual_convention(tables: Mapping[str, FoundTable[Any]]) -> tuple[str, str]:
+    """The convention where none is named, and why: squad2 or squad1 where texts answer a file of
+    SQuAD, else piaf.
+    """
+    gold, answers = tables["gold"], tables.get("predictions")
+    if gold.format != "squad" or answers is None or (answers.table.starts >= 0).any():
+        return "piaf", "the default"
+    version, name = ("2.0", "squad2") if gold.table.impossible.any() else ("1.1", "squad1")
+    return name, f"the default of SQuAD {version} questions with texts as answers"
 
 
 def _refuse_other_questions(questions: Questions, ids: Mapping[str, Any], kind: str) -> None:
@@ -216,80 +167,95 @@ def _names(places: Mapping[str, Any]) -> dict[str, str]:
 
 
 class _AnswerEvaluation:
-    """One evaluation under way."""
+    """One evaluation under way: the tables as they were read, and the runs that are judged.
 
-    def __init__(self, plan: AnswerPlan, inputs: AnswerInputs, progress: Progress | None) -> None:
-        self.plan, self.inputs, self.options, self._progress = plan, inputs, plan.options, progress
-        self.questions: Questions = inputs.tables["gold"].table
+    tables: gold, predictions, isolated, na_probs and retrieved, as far as they are there. names: of
+    runs in rows. impossible: (questions,) whether nothing is right but to give no answer, by the
+    convention. Raises NothingToEvaluate where a table has no question in common with the others.
+    """
+
+    def __init__(
+        self, gold: Any, predictions: Any, options: AnswerOptions, progress: Progress | None
+    ) -> None:
+        plan = AnswerPlan(options, has_answers=predictions is not None)
+        plan.check()
+        names = ("retrieved", "isolated", "na_probs", "corpus")
+        places = {"gold": gold, "predictions": predictions}
+        places |= {name: getattr(options, name) for name in names}
+        self.tables, self.notes = _read_tables(places, options), list[str]()
+        self.corpus = None if options.corpus is None else read_texts(options.corpus).texts
+        if options.convention is None:
+            name, reason = _usual_convention(self.tables)
+            self.notes += CONVENTIONS[name].unnamed(options, reason)
+            plan = replace(plan, options=replace(options, convention=name))
+            plan.check()
+        self.plan, self.options, self._progress = plan, plan.options, progress
+        self.names = _names({role: places[role] for role in _PARTS if places[role] is not None})
+        self.files = {name: Source(place) for name, place in places.items() if _is_file(place)}
+        self.questions: Questions = self.tables["gold"].table
+        self.impossible = np.diff(self.questions.offsets) == 0
+        if plan.rules.impossible == "flagged":
+            self.impossible &= self.questions.impossible
         self.builder = ResultsBuilder(plan.convention)
+        self.retriever = self._retriever()
+        self.reader, self.isolated = self._reader("predictions"), self._reader("isolated")
 
     def results(self, *, details: bool) -> AnswerResults:
-        """Everything, in the order retriever, reader, reader on the right passages."""
-        plan, builder = self.plan, self.builder
-        retriever = self._retriever()
-        reader, isolated = self._reader("predictions", retriever), self._reader("isolated", None)
+        """The values, the outcome of each question, and everything that decided them."""
+        plan, builder, retriever = self.plan, self.builder, self.retriever
         self._add(retriever, plan.measures.retriever)
-        self._add(reader, plan.measures.reader)
-        self._add(isolated, plan.measures.reader)
-        search = self._search(reader)
-        aggregates = [] if search is None else thresholds.threshold_rows(search, builder.convention)
-        judge = None if reader is None else plan.measures.judge
-        read = chain.from_iterable(table.notes for table in self.inputs.tables.values())
-        impossible = list(map(bool, self._impossible))
-        found = outcomes(
-            self.questions.ids,
-            impossible,
-            retriever=retriever,
-            reader=reader,
-            isolated=isolated,
-            judge=judge,
+        self._add(self.reader, plan.measures.reader)
+        self._add(self.isolated, plan.measures.reader)
+        search = self._search()
+        aggregates = () if search is None else thresholds.threshold_rows(search, plan.convention)
+        notes_on_files = (table.notes for table in self.tables.values())
+        outcomes = AnswerOutcomes(
+            self.questions,
+            self.impossible,
+            retriever,
+            self.reader,
+            self.isolated,
+            self.reader and plan.measures.judge,
         )
-        explained = AnswerTables(self.questions, found, retriever, reader, isolated, judge)
+        tables = {"details": outcomes.details, "queries": outcomes.queries, "items": outcomes.items}
         return builder.results(
             AnswerResults,
-            rules=self._rules(retriever, reader, aggregates),
+            rules=self._rules(aggregates),
             measures=(*plan.measures.retriever, *plan.measures.reader),
-            notes=(*self.inputs.notes, *read, *plan.measures.notes, *builder.notes),
+            notes=chain(self.notes, *notes_on_files, plan.measures.notes, builder.notes),
             intervals=self.options.intervals,
             seed=self.options.seed,
             task="answers",
             aggregates=tuple(aggregates),
-            sources=self.inputs.files,
-            **(
-                {name: getattr(explained, name)() for name in ("details", "queries", "items")}
-                if details
-                else {}
-            ),
+            sources=self.files,
+            **{name: table() for name, table in tables.items() if details},
             tables=_LazyTables(
-                failures=partial(failure_rows, found),
-                top_k=partial(self._top_k, retriever, reader),
+                failures=lambda: outcomes.failures,
+                top_k=self._top_k,
                 no_answer_curves=lambda: [] if search is None else thresholds.curve_rows(search),
             ),
-            outcomes=tuple(found),
-            hardest=lambda most=None: [explained.row(outcome) for outcome in hardest(found)[:most]],
+            outcomes=tuple(outcomes.by_question),
+            hardest=lambda most=None: list(map(outcomes.row, outcomes.hardest[:most])),
             searched=search,
-            convention=builder.convention,
-            retriever=None if retriever is None else retriever.name,
-        )
-
-    @cached_property
-    def _impossible(self) -> Bools:
-        """(questions,) whether nothing is right but to give no answer, by the convention's rule."""
-        unanswered = np.diff(self.questions.offsets) == 0
-        return (
-            unanswered & self.questions.impossible
-            if self.plan.rules.impossible == "flagged"
-            else unanswered
+            convention=plan.convention,
+            retriever=retriever and retriever.name,
         )
 
     def _retriever(self) -> RetrieverRun | None:
-        inputs, lists = self.inputs, self.inputs.tables.get("retrieved")
-        if lists is None:
+        plan, options, questions = self.plan, self.options, self.questions
+        if options.retrieved is None:
             return None
-        nothing_to_find = self._impossible if self.plan.rules.nothing_to_find == "right" else None
-        name = inputs.names["retrieved"]
+        lists = self.tables["retrieved"] = read_retrieved(
+            options.retrieved,
+            format=options.retrieved_format,
+            questions=questions,
+            duplicates=plan.duplicates,
+            columns=options.columns,
+        )
+        _refuse_other_questions(questions, lists.table.index, "retrieved documents")
+        nothing_to_find = self.impossible if plan.rules.nothing_to_find == "right" else None
         run = RetrieverRun.of(
-            name, lists, self.questions, self.plan.relevance, inputs.corpus, nothing_to_find
+            self.names["retrieved"], lists, questions, plan, self.corpus, nothing_to_find
         )
         without_relevant = run.view.n_relevant(1) == 0
         if nothing_to_find is not None:
@@ -298,26 +264,28 @@ class _AnswerEvaluation:
         self.builder.notes += run.notes
         self._count(
             run,
-            self._impossible,
+            self.impossible,
             (missing, "nothing was retrieved for {}", *_MISSES),
             (unknown, "{} of no question here and ignored", "list is", "lists are"),
             (int(without_relevant.sum()), "no document is relevant to {}", *_MISSES),
         )
         return run
 
-    def _reader(self, role: str, retriever: RetrieverRun | None) -> ReaderRun | None:
-        plan, questions, tables = self.plan, self.questions, self.inputs.tables
+    def _reader(self, role: str) -> ReaderRun | None:
+        plan, questions, tables = self.plan, self.questions, self.tables
         if role not in tables:
             return None
-        retrieved = None
+        retrieved = self.retriever and self.retriever.found
         if role == "isolated":
             retrieved = dict.fromkeys(questions.ids, True)
-        elif retriever is not None:
-            retrieved = dict(zip(questions.ids, map(bool, retriever.is_found), strict=True))
-        predictions, name = tables[role].table, self.inputs.names[role]
+        predictions, name = tables[role].table, self.names[role]
         view = AnswerPairs.pair(questions, predictions, retrieved=retrieved, **plan.pairing)
         run = ReaderRun(
-            name=name, attributes={"part": _PARTS[role]}, view=view, predictions=predictions
+            name=name,
+            attributes={"part": _PARTS[role]},
+            view=view,
+            other_views=lambda _: view,
+            predictions=predictions,
         )
         missing, extra = map(len, unmatched(questions, predictions))
         policy = f"{{}} no prediction, {_POLICIES.get(plan.pairing['missing'], '')}"
@@ -358,13 +326,14 @@ class _AnswerEvaluation:
                 self._progress(run.attributes["part"], done, len(measures))
             self.builder.add(run, [labelled], np.ones(len(run.view.queries), dtype=np.bool_))
 
-    def _search(self, reader: ReaderRun | None) -> thresholds.ThresholdSearch | None:
+    def _search(self) -> ThresholdSearch | None:
         """The best thresholds, if a file, or the reader for both kinds of questions, gives
         no-answer numbers. Raises BadUsage.
         """
-        options, search, odds = self.options, None, self.inputs.tables.get("na_probs")
+        options, reader, search = self.options, self.reader, None
+        odds = self.tables.get("na_probs")
         order = () if odds is None else tuple(odds.table)
-        is_mixed = bool(self._impossible.any() and not self._impossible.all())
+        is_mixed = len(set(self.impossible.tolist())) == 2
         if reader is not None and (order or is_mixed):
             search = thresholds.search_thresholds(
                 reader, self.plan.measures.reader, ties=options.na_ties or "whole", order=order
@@ -384,17 +353,14 @@ class _AnswerEvaluation:
         self.builder.notes += () if search is None else search.notes
         return search
 
-    def _top_k(
-        self, retriever: RetrieverRun | None, reader: ReaderRun | None
-    ) -> list[dict[str, Any]]:
+    def _top_k(self) -> list[dict[str, Any]]:
         """Summary rows at every cut-off, with `k`; each is exact, as it is the same lists cut
         shorter.
         """
-        convention = self.builder.convention
+        convention = self.plan.convention
         builder, ks = ResultsBuilder(convention), list[int]()
-        for measure, label in self._with_cutoffs(reader):
-            is_reader = reader is not None and isinstance(reader.view, measure.entry.view)
-            run = reader if is_reader else retriever
+        for measure, label in self._with_cutoffs():
+            run = self.reader if measure.entry.view is AnswerPairs else self.retriever
             if run is None:
                 continue
             last = measure.cutoff or 1
@@ -414,11 +380,11 @@ class _AnswerEvaluation:
         )
         return [row | {"k": k} for row, k in zip(rows, ks, strict=True)]
 
-    def _with_cutoffs(self, reader: ReaderRun | None) -> Iterator[LabelledMeasure]:
+    def _with_cutoffs(self) -> Iterator[LabelledMeasure]:
         """The measures to cut at every place: of the retriever all that can be, of the reader those
         over all questions.
         """
-        k, measures = self.plan.k, self.plan.measures
+        k, measures, reader = self.plan.k, self.plan.measures, self.reader
         yield from (
             labelled for labelled in measures.retriever if (labelled.measure.cutoff or 1) > 1
         )
@@ -435,24 +401,20 @@ class _AnswerEvaluation:
             if measure.cutoff == 1
         ]
 
-    def _rules(
-        self,
-        retriever: RetrieverRun | None,
-        reader: ReaderRun | None,
-        aggregates: Sequence[Mapping[str, Any]],
-    ) -> dict[str, Any]:
+    def _rules(self, aggregates: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Every choice that decided a number."""
         plan, measures, builder = self.plan, self.plan.measures, self.builder
         rules: dict[str, Any] = {"convention": plan.convention.name, "k": plan.k}
-        if retriever is not None:
+        if self.retriever is not None:
+            context = plan.context_rules if plan.relevance == "context" else {}
             rules |= {
                 "retriever_k": plan.retriever_k,
-                "relevance": plan.relevance.relevance,
-                **plan.relevance.of_contexts,
-                "ties": builder.ties(retriever.ties),
+                "relevance": plan.relevance,
+                **{f"context_{name}": value for name, value in context.items()},
+                "ties": builder.ties(self.retriever.ties),
                 "duplicates": plan.duplicates,
             }
-        if reader is not None:
+        if self.reader is not None:
             rules |= {
                 **plan.pairing,
                 "right": str(measures.judge.right),
@@ -461,17 +423,16 @@ class _AnswerEvaluation:
             }
         if aggregates:
             rules["na_ties"] = self.options.na_ties or "whole"
-        tables = self.inputs.tables
         return {
             **rules,
             "gold": {
                 "questions": len(self.questions.ids),
-                **answerable_counts(self._impossible),
+                **answerable_counts(self.impossible),
                 "merged": 0,
-                **tables["gold"].counts,
+                **self.tables["gold"].counts,
             },
             "counts": builder.counts,
-            "formats": {role: table.format for role, table in tables.items()},
+            "formats": {role: table.format for role, table in self.tables.items()},
             "convention_notes": list(plan.convention.notes),
             "measures": {
                 str(labelled.measure): builder.definition(labelled.measure)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, repeat
 from typing import Any, NamedTuple
 
 from rankwell.vectors.media.texts import Normalizer
@@ -18,6 +18,7 @@ _WORD = re.compile(r"\S+")
 # Texts share a few letters by chance, and comparing pages letter by letter would take minutes.
 _SHORTEST, _LONGEST = 4, 2000
 _AROUND, _LONGEST_CONTEXT = 90, 400
+_MARKS = ("", "gold", "predicted", "both")
 
 
 class Overlap(NamedTuple):
@@ -137,11 +138,8 @@ def context(text: str, answer: Span | None, rights: Sequence[Span]) -> dict[str,
         return None
     low, high = centre[0] - _AROUND, centre[1] + _AROUND
     near = [centre, *(span for span in rights if low <= span[0] and span[1] <= high)]
-    begin, end = _whole_words(
-        text,
-        max(0, min(start for start, _ in near) - _AROUND),
-        max(stop for _, stop in near) + _AROUND,
-    )
+    starts, stops = zip(*near, strict=True)
+    begin, end = _whole_words(text, max(0, min(starts) - _AROUND), max(stops) + _AROUND)
     end = min(end, begin + _LONGEST_CONTEXT)
     before, after = "… " if begin else "", " …" if end < len(text) else ""
     shift = len(before) - begin
@@ -176,15 +174,13 @@ def _marked_parts(
     answer: Span | None, rights: Iterable[Span], begin: int, end: int
 ) -> list[tuple[int, int, str]]:
     """The parts of a cut in order, each with what marks it."""
-    spans = [(span, True) for span in rights] + ([(answer, False)] if answer is not None else [])
-    cuts = sorted({begin, end, *(cut for span, _ in spans for cut in span if begin < cut < end)})
-    parts: list[tuple[int, int, str]] = []
-    for start, stop in pairwise(cuts):
-        kinds = {is_right for span, is_right in spans if span[0] <= start and stop <= span[1]}
-        if not kinds:
-            continue
-        word = "both" if len(kinds) == 2 else "gold" if True in kinds else "predicted"
-        if parts and parts[-1][1:] == (start, word):
-            start = parts.pop()[0]
-        parts.append((start, stop, word))
+    marks = [0] * (end - begin)
+    for (start, stop), mark in [*zip(rights, repeat(1)), *([(answer, 2)] if answer else [])]:
+        for at in range(max(start, begin), min(stop, end)):
+            marks[at - begin] |= mark
+    parts, stop = list[tuple[int, int, str]](), begin
+    for mark, letters in groupby(marks):
+        start, stop = stop, stop + len(list(letters))
+        if mark:
+            parts.append((start, stop, _MARKS[mark]))
     return parts

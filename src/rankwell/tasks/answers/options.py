@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 from rankwell.data.options import Doc, InputData, MeasureNames, Option, RunColumns
 from rankwell.evaluation.options import StatisticsOptions
 from rankwell.tasks.answers.answer_pairs import Extra, Missing
-from rankwell.tasks.answers.retrieval import Relevance
-from rankwell.tasks.answers.thresholds import ThresholdTies
 from rankwell.vectors.media.similarity import TextSimilarity
 
+Relevance = Literal["document", "dpr", "kilt", "lower", "raw", "context"]
 RetrieverDuplicates = Literal["error", "first", "best", "keep"]
 RetrieverTies = Literal["id-desc", "id-asc", "input", "optimistic", "pessimistic", "error"]
+ThresholdTies = Literal["whole", "official"]
 
 
 @dataclass(frozen=True, kw_only=True)

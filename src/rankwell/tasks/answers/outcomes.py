@@ -1,30 +1,40 @@
-"""Answers of a reader joined with the questions, and the outcome of each question: right, or failed
-by retriever or reader.
+"""The outcome of each question, right or failed by retriever or reader, and the tables that explain
+it: details, questions and documents, answers with what they share with the right ones.
 """
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, pairwise
+from math import isnan, nan
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.data.registry import Measure
-from rankwell.data.tables import Bools
-from rankwell.evaluation.judged import JudgedRun, MeasuredQueries
+from rankwell.data.tables import Bools, sort_ids
+from rankwell.evaluation.details import Details, detail_columns
+from rankwell.evaluation.judged import JudgedRun
+from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.tasks.answers.answer_pairs import (
     AnswerPairs,
     Predictions,
     Questions,
     RankedAnswer,
+    RightAnswer,
     is_blank,
+    place_or_none,
 )
+from rankwell.tasks.answers.marks import Overlap, context, overlap, shortened
+from rankwell.tasks.answers.plan import Judge, compares_positions, over_all_questions
 from rankwell.tasks.answers.retrieval import RetrieverRun
+from rankwell.vectors.media.texts import Normalizer, normalizer
 
 Failed = Literal["retriever", "reader", "no-answer", "none"]
 _RIGHT_FROM = 0.5
 _ORDER = ("retriever", "reader", "no-answer", "none")
+_SNIPPET = 300
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -42,44 +52,31 @@ class ReaderRun(JudgedRun):
         """The view."""
         return self.view
 
-    def evaluate(self, measure: Measure) -> MeasuredQueries:
-        """The values of a measure of answers; NaN where it does not count a question."""
-        return MeasuredQueries(measure(self.pairs))
-
     @cached_property
     def answers(self) -> Mapping[str, list[RankedAnswer]]:
         """The answers to every question that counts, best first."""
         return {query: self.predictions.ranked.get(query, []) for query in self.pairs.queries}
-
-    @cached_property
-    def silent(self) -> Bools:
-        """(questions,) whether the first answer says that there is none, or there is no answer at
-        all.
-        """
-        pairs = self.pairs
-        silent = np.ones(len(pairs.queries), dtype=np.bool_)
-        filled = np.flatnonzero(np.diff(pairs.offsets))
-        silent[filled] = [is_blank(pairs.texts[row]) for row in pairs.offsets[filled].tolist()]
-        return silent
 
     def position_notes(self, questions: Questions) -> list[str]:
         """Notes on answers whose positions are compared: those that cannot be right, or whose text
         is elsewhere.
         """
         has_documents = any(document is not None for document in questions.answer_documents)
-        total, counts, first = 0, Counter[str](), dict[str, str]()
-        for query, answers in self.answers.items():
-            for answer in answers:
-                if is_blank(answer.text):
-                    continue
-                total += 1
-                problem = _position_problem(answer, questions.contexts, has_documents)
-                if problem:
-                    counts[problem] += 1
-                    first.setdefault(problem, f"question {query!r}, rank {answer.rank}")
+        answers = [
+            (query, answer)
+            for query, ranked in self.answers.items()
+            for answer in ranked
+            if not is_blank(answer.text)
+        ]
+        places: dict[str, list[tuple[str, int]]] = {}
+        for query, answer in answers:
+            problem = _position_problem(answer, questions.contexts, has_documents)
+            if problem:
+                places.setdefault(problem, []).append((query, answer.rank))
         return [
-            f"{self.name}: {n} of {total} answers {problem} ({first[problem]})"
-            for problem, n in counts.items()
+            f"{self.name}: {len(found)} of {len(answers)} answers {problem} (question "
+            f"{found[0][0]!r}, rank {found[0][1]})"
+            for problem, found in places.items()
         ]
 
 
@@ -107,14 +104,6 @@ def _position_problem(
     return ""
 
 
-def over_all_questions(measure: Measure) -> Measure:
-    """The same measure over all questions, retrieved or not."""
-    neutral: dict[str, Any] = {"population": "all", "retrieval": "ignored"}
-    return measure.with_parameters(
-        **{name: value for name, value in neutral.items() if measure.accepts(name)}
-    )
-
-
 class Outcome(NamedTuple):
     """The outcome of a question. failed: the stage that failed it, None where it is not counted.
     why: in words.
@@ -134,17 +123,6 @@ class Outcome(NamedTuple):
     partial_alone: float | None = None
 
 
-class Judge(NamedTuple):
-    """The measures that decide outcomes: `right` from 0.5 on, `partial` for parts, `later` further
-    down. label: a word for it.
-    """
-
-    right: Measure
-    partial: Measure
-    later: Measure
-    label: str
-
-
 class _FirstAnswer(NamedTuple):
     """One reader's answer to one question."""
 
@@ -153,47 +131,6 @@ class _FirstAnswer(NamedTuple):
     later: float
     silent: bool
     missing: bool
-
-
-def outcomes(
-    queries: Sequence[str],
-    impossible: Sequence[bool],
-    *,
-    retriever: RetrieverRun | None,
-    reader: ReaderRun | None,
-    isolated: ReaderRun | None,
-    judge: Judge | None,
-) -> list[Outcome]:
-    """The outcome of every question, by the first stage that failed it; without answers the
-    retriever alone is judged.
-
-    A wrong answer is the retriever's where no relevant document was found, else the fault of
-    silence where nothing was answered, else the reader's. An impossible question that was answered
-    is the fault of silence, too.
-    """
-    retrieved: dict[str, bool] = {}
-    if retriever is not None:
-        retrieved = dict(zip(queries, map(bool, retriever.is_found), strict=True))
-    integrated, alone = (
-        None if run is None or judge is None else _first_answers(run, judge)
-        for run in (reader, isolated)
-    )
-    result: list[Outcome] = []
-    for query, is_impossible in zip(queries, impossible, strict=True):
-        if integrated is None:
-            failed, why = "retriever", "document not retrieved"
-            if retrieved[query]:
-                failed, why = "none", "retrieved"
-            result.append(Outcome(query, is_impossible, failed, why))
-        elif query not in integrated:
-            why = "left out, as it has no prediction"
-            result.append(Outcome(query, is_impossible, None, why))
-        else:
-            answer, answer_alone = integrated[query], (alone or {}).get(query)
-            failed, why = _attribute(answer, is_impossible, retrieved.get(query))
-            ends = () if answer_alone is None else answer_alone[:2]
-            result.append(Outcome(query, is_impossible, failed, why, *answer[:3], *ends))
-    return result
 
 
 def _attribute(
@@ -222,7 +159,10 @@ def _attribute(
 
 
 def _first_answers(reader: ReaderRun, judge: Judge) -> dict[str, _FirstAnswer]:
-    pairs, silent = reader.pairs, reader.silent
+    """The first answers by question; silence is no answer at all, or one that says so."""
+    pairs = reader.pairs
+    bounds = pairwise(pairs.offsets.tolist())
+    silent = np.array([start == stop or is_blank(pairs.texts[start]) for start, stop in bounds])
     threshold = judge.right.parameters.get("na_threshold")
     if threshold is not None:
         silent = silent | (np.nan_to_num(pairs.no_answer, nan=-np.inf) > threshold)
@@ -231,37 +171,299 @@ def _first_answers(reader: ReaderRun, judge: Judge) -> dict[str, _FirstAnswer]:
     return {query: _FirstAnswer(*row) for query, row in zip(pairs.queries, rows, strict=True)}
 
 
-def failure_rows(questions: Sequence[Outcome]) -> list[dict[str, Any]]:
-    """The number of questions that each stage failed, and why; `right_alone` of them are right from
-    the right passage.
+@dataclass(frozen=True, eq=False)
+class AnswerOutcomes:
+    """The questions with the runs that were judged, and how each question went.
+
+    impossible: (questions,) nothing is right but to give no answer. isolated: the reader on the
+    right passages. judge: None without a reader.
     """
-    groups: dict[tuple[Failed, str], list[Outcome]] = {}
-    for outcome in questions:
-        if outcome.failed is not None:
+
+    questions: Questions
+    impossible: Bools
+    retriever: RetrieverRun | None
+    reader: ReaderRun | None
+    isolated: ReaderRun | None
+    judge: Judge | None
+
+    @cached_property
+    def by_question(self) -> list[Outcome]:
+        """The outcome of every question, by the first stage that failed it; without answers the
+        retriever alone is judged.
+
+        A wrong answer is the retriever's where no relevant document was found, else the fault of
+        silence where nothing was answered, else the reader's. An impossible question that was
+        answered is the fault of silence, too.
+        """
+        found: dict[str, bool] = {} if self.retriever is None else self.retriever.found
+        integrated, alone = (
+            {} if run is None or self.judge is None else _first_answers(run, self.judge)
+            for run in (self.reader, self.isolated)
+        )
+        outcomes: list[Outcome] = []
+        for query, impossible in zip(self.questions.ids, self.impossible.tolist(), strict=True):
+            values: tuple[float, ...] = ()
+            if self.reader is None:
+                failed, why = "retriever", "document not retrieved"
+                if found[query]:
+                    failed, why = "none", "retrieved"
+            elif query not in integrated:
+                failed, why = None, "left out, as it has no prediction"
+            else:
+                answer = integrated[query]
+                failed, why = _attribute(answer, impossible, found.get(query))
+                values = (*answer[:3], *alone.get(query, ())[:2])
+            outcomes.append(Outcome(query, impossible, failed, why, *values))
+        return outcomes
+
+    @cached_property
+    def failures(self) -> list[dict[str, Any]]:
+        """The number of questions that each stage failed, and why; `right_alone` of them are right
+        from the right passage.
+        """
+        counted = [outcome for outcome in self.by_question if outcome.failed is not None]
+        groups: dict[tuple[Failed | None, str], list[Outcome]] = {}
+        for outcome in counted:
             groups.setdefault((outcome.failed, outcome.why), []).append(outcome)
-    total = sum(map(len, groups.values()))
-    has_isolated = any(outcome.alone is not None for outcome in questions)
-    rows: list[dict[str, Any]] = []
-    for (failed, why), group in sorted(
-        groups.items(), key=lambda item: (_ORDER.index(item[0][0]), -len(item[1]), item[0][1])
-    ):
-        row = {"failed": failed, "why": why, "questions": len(group), "share": len(group) / total}
-        if has_isolated:
-            row["right_alone"] = sum((outcome.alone or 0) >= _RIGHT_FROM for outcome in group)
-        rows.append(row)
-    return rows
+        rows: list[dict[str, Any]] = []
+        for (failed, why), group in groups.items():
+            share = len(group) / len(counted)
+            row = {"failed": failed, "why": why, "questions": len(group), "share": share}
+            if any(outcome.alone is not None for outcome in self.by_question):
+                row["right_alone"] = sum((outcome.alone or 0) >= _RIGHT_FROM for outcome in group)
+            rows.append(row)
+        return sorted(
+            rows, key=lambda row: (_ORDER.index(row["failed"]), -row["questions"], row["why"])
+        )
+
+    @cached_property
+    def hardest(self) -> list[Outcome]:
+        """The failed questions, the hardest first: not right further down, least right in part;
+        equally hard ones take turns.
+        """
+        turns = Counter[Any]()
+        order: list[tuple[Any, ...]] = []
+        for number, outcome in enumerate(self.by_question):
+            if outcome.failed not in (None, "none"):
+                key = (outcome.later or 0.0, outcome.partial or 0.0, outcome.partial_alone or 0.0)
+                turns[key, outcome.failed] += 1
+                turn = turns[key, outcome.failed]
+                order.append((*key, turn, _ORDER.index(outcome.failed), number))
+        return [self.by_question[number] for *_, number in sorted(order)]
+
+    @cached_property
+    def _row_of(self) -> dict[str, int]:
+        return {name: row for row, name in enumerate(self.questions.ids)}
+
+    @cached_property
+    def _compared(self) -> tuple[bool, Normalizer]:
+        """Whether positions decide, and the normal form of words."""
+        if self.judge is None:
+            return False, normalizer("squad")
+        right = self.judge.right
+        return compares_positions(right), normalizer(right.parameters.get("normalizer") or "squad")
+
+    def shared(
+        self, answer: RankedAnswer | None, query: str
+    ) -> tuple[RightAnswer | None, Overlap | None]:
+        """The right answer that shares most with an answer, and what they share; None where either
+        is missing.
+        """
+        rights = self.questions.rights[query]
+        if answer is None or answer.text is None or self.judge is None or not rights:
+            return None, None
+        by_position, rule = self._compared
+        if not by_position:
+            rights = [right for right in rights if right.text == answer.text][:1] or rights
+        best: list[tuple[float, float, RightAnswer, Overlap]] = []
+        for right in rights:
+            same = (
+                by_position
+                and answer.start >= 0
+                and right.start >= 0
+                and answer.document == right.document
+            )
+            offset = right.start - answer.start if same else None
+            marks = overlap(answer.text, right.text, offset=offset, normalizer=rule)
+            share = marks.char_f1 if same else marks.token_f1
+            best.append((share, marks.char_f1, right, marks))
+        return max(best, key=lambda pair: pair[:2])[2:]
+
+    def row(self, outcome: Outcome) -> dict[str, Any]:
+        """The text of a question with its outcome, what is right, found and answered."""
+        query = outcome.query
+        number, rights = self._row_of[query], self.questions.rights[query]
+        first = _first(self.reader, query)
+        right, marks = self.shared(first, query)
+        right = right or next(iter(rights), None)
+        row: dict[str, Any] = {
+            "query": query,
+            "text": self.questions.texts[number],
+            **{name: getattr(outcome, name) for name in ("failed", "why", "impossible")},
+            "right": right and right.text,
+            "right_document": self.questions.documents[number] if right is None else right.document,
+            "other_right": max(len({answer.text for answer in rights}) - 1, 0),
+        }
+        if self.reader is not None:
+            row |= {
+                "answered": first is not None,
+                "answer": first and first.text,
+                "answer_document": first and first.document,
+                **{name: getattr(outcome, name) for name in ("value", "partial", "later")},
+                **_spans(marks),
+            }
+        if self.retriever is not None:
+            row["document_rank"] = self.retriever.first_ranks[number]
+        if self.isolated is not None:
+            alone = _first(self.isolated, query)
+            row |= {"alone": outcome.alone, "answer_alone": alone and alone.text}
+        return row
+
+    def details(self) -> Mapping[str, list[Any]]:
+        """The columns of details.parquet: the first documents and answers of every question, and
+        what is right but not there.
+
+        `detail` of an answer has its place, the right answer that it shares most with, the spans
+        shared in both, and its `context`.
+        """
+        parts: list[tuple[str, Details, list[str] | None]] = []
+        if self.retriever is not None:
+            parts.append((self.retriever.name, self.retriever.details, None))
+        for reader in (self.reader, self.isolated):
+            if reader is not None and self.judge is not None:
+                rows = self._answer_rows(reader, self.judge)
+                columns = np.array(rows, dtype=object).reshape(len(rows), 7).T
+                query, item, *numbers, state, detail = columns
+                ranks, scores, grades = (column.astype(np.float64) for column in numbers)
+                details = Details(query, item, ranks, scores, grades, state)
+                parts.append((reader.name, details, detail.tolist()))
+        return detail_columns(parts)
+
+    def _answer_rows(self, reader: ReaderRun, judge: Judge) -> list[tuple[Any, ...]]:
+        """Query, item, rank, score, grade, state and detail of each row; NaN for a missing rank or
+        score.
+        """
+        pairs = reader.pairs
+        rows = np.flatnonzero(pairs.ranks <= DETAIL_DEPTH)
+        measure = over_all_questions(judge.right).with_parameters(na_threshold=None)
+        # Each answer as if it were the only one.
+        grades = measure(pairs.take(pairs.question_of_row[rows], rows)).tolist()
+        grade_of_row = iter(grades)
+        table: list[tuple[Any, ...]] = []
+        for query, impossible, odd in zip(
+            pairs.queries, pairs.impossible.tolist(), pairs.no_answer.tolist(), strict=True
+        ):
+            texts: set[str] = set()
+            for answer in reader.answers[query][:DETAIL_DEPTH]:
+                rank, text, grade = answer.rank, answer.text or "", next(grade_of_row)
+                state = "relevant" if grade >= 0.5 else "nonrelevant"
+                detail = self._detail(answer, query, None if isnan(odd) or rank > 1 else odd)
+                table.append((query, text, rank, answer.score, grade, state, detail))
+                texts.add(text)
+            rights = [RightAnswer("", None, -1)] if impossible else self.questions.rights[query]
+            for text, document, start in dict.fromkeys(rights):
+                if text not in texts:
+                    cells = {"right": text or None, "document": document}
+                    detail = json.dumps(cells | {"start": place_or_none(start)})
+                    table.append((query, text, nan, nan, 1.0, "relevant", detail))
+        return table
+
+    def _detail(self, answer: RankedAnswer, query: str, no_answer: float | None) -> str:
+        right, marks = self.shared(answer, query)
+        cells: dict[str, Any] = {
+            "document": answer.document,
+            "start": place_or_none(answer.start),
+            "end": place_or_none(answer.end),
+            "right": right and right.text,
+            "right_start": right and place_or_none(right.start),
+            **_spans(marks),
+        }
+        if no_answer is not None:
+            cells["no_answer"] = no_answer
+        if (around := self._context(answer, query)) is not None:
+            cells["context"] = around
+        return json.dumps(cells, ensure_ascii=False)
+
+    def _context(self, answer: RankedAnswer, query: str) -> dict[str, Any] | None:
+        """The words around an answer; one without a position is looked for in its document or else
+        in the question's own.
+        """
+        document = answer.document or self.questions.documents[self._row_of[query]]
+        text = None if document is None else self._texts.get(document)
+        if text is None:
+            return None
+        span = answer.start, answer.end
+        if answer.text and text[slice(*span)] != answer.text:
+            start = text.find(answer.text)
+            span = start, start + len(answer.text)
+        rights = [
+            (right.start, right.start + len(right.text))
+            for right in self.questions.rights[query]
+            if right.start >= 0 and right.document in (document, None)
+        ]
+        return context(text, span if answer.text else None, rights)
+
+    @property
+    def _texts(self) -> Mapping[str, str]:
+        return self.questions.contexts if self.retriever is None else self.retriever.texts
+
+    def items(self) -> dict[str, list[Any]]:
+        """The columns of items.parquet: the beginnings of the texts of retrieved and right
+        documents.
+        """
+        if self.retriever is None:
+            return {}
+        details, texts = self.retriever.details, self._texts
+        items = [item for item in sort_ids(set(details.item)) if texts.get(item)]
+        return {
+            "item": items,
+            "of": [self.retriever.name] * len(items),
+            "text": [shortened(texts[item], _SNIPPET) for item in items],
+        }
+
+    def queries(self) -> dict[str, Sequence[Any]]:
+        """The columns of queries.parquet: text, whether there is an answer, the stage that failed,
+        and its file's attributes.
+        """
+        questions, outcomes = self.questions, self.by_question
+        order = {outcome.query: rank for rank, outcome in enumerate(self.hardest, start=1)}
+        texts = {
+            name: [right.text for right in rights] for name, rights in questions.rights.items()
+        }
+        columns: dict[str, Sequence[Any]] = {
+            "query": questions.ids,
+            "text": questions.texts,
+            "answerable": ["no" if outcome.impossible else "yes" for outcome in outcomes],
+            "failed": [outcome.failed for outcome in outcomes],
+            "why": [outcome.why for outcome in outcomes],
+            "hardest": list(map(order.get, questions.ids)),
+            "document": questions.documents,
+            "right": list(texts.values()),
+        }
+        if self.reader is not None:
+            columns["value"] = [outcome.value for outcome in outcomes]
+            columns["partial"] = [outcome.partial for outcome in outcomes]
+        if self.retriever is not None:
+            columns["document_rank"] = self.retriever.first_ranks
+        if self.isolated is not None:
+            columns["alone"] = [outcome.alone for outcome in outcomes]
+        attributes = [questions.attributes.get(name, {}) for name in questions.ids]
+        for key in dict.fromkeys(chain.from_iterable(questions.attributes.values())):
+            columns.setdefault(key, [about.get(key) for about in attributes])
+        return columns
 
 
-def hardest(questions: Sequence[Outcome]) -> list[Outcome]:
-    """The failed questions, the hardest first: not right further down, least right in part; equally
-    hard ones take turns.
-    """
-    turns = Counter[Any]()
-    order: list[tuple[Any, ...]] = []
-    for number, outcome in enumerate(questions):
-        if outcome.failed not in (None, "none"):
-            key = (outcome.later or 0.0, outcome.partial or 0.0, outcome.partial_alone or 0.0)
-            turns[key, outcome.failed] += 1
-            turn = turns[key, outcome.failed]
-            order.append((*key, turn, _ORDER.index(outcome.failed), number))
-    return [questions[number] for *_, number in sorted(order)]
+def _first(reader: ReaderRun | None, query: str) -> RankedAnswer | None:
+    return next(iter(reader.answers.get(query, ())), None) if reader else None
+
+
+def _spans(marks: Overlap | None) -> dict[str, Any]:
+    """The shared parts of an answer and the right one, as columns."""
+    names = ("characters", "right_characters", "tokens", "right_tokens")
+    columns = ((),) * 4 if marks is None else (*marks.characters, *marks.tokens)
+    return {
+        **{name: list(map(list, spans)) for name, spans in zip(names, columns, strict=True)},
+        # Of characters in their order, whereas the measure counts them in any order.
+        "aligned_char_f1": marks and marks.char_f1,
+        "token_f1": marks and marks.token_f1,
+    }

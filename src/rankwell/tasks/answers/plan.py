@@ -17,16 +17,27 @@ from rankwell.conventions import (
 from rankwell.data.columns import Repeats
 from rankwell.data.judged_rankings import GroupRankings, JudgedRankings
 from rankwell.data.registry import Measure, measure_names, parse_measure
+from rankwell.data.tables import TieRule
 from rankwell.errors import BadUsage, flag
 from rankwell.stats import check_intervals
 from rankwell.tasks.answers.answer_pairs import AnswerPairs
 from rankwell.tasks.answers.conventions import AnswerConvention
-from rankwell.tasks.answers.options import AnswerOptions
-from rankwell.tasks.answers.outcomes import Judge, over_all_questions
-from rankwell.tasks.answers.retrieval import RelevanceRules
+from rankwell.tasks.answers.options import AnswerOptions, Relevance
 
 # The measures of a retriever under conventions that judge readers only.
 _PLAIN = ("Success", "AP", "RR")
+_PARTS = {AnswerPairs: "reader", JudgedRankings: "retriever", GroupRankings: "retriever"}
+
+
+class Judge(NamedTuple):
+    """The measures that decide outcomes: `right` from 0.5 on, `partial` for parts, `later` further
+    down. label: a word for it.
+    """
+
+    right: Measure
+    partial: Measure
+    later: Measure
+    label: str
 
 
 class AnswerMeasures(NamedTuple):
@@ -47,7 +58,7 @@ class AnswerPlan:
     """
 
     options: AnswerOptions
-    has_answers: bool = True
+    has_answers: bool
 
     @cached_property
     def convention(self) -> Convention:
@@ -64,6 +75,11 @@ class AnswerPlan:
                 f"there are {names}."
             )
         return self.convention.rules_of("answers", AnswerConvention())
+
+    @property
+    def has_run(self) -> bool:
+        """Whether retrieved documents are judged."""
+        return self.options.retrieved is not None
 
     @property
     def k(self) -> int:
@@ -86,24 +102,24 @@ class AnswerPlan:
 
     @property
     def duplicates(self) -> Repeats:
-        """The rule for a document that is languages twice."""
+        """The rule for a document that is listed twice."""
         return self.options.duplicates or self.rules.duplicates
 
-    def check(self, predictions: Any) -> None:
+    def check(self) -> None:
         """Raises BadUsage, before anything is read, where nothing can be judged, and for options
         that cannot be combined.
         """
-        options = self.options
-        if predictions is None and options.retrieved is None:
+        options, has_run = self.options, self.has_run
+        if not (self.has_answers or has_run):
             raise BadUsage(
                 f"there is nothing to judge; give PREDICTIONS, {flag('--retrieved')}, or both."
             )
-        for condition, data, names in (
-            (flag("--retrieved"), options.retrieved, _OF_RETRIEVER),
-            ("PREDICTIONS", predictions, _OF_READER),
-            (flag("--isolated"), options.isolated, ("isolated_format",)),
+        for condition, is_met, names in (
+            (flag("--retrieved"), has_run, _OF_RETRIEVER),
+            ("PREDICTIONS", self.has_answers, _OF_READER),
+            (flag("--isolated"), options.isolated is not None, ("isolated_format",)),
         ):
-            for name in names if data is None else ():
+            for name in () if is_met else names:
                 value = getattr(options, name)
                 if value is not None:
                     option = flag(name, value if isinstance(value, (str, int, float)) else "")
@@ -118,17 +134,16 @@ class AnswerPlan:
 
     def _check_context(self) -> None:
         """Raises BadUsage for options of relevance by context that are unused, or out of range."""
-        options, names = self.options, ("context_share", "context_threshold", "context_similarity")
-        for name in names:
-            value = getattr(options, name)
-            if value is not None and options.relevance != "context":
-                raise BadUsage(_unused(flag(name, value), flag("--relevance", "context")))
-        for name in names[:2]:
-            share = getattr(options, name)
-            if share is not None and not 0 < share <= 1:
-                raise BadUsage(f"{flag(name, share)}; expected a number above 0 and at most 1.")
+        options = self.options
         share, threshold = options.context_share, options.context_threshold
         similarity = options.context_similarity
+        numbers = {"context_share": share, "context_threshold": threshold}
+        for name, value in {**numbers, "context_similarity": similarity}.items():
+            if value is not None and options.relevance != "context":
+                raise BadUsage(_unused(flag(name, value), flag("--relevance", "context")))
+        for name, value in numbers.items():
+            if value is not None and not 0 < value <= 1:
+                raise BadUsage(f"{flag(name, value)}; expected a number above 0 and at most 1.")
         if threshold is not None and similarity is None:
             threshold_option = flag("--context-threshold", threshold)
             raise BadUsage(_unused(threshold_option, flag("--context-similarity")))
@@ -139,42 +154,45 @@ class AnswerPlan:
             )
 
     @property
-    def relevance(self) -> RelevanceRules:
-        """The rules of the retriever's part."""
-        options = self.options
-        return RelevanceRules(
-            relevance=options.relevance or self.rules.relevance,
-            as_published=options.relevance is None,
-            context_share=0.65 if options.context_share is None else options.context_share,
-            context_similarity=options.context_similarity,
-            context_threshold=0.5
-            if options.context_threshold is None
-            else options.context_threshold,
-            ties=options.ties or self.convention.ties,
-            k=self.retriever_k,
-            needs_evidence="EvidenceRprec"
-            in {labelled.measure.name for labelled in self.measures.retriever},
-        )
+    def relevance(self) -> Relevance:
+        """What a relevant document is."""
+        return self.options.relevance or self.rules.relevance
+
+    @property
+    def context_rules(self) -> dict[str, Any]:
+        """The rules of relevance by context; see `by_context`."""
+        share, threshold = self.options.context_share, self.options.context_threshold
+        if self.options.context_similarity is None:
+            return {"share": 0.65 if share is None else share}
+        return {
+            "similarity": self.options.context_similarity,
+            "threshold": 0.5 if threshold is None else threshold,
+        }
+
+    @property
+    def ties(self) -> TieRule:
+        """The rule for documents with equal scores."""
+        return self.options.ties or self.convention.ties
 
     @cached_property
     def measures(self) -> AnswerMeasures:
         """The requested measures that can be computed. Raises BadUsage for a named one that cannot,
         and where none is left.
         """
-        options, has_answers = self.options, self.has_answers
-        has_run = options.retrieved is not None
+        options, has_answers, has_run = self.options, self.has_answers, self.has_run
         names = measure_names(options.measures)
         if names is None:
             plain = [f"{name}@{self.retriever_k}" for name in _PLAIN]
             retriever = self.retriever_measures() or choose_measures(plain, self.convention)
             texts = None
         else:
-            by_part = self._by_part(names, has_run=has_run)
+            by_part = self._by_part(names)
             retriever = tuple(
                 LabelledMeasure(self.measure(text), text.strip()) for text in by_part["retriever"]
             )
             texts = by_part["reader"]
-        reader = () if texts == [] else self.reader_measures(texts)
+        deciding = self.reader_measures(texts or None)
+        reader = () if texts == [] else deciding
         lacking = [
             labelled
             for labelled in reader
@@ -194,9 +212,7 @@ class AnswerPlan:
         deeper = replace(self, options=replace(options, k=self.k + 1)).reader_measures(
             texts or None
         )
-        if options.k is not None and not (
-            has_answers and self.reader_measures(texts or None) != deeper
-        ):
+        if options.k is not None and not (has_answers and deciding != deeper):
             notes.append(f"-k {self.k} is unused: no measure here looks at as many answers")
         languages = self.rules.languages
         if has_answers and len(languages) > 1 and not (options.normalizer or options.language):
@@ -215,9 +231,8 @@ class AnswerPlan:
                     "texts, or leave it out."
                 )
         counted = tuple(labelled for labelled in reader if has_answers and labelled not in lacking)
-        return AnswerMeasures(
-            retriever if has_run else (), counted, self._judge(reader), tuple(notes)
-        )
+        judge = self._judge(deciding)
+        return AnswerMeasures(retriever if has_run else (), counted, judge, tuple(notes))
 
     def reader_measures(self, texts: Sequence[str] | None) -> tuple[LabelledMeasure, ...]:
         """The measures of answers that words name, else the convention's, with the user's k,
@@ -270,7 +285,7 @@ class AnswerPlan:
         except BadUsage:
             return parse_measure(text, self.convention.words)
 
-    def _by_part(self, measures: Sequence[str], *, has_run: bool) -> dict[str, list[str]]:
+    def _by_part(self, measures: Sequence[str]) -> dict[str, list[str]]:
         """The words by the part that their measures judge. Raises BadUsage for one that judges
         nothing that is given.
         """
@@ -278,14 +293,14 @@ class AnswerPlan:
         for text in measures:
             self._refuse_other_cutoff(text)
         for text in measures:
-            part = _part(self.measure(text))
-            if part is None:
+            entry = self.measure(text).entry
+            if entry.view not in _PARTS:
                 raise BadUsage(
                     f"{text!r} judges neither retrieved documents nor answers: it needs "
-                    f"{self.measure(text).entry.needs}."
+                    f"{entry.needs}."
                 )
-            by_part[part].append(text)
-        if by_part["retriever"] and not has_run:
+            by_part[_PARTS[entry.view]].append(text)
+        if by_part["retriever"] and not self.has_run:
             raise BadUsage(
                 f"{by_part['retriever'][0]!r} judges retrieved documents; give the "
                 f"retriever's run ({flag('--retrieved')})."
@@ -312,17 +327,16 @@ class AnswerPlan:
                 f"{own_cutoff}; leave out @{cutoff}, or name another measure."
             )
 
-    def _judge(self, reader: Sequence[LabelledMeasure]) -> Judge:
+    def _judge(self, measures: Sequence[LabelledMeasure]) -> Judge:
         """The measures that decide outcomes: the named one, else the first, and F1 of the same kind
         for partial answers.
         """
         right = self.options.right
-        if right is not None and _part(self.measure(right)) != "reader":
+        if right is not None and self.measure(right).entry.view is not AnswerPairs:
             raise BadUsage(
                 f"{flag('--right')} {right!r} judges no answers; name one of "
                 f"{', '.join(self.rules.labels)}."
             )
-        measures = reader or self.reader_measures(None)
         first = measures[0] if right is None else self.reader_measures([right])[0]
         decides = over_all_questions(first.measure)
         label = first.label if decides == first.measure else f"{first.label} over all questions"
@@ -340,6 +354,14 @@ class AnswerPlan:
         return Judge(decides, partial, later, label)
 
 
+def over_all_questions(measure: Measure) -> Measure:
+    """The same measure over all questions, retrieved or not."""
+    neutral = {"population": "all", "retrieval": "ignored"}
+    return measure.with_parameters(
+        **{name: value for name, value in neutral.items() if measure.accepts(name)}
+    )
+
+
 def compares_positions(measure: Measure) -> bool:
     """Whether a measure of answers compares positions instead of texts."""
     return measure.parameters.get("match", measure.parameters.get("unit")) in (
@@ -347,13 +369,6 @@ def compares_positions(measure: Measure) -> bool:
         "overlap",
         "intersect",
     )
-
-
-def _part(measure: Measure) -> str | None:
-    view = measure.entry.view
-    if view is AnswerPairs:
-        return "reader"
-    return "retriever" if view in (JudgedRankings, GroupRankings) else None
 
 
 def _unused(option: str, condition: str) -> str:

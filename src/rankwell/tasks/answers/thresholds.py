@@ -4,18 +4,18 @@ answering.
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.data.registry import FIGURES
 from rankwell.data.tables import Bools, Floats, exact_mean, exact_ratio
-from rankwell.errors import BadInput, NothingToEvaluate
+from rankwell.errors import NothingToEvaluate
 from rankwell.stats import SummaryRow
-from rankwell.tasks.answers.outcomes import ReaderRun, over_all_questions
-
-ThresholdTies = Literal["whole", "official"]
+from rankwell.tasks.answers.options import ThresholdTies
+from rankwell.tasks.answers.outcomes import ReaderRun
+from rankwell.tasks.answers.plan import over_all_questions
 
 
 class BestThreshold(NamedTuple):
@@ -85,10 +85,8 @@ def best_threshold(
     the lowest number if that is not above 0 (`official`: 0). ties: `official` is SQuAD 2.0's script
     (Rajpurkar and others 2018), which tries a threshold after each question even among equal ones,
     so that the order of the rows decides; there `blank` says which answers are "" (by default: the
-    impossible questions with a score). Raises NothingToEvaluate without questions, BadInput where
-    one has no such number.
+    impossible questions with a score).
     """
-    _check(scores, answerable, no_answer)
     order = np.argsort(no_answer, kind="stable")
     sorted_numbers = no_answer[order]
     right = scores > 0 if blank is None else blank
@@ -103,17 +101,16 @@ def best_threshold(
     best = int(np.argmax(totals))
     lowest = float(sorted_numbers[0])
     silent = lowest > 0 or ties == "official"
-    if totals[best] > nothing or (totals[best] == nothing and not silent):
-        # The official script adds up row by row; else equal sums give equal means, whatever the
-        # order.
-        exact = exact_ratio(np.append(nothing, gains[: best + 1]), np.array([float(len(scores))]))
-        return BestThreshold(
-            float(totals[best]) / len(scores) if ties == "official" else exact,
-            float(sorted_numbers[best]),
-        )
-    return BestThreshold(
-        nothing / len(scores), 0.0 if silent else float(np.nextafter(lowest, -np.inf))
-    )
+    if totals[best] < nothing or (totals[best] == nothing and silent):
+        threshold = 0.0 if silent else float(np.nextafter(lowest, -np.inf))
+        return BestThreshold(nothing / len(scores), threshold)
+    if ties == "official":
+        # The official script adds up row by row.
+        mean = float(totals[best]) / len(scores)
+    else:
+        # Equal sums give equal means, whatever the order.
+        mean = exact_ratio(np.append(nothing, gains[: best + 1]), np.array([float(len(scores))]))
+    return BestThreshold(mean, float(sorted_numbers[best]))
 
 
 def precision_recall(scores: Floats, answerable: Bools, no_answer: Floats) -> PrecisionRecall:
@@ -121,10 +118,8 @@ def precision_recall(scores: Floats, answerable: Bools, no_answer: Floats) -> Pr
     on (SQuAD 2.0, 2018).
 
     There is a point only where the next question has another number. scores: 1 for each answerable
-    one gives the curve of an oracle. Raises NothingToEvaluate without an answerable question,
-    BadInput where a question has no number.
+    one gives the curve of an oracle. Raises NothingToEvaluate without an answerable question.
     """
-    _check(scores, answerable, no_answer)
     if not answerable.any():
         raise NothingToEvaluate("no question is answerable, so that there is no recall to draw.")
     order = np.argsort(no_answer, kind="stable")
@@ -135,22 +130,6 @@ def precision_recall(scores: Floats, answerable: Bools, no_answer: Floats) -> Pr
     recall = np.append(0.0, gained[last] / np.count_nonzero(answerable))
     area = float(np.cumsum(precision[1:] * np.diff(recall))[-1])
     return PrecisionRecall(np.append(np.nan, numbers[last]), precision, recall, area)
-
-
-def _check(scores: Floats, answerable: Bools, no_answer: Floats) -> None:
-    if not len(scores) == len(answerable) == len(no_answer):
-        raise BadInput(
-            f"{len(scores)} scores, {len(answerable)} flags and {len(no_answer)} numbers; one "
-            "each per question."
-        )
-    if not len(scores):
-        raise NothingToEvaluate("there is no question to choose a threshold for.")
-    lost = int(np.count_nonzero(np.isnan(no_answer)))
-    if lost:
-        raise BadInput(
-            f"{lost} of {len(scores)} questions have no no-answer probability; complete the "
-            "file, or leave them out."
-        )
 
 
 def search_thresholds(
@@ -251,7 +230,5 @@ def curve_rows(search: ThresholdSearch) -> list[dict[str, Any]]:
             "precision": precision,
         }
         for label, curve in search.curves.items()
-        for threshold, recall, precision in np.stack(
-            (curve.thresholds, curve.recall, curve.precision), axis=1
-        ).tolist()
+        for threshold, precision, recall in np.stack(curve[:3], axis=1).tolist()
     ]

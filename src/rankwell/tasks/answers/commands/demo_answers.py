@@ -16,12 +16,18 @@ from rankwell.reporting.drafts import holding, keeping
 from rankwell.reporting.options import FolderPath, Output, Progress
 from rankwell.reporting.page import NAME
 from rankwell.store import write_bytes
-from rankwell.tasks.answers.answering import gold_passages, question_texts, read_answers, retrieve
+from rankwell.tasks.answers.answering import (
+    OverlapReader,
+    gold_passages,
+    question_texts,
+    read_answers,
+    retrieve,
+)
 from rankwell.tasks.answers.evaluation import evaluate_answers
-from rankwell.tasks.answers.formats import read_questions, write_predictions
+from rankwell.tasks.answers.formats import read_questions
+from rankwell.tasks.answers.formats.records import write_predictions
 from rankwell.tasks.answers.options import AnswerOptions
 from rankwell.tasks.answers.printing import show
-from rankwell.tasks.answers.readers import OverlapReader
 
 K_RETRIEVER, K_READER = 3, 5
 _TITLE = "Who fails: the retriever or the reader?"

@@ -4,6 +4,7 @@ in any format.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args
 
@@ -13,14 +14,15 @@ from rankwell.data.rankings import Ranking
 from rankwell.data.registry import Catalogue, suggest
 from rankwell.errors import BadInput, NothingToEvaluate, UnknownName
 from rankwell.io import formats as io
-from rankwell.io.formats import FORMATS
+from rankwell.io.formats import scored
 from rankwell.io.records import Content, load, shown
-from rankwell.store import Head, Source, packing, refuse_blocked
+from rankwell.store import Head, Source
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions
 from rankwell.tasks.answers.formats.rows import AnswerRows, EntryRows, QuestionRows, RetrievedRows
 
 AnswerHolds = Literal["questions", "predictions", "na-probs", "retrieved"]
 Read = TypeVar("Read", bound=Callable[..., Any])
+Rows = TypeVar("Rows", bound=EntryRows)
 Table = TypeVar("Table")
 _WORDS = {
     "questions": "questions with right answers",
@@ -35,17 +37,15 @@ _RANKINGS = {"run": "a run", "judgments": "judgments"}
 class AnswerFormat:
     """One way to hold questions, predictions, no-answer probabilities or what was retrieved.
 
-    fits: confidence that a document has this form; from 0.5 on it is read as that. read: (document,
-    rows) fills the rows. suffixes: file names that ask for it. parts: words that may follow a colon
+    fits: confidence that a document has this form; from 0.5 on it is read as that. read: fills rows
+    from their document. parts: words that may follow a colon
     in the format's name.
     """
 
     name: str
     holds: AnswerHolds
-    read: Callable[[Content, Any], Any]
+    read: Callable[[Any], None]
     fits: Callable[[Content], float] = lambda _: 0.0
-    write: Callable[[Predictions, Path], None] | None = None
-    suffixes: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
 
 
@@ -59,6 +59,30 @@ def answer_format(name: str, holds: AnswerHolds, **fields: Any) -> Callable[[Rea
     return ANSWER_FORMATS.register(
         f"{name} {holds}", lambda read: AnswerFormat(name, holds, read, **fields)
     )
+
+
+def has(*patterns: str, sure: float = 0.95) -> Callable[[Content], float]:
+    """The confidence `sure` for a document with the features of any pattern, else 0.
+
+    A pattern is a list of features: `key` (of the first records), `key[]` (its first value is a
+    list), `*.key` (of the values
+    of an object), `a|b` (either), `!a` (absent), `form=table`, `[]` and `{}` (a list, an object),
+    `no-header`.
+    """
+    alternatives = [[word.split("|") for word in pattern.split()] for pattern in patterns]
+
+    def _fits(content: Content) -> float:
+        features = content.features
+        met = [
+            all(
+                any((word[0] == "!") != (word.lstrip("!") in features) for word in words)
+                for words in pattern
+            )
+            for pattern in alternatives
+        ]
+        return sure if any(met) else 0.0
+
+    return _fits
 
 
 class FoundTable(NamedTuple, Generic[Table]):
@@ -104,22 +128,21 @@ def read_questions(
     Raises BadInput that names the path inside the file, DuplicateItem for an id that appears twice,
     with both places, and NothingToEvaluate where there is no question.
     """
-    if isinstance(place, FoundTable) and isinstance(place.table, Questions):
-        return place
-    if isinstance(place, Questions):
-        return FoundTable(place, "table")
-    content, form, part = _identified(place, "questions", format)
-    rows = QuestionRows(content, part, keep_empty=empty == "keep")
-    form.read(content, rows)
+    found = place if isinstance(place, FoundTable) else FoundTable(place, "table")
+    if isinstance(found.table, Questions):
+        return found
+    rows, name = _rows(
+        place, "questions", format, partial(QuestionRows, keep_empty=empty == "keep")
+    )
     table = rows.table()
     rows.note_oddities()
     if not table.ids:
         left_out = rows.counts["empty"]
         clause = f" beside {left_out} with an empty text" if left_out else ""
         raise NothingToEvaluate(
-            f"{content.name}: there is no question in it{clause}; expected at least one."
+            f"{rows.content.name}: there is no question in it{clause}; expected at least one."
         )
-    return FoundTable(table, form.name, tuple(rows.notes), dict(rows.counts))
+    return FoundTable(table, name, tuple(rows.notes), dict(rows.counts))
 
 
 @own_arithmetic
@@ -132,28 +155,24 @@ def read_predictions(
     a file without ids, and of Haystack's, which has ids of its own. Raises BadInput, DuplicateItem
     and NothingToEvaluate as `read_questions` does.
     """
-    if isinstance(place, FoundTable) and isinstance(place.table, Predictions):
-        return place
-    if isinstance(place, Predictions):
-        return FoundTable(place, "table")
-    content, form, part = _identified(place, "predictions", format)
-    rows = AnswerRows(content, part)
-    form.read(content, rows)
+    found = place if isinstance(place, FoundTable) else FoundTable(place, "table")
+    if isinstance(found.table, Predictions):
+        return found
+    rows, name = _rows(place, "predictions", format, AnswerRows)
     table = rows.table(questions)
     if not table.ids:
         raise NothingToEvaluate(
-            f"{content.name}: there is no prediction in it; expected at least one."
+            f"{rows.content.name}: there is no prediction in it; expected at least one."
         )
-    return FoundTable(table, form.name, tuple(rows.notes))
+    return FoundTable(table, name, tuple(rows.notes))
 
 
 def read_na_probs(place: Any, *, format: str | None = None) -> FoundTable[Mapping[str, float]]:
     """Probabilities of there being no answer, or scores of it (null odds), by question id. Raises
     BadInput for other values.
     """
-    content, form, _ = _identified(place, "na-probs", format)
-    rows = EntryRows(content)
-    table: dict[str, float] = form.read(content, rows)
+    rows, name = _rows(place, "na-probs", format, EntryRows)
+    table = rows.numbers
     scores = sum(not 0 <= value <= 1 for value in table.values())
     if scores:
         rows.note(
@@ -162,7 +181,7 @@ def read_na_probs(place: Any, *, format: str | None = None) -> FoundTable[Mappin
     if len(table) > 1 and len(set(table.values())) == 1:
         value = next(iter(table.values()))
         rows.note(f"all {len(table)} values are {value:g}, so that they distinguish nothing")
-    return FoundTable(table, form.name, tuple(rows.notes))
+    return FoundTable(table, name, tuple(rows.notes))
 
 
 def read_retrieved(
@@ -178,8 +197,8 @@ def read_retrieved(
     """
     if isinstance(place, Ranking):
         return FoundTable(place, "table")
-    identified = _retrieved(place, format)
-    if identified is None:
+    document = _retrieved(place, format)
+    if document is None:
         reading: dict[str, Any] = {"format": format, "columns": columns}
         checked = io.check_ranking(
             place, repeats="keep" if duplicates == "keep" else "first", **reading
@@ -195,50 +214,20 @@ def read_retrieved(
                 "their scores, which decide"
             )
         return FoundTable(table, checked.format, tuple(notes))
-    content, form, part = identified
-    rows = RetrievedRows(content, part)
-    form.read(content, rows)
-    table = rows.table(questions, duplicates)
+    rows, name = _rows(document, "retrieved", format, RetrievedRows)
+    table, claims = rows.table(questions, duplicates)
     return FoundTable(
-        table,
-        form.name,
-        tuple(rows.notes),
-        contexts=rows.contexts,
-        ordered=True,
-        claims=rows.claims,
+        table, name, tuple(rows.notes), contexts=rows.contexts, ordered=True, claims=claims
     )
 
 
-def write_predictions(
-    predictions: Predictions, path: str | Path, *, format: str | None = None
-) -> str:
-    """Writes predictions whole or not at all; returns the name of the format, which the suffix
-    decides (`.gz` compresses).
-    """
-    target = Path(path)
-    suffixed = target.name.removesuffix(".gz").removesuffix(".zst").lower()
-    writers = [form for form in answer_formats("predictions") if form.write is not None]
-    for form in writers:
-        is_chosen = suffixed.endswith(form.suffixes) if format is None else form.name == format
-        if form.write is not None and is_chosen:
-            with packing(target) as draft:
-                form.write(predictions, draft)
-            return form.name
-    names = "; ".join(f"{form.name} ({', '.join(form.suffixes)})" for form in writers)
-    refuse_blocked(target)
-    raise UnknownName(
-        f"{target.name if format is None else format!r} names no format that can be written; "
-        f"known are {names}."
-    )
-
-
-def _retrieved(place: Any, name: str | None) -> tuple[Content, AnswerFormat, str] | None:
-    """The document and format of retrieval results; None where the place is a run, which its own
-    readers know.
+def _retrieved(place: Any, name: str | None) -> Any:
+    """The place of retrieval results, or their document; None where the place is a run, which its
+    own readers know.
     """
     if name is not None:
         names = {form.name for form in answer_formats("retrieved")}
-        return _identified(place, "retrieved", name) if name.partition(":")[0] in names else None
+        return place if name.partition(":")[0] in names else None
     if isinstance(place, (str, Path, Source)):
         head = Head.of(place if isinstance(place, Source) else Source(place))
         head.refuse_foreign()
@@ -249,27 +238,27 @@ def _retrieved(place: Any, name: str | None) -> tuple[Content, AnswerFormat, str
         ):
             return None
     content = load(place, "questions and answers")
-    form = _surest(content, "retrieved")
-    return None if form is None else (content, form, "")
+    return None if _surest(content, "retrieved") is None else content
 
 
 def _surest(content: Content, holds: AnswerHolds) -> AnswerFormat | None:
-    forms = [(form.fits(content), form.name, form) for form in answer_formats(holds)]
-    confidence, _, form = max(forms, key=lambda scored: scored[:2])
-    return form if confidence >= 0.5 else None
+    form = max(answer_formats(holds), key=lambda form: (form.fits(content), form.name))
+    return form if form.fits(content) >= 0.5 else None
 
 
-def _identified(
-    place: Any, holds: AnswerHolds, name: str | None
-) -> tuple[Content, AnswerFormat, str]:
-    """The document, its format, and the part that the format's name may carry:
+def _rows(
+    place: Any, holds: AnswerHolds, name: str | None, kind: Callable[[Content, str], Rows]
+) -> tuple[Rows, str]:
+    """The rows of a document, and the name of its format. name: it may carry a part:
     `haystack:isolated`.
     """
     bare, _, part = (name or "").partition(":")
     forms = {form.name: form for form in answer_formats(holds)}
     if name is not None and bare not in forms:
         raise UnknownName(f"there is no format {bare!r} of {_WORDS[holds]}; {suggest(bare, forms)}")
-    content = load(place, "questions and answers")
+    content = place
+    if not isinstance(place, Content):
+        content = load(place, "questions and answers")
     form = forms[bare] if name is not None else _surest(content, holds)
     if form is None:
         raise _unknown(place, content, holds)
@@ -279,7 +268,9 @@ def _identified(
         raise UnknownName(f"the format {bare!r} has no part {part!r}; {advice}.")
     if content.problem is not None:
         raise content.problem
-    return content, form, part
+    rows = kind(content, part)
+    form.read(rows)
+    return rows, form.name
 
 
 def _unknown(place: Any, content: Content, holds: AnswerHolds) -> BadInput:
@@ -294,15 +285,12 @@ def _unknown(place: Any, content: Content, holds: AnswerHolds) -> BadInput:
             )
     if isinstance(place, (str, Path)):
         head = Head.of(Source(place))
-        entries = [FORMATS[name] for name in FORMATS]
-        entries = [entry for entry in entries if entry.holds in _RANKINGS]
-        most = max(entry.confidence(head) for entry in entries)
-        if most >= 0.5:
-            surest = [entry for entry in entries if entry.confidence(head) == most]
+        entries = [(sure, entry) for sure, entry in scored(head) if entry.holds in _RANKINGS]
+        if entries and entries[0][0] >= 0.5:
             # Both may have the same form, as in JSON.
-            held = {entry.holds for entry in surest}
+            held = {entry.holds for sure, entry in entries if sure == entries[0][0]}
             kinds = " or ".join(words for kind, words in _RANKINGS.items() if kind in held)
-            return BadInput(f"{begin} {kinds} ({surest[0].name}); expected {_WORDS[holds]}.")
+            return BadInput(f"{begin} {kinds} ({entries[0][1].name}); expected {_WORDS[holds]}.")
     names = ", ".join(form.name for form in answer_formats(holds))
     keys = ", ".join(map(repr, content.header or sorted(content.keys)))[:80]
     content_text = f"the document {shown(content.value)}"

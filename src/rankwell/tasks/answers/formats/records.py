@@ -1,11 +1,12 @@
-"""A question or an answer per row: Hugging Face's data sets, NQ-open, DPR's question files, ranked
-answers, your own tables.
+"""SQuAD's own files and what others have made of them: questions, predictions, no-answer
+probabilities, n-best answers; and a question or an answer per row: Hugging Face's data sets,
+NQ-open, DPR's question files, ranked answers, your own tables.
 """
 
 import json
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import lt
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,196 @@ from rankwell.errors import BadInput, DuplicateItem, count_of
 from rankwell.io.records import HEADER, MISSING, Content, Record, Where
 from rankwell.store import write_text
 from rankwell.tasks.answers.answer_pairs import Predictions, place_or_none
-from rankwell.tasks.answers.formats import answer_format
-from rankwell.tasks.answers.formats.features import has
-from rankwell.tasks.answers.formats.rows import AnswerRows, QuestionRows
-from rankwell.tasks.answers.formats.squad import DOCUMENT, add_answers, literal, marked_impossible
+from rankwell.tasks.answers.formats import answer_format, has
+from rankwell.tasks.answers.formats.rows import (
+    DOCUMENT,
+    AnswerRows,
+    EntryRows,
+    QuestionRows,
+    literal,
+    marked_impossible,
+)
+
+_KEYS = {"id", "question", "answers", "is_impossible"}
+
+
+def _fits_squad(content: Content) -> float:
+    if "paragraphs" in content.keys:
+        return 0.95
+    top = content.value if isinstance(content.value, Mapping) else {}
+    # Nothing in `data`, or something else than a list of articles, is reported with its path.
+    return 0.6 if "data" in top and (not content.keys or not content.prefix) else 0.0
+
+
+@answer_format("squad", "questions", fits=_fits_squad)
+def read_squad(rows: QuestionRows) -> None:
+    """The questions of every paragraph. A document is a paragraph: its id is its own `id`, else
+    `title#index`.
+
+    Paragraphs of a title that comes again are numbered on. What else an article, a paragraph or a
+    question says is an attribute of the question. Source: Rajpurkar et al. 2016 and 2018.
+    """
+    content = rows.content
+    if isinstance(content.value, Mapping) and "data" in content.value and not content.prefix:
+        raise content.wrong(("data",), content.value["data"], "a list of articles")
+    numbered: Counter[str] = Counter()
+    for number, article in enumerate(rows.records):
+        title = article.value.get("title", article.value.get("displaytitle"))
+        title = (
+            str(number)
+            if title is None or title == ""
+            else article._replace(value={"title": title}).text("title")
+        )
+        if numbered[title]:
+            rows.odd("same_title", article.where)
+        about = _plain(article, "article", {"paragraphs"})
+        if "paragraphs" not in article.value:
+            raise article.wrong("a list of paragraphs, each with context and qas", "paragraphs")
+        for paragraph in article.objects("paragraphs", "an object with context and qas"):
+            document = paragraph.id() or f"{title}#{numbered[title]}"
+            numbered[title] += 1
+            rows.context(document, paragraph.text("context"), (*paragraph.where, "context"))
+            attributes = about | _plain(paragraph, "paragraph", {"context", "qas", "id"})
+            if paragraph.value.get("qas") == "":
+                rows.odd("no_list", (*paragraph.where, "qas"))
+            for index, question in enumerate(paragraph.items("qas")):
+                _add_question(
+                    rows, question, (*paragraph.where, "qas", index), document, attributes
+                )
+
+
+def _add_question(
+    rows: QuestionRows, value: Any, where: Where, document: str, attributes: dict[str, Any]
+) -> None:
+    name, text = (value.get("id"), value.get("question")) if type(value) is dict else (None, None)
+    # A Record is slow, and SQuAD's own form, of which files have a hundred thousand, needs none.
+    if not name or type(name) is not str or type(text) is not str:
+        question = rows.content.record(value, where, "an object with id, question and answers")
+        name, text = question.id(), question.text("question")
+    if len(value) > 3:
+        attributes = attributes | {key: value[key] for key in value if key not in _KEYS}
+    otherwise = f"{document}#{where[-1]}"
+    if rows.add(where, name, text, document=document, otherwise=otherwise, attributes=attributes):
+        answers, below = value.get("answers"), (*where, "answers")
+        if answers == "":
+            rows.odd("no_list", below)
+        rows.add_answers(answers, below, document)
+        marked = value.get("is_impossible", value.get("impossible"))
+        if marked is not None and type(marked) is not bool:
+            marked = marked_impossible(Record(rows.content, value, where))
+        if marked is None and "answers" not in value:
+            rows.odd("silent", where)
+        rows.end(marked)
+
+
+def _plain(record: Record, kind: str, without: set[str]) -> dict[str, Any]:
+    """The plain values of an article or a paragraph; its `id` under a name that is not the
+    question's.
+    """
+    return {
+        f"{kind}_id" if key == "id" else key: value
+        for key, value in record.value.items()
+        if key not in without and isinstance(value, (str, int, float, bool))
+    }
+
+
+def _first(content: Content, is_one: Callable[[Any], bool]) -> float:
+    """Confidence that the document is an object, half or more of whose first values are of a
+    kind.
+    """
+    values = list(content.value.values())[:21] if isinstance(content.value, Mapping) else []
+    return 0.8 if values and 2 * sum(map(is_one, values)) >= len(values) else 0.0
+
+
+def _is_text(value: Any) -> bool:
+    return value is None or isinstance(value, str)
+
+
+@answer_format(
+    "predictions",
+    "predictions",
+    fits=lambda content: 0.0 if content.prefix else _first(content, _is_text),
+)
+def read_official_predictions(rows: AnswerRows) -> None:
+    """The official form `{id: text}`; an empty text, or null, says that there is no answer. Source:
+    Rajpurkar et al. 2018.
+    """
+    for name, text in rows.by_id("an object {id: text}"):
+        rows.begin((name,), name)
+        rows.answer(_text_or_null(rows, text, (name,)))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+@answer_format("na-probs", "na-probs", fits=lambda content: _first(content, _is_number))
+def read_na_probs(rows: EntryRows) -> None:
+    """The form `{id: number}`: probabilities that there is no answer, or null odds, a score of
+    that.
+    """
+    for name, value in rows.by_id("an object {id: number}"):
+        if not (_is_number(value) and math.isfinite(value)):
+            raise rows.content.wrong((name,), value, "a finite number")
+        rows.numbers[name] = float(value)
+
+
+def _fits_lists(content: Content, kind: Callable[[Any], bool]) -> float:
+    """Confidence that the document is lists of one kind by id; empty lists alone are lists of
+    anything.
+    """
+    if not isinstance(content.value, Mapping) or content.prefix:
+        return 0.0
+    values = list(content.value.values())[:21]
+    lists: list[list[Any]] = [value for value in values if isinstance(value, list)]
+    filled = [value for value in lists if value]
+    fitting = sum(all(map(kind, value[:3])) for value in filled)
+    is_form = len(lists) == len(values) and 2 * fitting >= max(len(filled), 1)
+    return 0.9 if values and is_form else 0.0
+
+
+def _lists(rows: AnswerRows, form: str, kind: str) -> Iterator[tuple[Where, Any]]:
+    """The places and answers of an object {id: list}, whose questions are begun."""
+    for name, values in rows.by_id(f"an object {{id: [{form}]}}"):
+        if not isinstance(values, list):
+            raise rows.content.wrong((name,), values, f"a list of {kind}, best first")
+        rows.begin((name,), name)
+        for rank, value in enumerate(values):
+            yield (name, rank), value
+
+
+def _text_or_null(rows: AnswerRows, value: Any, where: Where) -> str | None:
+    if not _is_text(value):
+        raise rows.content.wrong(where, value, "a string, or null for no answer")
+    return value
+
+
+@answer_format("texts", "predictions", fits=lambda content: _fits_lists(content, _is_text))
+def read_texts(rows: AnswerRows) -> None:
+    """The form `{id: [text, ...]}`, best first; an empty text, or null, says that there is no
+    answer. An empty list is none.
+    """
+    for where, text in _lists(rows, "text", "strings"):
+        rows.answer(_text_or_null(rows, text, where))
+
+
+def _is_answer(value: Any) -> bool:
+    return isinstance(value, Mapping) and not {"question", "answers"} & set(value)
+
+
+@answer_format("n-best", "predictions", fits=lambda content: _fits_lists(content, _is_answer))
+def read_n_best(rows: AnswerRows) -> None:
+    """The form `{id: [{text, probability}]}` of `nbest_predictions.json`, best first.
+
+    The probability of the empty text is that of there being no answer. Answers may carry `start`,
+    `end` and `document`, and `score` in place of `probability`. Source: transformers, `run_qa.py`.
+    """
+    for where, value in _lists(rows, "{text, probability}", "answers"):
+        answer = rows.content.record(value, where, "an object with text and probability")
+        score = rows.answer_of(answer, answer.key("probability") or "score")
+        if not answer.value["text"] and not math.isnan(score):
+            rows.entry.no_answer = score
+
 
 _ID = ("id", "question_id", "qid", "query_id")
 _QUESTION = ("question", "query")
@@ -33,7 +220,7 @@ _NAMED = {*_ID, *_QUESTION, *_ANSWERS, *DOCUMENT, *_START, "context", "is_imposs
     "questions",
     fits=has("question|query answers|answer|gold_answers !ctxs !contexts !paragraphs", sure=0.6),
 )
-def read(content: Content, rows: QuestionRows) -> None:
+def read_rows(rows: QuestionRows) -> None:
     """The question of each row: `id`, `question`, `answers`, and where known `context`, `title`,
     `document`, `impossible`.
 
@@ -42,7 +229,7 @@ def read(content: Content, rows: QuestionRows) -> None:
     are. Other columns are attributes.
     """
     numbered: dict[str, dict[str, str]] = {}
-    for record in content.checked_records():
+    for record in rows.records:
         question, answers = record.key(*_QUESTION), record.key(*_ANSWERS)
         text = None if question is None or record.value[question] is None else record.text(question)
         document = _document(rows, record, numbered)
@@ -57,7 +244,7 @@ def read(content: Content, rows: QuestionRows) -> None:
         if answers is not None:
             value, start = record.value[answers], record.key(*_START)
             if start is None or not isinstance(value, str) or not isinstance(literal(value), str):
-                add_answers(rows, value, (*record.where, answers), document)
+                rows.add_answers(value, (*record.where, answers), document)
             elif value:
                 # A single answer may have its position in a column of its own.
                 rows.answer(value, (*record.where, answers), document, record.integer(start))
@@ -86,58 +273,60 @@ def _document(
 
 
 @answer_format("nq-open", "questions", fits=has("question answer[]", sure=0.9))
-def read_nq_open(content: Content, rows: QuestionRows) -> None:
+def read_nq_open(rows: QuestionRows) -> None:
     """NQ-open's lines `{question, answer: [text]}`; a question goes by its number, from 0. Source:
     Lee et al. 2019.
     """
-    read(content, rows)
+    read_rows(rows)
 
 
 @answer_format("nq-open", "predictions", fits=has("question prediction", sure=0.9))
-def read_nq_predictions(content: Content, rows: AnswerRows) -> None:
+def read_nq_predictions(rows: AnswerRows) -> None:
     """NQ-open's lines `{question, prediction}`, which belong to questions by their text."""
-    for record in content.checked_records():
+    for record in rows.records:
         rows.begin(record.where, record.id(), record.text("question"))
         rows.answer(record.text_or_null("prediction") or "")
 
 
 @answer_format("hf", "predictions", fits=has("prediction_text", sure=0.9))
-def read_hf(content: Content, rows: AnswerRows) -> None:
+def read_hf(rows: AnswerRows) -> None:
     """The rows `{id, prediction_text, no_answer_probability}` that Hugging Face's `squad` and
     `squad_v2` are given.
     """
-    for record in content.checked_records():
+    for record in rows.records:
         rows.begin(record.where, record.id())
         rows.answer(record.text_or_null("prediction_text") or "")
         if record.value.get("no_answer_probability") is not None:
-            rows.no_answer(record.number("no_answer_probability"))
+            rows.entry.no_answer = record.number("no_answer_probability")
 
 
 @answer_format("dpr-questions", "questions", fits=has("form=table no-header", sure=0.9))
-def read_dpr_questions(content: Content, rows: QuestionRows) -> None:
+def read_dpr_questions(rows: QuestionRows) -> None:
     """DPR's question files without a header: question, tab, a Python list of answers. Source:
     Karpukhin et al. 2020.
     """
+    content = rows.content
     if len(content.header) != 2:
         raise BadInput(
             f"{content.name}: {len(content.header)} columns; expected two columns without a "
             "header, the question and a list of answers."
         )
-    lines = [
-        content.header,
-        *(tuple(record.value.values()) for record in content.checked_records()),
-    ]
+    lines = [content.header, *(tuple(record.value.values()) for record in rows.records)]
     for row, (question, cell) in enumerate(lines, HEADER):
         where: Where = (row, content.header[1])
         answers = literal(cell)
         if not isinstance(answers, list):
             raise content.wrong(where, cell, "a list of answers, ['Paris', 'Paris, France']")
         if rows.add(where, None, question):
-            add_answers(rows, answers, where)
-            rows.end(None)
+            rows.add_answers(answers, where)
+            rows.end()
 
 
-def _write_ranked(predictions: Predictions, path: Path) -> None:
+_RANK = "a rank, a positive integer"
+
+
+def write_predictions(predictions: Predictions, path: Path) -> None:
+    """Writes ranked answers as JSON lines."""
     lines: list[dict[str, Any]] = []
     for row, (name, answers) in enumerate(predictions.ranked.items()):
         rows: list[dict[str, Any]] = [
@@ -156,14 +345,8 @@ def _write_ranked(predictions: Predictions, path: Path) -> None:
     write_text(path, "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines))
 
 
-@answer_format(
-    "ranked",
-    "predictions",
-    fits=has("id rank|text !question", sure=0.8),
-    write=_write_ranked,
-    suffixes=(".jsonl", ".ndjson"),
-)
-def read_ranked(content: Content, rows: AnswerRows) -> None:
+@answer_format("ranked", "predictions", fits=has("id rank|text !question", sure=0.8))
+def read_ranked(rows: AnswerRows) -> None:
     """The answers `{id, rank, text, document, start, end, score}`, one a line; text null says that
     there is no answer.
 
@@ -174,39 +357,24 @@ def read_ranked(content: Content, rows: AnswerRows) -> None:
     that, was answered. `no_answer` may stand in any line of a question. Raises BadInput for a rank
     that appears twice and for a line that lacks `text`.
     """
-    answers_of: dict[str, list[tuple[int, Record]]] = {}
-    first: dict[str, Where] = {}
-    odds: dict[str, float] = {}
-    for record in content.checked_records():
-        name, no_answer = record.id(), record.value.get("no_answer")
+    lines_of: dict[str, list[Record]] = {}
+    for record in rows.records:
+        name = record.id()
         if name is None:
             raise record.wrong("the id of a question", "id")
-        answers = answers_of.setdefault(name, [])
-        first.setdefault(name, record.where)
-        if no_answer is not None and no_answer != "":
-            odds[name] = record.number("no_answer")
-        rank = record.integer("rank", "a rank, a positive integer")
-        if rank < 1 and record.value.get("rank") not in (None, ""):
-            raise record.wrong("a rank, a positive integer", "rank")
-        if rank > 0 or not _is_bare(record):
-            answers.append((rank, record))
+        lines_of.setdefault(name, []).append(record)
     climbing, unranked = 0, Counter[str]()
-    for name, answers in answers_of.items():
-        rows.begin(first[name], name)
-        is_ranked = _check_ranks(content, name, answers)
-        records = [record for _, record in sorted(answers, key=lambda answer: answer[0])]
-        scores = [record.number("score") for record in records]
-        if is_ranked:
-            climbing += any(map(lt, scores, scores[1:]))
-        elif all(map(math.isnan, scores)):
-            unranked["the order of their lines"] += 1
+    for name, lines in lines_of.items():
+        rows.begin(lines[0].where, name)
+        for record in lines:
+            if record.value.get("no_answer") not in (None, ""):
+                rows.entry.no_answer = record.number("no_answer")
+        answers, order = _in_order(name, [line for line in lines if not _is_bare(line)])
+        scores = [rows.answer_of(record) for record in answers]
+        if order:
+            unranked[order] += 1
         else:
-            unranked["their scores"] += 1
-            records = _by_score(content, records, scores)
-        for record in records:
-            rows.answer_of(record)
-        if name in odds:
-            rows.no_answer(odds[name])
+            climbing += any(map(lt, scores, scores[1:]))
     if climbing:
         rows.note(
             f"the scores of {count_of(climbing, 'question')} do not fall with their ranks; the "
@@ -225,33 +393,42 @@ def _is_bare(record: Record) -> bool:
     return record.value.get("rank") is None and set(record.value) <= {"id", "rank", "no_answer"}
 
 
-def _check_ranks(content: Content, name: str, answers: Sequence[tuple[int, Record]]) -> bool:
-    """Whether ranks order the answers to a question. Raises DuplicateItem for a rank that comes
-    twice, BadInput where some have none.
+def _in_order(name: str, records: Sequence[Record]) -> tuple[Sequence[Record], str]:
+    """The answers to a question, best first, and what orders several of them where it is no rank.
+
+    Equal scores go by what the answers say. Raises DuplicateItem for a rank that comes twice,
+    BadInput where some answers have no rank, or else no score.
     """
-    first: dict[int, Record] = {}
-    for rank, record in answers:
-        if first.setdefault(rank, record) is not record and rank > 0:
-            second = content.place(record.where).removeprefix(content.name).lstrip(": ")
+    by_rank: dict[int, Record] = {}
+    for record in records:
+        rank = record.integer("rank", _RANK)
+        if rank < 1 and record.value.get("rank") not in (None, ""):
+            raise record.wrong(_RANK, "rank")
+        if by_rank.setdefault(rank, record) is not record and rank > 0:
+            second = record.place.removeprefix(record.content.name).lstrip(": ")
             raise DuplicateItem(
-                f"{content.place(first[rank].where)} and {second} both have rank {rank} of the "
-                f"question {name!r}; give each answer a rank of its own."
+                f"{by_rank[rank].place} and {second} both have rank {rank} of the question "
+                f"{name!r}; give each answer a rank of its own."
             )
-    if -1 in first and len(first) > 1:
-        unranked = [record for rank, record in answers if rank < 0][-1]
-        expected = f"a rank, as other answers to {name!r} have"
-        raise content.wrong((*unranked.where, "rank"), MISSING, expected)
-    return -1 not in first or len(answers) == 1
+    if -1 not in by_rank or len(records) == 1:
+        return [by_rank[rank] for rank in sorted(by_rank)], ""
+    if len(by_rank) > 1:
+        last = [record for record in records if record.value.get("rank") in (None, "")][-1]
+        raise _missing(last, "rank", f"a rank, as other answers to {name!r} have")
+    unscored = [record for record in records if math.isnan(record.number("score"))]
+    if len(unscored) == len(records):
+        return records, "the order of their lines"
+    if unscored:
+        raise _missing(unscored[0], "score", "a rank, or a score as other answers have")
+    return sorted(
+        records,
+        key=lambda record: (
+            -record.number("score"),
+            str(record.value.get("text")),
+            repr(record.value),
+        ),
+    ), "their scores"
 
 
-def _by_score(content: Content, records: Sequence[Record], scores: Sequence[float]) -> list[Record]:
-    """Answers by falling score, equal ones by what they say. Raises BadInput where one has none."""
-    for record, score in zip(records, scores, strict=True):
-        if math.isnan(score):
-            expected = "a rank, or a score as other answers have"
-            raise content.wrong((*record.where, "score"), MISSING, expected)
-    keys = [
-        (-score, str(record.value.get("text")), repr(record.value))
-        for score, record in zip(scores, records, strict=True)
-    ]
-    return [records[row] for row in sorted(range(len(records)), key=keys.__getitem__)]
+def _missing(record: Record, key: str, expected: str) -> BadInput:
+    return record.content.wrong((*record.where, key), MISSING, expected)

@@ -2,21 +2,22 @@
 and noted at the end.
 """
 
+import ast
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from itertools import chain
 from operator import lt
 from typing import Any
 
-import numpy as np
-
 from rankwell.data.columns import Repeats, unique_rows
 from rankwell.data.rankings import Ranking
-from rankwell.data.tables import order_ids
+from rankwell.documents import parse_json
 from rankwell.errors import BadInput, DuplicateItem
-from rankwell.io.records import Content, Record, Where
-from rankwell.tasks.answers.answer_pairs import Predictions, Questions, flat
+from rankwell.io.records import MOST_START, Content, Record, Where
+from rankwell.tasks.answers.answer_pairs import Predictions, Questions
 
 _NOTES = {
     "without_id": "questions without an id, which go by their place",
@@ -36,38 +37,86 @@ _NOTES = {
 }
 
 
-class EntryRows:
-    """Questions in the order of a file, by id, by text or by neither, each with a list; `notes` are
-    those of the reader.
+_TRUTHS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
+_START = ("answer_start", "start", "start_character")
+DOCUMENT = ("document", "document_id", "doc_id")
+
+
+@dataclass(slots=True)
+class Entry:
+    """A question of a file with its rows: right answers (text, document, start), answers (text,
+    document, start, end, score) or retrieved documents (document, score, whether the file says that
+    it holds an answer).
+
+    name, text: None where the file has none. document: that it was asked about. attributes: what
+    else the file says of it. evidence: sets of documents, each of which is enough to answer it.
+    no_answer: how likely there is none, NaN where nothing says it.
     """
 
-    def __init__(self, content: Content, part: str = "") -> None:
+    where: Where
+    name: Any
+    text: str | None
+    rows: list[tuple[Any, ...]]
+    document: str | None = None
+    attributes: Mapping[str, Any] | None = None
+    impossible: bool = False
+    no_answer: float = math.nan
+    evidence: tuple[tuple[str, ...], ...] = ()
+
+
+class EntryRows:
+    """Questions in the order of a file, by id, by text or by neither; `notes` are those of the
+    reader. entry: the last. numbers: of no-answer files, by id.
+    """
+
+    entry: Entry
+
+    def __init__(self, content: Content, part: str) -> None:
         self.content, self.part, self.notes = content, part, list[str]()
         if content.marked:
             self.note("its byte order mark is not read as content.")
-        self.names, self.texts, self.where = list[Any](), list[Any](), list[Where]()
-        self.lists: list[list[tuple[Any, ...]]] = []
+        self.entries, self.numbers = list[Entry](), dict[str, float]()
+        self.contexts: dict[str, str] = {}
+
+    @property
+    def records(self) -> Iterator[Record]:
+        """The records of the document."""
+        return self.content.checked_records()
+
+    def by_id(self, form: str, expected: str = "") -> Iterator[tuple[str, Any]]:
+        """The ids and values of a document that is one object; objects as records where something
+        is expected of them.
+        """
+        for name, value in self.content.record(self.content.value, (), form).value.items():
+            yield name, self.content.record(value, (name,), expected) if expected else value
 
     def note(self, text: str) -> None:
         """Adds a note on the file."""
         self.notes.append(f"{self.content.name}: {text}")
 
-    def begin(self, where: Where, name: str | None, text: str | None = None) -> None:
+    def begin(
+        self,
+        where: Where,
+        name: str | None,
+        text: str | None = None,
+        document: str | None = None,
+        attributes: Mapping[str, Any] | None = None,
+    ) -> None:
         """Begins the entry of one question: its id, its text, or neither, for which its number
         stands, from 0.
         """
-        self.names.append(name)
-        self.texts.append(text)
-        self.where.append(where)
-        self.lists.append([])
+        self.entry = Entry(where, name, text, [], document, attributes)
+        self.entries.append(self.entry)
 
     def refuse_repeated(self, advice: str) -> None:
         """Raises DuplicateItem for an id that appears twice, with both places."""
-        first: dict[str | None, Where] = {}
-        for name, where in zip(self.names, self.where, strict=True):
-            if first.setdefault(name, where) != where:
-                places = f"{self.content.place(first[name])} and {self.place(where)}"
-                raise DuplicateItem(f"{places} have the id {name!r}; {advice}.")
+        first: dict[str, Entry] = {}
+        for entry in self.entries:
+            if first.setdefault(entry.name, entry) is not entry:
+                places = (
+                    f"{self.content.place(first[entry.name].where)} and {self.place(entry.where)}"
+                )
+                raise DuplicateItem(f"{places} have the id {entry.name!r}; {advice}.")
 
     def place(self, where: Where) -> str:
         """A place in the file, without the file's name where that stands apart."""
@@ -77,16 +126,17 @@ class EntryRows:
         """The ids that each entry is about: its own, those of the questions with its text, or its
         number.
         """
-        texts = questions.texts if questions is not None and any(self.texts) else ()
-        if None not in self.names and not (
-            questions and any(texts) and set(questions.ids).isdisjoint(self.names)
+        names = [entry.name for entry in self.entries]
+        has_texts = questions and any(questions.texts) and any(entry.text for entry in self.entries)
+        if None not in names and not (
+            questions and has_texts and set(questions.ids).isdisjoint(names)
         ):
             self.refuse_repeated("keep one of them")
-            return [[str(name)] for name in self.names]
-        if questions and any(texts):
+            return [[str(name)] for name in names]
+        if questions and has_texts:
             return self._by_text(questions)
-        self.note(f"{self.names.count(None)} questions have no id and go by their number, from 0")
-        return [[str(row) if name is None else name] for row, name in enumerate(self.names)]
+        self.note(f"{names.count(None)} questions have no id and go by their number, from 0")
+        return [[str(row) if name is None else name] for row, name in enumerate(names)]
 
     def _by_text(self, questions: Questions) -> list[list[str]]:
         ids_of: dict[str, list[str]] = {}
@@ -94,23 +144,21 @@ class EntryRows:
         for name, text in sorted(pairs, key=lambda pair: (len(pair[0]), pair[0])):
             ids_of.setdefault(text.strip(), []).append(name)
         ids, rows_of = set(questions.ids), dict[str, list[int]]()
-        targets: list[list[str]] = [[] for _ in self.texts]
-        for row, (name, text) in enumerate(zip(self.names, self.texts, strict=True)):
-            if name in ids:
-                targets[row] = [str(name)]
-            else:
-                rows_of.setdefault((text or "").strip(), []).append(row)
+        targets = [[str(entry.name)] for entry in self.entries]
+        for row, entry in enumerate(self.entries):
+            if entry.name not in ids:
+                rows_of.setdefault((entry.text or "").strip(), []).append(row)
         unknown = shared = 0
         for text, rows in rows_of.items():
             names = ids_of.get(text, [])
             if not names:
                 unknown += len(rows)
-                names = [self.names[row] or text for row in rows]
+                names = [self.entries[row].name or text for row in rows]
             if 1 < len(rows) != len(names):
+                place = self.content.place(self.entries[rows[0]].where)
                 raise BadInput(
-                    f"{self.content.place(self.where[rows[0]])}: the question {text[:60]!r} "
-                    f"appears {len(rows)} times here and {len(names)} times among the questions; "
-                    "give ids on both sides."
+                    f"{place}: the question {text[:60]!r} appears {len(rows)} times here and "
+                    f"{len(names)} times among the questions; give ids on both sides."
                 )
             groups = [names] if len(rows) == 1 else [[name] for name in names]
             shared += len(groups[0]) > 1
@@ -128,12 +176,9 @@ class QuestionRows(EntryRows):
     first.
     """
 
-    def __init__(self, content: Content, part: str = "", *, keep_empty: bool = False) -> None:
+    def __init__(self, content: Content, part: str, *, keep_empty: bool) -> None:
         super().__init__(content, part)
         self.keep_empty, self.counts, self.first = keep_empty, Counter[str](), dict[str, str]()
-        self.contexts, self.attributes = dict[str, str](), dict[str, Mapping[str, Any]]()
-        self.evidence: dict[str, tuple[tuple[str, ...], ...]] = {}
-        self._impossible, self._documents = list[bool](), list[str | None]()
 
     def odd(self, problem: str, where: Where) -> None:
         """Counts something odd."""
@@ -159,12 +204,8 @@ class QuestionRows(EntryRows):
             return False
         if name is None:
             self.odd("without_id", where)
-            name = otherwise or str(len(self.names))
-        self.begin(where, name, text or "")
-        self._impossible.append(False)
-        self._documents.append(document)
-        if attributes:
-            self.attributes[name] = attributes
+            name = otherwise or str(len(self.entries))
+        self.begin(where, name, text or "", document, attributes)
         return True
 
     def answer(self, text: str, where: Where, document: str | None = None, start: int = -1) -> None:
@@ -178,23 +219,73 @@ class QuestionRows(EntryRows):
             self.odd("no_start", where)
         elif document in self.contexts and not self.contexts[document].startswith(text, start):
             self.odd("misaligned", where)
-        self.lists[-1].append((text, document, max(start, -1)))
+        self.entry.rows.append((text, document, max(start, -1)))
 
-    def end(self, impossible: bool | None) -> None:
+    def add_answers(self, value: Any, where: Where, document: str | None = None) -> None:
+        """Adds the right answers of a question in any form of SQuAD; a table's cell may hold a list
+        in JSON or Python.
+        """
+        if isinstance(value, str) and self.content.form == "table":
+            value = literal(value)
+        if isinstance(value, list):
+            for index, answer in enumerate(value):
+                self._add_one(answer, (*where, index), document)
+        elif isinstance(value, Mapping) and isinstance(value.get("text"), (list, tuple)):
+            self._add_columns(Record(self.content, value, where), document)
+        elif isinstance(value, (str, Mapping)):
+            if value != "":
+                self._add_one(value, where, document)
+        elif value is not None:
+            raise self.content.wrong(where, value, "a list of answers")
+
+    def _add_one(self, value: Any, where: Where, document: str | None) -> None:
+        if isinstance(value, str):
+            self.answer(value, where, document)
+            return
+        # SQuAD's own form, of which files have a hundred thousand.
+        if type(value) is dict and len(value) == 2 and isinstance(value.get("text"), str):
+            start = value.get("answer_start")
+            if type(start) is int and start < MOST_START:
+                self.answer(value["text"], where, document, start)
+                return
+        answer = self.content.record(value, where, "an answer, {text, answer_start}")
+        key = answer.key("text", "answer")
+        text = answer.text("text") if key is None else answer.text(key, "")
+        start = answer.integer(answer.key(*_START) or "answer_start")
+        for name in DOCUMENT:
+            if answer.value.get(name) is not None:
+                document = answer.id(name)
+                break
+        self.answer(text, where, document, start)
+
+    def _add_columns(self, answers: Record, document: str | None) -> None:
+        """The answers in Hugging Face's columns."""
+        texts, starts = answers.value["text"], answers.value.get("answer_start")
+        starts = [None] * len(texts) if starts is None else starts
+        if not isinstance(starts, (list, tuple)) or len(starts) != len(texts):
+            raise answers.wrong(
+                f"a list of {len(texts)}, as many as there are texts", "answer_start"
+            )
+        for index, (text, start) in enumerate(zip(texts, starts, strict=True)):
+            if not isinstance(text, str):
+                raise answers.wrong("a string", "text", index)
+            begin = answers.content.integer(start, (*answers.where, "answer_start", index))
+            self.answer(text, (*answers.where, "text", index), document, begin)
+
+    def end(self, impossible: bool | None = None) -> None:
         """Ends the last question: whether it is marked as impossible, None where nothing says
         so.
         """
-        unanswered = not self.lists[-1]
-        self._impossible[-1] = unanswered if impossible is None else impossible
-        if impossible is False and unanswered:
-            self.odd("unmarked", self.where[-1])
-        elif impossible and not unanswered:
-            self.odd("answered_impossible", self.where[-1])
+        entry = self.entry
+        entry.impossible = not entry.rows if impossible is None else impossible
+        if impossible is False and not entry.rows:
+            self.odd("unmarked", entry.where)
+        elif impossible and entry.rows:
+            self.odd("answered_impossible", entry.where)
 
     def add_evidence(self, documents: tuple[str, ...]) -> None:
         """Adds a set of documents that are enough to answer the last question, each set once."""
-        name = self.names[-1]
-        self.evidence[name] = tuple(dict.fromkeys((*self.evidence.get(name, ()), documents)))
+        self.entry.evidence = tuple(dict.fromkeys((*self.entry.evidence, documents)))
 
     def context(self, document: str, text: str, where: Where) -> None:
         """Notes the text of a document. Raises BadInput where the document has another text
@@ -209,36 +300,29 @@ class QuestionRows(EntryRows):
     def table(self) -> Questions:
         """The table. Raises DuplicateItem for an id that appears twice, with both places."""
         self.refuse_repeated("give each question an id of its own")
-        order = order_ids(self.names)
-        ranks = order.tolist()
-        offsets, (answers, documents, starts) = flat([self.lists[row] for row in ranks], 3)
-        return Questions(
-            ids=tuple(self.names[row] for row in ranks),
-            texts=tuple(self.texts[row] for row in ranks),
-            impossible=np.array(self._impossible, dtype=np.bool_)[order],
-            documents=tuple(self._documents[row] for row in ranks),
-            offsets=offsets,
-            answers=answers,
-            answer_documents=documents,
-            starts=np.array(starts, dtype=np.int64),
+        entries = self.entries
+        return Questions.from_lists(
+            [(entry.name, entry.text or "", entry.impossible, entry.document) for entry in entries],
+            [entry.rows for entry in entries],
             contexts=self.contexts,
-            attributes=self.attributes,
-            evidence=self.evidence,
+            attributes={entry.name: entry.attributes for entry in entries if entry.attributes},
+            evidence={entry.name: entry.evidence for entry in entries if entry.evidence},
         )
 
     def note_oddities(self) -> None:
         """Adds notes on what was repaired, left out or is odd, a line each, with a count and the
         first place.
         """
-        n_answers = sum(map(len, self.lists))
+        n_answers = sum(len(entry.rows) for entry in self.entries)
         for problem, text in _NOTES.items():
             n = self.counts[problem]
             if n and (problem != "no_start" or n < n_answers):
                 self.note(f"{text}: {n} (first {self.first[problem]})")
-        repeated = {text: n for text, n in Counter(self.texts).items() if n > 1 and text}
+        texts = Counter(entry.text for entry in self.entries)
+        repeated = {text: n for text, n in texts.items() if n > 1 and text}
         if repeated:
             text, times = next(iter(repeated.items()))
-            names = [self.names[row] for row, same in enumerate(self.texts) if same == text]
+            names = [entry.name for entry in self.entries if entry.text == text]
             n = self.counts["duplicate_texts"] = sum(repeated.values())
             self.note(
                 f"{n} questions share their text with another ({len(repeated)} texts, {times} "
@@ -246,16 +330,33 @@ class QuestionRows(EntryRows):
             )
 
 
-class AnswerRows(EntryRows):
-    """Predicted answers, best first. unranked: questions whose answers nothing but scores or lines
-    order, by what does.
+def marked_impossible(record: Record) -> bool | None:
+    """Whether a question says that it is impossible to answer; None where it has no such mark."""
+    key = record.key("is_impossible") or "impossible"
+    value = record.value.get(key)
+    if isinstance(value, bool) or value is None or value == "":
+        return None if value == "" else value
+    word = value.lower() if isinstance(value, str) else str(int(value)) if value in (0, 1) else ""
+    if word not in _TRUTHS:
+        raise record.wrong("true or false", key)
+    return _TRUTHS[word]
 
-    n_climbing: questions whose scores do not fall with the ranks of their answers.
+
+def literal(text: str) -> Any:
+    """The value of a cell of a table: a list or an object as JSON or as a Python literal; any other
+    text is itself.
     """
+    if text[:1] not in ("[", "{", "("):
+        return text
+    with suppress(BadInput):
+        return parse_json(text, "the cell")
+    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+        return ast.literal_eval(text)
+    return text
 
-    def __init__(self, content: Content, part: str = "") -> None:
-        super().__init__(content, part)
-        self._no_answer, self.unranked, self.n_climbing = dict[int, float](), Counter[str](), 0
+
+class AnswerRows(EntryRows):
+    """Predicted answers, best first."""
 
     def answer(
         self,
@@ -271,7 +372,7 @@ class AnswerRows(EntryRows):
         """
         if start >= 0 and end < 0 and text:
             end = start + len(text)
-        self.lists[-1].append((text, document, start, end, score))
+        self.entry.rows.append((text, document, start, end, score))
 
     def answer_of(self, record: Record, score: str = "score") -> float:
         """Adds the answer of an object {text, document, start, end, score} as the next best one,
@@ -287,28 +388,20 @@ class AnswerRows(EntryRows):
         )
         return value
 
-    def no_answer(self, value: float) -> None:
-        """Says how likely it is that the last question has no answer."""
-        self._no_answer[len(self.lists) - 1] = value
-
     def table(self, questions: Questions | None) -> Predictions:
         """The table."""
-        pairs = [(name, row) for row, names in enumerate(self.targets(questions)) for name in names]
-        odds = [self._no_answer.get(row, math.nan) for _, row in pairs] if self._no_answer else None
+        targets = zip(self.entries, self.targets(questions), strict=True)
+        pairs = [(entry, name) for entry, names in targets for name in names]
+        odds = [entry.no_answer for entry, _ in pairs]
         return Predictions.from_lists(
-            [name for name, _ in pairs], [self.lists[row] for _, row in pairs], odds
+            [name for _, name in pairs],
+            [entry.rows for entry, _ in pairs],
+            None if all(map(math.isnan, odds)) else odds,
         )
 
 
 class RetrievedRows(EntryRows):
-    """Retrieved documents, best first. claims: (question, document) -> whether the file says that
-    it holds an answer.
-    """
-
-    def __init__(self, content: Content, part: str = "") -> None:
-        super().__init__(content, part)
-        self.contexts, self.claims = dict[str, str](), dict[tuple[str, str], bool]()
-        self._claims: dict[tuple[int, str], bool] = {}
+    """Retrieved documents, best first."""
 
     def item(
         self,
@@ -321,23 +414,19 @@ class RetrievedRows(EntryRows):
         """Adds the next document, with its text, and whether it holds an answer, where the file has
         it.
         """
-        self.lists[-1].append((document, score))
-        if claim is not None:
-            self._claims.setdefault((len(self.lists) - 1, document), claim)
+        self.entry.rows.append((document, score, claim))
         if text is not None:
             self.contexts.setdefault(document, text)
 
-    def table(self, questions: Questions | None, duplicates: Repeats = "error") -> Ranking:
-        """The ranking; lists are in a definite order, which scores that do not fall, or are not
-        there, give way to.
+    def table(
+        self, questions: Questions | None, duplicates: Repeats
+    ) -> tuple[Ranking, dict[tuple[str, str], bool]]:
+        """The ranking, and by question and document whether the file says that it holds an answer.
+
+        Lists are in a definite order, which scores that do not fall, or are not there, give way to.
         """
         targets = self.targets(questions)
-        self.claims = {
-            (name, item): claim
-            for (row, item), claim in self._claims.items()
-            for name in targets[row]
-        }
-        lists = [[score for _, score in entry] for entry in self.lists]
+        lists = [[score for _, score, _ in entry.rows] for entry in self.entries]
         climbing = sum(any(map(lt, scores, scores[1:])) for scores in lists)
         if climbing:
             self.note(
@@ -346,17 +435,21 @@ class RetrievedRows(EntryRows):
             )
         if climbing or any(map(math.isnan, chain.from_iterable(lists))):
             lists = [[-float(rank) for rank in range(1, len(scores) + 1)] for scores in lists]
-        rows: list[tuple[Any, ...]] = [
-            (name, item, score)
-            for names, entry, scores in zip(targets, self.lists, lists, strict=True)
-            for name in names
-            for (item, _), score in zip(entry, scores, strict=True)
-        ]
-        queries, items, values = ([row[column] for row in rows] for column in range(3))
+        queries, items, values = list[str](), list[str](), list[float]()
+        claims: dict[tuple[str, str], bool] = {}
+        for names, entry, scores in zip(targets, self.entries, lists, strict=True):
+            for name in names:
+                queries += [name] * len(scores)
+                items += [item for item, *_ in entry.rows]
+                values += scores
+                for item, _, claim in entry.rows:
+                    if claim is not None:
+                        claims.setdefault((name, item), claim)
         columns = unique_rows(queries, items, values, duplicates)
-        repeats = len(rows) - len(columns[0])
+        repeats = len(items) - len(columns[0])
         if repeats:
             self.note(f"{repeats} documents appear again in a list; one of each is kept")
-        return Ranking.from_rows(
+        ranking = Ranking.from_rows(
             *columns, all_queries=chain.from_iterable(targets), repeated=duplicates == "keep"
         )
+        return ranking, claims

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from rankwell.data.registry import measure
-from rankwell.data.tables import Bools, Floats, Ints, gather, ratio, segment_offsets
+from rankwell.data.tables import Bools, Floats, Ints, gather, segment_offsets
 from rankwell.errors import BadUsage, flag
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, NormalForms, is_blank
 from rankwell.vectors.media.texts import NormalizerName
@@ -37,7 +37,37 @@ _UNITS_AT_ONCE = 1 << 20
 _PIAF = "Haystack 0.9 eval.py, deepset 2021, which PIAF's evaluation calls"
 
 
-def answer_scores(pairs: AnswerPairs, rule: Rule, normalizer: str, no_answer: NoAnswer) -> Floats:
+class Counting(NamedTuple):
+    """How the values of single answers become those of questions; see `AnswerEM`."""
+
+    k: int | None
+    population: Population
+    retrieval: Retrieval
+    no_answer: NoAnswer = "blank"
+    na_threshold: float | None = None
+    over: Literal["best", "mean"] = "best"
+
+
+def _values(
+    pairs: AnswerPairs, rule: Rule, normalizer: NormalizerName | None, counting: Counting
+) -> Floats:
+    """(questions,) the values by a rule. Raises BadUsage for a normaliser of positions, which are
+    compared as they are, and for a rule about positions where there are none.
+    """
+    has_positions = rule in _SPANS
+    if has_positions and normalizer is not None:
+        raise BadUsage(
+            f"normalizer={normalizer!r}: positions are compared, not texts; leave the normalizer "
+            "out."
+        )
+    if has_positions and pairs.positions:
+        raise BadUsage(pairs.positions)
+    # `strip` says which answers are blank.
+    name = "strip" if has_positions else normalizer or "squad"
+    return over_questions(pairs, _scores(pairs, rule, name, counting.no_answer), counting)
+
+
+def _scores(pairs: AnswerPairs, rule: Rule, normalizer: str, no_answer: NoAnswer) -> Floats:
     """(answers,) the value of every answer, best over the right answers; computed once for every
     cut-off and population.
 
@@ -45,13 +75,10 @@ def answer_scores(pairs: AnswerPairs, rule: Rule, normalizer: str, no_answer: No
     same positions, `span-f1` of shared positions (all four: in the same document); `text` equal,
     `token-f1` and `char-f1` of shared tokens or characters, `contains` the right answer's text,
     `contains-tokens` its tokens in a row, `either` contains the other; all in their
-    normal form. no_answer: see `AnswerEM`. Raises BadUsage for a rule about positions where there
-    are none.
+    normal form. no_answer: see `AnswerEM`.
     """
     key = (rule, normalizer, no_answer)
     if key not in pairs.cache:
-        if rule in _SPANS and pairs.positions:
-            raise BadUsage(pairs.positions)
         none = _says_none(pairs, normalizer, no_answer)
         best = _best_right(pairs, rule, normalizer, no_answer)
         pairs.cache[key] = np.where(pairs.impossible[pairs.question_of_row], none, best)
@@ -183,77 +210,49 @@ _TEXTS: Mapping[str, Compare] = {
 }
 
 
-def over_answers(
-    view: AnswerPairs,
-    scores: Floats,
-    no_answer: NoAnswer,
-    k: int | None,
-    over: Literal["best", "mean"] = "best",
-) -> Floats:
-    """(questions,) the best or the mean of the first k answers; an empty list is right for an
-    impossible question, or not.
+def over_questions(view: AnswerPairs, scores: Floats, counting: Counting) -> Floats:
+    """(questions,) the best or the mean of the first k answers; NaN where a question is not
+    counted.
+
+    An empty list is right for an impossible question, or not. scores: (answers,).
     """
+    k, population, retrieval, no_answer, na_threshold, over = counting
     counts = np.diff(view.offsets)
     rows = scores if k is None else np.where(view.ranks <= k, scores, 0.0)
-    bare = (view.impossible & (no_answer not in ("explicit", *_LEGACY))).astype(np.float64)
-    if over == "mean":
-        total = np.bincount(view.question_of_row, weights=rows, minlength=len(view.queries))
-        return np.where(
-            counts == 0, bare, ratio(total, counts if k is None else np.minimum(counts, k))
-        )
+    value = (view.impossible & (no_answer not in ("explicit", *_LEGACY))).astype(np.float64)
     filled = np.flatnonzero(counts)
-    if len(filled):
-        bare[filled] = np.maximum.reduceat(rows, view.offsets[:-1][filled])
-    return bare
-
-
-def finish(
-    view: AnswerPairs,
-    value: Floats,
-    population: Population,
-    retrieval: Retrieval,
-    no_answer: NoAnswer,
-    na_threshold: float | None,
-) -> Floats:
-    """(questions,) with abstentions, questions without a prediction, and NaN where a question is
-    not counted.
-    """
-    if retrieval != "ignored" and view.retrieved is None:
-        raise BadUsage(
-            "this measure asks whether a relevant document was retrieved; give the "
-            f"retriever's run ({flag('--retrieved')})."
-        )
+    if over == "mean":
+        total = np.bincount(view.question_of_row, weights=rows, minlength=len(value))
+        lengths = counts if k is None else np.minimum(counts, k)
+        value[filled] = total[filled] / lengths[filled]
+    elif len(filled):
+        value[filled] = np.maximum.reduceat(rows, view.offsets[:-1][filled])
+    if na_threshold is not None:
+        abstained = np.nan_to_num(view.no_answer, nan=-np.inf) > na_threshold
+        value = np.where(abstained, view.impossible, value)
     counted = {
         "all": np.ones_like(view.missing),
         "impossible": view.impossible,
         "answerable": ~view.impossible,
     }[population]
     lost = view.missing
-    if view.retrieved is not None and retrieval == "only":
-        counted = counted & view.retrieved
-    if view.retrieved is not None and retrieval == "required":
-        lost = lost | ~view.retrieved
+    if retrieval != "ignored":
+        if view.retrieved is None:
+            raise BadUsage(
+                "this measure asks whether a relevant document was retrieved; give the "
+                f"retriever's run ({flag('--retrieved')})."
+            )
+        if retrieval == "only":
+            counted = counted & view.retrieved
+        else:
+            lost = lost | ~view.retrieved
     if no_answer == "refuse" and (counted & view.impossible).any():
         query = view.queries[int(np.flatnonzero(counted & view.impossible)[0])]
         raise BadUsage(
             f"question {query!r} has no right answer, and this convention has no rule for such "
             "questions; take squad2, or leave it out."
         )
-    if na_threshold is not None:
-        abstained = np.nan_to_num(view.no_answer, nan=-np.inf) > na_threshold
-        value = np.where(abstained, view.impossible, value)
     return np.where(counted, np.where(lost, 0.0, value), np.nan)
-
-
-def _normal(name: NormalizerName | None, positions: bool) -> str:
-    """The normaliser's name. Positions are compared as they are; `strip` then says which answers
-    are blank.
-    """
-    if positions and name is not None:
-        raise BadUsage(
-            f"normalizer={name!r}: positions are compared, not texts; leave the normalizer out."
-        )
-    return "strip" if positions else name or "squad"
 
 
 @measure(
@@ -293,13 +292,8 @@ def answer_em(
     ([0.0], [1.0], [0.0])
     """
     rule: Rule = "span" if match == "offset" else "text"
-    value = over_answers(
-        pairs,
-        answer_scores(pairs, rule, _normal(normalizer, match == "offset"), no_answer),
-        no_answer,
-        k,
-    )
-    return finish(pairs, value, population, retrieval, no_answer, na_threshold)
+    counting = Counting(k, population, retrieval, no_answer, na_threshold)
+    return _values(pairs, rule, normalizer, counting)
 
 
 @measure(
@@ -337,15 +331,8 @@ def answer_f1(
     [10.0]
     """
     rules: dict[str, Rule] = {"token": "token-f1", "char": "char-f1", "offset": "span-f1"}
-    scores = answer_scores(pairs, rules[unit], _normal(normalizer, unit == "offset"), no_answer)
-    return finish(
-        pairs,
-        over_answers(pairs, scores, no_answer, k, over),
-        population,
-        retrieval,
-        no_answer,
-        na_threshold,
-    )
+    counting = Counting(k, population, retrieval, no_answer, na_threshold, over)
+    return _values(pairs, rules[unit], normalizer, counting)
 
 
 @measure(
@@ -380,17 +367,8 @@ def answer_accuracy(
     ... )
     ([1.0], [0.0])
     """
-    scores = answer_scores(
-        pairs, match, _normal(normalizer, match in ("overlap", "intersect")), no_answer
-    )
-    return finish(
-        pairs,
-        over_answers(pairs, scores, no_answer, k),
-        population,
-        retrieval,
-        no_answer,
-        na_threshold,
-    )
+    counting = Counting(k, population, retrieval, no_answer, na_threshold)
+    return _values(pairs, match, normalizer, counting)
 
 
 def _f1_of(shared: Ints, answers: Ints, right: Ints) -> Floats:

@@ -47,24 +47,23 @@ def _completed(grouped: GroupRankings, rel: float, k: int | None) -> tuple[Float
     one, and of its sets.
     """
     view, flat = grouped.by_aspect, grouped.flat
-    hit, relevant, ranks = view.relevant(rel), view.n_relevant(rel), view.ranks
+    hit, ranks = view.relevant(rel), view.ranks
     flat_relevant = flat.relevant(rel)
     complete, distinct = np.zeros((2, len(grouped.queries)))
     for query, (start, stop) in enumerate(pairwise(grouped.aspect_offsets.tolist())):
-        sets: dict[tuple[int, ...], tuple[list[int], float]] = {}
+        sets: dict[tuple[int, ...], list[int]] = {}
         for aspect in range(start, stop):
             rows = slice(*view.offsets[aspect : aspect + 2].tolist())
             truth = slice(*grouped.truth_offsets[aspect : aspect + 2].tolist())
             items = grouped.truth_items[truth][grouped.truth_grades[truth] >= rel]
             if len(items):
-                retrieved = ranks[rows][hit[rows]].tolist()
-                sets.setdefault(tuple(items.tolist()), (retrieved, float(relevant[aspect])))
+                sets.setdefault(tuple(items.tolist()), ranks[rows][hit[rows]].tolist())
         distinct[query] = len(sets)
         rows = slice(*flat.offsets[query : query + 2].tolist())
         evidence = np.sort(flat.ranks[rows][flat_relevant[rows]])
         ends = [
-            (max(retrieved), number, len(retrieved) == size)
-            for number, (retrieved, size) in enumerate(sets.values())
+            (max(retrieved), number, len(retrieved) == len(items))
+            for number, (items, retrieved) in enumerate(sets.items())
             if retrieved
         ]
         # Items of no set before the last item of a set stand before it, and so do the sets that end

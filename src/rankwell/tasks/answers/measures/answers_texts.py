@@ -19,56 +19,33 @@ from rankwell.tasks.answers.answer_pairs import AnswerPairs, is_blank
 from rankwell.tasks.answers.judges import Grade, judge_of
 from rankwell.tasks.answers.measures.answers import (
     EXEMPT,
+    Counting,
     Population,
     Retrieval,
-    finish,
-    over_answers,
+    over_questions,
 )
 
 if TYPE_CHECKING:
     from rankwell.vectors.encoders import TextEncoder
 
 
-def _values(
-    pairs: AnswerPairs,
-    key: tuple[Any, ...],
-    grade: Grade,
-    population: Population,
-    retrieval: Retrieval,
-    k: int | None,
-) -> Floats:
+def _values(pairs: AnswerPairs, key: tuple[Any, ...], grade: Grade, counting: Counting) -> Floats:
     """(questions,) the best grade of the first k answers. A blank answer is 1 for an impossible
     question, and else 0.
     """
-    if (*key, k) not in pairs.cache:
+    key = (*key, counting.k)
+    if key not in pairs.cache:
         rights = [pairs.golds[start:stop] for start, stop in pairwise(pairs.gold_offsets.tolist())]
-        rows = zip(
-            pairs.question_of_row.tolist(),
-            pairs.texts,
-            (pairs.ranks <= (k or np.inf)).tolist(),
-            strict=True,
-        )
-        grades = [
-            _graded(pairs, query, text, rights[query], grade) if counts else 0.0
-            for query, text, counts in rows
-        ]
-        pairs.cache[*key, k] = np.array(grades, dtype=np.float64)
-    return finish(
-        pairs,
-        over_answers(pairs, pairs.cache[*key, k], "blank", k),
-        population,
-        retrieval,
-        "blank",
-        None,
-    )
-
-
-def _graded(
-    pairs: AnswerPairs, query: int, text: str | None, rights: Sequence[str], grade: Grade
-) -> float:
-    if text is None or is_blank(text) or not rights:
-        return float(is_blank(text) and bool(pairs.impossible[query]))
-    return grade(pairs.questions[query] or pairs.queries[query], text, rights)
+        grades = np.zeros(len(pairs.texts))
+        for row in np.flatnonzero(pairs.ranks <= (counting.k or np.inf)).tolist():
+            query, text = int(pairs.question_of_row[row]), pairs.texts[row]
+            if text is None or is_blank(text):
+                grades[row] = pairs.impossible[query]
+            elif rights[query]:
+                question = pairs.questions[query] or pairs.queries[query]
+                grades[row] = grade(question, text, rights[query])
+        pairs.cache[key] = grades
+    return over_questions(pairs, pairs.cache[key], counting)
 
 
 def libraries(measures: Iterable[Measure]) -> dict[str, str]:
@@ -83,7 +60,7 @@ def libraries(measures: Iterable[Measure]) -> dict[str, str]:
         elif parsed.name == "AnswerBLEU":
             rules = f"tok:{parameters['tokenize']}|smooth:{parameters['smoothing']}"
             versions[name] = f"sacrebleu case:mixed|eff:yes|{rules}|version:{version('sacrebleu')}"
-        elif (code := parameters.get("judge") or parameters.get("encoder")) and _is_function(code):
+        elif (code := parameters.get("judge") or parameters.get("encoder")) and code_name(code):
             if origin := origin_of(judge_of(code)):
                 versions[name] = origin
         elif parsed.name == "AnswerSimilarity":
@@ -94,10 +71,6 @@ def libraries(measures: Iterable[Measure]) -> dict[str, str]:
     return versions
 
 
-def _is_function(name: str) -> bool:
-    return code_name(name) is not None
-
-
 @cache
 def _model(name: str) -> "TextEncoder":
     from rankwell.vectors.encoders import load_encoder
@@ -105,23 +78,18 @@ def _model(name: str) -> "TextEncoder":
     return load_encoder(name)
 
 
-def _encoder(name: str) -> Callable[[Sequence[str]], Any]:
-    return _own_encoder(name) if _is_function(name) else _model(name).encode
-
-
-def _own_encoder(name: str) -> Callable[[Sequence[str]], Floats]:
+def _encode(name: str, texts: Sequence[str]) -> Any:
+    """The vectors of texts by an encoder, a function of the user or a model."""
+    if code_name(name) is None:
+        return _model(name).encode(texts)
     function: Callable[[Sequence[str]], Any] = load_object(name)
-
-    def _encode(texts: Sequence[str]) -> Floats:
-        try:
-            return unmasked(function(texts), "its array", np.float64)
-        except Exception as error:
-            raise BadInput(
-                f"{name} on {len(texts)} texts fails: {type(error).__name__}: {error}; expected a "
-                "vector of as many numbers for each."
-            ) from error
-
-    return _encode
+    try:
+        return unmasked(function(texts), "its array", np.float64)
+    except Exception as error:
+        raise BadInput(
+            f"{name} on {len(texts)} texts fails: {type(error).__name__}: {error}; expected a "
+            "vector of as many numbers for each."
+        ) from error
 
 
 @measure(
@@ -160,7 +128,7 @@ def answer_similarity(
     texts = list(dict.fromkeys(text for text in (*pairs.texts, *pairs.golds) if text is not None))
     key, vectors = ("AnswerSimilarity", encoder), dict[str, Floats]()
     if (*key, k) not in pairs.cache and texts:
-        array = np.asarray(_encoder(encoder)(texts), dtype=np.float64)
+        array = np.asarray(_encode(encoder, texts), dtype=np.float64)
         if array.ndim != 2 or len(array) != len(texts) or not np.isfinite(array).all():
             raise BadInput(
                 f"{encoder} gives {array.shape} of {len(texts)} texts; expected a vector of "
@@ -178,7 +146,7 @@ def answer_similarity(
             )
         return min(max(float(vectors[answer] @ vectors[right]) for right in rights), 1.0)
 
-    return _values(pairs, key, _cosine, population, retrieval, k)
+    return _values(pairs, key, _cosine, Counting(k, population, retrieval))
 
 
 @measure(
@@ -219,7 +187,8 @@ def answer_rouge(
     def _f1(_: str, answer: str, rights: Sequence[str]) -> float:
         return max(float(scorer.score(right, answer)[form].fmeasure) for right in rights)
 
-    return _values(pairs, ("AnswerROUGE", form, stemmer), _f1, population, retrieval, k)
+    key = ("AnswerROUGE", form, stemmer)
+    return _values(pairs, key, _f1, Counting(k, population, retrieval))
 
 
 @measure(
@@ -262,7 +231,8 @@ def answer_bleu(
     def _bleu(_: str, answer: str, rights: Sequence[str]) -> float:
         return min(float(bleu.sentence_score(answer, list(rights)).score) / 100, 1.0)
 
-    return _values(pairs, ("AnswerBLEU", tokenize, smoothing), _bleu, population, retrieval, k)
+    key = ("AnswerBLEU", tokenize, smoothing)
+    return _values(pairs, key, _bleu, Counting(k, population, retrieval))
 
 
 @measure(
@@ -315,4 +285,4 @@ def answer_judge(
             raise BadInput(f"{case} gives {shown(value)}; expected a number from 0 to 1.")
         return float(value)
 
-    return _values(pairs, ("AnswerJudge", judge), _grade, population, retrieval, k)
+    return _values(pairs, ("AnswerJudge", judge), _grade, Counting(k, population, retrieval))
