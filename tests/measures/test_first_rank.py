@@ -20,9 +20,8 @@ from rankwell.core.tables import Judgments, Values
 from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage
-from rankwell.evaluation.clip4clip_ties import multiplied
-from rankwell.measures.first_rank import averaged
 from rankwell.stats import summarise
+from rankwell.tasks.captions.ties import averaged, multiplied
 from variants import JUDGED, variants
 
 Scores = list[list[float]]
