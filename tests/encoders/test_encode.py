@@ -540,11 +540,10 @@ def test_of_two_runs_with_one_output_the_second_names_the_first_and_writes_nothi
 KILLED_AT_THE_END = """
 import os, signal, sys
 from rankwell import cli
-from rankwell.commands import encode
 from rankwell.vectors.encoders import runs
 
 step = int(sys.argv.pop())
-module, name = ((runs.Path, "replace"), (encode, "write_beside"))[step]
+module, name = ((runs.Path, "replace"), (runs.VectorFile, "write_beside"))[step]
 
 
 def killed(*_):

@@ -20,9 +20,8 @@ from rankwell.data.rankings import Hits
 from rankwell.data.registry import MEASURES, parse_measure
 from rankwell.data.tables import Judgments, Values
 from rankwell.errors import BadUsage
-from rankwell.evaluation.clip4clip_ties import multiplied
-from rankwell.measures.first_rank import averaged
 from rankwell.stats import summarise
+from rankwell.tasks.captions.ties import averaged, multiplied
 from variants import JUDGED, variants
 
 Scores = list[list[float]]

@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import rankwell
 from rankwell.data.options import Doc
 from rankwell.errors import BadUsage, flag
 from rankwell.io.matrices import IDS_BESIDE, ids_content
@@ -27,15 +26,8 @@ from rankwell.runtime.parts.options import PartOptions, PartOutcome, refusal
 from rankwell.runtime.parts.plans import file_of_part
 from rankwell.runtime.parts.work import mixture_text
 from rankwell.store import refuse_blocked
-from rankwell.store.locks import locked
 from rankwell.vectors.encoders import TextEncoder
-from rankwell.vectors.encoders.runs import (
-    check_made_by,
-    mixed_note,
-    refuse_foreign,
-    write_beside,
-    write_vectors,
-)
+from rankwell.vectors.encoders.runs import VectorFile, manifest_of, write_vectors
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,12 +102,9 @@ def encode_file(
             f"{flag('--mixed')}: one process is one machine; name the {flag('--work')} folder with "
             "the parts, or leave it out."
         )
-    inputs = [texts, *filter(None, [options.fit])]
+    inputs, file = [texts, *filter(None, [options.fit])], VectorFile(output, "texts", IDS_BESIDE)
     blocked = refusal(parts, partial(refuse_blocked, output))  # before any work
-    foreign = refusal(
-        parts,
-        partial(refuse_foreign, output, IDS_BESIDE, inputs, overwrite=overwrite or output.exists()),
-    )
+    foreign = refusal(parts, partial(file.refuse_foreign, inputs, overwrite=overwrite))
     refused = blocked or foreign
     if parts.dry_run and output.exists() and not overwrite:
         refused += (
@@ -124,17 +113,40 @@ def encode_file(
         )
 
     def _write(encoder: TextEncoder, content: EncoderTexts | None = None) -> Output:
-        content = content or encoder_texts(texts, options)
-        return _written(
-            texts,
-            content,
-            encoder,
-            output,
-            options,
-            overwrite=overwrite,
-            mixed=parts.mixed,
-            progress=progress,
+        ids, encoder_input = content or encoder_texts(texts, options)
+        mixture = encoder.mixture if isinstance(encoder, EncodedParts) else ()
+        manifest = manifest_of(
+            "texts",
+            len(encoder_input),
+            hash_texts(ids, encoder_input),
+            encoder.describe(),
+            dtype=options.dtype,
         )
+        if isinstance(encoder, EncodedParts) and mixture:
+            manifest["mixed"] = encoder.machines()
+        notes = [f"{texts}: {len(encoder_input)} texts{'' if ids is None else ' with ids'}"]
+        with file.making(manifest, overwrite=overwrite, mixed=parts.mixed) as done:
+            if done:
+                return Output(notes=(*notes, *done))
+            resumed = write_vectors(
+                encoder,
+                encoder_input,
+                output,
+                identity=manifest,
+                dtype=options.dtype,
+                chunk=chunk_of(options.batch_size),
+                before=lambda digest: file.write_beside(manifest, digest, ids_content(ids)),
+                resume=not isinstance(encoder, EncodedParts),
+                progress=None if progress is None else partial(progress, "encoding"),
+            )
+        if resumed:
+            notes.append(f"{resumed} vectors were there from a run that had not ended")
+        if mixture:
+            notes.append(
+                f"{output} is mixed: {mixture_text(mixture)}; no one machine can make it again"
+            )
+        size = f"{len(encoder_input)} × {encoder.dimensions} {options.dtype}"
+        return Output(notes=(*notes, Aside(f"wrote {output} ({size})")))
 
     # A file that is there may need no work at all.
     if not parts.is_used or (output.exists() and not overwrite and not parts.dry_run):
@@ -156,80 +168,6 @@ def encode_file(
         mixed=parts.mixed,
     )
     return outcome._replace(notes=(*refused, *outcome.notes))
-
-
-def _written(
-    texts: str,
-    content: EncoderTexts,
-    encoder: TextEncoder,
-    output: Path,
-    options: EncodeOptions,
-    *,
-    overwrite: bool,
-    mixed: bool,
-    progress: Progress,
-) -> Output:
-    """Writes the vectors, their ids and the manifest, unless they are there."""
-    ids, encoded_texts = content
-    manifest = {
-        "schema_version": 1,
-        "rankwell": rankwell.__version__,
-        "texts": {"count": len(encoded_texts), "hash": hash_texts(ids, encoded_texts)},
-        "encoder": encoder.describe(),
-        "dtype": options.dtype,
-        **_mixed(encoder),
-    }
-    refuse_blocked(output)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    notes = [f"{texts}: {len(encoded_texts)} texts{'' if ids is None else ' with ids'}"]
-    with locked(output):
-        if output.exists() and not overwrite:
-            check_made_by(output, manifest, "texts", mixed=mixed)
-            notes += filter(None, [mixed_note(output)])
-            return Output(
-                notes=(
-                    *notes,
-                    f"{output} is there and was made from these texts in this way; nothing to do",
-                )
-            )
-
-        def _finish(digest: str) -> None:
-            write_beside(output, manifest, digest, ids_content(ids), IDS_BESIDE)
-
-        resumed = write_vectors(
-            encoder,
-            encoded_texts,
-            output,
-            identity=manifest,
-            dtype=options.dtype,
-            chunk=chunk_of(options.batch_size),
-            before=_finish,
-            resume=not isinstance(encoder, EncodedParts),
-            progress=None
-            if progress is None
-            else lambda done, total: progress("encoding", done, total),
-        )
-    if resumed:
-        notes.append(f"{resumed} vectors were there from a run that had not ended")
-    if isinstance(encoder, EncodedParts) and encoder.mixture:
-        notes.append(
-            f"{output} is mixed: {mixture_text(encoder.mixture)}; no one machine can make it again"
-        )
-    return Output(
-        notes=(
-            *notes,
-            Aside(f"wrote {output} ({len(encoded_texts)} × {encoder.dimensions} {options.dtype})"),
-        )
-    )
-
-
-def _mixed(encoder: TextEncoder) -> dict[str, Any]:
-    """The entry of a manifest on a mixture, where there is one."""
-    return (
-        {"mixed": encoder.machines()}
-        if isinstance(encoder, EncodedParts) and encoder.mixture
-        else {}
-    )
 
 
 def hash_texts(ids: Sequence[str] | None, texts: Sequence[str]) -> str:

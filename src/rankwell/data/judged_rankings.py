@@ -264,12 +264,12 @@ class JudgedRankings(QueryRows):
 
     def cut(self, depth: int) -> "JudgedRankings":
         """The view of rankings cut to their first `depth` items; the truth stays whole."""
-        return replace(self._keep(self.ranks <= depth), retrieved=np.minimum(self.retrieved, depth))
+        return replace(self.keep(self.ranks <= depth), retrieved=np.minimum(self.retrieved, depth))
 
     @cached_property
     def condensed(self) -> "JudgedRankings":
         """The view of rankings without unjudged items."""
-        view = self._keep(self.is_judged)
+        view = self.keep(self.is_judged)
         positions = position_in_segment(view.offsets)
         first = np.flatnonzero(np.diff(view.tie_of_row, prepend=-1))
         return replace(
@@ -344,7 +344,8 @@ class JudgedRankings(QueryRows):
             ),
         )
 
-    def _keep(self, mask: Bools) -> "JudgedRankings":
+    def keep(self, mask: Bools) -> "JudgedRankings":
+        """The view of some rows only; the truth and the lengths of rankings stay whole."""
         return self._rows(
             np.flatnonzero(mask), offsets_from_rows(self.query_of_row[mask], len(self.queries))
         )

@@ -148,14 +148,6 @@ class JudgedRun:
         """The values of a measure under the tie rule. Raises BadUsage for a measure that has none
         under it.
         """
-        if self.ties == "averaged":
-            from rankwell.measures.first_rank import averaged
-
-            return MeasuredQueries(averaged(measure, self.view))
-        if self.ties == "multiplied":
-            from rankwell.evaluation.clip4clip_ties import multiplied_values
-
-            return MeasuredQueries(*multiplied_values(measure, self.view))
         view = self._view_of(measure)
         if self.ties == "expected" and self.has_ties:
             expected = measure.entry.expected

@@ -7,7 +7,7 @@ import numpy as np
 
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.registry import RANK, Measure, measure
-from rankwell.data.tables import Floats, Ints, ratio
+from rankwell.data.tables import Floats, ratio
 from rankwell.errors import BadUsage
 
 Missing = Literal["last", "skip"]
@@ -42,20 +42,13 @@ def _best(view: JudgedRankings, rel: float) -> Floats:
     """
     if not view.in_random_order:
         return view.first_rank(view.relevant(rel))
-    queries, row, positives = _leaders(view, rel)
-    rank = np.full(len(view.queries), np.inf)
-    rank[queries] = view.above[row] + (view.tied[row] + 1) / (positives + 1)
-    return rank
-
-
-def _leaders(view: JudgedRankings, rel: float) -> tuple[Ints, Ints, Ints]:
-    """The queries with a positive; a row of each's highest tie that holds one; how many positives
-    that tie holds.
-    """
     hit = np.flatnonzero(view.relevant(rel))
+    # A row of each query's highest tie that holds a positive, and how many positives it holds.
     _, first, positives = np.unique(view.tie_of_row[hit], return_index=True, return_counts=True)
     queries, lead = np.unique(view.query_of_row[hit][first], return_index=True)
-    return queries, hit[first][lead], positives[lead].astype(np.int64)
+    row, rank = hit[first][lead], np.full(len(view.queries), np.inf)
+    rank[queries] = view.above[row] + (view.tied[row] + 1) / (positives[lead] + 1)
+    return rank
 
 
 def _filled(rank: Floats, last: Floats) -> Floats:
@@ -186,39 +179,6 @@ def mean_rank(
         )
         return _mean_of_all(judged, ranks, last, rel, missing)
     return _filled(_best(judged, rel), last)
-
-
-def averaged(measure: Measure, view: JudgedRankings) -> Floats:
-    """The values of a measure where tied items all stand at the middle of their places: the rule of
-    Collaborative Experts and MMT.
-
-    That is not the mean of the measure (`expected`): a positive tied with one other at the top has
-    the rank 1.5, which `Success@1` does not accept. Raises BadUsage for other measures. Source: Liu
-    and others 2019, Use what you have.
-    """
-    parameters = measure.parameters
-    if measure.name == "Success" and not parameters["judged_only"]:
-        rank, k = _middle(view, parameters["rel"]), parameters["k"]
-        return (rank == 1 if k == 1 else rank < k + 1).astype(np.float64)
-    if measure.entry.function is mean_rank and parameters["of"] == "all":
-        # The mean place of a tied item is the middle of its places anyway.
-        return mean_rank(view.with_random_order, **dict(measure.arguments))
-    if measure.name in ("MedR", "MedRLow", "MedRFloor", "MnR"):
-        return _filled(
-            _middle(view, parameters["rel"]),
-            _last(view, parameters["missing"], parameters["n_items"]),
-        )
-    raise BadUsage(
-        f"{measure} has no value under the tie rule averaged, as Success@k, MedR, MedRLow, "
-        "MedRFloor and MnR have; name another tie rule."
-    )
-
-
-def _middle(view: JudgedRankings, rel: float) -> Floats:
-    queries, row, _ = _leaders(view, rel)
-    rank = np.full(len(view.queries), np.inf)
-    rank[queries] = view.above[row] + (view.tied[row] + 1) / 2
-    return rank
 
 
 _FIRST_ONLY = ("Success", "RR", "MedR", "MedRLow", "MedRFloor", "MnR")

@@ -4,14 +4,16 @@ figures, and what goes wrong.
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
 from rankwell import cli
-from rankwell.errors import BadInput, BadUsage, MissingExtra
+from rankwell.errors import BadUsage, MissingExtra
 from rankwell.tasks.instances.evaluation import evaluate_instances
 
 cv2 = pytest.importorskip("cv2")
@@ -39,6 +41,13 @@ def visit(image: Image.Image) -> Image.Image:
     return image.transform(
         (260, 200), Image.Transform.QUAD, corners, Image.Resampling.BICUBIC
     ).point(lambda value: value * 0.8)
+
+
+def scores_of(
+    system: LocalFeatures, queries: Sequence[Path], references: Sequence[Path]
+) -> NDArray[np.float64]:
+    """(queries, references) the score of every pair."""
+    return system.compare(queries, references).scores(system.score)
 
 
 @pytest.fixture
@@ -110,9 +119,9 @@ def test_scores_are_the_chosen_count_for_any_number_of_workers_and_from_the_cach
 
     for workers in (2, 5):
         assert np.array_equal(
-            LocalFeatures(workers=workers).scores(queries, references), alone.inliers
+            scores_of(LocalFeatures(workers=workers), queries, references), alone.inliers
         )
-    fresh = LocalFeatures(score="matches", cache=tmp_path / "cache").scores(queries, references)
+    fresh = scores_of(LocalFeatures(score="matches", cache=tmp_path / "cache"), queries, references)
     kept = sorted(
         path
         for path in (tmp_path / "cache").rglob("*")
@@ -135,7 +144,7 @@ def test_scores_are_the_chosen_count_for_any_number_of_workers_and_from_the_cach
     kept[0].write_bytes(b"damaged")
     kept[1].write_bytes(kept[1].read_bytes()[:200])
     assert np.array_equal(
-        LocalFeatures(cache=tmp_path / "cache").scores(moved, references), alone.inliers
+        scores_of(LocalFeatures(cache=tmp_path / "cache"), moved, references), alone.inliers
     )
 
 
@@ -215,7 +224,7 @@ def test_damaged_features_in_the_cache_are_found_again(museum, tmp_path: Path, l
 def test_the_threads_of_opencv_are_what_they_were(museum):
     before = cv2.getNumThreads()
 
-    LocalFeatures().scores(*museum)
+    scores_of(LocalFeatures(), *museum)
 
     assert cv2.getNumThreads() == before
 
@@ -240,8 +249,8 @@ def test_pictures_without_features_score_nothing_and_damaged_ones_are_listed(
     assert set(found.feature_seconds) == {*queries, *references, even}
     assert found.matching_seconds.shape == (6,)
     assert steps[-1] == ("matching", 6, 6)
-    with pytest.raises(BadInput, match=r"broken\.jpg"):
-        LocalFeatures().scores([broken], references)
+    alone = LocalFeatures().compare([broken], references)
+    assert "broken.jpg" in alone.problems[broken]
 
 
 @pytest.mark.parametrize(
@@ -297,7 +306,7 @@ def test_the_corridor_has_the_published_figure_under_every_tie_rule(shared: Path
     positives = shared / "vpr" / "corridor_positives.json"
     right = [set(json.loads(positives.read_text())[str(row)]) for row in range(len(queries))]
 
-    scores = LocalFeatures().scores(queries, references)
+    scores = scores_of(LocalFeatures(), queries, references)
 
     figures = {}
     for rule in (*PUBLISHED, "expected"):

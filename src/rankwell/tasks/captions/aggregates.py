@@ -24,8 +24,7 @@ def rsum(recalls: Sequence[float]) -> float:
 
     Raises BadUsage where there is none.
     """
-    _check(recalls)
-    return math.fsum(recalls)
+    return math.fsum(_some(recalls))
 
 
 def geometric_mean(recalls: Sequence[float]) -> float:
@@ -34,8 +33,7 @@ def geometric_mean(recalls: Sequence[float]) -> float:
 
     Raises BadUsage where there is none or one is negative.
     """
-    _check(recalls)
-    if min(recalls) < 0:
+    if min(_some(recalls)) < 0:
         raise BadUsage(f"a recall of {min(recalls)}; recalls are from 0.")
     return 0.0 if 0 in recalls else math.exp(math.fsum(map(math.log, recalls)) / len(recalls))
 
@@ -46,13 +44,13 @@ def mean_recall(recalls: Sequence[float]) -> float:
 
     Raises BadUsage where there is none.
     """
-    _check(recalls)
-    return math.fsum(recalls) / len(recalls)
+    return math.fsum(_some(recalls)) / len(recalls)
 
 
-def _check(recalls: Sequence[float]) -> None:
+def _some(recalls: Sequence[float]) -> Sequence[float]:
     if not recalls:
         raise BadUsage("no recall is given; name at least one, as R@1.")
+    return recalls
 
 
 Column = tuple[Values, Mapping[str, Any]]
@@ -129,19 +127,15 @@ def aggregate_row(
     name: str, recalls: Mapping[str, Sequence[Column]], options: CaptionOptions
 ) -> dict[str, Any]:
     """recalls: direction -> R@1, R@5 and R@10."""
-    aggregate = AGGREGATES[name]
+    aggregate, low, high = AGGREGATES[name], None, None
     columns = [column for group in recalls.values() for column in group]
     # The recalls of one direction count the same queries.
     groups = [
         np.column_stack([values.values[values.counted] for values, _ in group])
         for group in recalls.values()
     ]
-    interval = (
-        None
-        if options.intervals == "none"
-        else aggregate_interval(groups, aggregate, seed=options.seed)
-    )
-    low, high = interval or (None, None)
+    if options.intervals != "none":
+        low, high = aggregate_interval(groups, aggregate, seed=options.seed) or (None, None)
     first, n = columns[0][0], sum(map(len, groups))
     mean = aggregate([mean for group in groups for mean in exact_means(group).tolist()])
     row = SummaryRow.of(first.run, name, name, mean, None, low, high, n, first.unit) | {

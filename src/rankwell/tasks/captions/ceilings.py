@@ -20,7 +20,8 @@ from rankwell.data.tables import (
     segment_offsets,
 )
 from rankwell.evaluation.judged import Ceiling, ideal_if_shared
-from rankwell.measures.first_rank import averaged, reads_best_only
+from rankwell.measures.first_rank import reads_best_only
+from rankwell.tasks.captions.ties import averaged
 
 _MEANS = ("mean", "sum")
 
@@ -60,22 +61,18 @@ class CopyCeilings:
         # everything right.
         if self.ties == "optimistic" or (self.alike is None and self.choices is None):
             return []
+        unknown = ""
         if not reads_best_only(measure):
-            return [
-                Ceiling(
-                    None,
-                    "what measures of all positives can reach is not known where captions or "
-                    "videos are the same",
-                )
-            ]
-        if self.ties == "multiplied":
-            return [
-                Ceiling(
-                    None,
-                    "under the tie rule multiplied a scorer can make queries count more often "
-                    "by ties",
-                )
-            ]
+            unknown = (
+                "what measures of all positives can reach is not known where captions or videos "
+                "are the same"
+            )
+        elif self.ties == "multiplied":
+            unknown = (
+                "under the tie rule multiplied a scorer can make queries count more often by ties"
+            )
+        if unknown:
+            return [Ceiling(None, unknown)]
         limits = [] if self.alike is None else [self._of_queries(measure)]
         limits += [] if self.choices is None else [self._of_items(measure, self.choices)]
         return [limit for limit in limits if limit.values is None] or limits
@@ -84,11 +81,11 @@ class CopyCeilings:
         """Queries that are the same share one ranking."""
         single = measure.name == "Success" and measure.cutoff == 1
         if self.overlapping and not single:
-            reason = (
+            return Ceiling(
+                None,
                 "the positives of captions that are the same overlap in part, and who comes best "
-                "first is not known"
+                "first is not known",
             )
-            return Ceiling(None, reason)
         if self.ties in ("expected", "averaged") and measure.entry.summary not in _MEANS:
             return Ceiling(
                 None, f"under the tie rule {self.ties} a scorer can lower medians by ties"
@@ -184,7 +181,7 @@ def choices_among(right: Positives, first: Ints, order: Ints | None) -> Choices:
     return Choices(sets[:, 0], size[sets[:, 1]], counts.astype(np.int64), earliest)
 
 
-def choices_of_collapsed(groups: Positives, first: Ints, order: Ints | None) -> Choices:
+def choices_collapsed(groups: Positives, first: Ints, order: Ints | None) -> Choices:
     """The choices of videos ranked by their best caption: one per caption, among all videos that
     have the same (`groups`).
     """

@@ -5,10 +5,12 @@ video to text.
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
-from rankwell._native.matrix_counts import names_of
+import numpy as np
+
 from rankwell.conventions import (
     Convention,
     LabelledMeasure,
@@ -19,16 +21,14 @@ from rankwell.conventions import (
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import cutoffs, takes_options
 from rankwell.data.registry import Measure, at_each_cutoff, measure_names, parse_measure
-from rankwell.data.tables import TIE_RULES, Bools, MatrixTies, sort_ids
+from rankwell.data.tables import TIE_RULES, MatrixTies, Values, sort_ids
 from rankwell.errors import BadScore, BadUsage, UnknownName, count_of, flag
 from rankwell.evaluation import results
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.results import ResultsBuilder, progress_of
-from rankwell.measures.first_rank import reads_best_only
 from rankwell.results import Results
-from rankwell.runtime.parts.compared import Question
 from rankwell.runtime.parts.options import PartOptions, PartOutcome
-from rankwell.stats import check_intervals
+from rankwell.stats import SummaryRow, check_intervals, figure_of
 from rankwell.stats.intervals import RANGES
 from rankwell.tasks.captions.aggregates import (
     CUTOFFS,
@@ -39,10 +39,9 @@ from rankwell.tasks.captions.aggregates import (
     named_aggregates,
 )
 from rankwell.tasks.captions.conventions import CaptionConvention
-from rankwell.tasks.captions.folds import join_folds
-from rankwell.tasks.captions.inputs import CaptionInputs
+from rankwell.tasks.captions.inputs import CaptionInputs, Direction
 from rankwell.tasks.captions.options import CaptionOptions, CaptionPartOptions
-from rankwell.tasks.captions.runs import CaptionRun, Direction, question_of
+from rankwell.tasks.captions.runs import CaptionRun
 
 Progress = Callable[[str, int, int], None]
 _TIES: tuple[MatrixTies, ...] = (*TIE_RULES, "input-desc", "averaged", "multiplied")
@@ -98,10 +97,8 @@ def captions(
     >>> [(row["query"], row["value"]) for row in result.per_query() if row["label"] == "MedR"]
     [('0', 1.0), ('1', 2.0)]
     """
-    # `CaptionOptions` will do, too.
-    parts = options if isinstance(options, PartOptions) else PartOptions()  # pyright: ignore[reportUnnecessaryIsInstance]
     return caption_results(
-        scores, positives, options, parts, details=details, progress=progress
+        scores, positives, options, details=details, progress=progress
     ).finished()
 
 
@@ -109,131 +106,104 @@ def caption_results(
     scores: Any,
     positives: Any,
     options: CaptionOptions,
-    parts: PartOptions,
     *,
     details: bool,
     progress: Progress | None,
 ) -> PartOutcome:
     """The results of `captions`, or what to show where its parts are not all computed."""
-    rules = find_convention(options.convention, "captions")
-    caption_rules = rules.rules_of("captions", CaptionConvention())
-    directions = _directions(rules, caption_rules, options)
-    check_intervals(options.intervals, options.seed)
-    names, aggregates = named_aggregates(measure_names(options.measures), rules, options.direction)
-    ks = None if options.k is None else cutoffs(options.k)
-    labelled = {
-        direction.name: _labelled_measures(names, ks, rules, direction) for direction in directions
-    }
-    check_views(
-        (
-            labelled_measure.measure
-            for measures in labelled.values()
-            for labelled_measure in measures
-        ),
-        JudgedRankings,
+    parts = options if isinstance(options, PartOptions) else PartOptions()
+    convention = find_convention(options.convention, "captions")
+    names, aggregates = named_aggregates(
+        measure_names(options.measures), convention, options.direction
     )
+    directions = _directions(convention, names, options)
+    check_intervals(options.intervals, options.seed)
     if parts.is_used and options.folds is not None:
         raise BadUsage(
             f"{flag('--folds')} are compared in one piece; leave {flag('--executor')} and "
             f"{flag('--work')} out."
         )
     inputs = CaptionInputs(scores, positives, options, directions, in_parts=parts.is_used)
-    evaluation = _CaptionEvaluation(
-        inputs, rules, options.no_relevant or rules.no_relevant, labelled
-    )
     if parts.is_used:
-        questions = {
-            direction.name: evaluation.question(direction, details=details, sized=parts.dry_run)
-            for direction in directions
-        }
-        outcome = inputs.count_in_parts(questions, parts, progress)
+        outcome = inputs.count_in_parts(directions, parts, details=details, progress=progress)
         if outcome.result is None:
             return outcome
+    evaluation = _CaptionEvaluation(inputs, convention, directions, options, details=details)
     if options.folds is None:
-        evaluation.add_runs(directions, details=details, progress=progress)
+        evaluation.measure(progress)
     else:
-        evaluation.add_folds(options.folds, directions, details=details, progress=progress)
+        evaluation.measure_folds(options.folds, progress)
     for run in inputs.runs:
-        evaluation.add_aggregates(run, aggregates, options)
-    return PartOutcome(evaluation.results(directions, options, details=details))
+        evaluation.add_aggregates(run, aggregates)
+    return PartOutcome(evaluation.results())
 
 
 def _directions(
-    convention: Convention, caption_rules: CaptionConvention, options: CaptionOptions
+    convention: Convention, names: Sequence[str] | None, options: CaptionOptions
 ) -> list[Direction]:
     """The requested directions. Raises UnknownName for a tie rule that does not exist, BadUsage for
-    an unused protocol.
+    an unused protocol, and for measures that read no rankings.
     """
-    requested, protocol, ties = options.direction, options.protocol, options.ties
+    rules = convention.rules_of("captions", CaptionConvention())
+    requested, protocol = options.direction, options.protocol
     if protocol is not None and requested == "t2v":
         raise BadUsage(
             f"the protocol {protocol} applies to video to text, and only t2v is requested; "
             "leave one of them out."
         )
-    replaced: MatrixTies | None = next((rule for rule in _TIES if rule == ties), None)
-    if replaced is None and ties is not None:
-        raise UnknownName(f"unknown tie rule {ties!r}; the rules are {', '.join(_TIES)}.")
-    t2v, v2t = (
-        {**convention.words, **convention.words_of_parts.get(side, {})} for side in ("t2v", "v2t")
-    )
-    directions = (
-        [Direction("t2v", replaced or caption_rules.t2v, t2v)] if requested != "v2t" else []
-    )
-    for collapsed, name, label in (
-        (False, "among-captions", "v2t"),
-        (True, "among-videos", "v2t-videos"),
-    ):
-        if requested != "t2v" and (protocol or caption_rules.protocol) in (name, "both"):
-            directions.append(
-                Direction(
-                    label,
-                    replaced or caption_rules.v2t,
-                    v2t,
-                    video_to_text=True,
-                    collapsed=collapsed,
-                )
-            )
+    replaced: MatrixTies | None = next((rule for rule in _TIES if rule == options.ties), None)
+    if replaced is None and options.ties is not None:
+        raise UnknownName(f"unknown tie rule {options.ties!r}; the rules are {', '.join(_TIES)}.")
+    protocols = {"among-captions": ["v2t"], "among-videos": ["v2t-videos"]}
+    protocols["both"] = ["v2t", "v2t-videos"]
+    sides = ["t2v"] if requested != "v2t" else []
+    sides += protocols[protocol or rules.protocol] if requested != "t2v" else []
+    directions: list[Direction] = []
+    for name in sides:
+        ties = replaced or (rules.t2v if name == "t2v" else rules.v2t)
+        measures, notes = _measures(names, options, convention, name[:3])
+        check_views((labelled.measure for labelled in measures), JudgedRankings)
+        directions.append(Direction(name, ties, measures, rules.hits_after_last, notes))
     return directions
 
 
-def _labelled_measures(
-    texts: Sequence[str] | None,
-    ks: Sequence[int] | None,
-    convention: Convention,
-    direction: Direction,
-) -> tuple[LabelledMeasure, ...]:
-    """The measures of a direction: those named, or the convention's; at every cut-off of `ks` where
-    they need one.
+def _measures(
+    texts: Sequence[str] | None, options: CaptionOptions, convention: Convention, side: str
+) -> tuple[tuple[LabelledMeasure, ...], tuple[str, ...]]:
+    """The measures of a direction: those named, or the convention's, at every cut-off where they
+    need one; and notes on names that are words of the convention for something else.
 
     A name with parameters (`R(rel=1)@5`) is that of a measure, whatever the convention means by the
     word.
     """
+    words = {**convention.words, **convention.words_of_parts.get(side, {})}
+    ks = None if options.k is None else cutoffs(options.k)
     # Everything that a matrix ranks has been judged.
     names = list(texts or [text for text in convention.defaults if not text.startswith("Judged")])
     if texts is None and ks is not None:
         names = list(dict.fromkeys(text.partition("@")[0] for text in names))
-    labelled: dict[str, LabelledMeasure] = {}
+    measures, notes = dict[str, LabelledMeasure](), dict[str, str]()
     for text in names:
-        rules = convention._replace(words={} if _is_exact(text) else direction.words)
+        rules = convention._replace(words={} if _is_exact(text) else words)
         for spelled in at_each_cutoff(text, ks or CUTOFFS, rules.words):
-            (labelled_measure,) = choose_measures([spelled], rules)
-            label = (
-                spelled.strip()
-                if _other_meaning(labelled_measure.measure, direction)
-                else labelled_measure.label
-            )
-            labelled.setdefault(
-                str(labelled_measure.measure), labelled_measure._replace(label=label)
-            )
-    return tuple(labelled.values())
+            (labelled,) = choose_measures([spelled], rules)
+            exact = str(labelled.measure)
+            if exact not in measures and (meaning := _other_meaning(labelled.measure, words)):
+                labelled = labelled._replace(label=spelled.strip())
+                notes[exact] = (
+                    f"{labelled.label} is the measure {exact} itself; as a word of "
+                    f"{convention.name}, {exact} means {meaning}"
+                )
+            measures.setdefault(exact, labelled)
+    return tuple(measures.values()), tuple(notes.values())
 
 
-def _other_meaning(measure: Measure, direction: Direction) -> str:
+def _other_meaning(measure: Measure, words: Mapping[str, str]) -> str:
     """The meaning of a measure's exact name as a word of the convention, where that is something
     else; else empty.
     """
     try:
-        word_measure = parse_measure(str(measure), direction.words)
+        word_measure = parse_measure(str(measure), words)
     except BadUsage:
         return ""
     return "" if word_measure == measure else str(word_measure)
@@ -256,55 +226,47 @@ class _CaptionEvaluation:
         self,
         inputs: CaptionInputs,
         convention: Convention,
-        no_relevant: str,
-        measures: Mapping[str, Sequence[LabelledMeasure]],
+        directions: Sequence[Direction],
+        options: CaptionOptions,
+        *,
+        details: bool,
     ) -> None:
-        self.inputs, self.no_relevant, self.measures = inputs, no_relevant, measures
+        self.inputs, self.directions, self.options = inputs, directions, options
+        self.has_details = details
+        self.no_relevant = options.no_relevant or convention.no_relevant
         self.builder = ResultsBuilder(convention)
         self.aggregates: list[dict[str, Any]] = []
         self.summarised: int | None = None
         self.views: dict[tuple[str, str], JudgedRankings] = {}
-        self.details: list[tuple[str, Direction, Details]] = []
+        self.details: list[tuple[str, str, Details]] = []
 
-    def question(self, direction: Direction, *, details: bool, sized: bool) -> Question:
-        """The question of a direction, as `question_of`."""
-        inputs, best = self.inputs, self._reads_best(direction, details=details)
-        names = names_of(inputs.names[0], inputs.rows), inputs.names[1]
-        return question_of(
-            direction, names, inputs.positives, best=best, details=details, sized=sized
-        )
-
-    def _reads_best(self, direction: Direction, *, details: bool) -> bool:
-        return not details and all(
-            reads_best_only(labelled_measure.measure)
-            for labelled_measure in self.measures[direction.name]
-        )
-
-    def add_runs(
-        self, directions: Sequence[Direction], *, details: bool, progress: Progress | None
-    ) -> None:
+    def measure(self, progress: Progress | None) -> None:
         """Measures all directions of all runs."""
         for run in self.inputs.runs:
             try:
-                for direction in directions:
-                    self.add(run, direction, details=details, progress=progress)
+                for direction in self.directions:
+                    self.add(run, direction, progress)
             except BadScore:
                 self.inputs.refuse_non_finite(run)
                 raise
 
-    def add_folds(
-        self, n: int, directions: Sequence[Direction], *, details: bool, progress: Progress | None
-    ) -> None:
+    def measure_folds(self, n: int, progress: Progress | None) -> None:
         """Measures all directions of all runs in each fold; the values are those of all folds
         together.
         """
         parts = [
-            _CaptionEvaluation(fold, self.builder.convention, self.no_relevant, self.measures)
+            _CaptionEvaluation(
+                fold,
+                self.builder.convention,
+                self.directions,
+                self.options,
+                details=self.has_details,
+            )
             for fold in self.inputs.folds(n)
         ]
         for number, part in enumerate(parts, 1):
             try:
-                part.add_runs(directions, details=details, progress=progress)
+                part.measure(progress)
             except BadScore:
                 for run in self.inputs.runs:
                     self.inputs.refuse_non_finite(run)
@@ -316,90 +278,64 @@ class _CaptionEvaluation:
                 for (run, direction), view in part.views.items()
             }
         masked = len(self.inputs.names[0]) - self.inputs.positives.n_queries
-        self.aggregates += join_folds(self.builder, [part.builder for part in parts], masked)
+        self.aggregates += _join_folds(self.builder, [part.builder for part in parts], masked)
         self.summarised = sum(values.summary == "mean" for values in self.builder.values)
         self.inputs.rules["folds"] = (
             f"{n} of {len(self.inputs.names[1]) // n} videos, in the order of the table"
         )
 
-    def add(
-        self, name: str, direction: Direction, *, details: bool, progress: Progress | None
-    ) -> None:
+    def add(self, name: str, direction: Direction, progress: Progress | None) -> None:
         """Measures one direction of one run."""
-        inputs, builder, measures = self.inputs, self.builder, self.measures[direction.name]
-        compared = inputs.compared(name, direction)
+        inputs, builder = self.inputs, self.builder
         run = CaptionRun.of(
             name,
-            compared,
-            inputs.positives,
             direction,
-            inputs.copies(name),
-            best=self._reads_best(direction, details=details),
-            hits_after_last=builder.convention.rules_of(
-                "captions", CaptionConvention()
-            ).hits_after_last,
+            inputs,
+            details=self.has_details,
             progress=progress_of(progress, f"{name} {direction.name}"),
         )
-        counted = run.counted(self.no_relevant)
-        word = builder.convention.name
-        for labelled_measure in measures:
-            if other_measure := _other_meaning(labelled_measure.measure, direction):
-                exact = str(labelled_measure.measure)
-                builder.notes.append(
-                    f"{labelled_measure.label} is the measure {exact} itself; as a word of {word}, "
-                    f"{exact} means {other_measure}"
-                )
+        counted, bare = run.counted(self.no_relevant), run.without_positives
+        builder.notes += direction.notes
         n_shared = int((inputs.positives.counts > 1).sum()) if direction.collapsed else 0
         if n_shared:
             builder.notes.append(
                 f"{direction.name}: {n_shared} captions belong to several videos; captions are "
                 "collapsed for a video each, so that such a caption raises all of its videos"
             )
-        self._note_beyond(run, measures, counted)
-        builder.add(run, measures, counted)
+        if bare.all():
+            builder.notes.append(
+                f"{direction.name}: none of the queries has a positive, so that each has the "
+                f"rank {run.n_items + 1}, as in {builder.convention.name}; check the positives"
+            )
+        labels = [
+            labelled.label
+            for labelled in direction.measures
+            if (run.hits_beyond(labelled.measure) & counted).any()
+        ]
+        if labels:
+            number = count_of(
+                int((bare & counted).sum()),
+                "query without positives counts",
+                "queries without positives count",
+            )
+            builder.notes.append(
+                f"{direction.name}: {number} as a hit in {', '.join(labels)}, as the gallery has "
+                f"only {run.n_items} items (convention {builder.convention.name}; "
+                f"{flag('--no-relevant', 'skip')} leaves them out)"
+            )
+        builder.add(run, direction.measures, counted)
+        n_masked = len(inputs.names[0]) - inputs.positives.n_queries
         builder.counts[direction.name if len(inputs.runs) == 1 else f"{name} {direction.name}"] = {
             results.QUERIES_COUNTED: int(counted.sum()),
-            results.QUERIES_WITHOUT_RELEVANT: int(run.without_positives.sum()),
-            results.QUERIES_MASKED: 0
-            if direction.video_to_text
-            else len(inputs.names[0]) - inputs.positives.n_queries,
+            results.QUERIES_WITHOUT_RELEVANT: int(bare.sum()),
+            results.QUERIES_MASKED: 0 if direction.video_to_text else n_masked,
             results.QUERIES_BEST_TIED: run.n_best_tied,
         }
         self.views[name, direction.name] = run.view
-        if details:
-            self.details.append((name, direction, run.details(compared)))
+        if self.has_details:
+            self.details.append((name, direction.name, run.details()))
 
-    def _note_beyond(
-        self, run: CaptionRun, measures: Sequence[LabelledMeasure], counted: Bools
-    ) -> None:
-        """Notes the queries without positives that count as hits, which a gallery smaller than K
-        allows, and those of none.
-        """
-        if run.without_positives.all():
-            self.builder.notes.append(
-                f"{run.direction.name}: none of the queries has a positive, so that each has the "
-                f"rank {run.n_items + 1}, as in {self.builder.convention.name}; check the positives"
-            )
-        labels = [
-            labelled_measure.label
-            for labelled_measure in measures
-            if (run.hits_beyond(labelled_measure.measure) & counted).any()
-        ]
-        if labels:
-            n_bare = int((run.without_positives & counted).sum())
-            bare = count_of(
-                n_bare, "query without positives counts", "queries without positives count"
-            )
-            problem = (
-                f"{run.direction.name}: {bare} as a hit in {', '.join(labels)}, as the gallery "
-                f"has only {run.n_items} items"
-            )
-            self.builder.notes.append(
-                f"{problem} (convention {self.builder.convention.name}; "
-                f"{flag('--no-relevant', 'skip')} leaves them out)"
-            )
-
-    def add_aggregates(self, run: str, names: Sequence[str], options: CaptionOptions) -> None:
+    def add_aggregates(self, run: str, names: Sequence[str]) -> None:
         """Adds a summary row per aggregate of one run, or a note where R@1, R@5 or R@10 is
         missing.
         """
@@ -410,8 +346,8 @@ class _CaptionEvaluation:
             if values.run == run:
                 columns.setdefault(attributes["direction"], {})[values.measure] = values, attributes
         recalls = {
-            key: [columns_of_direction[recall] for recall in RECALLS]
-            for key, columns_of_direction in columns.items()
+            direction: [columns_of_direction[recall] for recall in RECALLS]
+            for direction, columns_of_direction in columns.items()
             if {*RECALLS} <= columns_of_direction.keys()
         }
         if names and len(recalls) < len(columns):
@@ -420,63 +356,61 @@ class _CaptionEvaluation:
                 "1,5,10)"
             )
             return
+        alone = [(direction,) for direction in recalls]
         pairs = [
             ("t2v", direction) for direction in recalls if direction != "t2v" and "t2v" in recalls
         ]
-        for name in names:
-            sets = [] if name == "rsum" else [(direction,) for direction in recalls]
-            sets += pairs if name != "gmean" else []
-            self.aggregates += [
-                aggregate_row(
-                    name,
-                    {direction: recalls[direction] for direction in names_of_directions},
-                    options,
-                )
-                for names_of_directions in sets
-            ]
-
-    def results(
-        self, directions: Sequence[Direction], options: CaptionOptions, *, details: bool
-    ) -> CaptionResults:
-        """The results of all runs and directions."""
-        inputs, builder = self.inputs, self.builder
-        measures = [
-            labelled_measure for labelled in self.measures.values() for labelled_measure in labelled
+        sets = {"rsum": pairs, "gmean": alone, "r_mean": [*alone, *pairs]}
+        self.aggregates += [
+            aggregate_row(
+                name, {direction: recalls[direction] for direction in directions}, self.options
+            )
+            for name in names
+            for directions in sets[name]
         ]
-        ties = {direction.name: direction.ties for direction in directions}
-        has_several = len(set(ties.values())) > 1
+
+    def results(self) -> CaptionResults:
+        """The results of all runs and directions."""
+        inputs, builder, options = self.inputs, self.builder, self.options
+        measures = [labelled for direction in self.directions for labelled in direction.measures]
+        ties = {direction.name: direction.ties for direction in self.directions}
         rule = (
             ", ".join(f"{name} {rule}" for name, rule in ties.items())
-            if has_several
-            else directions[0].ties
+            if len(set(ties.values())) > 1
+            else self.directions[0].ties
         )
-        definitions = {
-            str(labelled_measure.measure): builder.definition(labelled_measure.measure)
-            for labelled_measure in measures
-        }
         rules = {
             "convention": builder.convention.name,
             "ties": builder.ties(rule),
             "no_relevant": self.no_relevant,
             **inputs.rules,
             "counts": builder.counts,
-            "measures": definitions
-            | {
-                row["measure"]: DEFINITIONS[row["measure"]]
-                for row in self.aggregates
-                if row["measure"] in DEFINITIONS
+            "measures": {
+                **{str(measure): builder.definition(measure) for measure, _ in measures},
+                **{
+                    row["measure"]: DEFINITIONS[row["measure"]]
+                    for row in self.aggregates
+                    if row["measure"] in DEFINITIONS
+                },
             },
         }
-        rows = (
-            (run, details_of_run, json.dumps({"direction": direction.name}))
-            for run, direction, details_of_run in self.details
-        )
+        page: dict[str, Any] = {}
+        if self.has_details:
+            rows = (
+                (run, details, json.dumps({"direction": direction}))
+                for run, direction, details in self.details
+            )
+            page = {
+                "details": detail_columns(rows, states=COMPLETE),
+                "queries": self._query_columns(),
+                "items": self._item_columns(),
+            }
         return builder.results(
             CaptionResults,
             rules=rules,
             measures=measures,
             notes=[
-                *_rule_notes(builder.convention, directions, options),
+                *_rule_notes(builder.convention, self.directions, options),
                 *inputs.notes,
                 *builder.notes,
             ],
@@ -484,14 +418,12 @@ class _CaptionEvaluation:
             aggregates=tuple(self.aggregates),
             summarised=self.summarised,
             sources=inputs.sources,
-            details=detail_columns(rows, states=COMPLETE) if details else None,
-            queries=self._query_columns() if details else None,
-            items=self._item_columns() if details else None,
             intervals=options.intervals,
             seed=options.seed,
             views=self.views,
             check=_beyond_notes,
             task="captions",
+            **page,
         )
 
     def _item_columns(self) -> dict[str, list[Any]]:
@@ -499,27 +431,25 @@ class _CaptionEvaluation:
         what their own captions say.
         """
         texts = self.inputs.said
-        retrieved = dict[str, set[str]]()
-        text_of = dict[str, Mapping[str, str]]()
         if not texts:
             return {}
         captions_of_video = {
-            name: _together([texts[caption] for caption in captions])
-            for name, captions in self.inputs.captions_of().items()
+            video: _together([texts[caption] for caption in captions])
+            for video, captions in self.inputs.captions_of().items()
             if captions
         }
-        for _, direction, details in self.details:
-            retrieved.setdefault(direction.name, set()).update(details.item)
-            text_of[direction.name] = (
-                texts if direction.video_to_text and not direction.collapsed else captions_of_video
+        columns: dict[str, list[Any]] = {"item": [], "of": [], "text": []}
+        for direction in self.directions:
+            items = set[str]().union(
+                *(details.item for _, name, details in self.details if name == direction.name)
             )
-        rows = [
-            (item, name)
-            for name, items in retrieved.items()
-            for item in sort_ids(items & text_of[name].keys())
-        ]
-        text = [text_of[name][item] for item, name in rows]
-        return {"item": [item for item, _ in rows], "of": [name for _, name in rows], "text": text}
+            are_captions = direction.video_to_text and not direction.collapsed
+            text_of = texts if are_captions else captions_of_video
+            names = sort_ids(items & text_of.keys())
+            columns["item"] += names
+            columns["of"] += [direction.name] * len(names)
+            columns["text"] += map(text_of.__getitem__, names)
+        return columns
 
     def _query_columns(self) -> dict[str, list[Any]]:
         """The columns of queries.parquet: the queries of every direction, with their text where it
@@ -528,15 +458,13 @@ class _CaptionEvaluation:
         queries: dict[str, dict[str, None]] = {}
         for (_, direction), view in self.views.items():
             queries.setdefault(direction, {}).update(dict.fromkeys(view.queries))
-        rows = [(query, direction) for direction, names in queries.items() for query in names]
-        return {
-            "query": [query for query, _ in rows],
-            "text": [
-                self.inputs.said.get(query) if direction == "t2v" else None
-                for query, direction in rows
-            ],
-            "direction": [direction for _, direction in rows],
-        }
+        columns: dict[str, list[Any]] = {"query": [], "text": [], "direction": []}
+        for direction, names in queries.items():
+            columns["query"] += names
+            texts = self.inputs.said if direction == "t2v" else {}
+            columns["text"] += map(texts.get, names)
+            columns["direction"] += [direction] * len(names)
+        return columns
 
 
 def _together(texts: Sequence[str]) -> str:
@@ -554,10 +482,9 @@ def _rule_notes(
     """
     notes = [*convention.unnamed(options), *convention.notes]
     for rule, texts in convention.rule_notes.items():
-        applies = getattr(options, rule, None) is None and (
-            rule != "protocol" or any(direction.collapsed for direction in directions)
-        )
-        notes += texts if applies else ()
+        is_used = rule != "protocol" or any(direction.collapsed for direction in directions)
+        if is_used and getattr(options, rule, None) is None:
+            notes += texts
     if "captions" not in convention.tasks:
         tie_note = "" if options.ties is not None else f", and ties are {directions[0].ties}"
         notes = [
@@ -565,22 +492,93 @@ def _rule_notes(
             f"measures and unit are used{tie_note}"
         ]
     for rule, note in _TIE_NOTES.items():
-        names_with_rule = [direction.name for direction in directions if direction.ties == rule]
-        notes += [f"ties={rule} ({', '.join(names_with_rule)}): {note}"] if names_with_rule else []
+        names = [direction.name for direction in directions if direction.ties == rule]
+        notes += [f"ties={rule} ({', '.join(names)}): {note}"] if names else []
     return notes
 
 
 def _beyond_notes(result: Results) -> list[str]:
     """A note on t intervals that go beyond what a measure can be."""
-    names: dict[str, None] = {}
+    labels: dict[str, None] = {}
     for row in result.summary if result.intervals == "t" else ():
         low, high = RANGES.get(row["unit"], (-math.inf, math.inf))
         if row["ci_low"] is not None and (row["ci_low"] < low or row["ci_high"] > high):
-            names[f"{row['label']} ({row['direction']})"] = None
-    if not names:
-        return []
-    labels = ", ".join(names)
-    return [
-        f"t intervals of {labels} go beyond what the figures can be, for few or lopsided "
-        "values; see the bootstrap's"
+            labels[f"{row['label']} ({row['direction']})"] = None
+    note = (
+        f"t intervals of {', '.join(labels)} go beyond what the figures can be, for few or "
+        "lopsided values; see the bootstrap's"
+    )
+    return [note] if labels else []
+
+
+def _join_folds(
+    builder: ResultsBuilder, parts: Sequence[ResultsBuilder], masked: int
+) -> list[dict[str, Any]]:
+    """Adds the values of all folds to a builder: means over queries that every fold counts alike
+    come first.
+
+    Other summaries, such as medians, become rows of their own, the means of the folds' figures.
+    masked: the captions that take no part in any fold.
+    """
+    columns = zip(
+        *(zip(part.values, part.row_attributes, strict=True) for part in parts), strict=True
+    )
+    rows: list[dict[str, Any]] = []
+    for column in sorted(columns, key=lambda column: column[0][0].summary != "mean"):
+        folds, cells = zip(*column, strict=True)
+        builder.values.append(_joined(folds))
+        builder.row_attributes.append(_mean_levels(cells))
+        if folds[0].summary != "mean":
+            rows.append(_fold_row(folds) | _mean_levels(cells))
+    for name, counts in parts[0].counts.items():
+        builder.counts[name] = {
+            count: sum(part.counts[name][count] for part in parts) for count in counts
+        }
+        if builder.counts[name][results.QUERIES_MASKED]:
+            builder.counts[name][results.QUERIES_MASKED] = masked
+    for number, part in enumerate(parts, 1):
+        builder.in_input_order |= part.in_input_order
+        builder.notes += [
+            note if all(note in part.notes for part in parts) else f"fold {number}: {note}"
+            for note in part.notes
+        ]
+    if rows:
+        labels = ", ".join(dict.fromkeys(row["label"] for row in rows))
+        builder.notes.append(f"{labels}: the mean of the folds' figures, which has no interval")
+    return rows
+
+
+def _joined(folds: Sequence[Values]) -> Values:
+    """The values of all folds; each fold has the same weight in a mean."""
+    counts, weights = [int(values.counted.sum()) for values in folds], None
+    if folds[0].summary == "mean" and len(set(counts)) > 1:
+        weights = np.repeat([1 / n for n in counts], [len(values.queries) for values in folds])
+    return replace(
+        folds[0],
+        queries=tuple(chain.from_iterable(values.queries for values in folds)),
+        values=np.concatenate([values.values for values in folds]),
+        weights=weights,
+    )
+
+
+def _fold_row(folds: Sequence[Values]) -> dict[str, Any]:
+    first, n = folds[0], sum(int(values.counted.sum()) for values in folds)
+    figures = [
+        figure
+        for values in folds
+        if (figure := figure_of(values.values, values.summary)) is not None
     ]
+    mean = math.fsum(figures) / len(folds) if len(figures) == len(folds) else None
+    return SummaryRow.of(
+        first.run, first.measure, first.label, mean, None, None, None, n, first.unit
+    )
+
+
+def _mean_levels(folds: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The cells of a row with the means of its ceilings and chance levels."""
+    cells_of_row = dict(folds[0])
+    for level in ("ceiling", "chance"):
+        if level in cells_of_row:
+            values = [cells_of_fold[level] for cells_of_fold in folds]
+            cells_of_row[level] = None if None in values else math.fsum(values) / len(values)
+    return cells_of_row

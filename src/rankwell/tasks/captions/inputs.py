@@ -1,33 +1,90 @@
 """The inputs: scores or embeddings of each run, the right items, masks, transforms, and the texts
-of captions.
+of captions; and the directions in which they are searched.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell._native.matrix_counts import ComparedScores, refuse_non_finite_scores
+from rankwell._native.matrix_counts import ComparedScores, names_of, refuse_non_finite_scores
 from rankwell._native.products import Groups
 from rankwell._native.similarity import Metric
+from rankwell.conventions import LabelledMeasure
 from rankwell.data.matrices import Embeddings, Matrix, Positions, Positives, Scores, named_places
-from rankwell.data.tables import Ints
+from rankwell.data.tables import Ints, MatrixTies, tie_order
 from rankwell.errors import BadInput, BadScore, BadUsage, flag
+from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.io import formats as io
 from rankwell.io.matrices import note_on_ranks, read_embeddings, read_scores
 from rankwell.io.positives import Sides, read_mask, read_positives
 from rankwell.io.records import read_numbers
+from rankwell.measures.first_rank import reads_best_only
 from rankwell.runtime.parts.compared import Question, compare_in_parts
 from rankwell.runtime.parts.options import PartOptions, PartOutcome
 from rankwell.runtime.parts.tables import planned_embeddings
 from rankwell.store import exists, sources_of, split_part
 from rankwell.tasks.captions.options import CaptionOptions
-from rankwell.tasks.captions.runs import Copies, Direction
-from rankwell.vectors.neighbours.positive_counts import Compared, ComparedVectors, by_vectors
+from rankwell.vectors.neighbours.positive_counts import Compared, by_vectors
 from rankwell.vectors.transforms import Transform, parse_transform
+
+
+class Direction(NamedTuple):
+    """A direction: `t2v`, `v2t` (the best caption among all captions) or `v2t-videos` (captions
+    collapsed, among videos).
+
+    hits_after_last: as in `CaptionConvention`. notes: on the names of its measures.
+    """
+
+    name: str
+    ties: MatrixTies
+    measures: tuple[LabelledMeasure, ...]
+    hits_after_last: bool
+    notes: tuple[str, ...]
+
+    @property
+    def video_to_text(self) -> bool:
+        """Whether videos are the queries."""
+        return self.name != "t2v"
+
+    @property
+    def collapsed(self) -> bool:
+        """Whether the captions of each video are collapsed to the one of the highest score."""
+        return self.name == "v2t-videos"
+
+    def question(
+        self,
+        names: tuple[Sequence[str], Sequence[str]],
+        positives: Positives,
+        *,
+        details: bool,
+        sized: bool = False,
+    ) -> Question:
+        """The question about captions and videos with these names. details: the first items, and
+        every positive, whatever measures read. sized: for a forecast, without the order of items.
+        """
+        items = names[0] if self.video_to_text and not self.collapsed else names[1]
+        n_items = len(np.unique(positives.items)) if self.collapsed else len(items)
+        return Question(
+            transposed=self.video_to_text,
+            grouped=self.collapsed,
+            order=tie_order(self.ties, () if sized else items),
+            best=not details
+            and all(reads_best_only(labelled.measure) for labelled in self.measures),
+            depth=min(DETAIL_DEPTH, n_items) if details else 0,
+        )
+
+
+class Copies(NamedTuple):
+    """For each caption and each video the first one that is the same; None where none is, or where
+    that is not known.
+    """
+
+    captions: Ints | None
+    videos: Ints | None
 
 
 class CaptionInputs:
@@ -47,10 +104,11 @@ class CaptionInputs:
         *,
         in_parts: bool = False,
     ) -> None:
-        queries = options.queries
-        gallery = options.gallery
-        query_ids = _ids(options.query_ids)
-        item_ids = _ids(options.item_ids)
+        queries, gallery = options.queries, options.gallery
+        query_ids, item_ids = (
+            io.read_column(ids) if isinstance(ids, (str, Path)) else ids
+            for ids in (options.query_ids, options.item_ids)
+        )
         if (scores is None) == (queries is None and gallery is None) or (queries is None) != (
             gallery is None
         ):
@@ -65,18 +123,18 @@ class CaptionInputs:
             )
         self.rules: dict[str, Any] = {}
         self.notes: list[str] = []
-        self.metric: Metric = "cosine"
-        self.runs: Mapping[str, Scores | tuple[Embeddings, Embeddings]]
+        metric: Metric = options.metric or "cosine"
+        matrices: dict[str, Scores] = {}
+        tables: tuple[Embeddings, ...] = ()
         if scores is None:
-            self.rules["metric"] = self.metric = options.metric or "cosine"
+            self.rules["metric"] = metric
             # Parts look at every number themselves, except where some rows are left out.
             read = planned_embeddings if in_parts else read_embeddings
             tables = (
                 (read if options.mask is None else read_embeddings)(queries, ids=query_ids),
                 read(gallery, ids=item_ids),
             )
-            self.runs = dict.fromkeys(named_places([("", queries)], ["embeddings"]), tables)
-            self.names = tables[0].names(), tables[1].names()
+            names = tables[0].names(), tables[1].names()
             sources = {"queries": queries, "gallery": gallery}
         elif options.metric is not None:
             raise BadUsage(
@@ -85,14 +143,10 @@ class CaptionInputs:
             )
         else:
             sources = _named(scores)
-            matrices = {
-                name: read_scores(path, query_ids=query_ids, item_ids=item_ids)
-                for name, path in sources.items()
-            }
-            self.runs, self.names = matrices, _common_names(matrices)
-            self.notes += [
-                note for name, table in matrices.items() for note in note_on_ranks(name, table)
-            ]
+            for name, path in sources.items():
+                matrices[name] = read_scores(path, query_ids=query_ids, item_ids=item_ids)
+                self.notes += note_on_ranks(name, matrices[name])
+            names = _common_names(matrices)
         self.sources = sources_of(
             sources,
             {
@@ -102,73 +156,63 @@ class CaptionInputs:
                 "texts": options.texts,
             },
         )
-        self.positives, self.rows = _positives(positives, Sides(*self.names)), None
+        self.names, self.rows = names, None
+        self.positives = _positives(positives, Sides(*names))
         if options.mask is not None:
-            self.rows = read_mask(options.mask, len(self.names[0]))
+            self.rows = read_mask(options.mask, len(names[0]))
             self.positives = self.positives.only(self.rows)
+        self.runs: dict[str, Compared] = {
+            name: ComparedScores(table, self.rows) for name, table in matrices.items()
+        }
+        if scores is None:
+            (run,) = named_places([("", queries)], ["embeddings"])
+            self.runs[run] = by_vectors(tables[0], tables[1], metric, self.rows)
         self._texts = None if options.texts is None else _texts(options.texts, self.names[0])
-        self.said = (
-            {} if self._texts is None else dict(zip(self.names[0], self._texts, strict=True))
-        )
+        self.said = dict(zip(self.names[0], self._texts or (), strict=False))
         self.rules["positives"] = (
             positives if isinstance(positives, str) else type(positives).__name__
         )
-        self._transform, self._bank = None, None
+        self._transform: Transform | None = None
+        self._bank: Matrix | None = None
         if options.transform is not None:
-            self._transform, self._bank = self._read_transform(
-                options.transform, options.bank, directions
-            )
-        elif options.bank is not None:
-            raise BadUsage(
-                "a bank requires a transform that uses one; name it, as in "
-                f"{flag('--transform', 'querybank')}."
-            )
+            self._transform = parse_transform(options.transform)
+            if scores is None:
+                raise BadUsage(
+                    f"{options.transform} changes a matrix of scores, and embeddings are compared "
+                    "without one; give the scores."
+                )
+            rules = self._transform.describe()
+            self.rules |= {name: rules[name] for name in ("transform", "transductive")}
+        if options.bank is not None:
+            if self._transform is None:
+                raise BadUsage(
+                    "a bank requires a transform that uses one; name it, as in "
+                    f"{flag('--transform', 'querybank')}."
+                )
+            if len({direction.video_to_text for direction in directions}) > 1:
+                raise BadUsage(
+                    "a bank holds queries of one direction; name it with "
+                    f"{flag('--direction', 't2v')} or v2t."
+                )
+            self._bank = read_scores(options.bank).matrix
         self._copies: dict[str, Copies] = {}
-        self._places = (queries, gallery)
-        self._counted = dict[str, ComparedVectors]()
-
-    def _read_transform(
-        self, text: str, bank: Any, directions: Sequence[Direction]
-    ) -> tuple[Transform, Matrix | None]:
-        transform = parse_transform(text)
-        if not all(
-            isinstance(scores_or_vectors, Scores) for scores_or_vectors in self.runs.values()
-        ):
-            raise BadUsage(
-                f"{text} changes a matrix of scores, and embeddings are compared without one; "
-                "give the scores."
-            )
-        if bank is not None and len({direction.video_to_text for direction in directions}) > 1:
-            raise BadUsage(
-                "a bank holds queries of one direction; name it with "
-                f"{flag('--direction', 't2v')} or v2t."
-            )
-        rules = transform.describe()
-        self.rules |= {name: rules[name] for name in ("transform", "transductive")}
-        return transform, None if bank is None else read_scores(bank).matrix
+        self._places = {"queries": queries, "gallery": gallery}
 
     def refuse_non_finite(self, run: str) -> None:
         """Raises BadScore naming file (or run, where there are several) and place of the first
         score that is NaN or infinite.
         """
-        table_of_run, run_name = self.runs[run], run if len(self.runs) > 1 else ""
-        tables = [
-            (self.sources[run].name if run in self.sources else run_name, table_of_run, self.rows)
-        ]
-        if self._bank is not None:
-            tables.append(
-                (
-                    self.sources["bank"].name if "bank" in self.sources else "bank",
-                    Scores(self._bank),
-                    None,
-                )
-            )
-        for name, table, rows in tables:
+        bank = None if self._bank is None else ComparedScores(Scores(self._bank))
+        for name, otherwise, table in (
+            (run, run if len(self.runs) > 1 else "", self.runs[run]),
+            ("bank", "bank", bank),
+        ):
+            place = self.sources[name].name if name in self.sources else otherwise
             try:
-                if isinstance(table, Scores):
-                    refuse_non_finite_scores(table, rows)
+                if isinstance(table, ComparedScores):
+                    refuse_non_finite_scores(table.scores, table.rows)
             except BadScore as error:
-                raise BadScore(f"{name}: {error}" if name else str(error)) from error
+                raise BadScore(f"{place}: {error}" if place else str(error)) from error
 
     def folds(self, n: int) -> list["CaptionInputs"]:
         """The inputs cut into n parts of as many consecutive videos, each with its own captions.
@@ -204,29 +248,29 @@ class CaptionInputs:
                 f"{last[in_two_folds[0]] + 1}; expected one fold."
             )
         for number in range(n):
-            video_range = slice(number * size, (number + 1) * size)
+            start, stop = number * size, (number + 1) * size
             caption_rows = np.flatnonzero(fold == number)
             if not caption_rows.size:
                 raise BadInput(
-                    f"fold {number + 1} of {n}, videos {video_range.start} to "
-                    f"{video_range.stop - 1}, has no caption."
+                    f"fold {number + 1} of {n}, videos {start} to {stop - 1}, has no caption."
                 )
             part, fold_positives = copy(self), positives.only(caption_rows)
             part.rows = rows[caption_rows]
-            part.positives = Positives(
-                fold_positives.offsets, fold_positives.items - video_range.start, size
-            )
+            part.positives = Positives(fold_positives.offsets, fold_positives.items - start, size)
             part.notes = []
-            part.names = (
-                self.names[0],
-                Positions(range(video_range.start, video_range.stop))
-                if isinstance(videos, Positions)
-                else videos[video_range],
-            )
-            part.runs = {
-                name: _part(table, part.names[1], video_range) for name, table in self.runs.items()
-            }
-            part._copies, part._counted = {}, {}
+            names = names_of(videos, np.arange(start, stop))
+            part.names = self.names[0], names
+            part._copies, part.runs = {}, {}
+            for run, table in self.runs.items():
+                if isinstance(table, ComparedScores):
+                    matrix = table.scores.matrix[:, start:stop]
+                    part_scores = Scores(matrix, table.scores.query_ids, names)
+                    part.runs[run] = ComparedScores(part_scores, part.rows)
+                else:
+                    part_videos = Embeddings(names, table.items.vectors[start:stop])
+                    part.runs[run] = by_vectors(
+                        table.queries, part_videos, table.metric, caption_rows
+                    )
             folds.append(part)
         return folds
 
@@ -242,60 +286,48 @@ class CaptionInputs:
 
     def count_in_parts(
         self,
-        questions: Mapping[str, Question],
+        directions: Sequence[Direction],
         parts: PartOptions,
+        *,
+        details: bool,
         progress: Callable[[str, int, int], None] | None,
     ) -> PartOutcome:
         """Answers the questions of all directions in parts; `compared` then has the answers."""
-        ((run, tables),) = self.runs.items()
-        compared = self._plain(run)
-        if isinstance(tables, Scores) or isinstance(compared, ComparedScores):
+        ((run, compared),) = self.runs.items()
+        if isinstance(compared, ComparedScores):
             raise TypeError("scores are not counted in parts")
         # A table without masked rows is another one, and has no file.
-        paths = {
-            "queries": None if self.rows is not None else self._places[0],
-            "gallery": self._places[1],
-        }
-        prints = (self._texts is None, True)
-        command = "rankwell captions"
         outcome = compare_in_parts(
             compared,
-            paths,
+            self._places if self.rows is None else self._places | {"queries": None},
             self.positives,
-            questions,
-            prints=prints,
+            {
+                direction.name: direction.question(
+                    compared.names, self.positives, details=details, sized=parts.dry_run
+                )
+                for direction in directions
+            },
+            prints=(self._texts is None, True),
             parts=parts,
-            command=command,
+            command="rankwell captions",
             progress=progress,
         )
         if outcome.result is not None:
-            self._counted[run] = outcome.result
+            self.runs[run] = outcome.result
         return outcome
-
-    def _plain(self, run: str) -> Compared:
-        if run in self._counted:
-            return self._counted[run]
-        tables = self.runs[run]
-        return (
-            ComparedScores(tables, self.rows)
-            if isinstance(tables, Scores)
-            else by_vectors(*tables, self.metric, self.rows)
-        )
 
     def compared(self, run: str, direction: Direction) -> Compared:
         """The scores of a run, transformed where that is requested, for one direction."""
-        table, plain = self.runs[run], self._plain(run)
-        if self._transform is None or not isinstance(table, Scores):
-            return plain
-        matrix = table.matrix if self.rows is None else table.matrix[self.rows]
+        table = self.runs[run]
+        if self._transform is None or not isinstance(table, ComparedScores):
+            return table
+        matrix, (captions, _) = table.scores.matrix, table.names
+        matrix = matrix if table.rows is None else matrix[table.rows]
         changed = self._transform(
             matrix.T if direction.video_to_text else matrix, self._bank
         ).whole()
-        return ComparedScores(
-            Scores(
-                changed.T if direction.video_to_text else changed, plain.names[0], table.item_ids
-            )
-        )
+        changed = changed.T if direction.video_to_text else changed
+        return ComparedScores(Scores(changed, captions, table.scores.item_ids))
 
     def copies(self, run: str) -> Copies:
         """Captions and videos of a run that are the same: by what captions say, else by their
@@ -303,58 +335,35 @@ class CaptionInputs:
         """
         if run in self._copies:
             return self._copies[run]
-        plain, first = self._plain(run), dict[str, Ints | None]()
-        captions = (
-            plain.copies(transposed=False)
-            if self._texts is None
-            else _first_alike(self._texts, self.rows)
-        )
-        for kind, first_copies in (
-            ("captions", captions),
-            ("videos", plain.copies(transposed=True)),
+        plain, firsts = self.runs[run], list[Ints | None]()
+        if self._texts is None:
+            captions, by_text = plain.copies(transposed=False), ""
+        else:
+            captions = _first_alike(names_of(self._texts, self.rows))
+            by_text = " of the texts alone"
+        for kind, first, scorer in (
+            ("captions", captions, f"no scorer{by_text}"),
+            ("videos", plain.copies(transposed=True), "no scorer"),
         ):
-            number = (
-                0
-                if first_copies is None
-                else int((np.bincount(first_copies)[first_copies] > 1).sum())
-            )
-            first[kind] = first_copies if number else None
-            if first_copies is not None and number:
-                scorer = (
-                    "no scorer of the texts alone"
-                    if kind == "captions" and self._texts is not None
-                    else "no scorer"
-                )
+            number = 0 if first is None else int((np.bincount(first)[first] > 1).sum())
+            firsts.append(first if number else None)
+            if first is not None and number:
                 self.notes.append(
-                    f"{run}: {number} of {len(first_copies)} {kind} are the same as another, so "
-                    f"that {scorer} can distinguish them"
+                    f"{run}: {number} of {len(first)} {kind} are the same as another, so that "
+                    f"{scorer} can distinguish them"
                 )
-        if self._texts is not None and first["captions"] is not None:
-            self._note_differing(run, plain, first["captions"])
-        return self._copies.setdefault(run, Copies(first["captions"], first["videos"]))
-
-    def _note_differing(self, run: str, plain: Compared, first: Ints) -> None:
-        """Notes captions of equal words with scores of their own: more than the words was seen, and
-        ceilings do not hold.
-        """
-        said_before = np.flatnonzero(first != np.arange(len(first)))
-        pairs = zip(said_before.tolist(), first[said_before].tolist(), strict=True)
-        differing = sum(not plain.same(row, earlier) for row, earlier in pairs)
-        if differing:
-            self.notes.append(
-                f"{run}: {differing} captions have the words of an earlier one and other scores: "
-                "the scorer saw more than these texts (or rounds), and its figures may pass the "
-                "ceilings, which are of a scorer that sees the texts alone"
-            )
-
-
-def _part(
-    table: Scores | tuple[Embeddings, Embeddings], names: Sequence[str], videos: slice
-) -> Scores | tuple[Embeddings, Embeddings]:
-    """The scores or embeddings of some consecutive videos."""
-    if isinstance(table, Scores):
-        return Scores(table.matrix[:, videos], table.query_ids, names)
-    return table[0], Embeddings(names, table[1].vectors[videos])
+        if self._texts is not None and firsts[0] is not None:
+            # More than the words was seen, and ceilings do not hold.
+            repeated = np.flatnonzero(firsts[0] != np.arange(len(firsts[0])))
+            pairs = zip(repeated.tolist(), firsts[0][repeated].tolist(), strict=True)
+            differing = sum(not plain.same(row, earlier) for row, earlier in pairs)
+            if differing:
+                self.notes.append(
+                    f"{run}: {differing} captions have the words of an earlier one and other "
+                    "scores: the scorer saw more than these texts (or rounds), and its figures "
+                    "may pass the ceilings, which are of a scorer that sees the texts alone"
+                )
+        return self._copies.setdefault(run, Copies(*firsts))
 
 
 def _common_names(runs: Mapping[str, Scores]) -> tuple[Sequence[str], Sequence[str]]:
@@ -405,14 +414,7 @@ def _are_several(scores: Any) -> bool:
     )
 
 
-def _ids(names: Any) -> Any:
-    """Names in a list, or those in a file."""
-    return io.read_column(names) if isinstance(names, (str, Path)) else names
-
-
 def _positives(positives: Any, sides: Sides) -> Positives:
-    if isinstance(positives, str) and positives == "diagonal":
-        return Positives.diagonal(*map(len, sides))
     kind, colon, argument = (
         positives.partition(":")
         if isinstance(positives, str) and not exists(positives)
@@ -445,32 +447,24 @@ def _counts(path_and_column: str) -> list[int]:
 
 def _texts(texts: Any, names: Sequence[str]) -> list[str]:
     """The text of each caption, in the order of the rows."""
-    if not isinstance(texts, (str, Path, Mapping)):
-        text_list = list(map(str, texts))
-        if len(text_list) != len(names):
-            raise BadInput(
-                f"{len(text_list)} texts for {len(names)} rows (captions); every row has one."
-            )
-        return text_list
-    text_of = io.read_texts(texts).texts
-    missing = next((name for name in names if name not in text_of), None)
-    if isinstance(names, Positions) and missing is not None:
-        return _texts(list(text_of.values()), names)
-    if missing is not None:
+    if isinstance(texts, (str, Path, Mapping)):
+        text_of = io.read_texts(texts).texts
+        missing = next((name for name in names if name not in text_of), None)
+        if missing is None:
+            return [text_of[name] for name in names]
+        if not isinstance(names, Positions):
+            place = texts if isinstance(texts, (str, Path)) else "texts"
+            raise BadInput(f"{place}: no text for the caption {missing!r}.")
+        texts = text_of.values()
+    text_list = list(map(str, texts))
+    if len(text_list) != len(names):
         raise BadInput(
-            f"{texts if isinstance(texts, (str, Path)) else 'texts'}: no text for the caption "
-            f"{missing!r}."
+            f"{len(text_list)} texts for {len(names)} rows (captions); every row has one."
         )
-    return [text_of[name] for name in names]
+    return text_list
 
 
-def _first_alike(texts: Sequence[str], rows: Ints | None) -> Ints:
-    counted_texts = texts if rows is None else [texts[row] for row in map(int, rows)]
+def _first_alike(texts: Sequence[str]) -> Ints:
     first_rows: dict[str, int] = {}
-    return np.array(
-        [
-            first_rows.setdefault(" ".join(text.split()), row)
-            for row, text in enumerate(counted_texts)
-        ],
-        dtype=np.int64,
-    )
+    rows = [first_rows.setdefault(" ".join(text.split()), row) for row, text in enumerate(texts)]
+    return np.array(rows, dtype=np.int64)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,133 +11,76 @@ from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.matrices import Positions, Positives
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.registry import Measure
-from rankwell.data.tables import (
-    Bools,
-    Floats,
-    Ints,
-    Judgments,
-    MatrixTies,
-    order_ids,
-    segment_offsets,
-    tie_order,
-)
+from rankwell.data.tables import Bools, Floats, Judgments, order_ids, segment_offsets
 from rankwell.errors import NothingToEvaluate, flag
 from rankwell.evaluation.details import Details, details_of
 from rankwell.evaluation.judged import Ceiling, JudgedRun, MeasuredQueries, ReferenceLevels
-from rankwell.evaluation.results import DETAIL_DEPTH, counted_queries
+from rankwell.evaluation.results import counted_queries
 from rankwell.runtime.parts.compared import Question
+from rankwell.tasks.captions.inputs import CaptionInputs, Copies, Direction
+from rankwell.tasks.captions.ties import averaged, multiplied_values
 from rankwell.vectors.neighbours.positive_counts import Compared
 
 if TYPE_CHECKING:
     from rankwell.tasks.captions.ceilings import CopyCeilings
-
-Progress = Callable[[int, int], None]
-
-
-class Direction(NamedTuple):
-    """A direction: `t2v`, `v2t` (the best caption among all captions) or `v2t-videos` (captions
-    collapsed, among videos).
-    """
-
-    name: str
-    ties: MatrixTies
-    words: dict[str, str]
-    video_to_text: bool = False
-    collapsed: bool = False
-
-
-def question_of(
-    direction: Direction,
-    names: tuple[Sequence[str], Sequence[str]],
-    positives: Positives,
-    *,
-    best: bool,
-    details: bool,
-    sized: bool = False,
-) -> Question:
-    """The question of a direction about captions and videos with these names. best: only of the
-    best positive of each query.
-
-    sized: for a forecast, without the order of the items.
-    """
-    captions, videos = names
-    items = captions if direction.video_to_text and not direction.collapsed else videos
-    n_items = len(np.unique(positives.items)) if direction.collapsed else len(items)
-    depth = min(DETAIL_DEPTH, n_items) if details else 0
-    order = tie_order(direction.ties, () if sized else items)
-    return Question(direction.video_to_text, direction.collapsed, order, best, depth)
-
-
-class Copies(NamedTuple):
-    """For each caption and each video the first one that is the same; None where none is, or where
-    that is not known.
-    """
-
-    captions: Ints | None
-    videos: Ints | None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CaptionRun(JudgedRun):
     """The queries of a direction with the rank counts of their positives.
 
-    items: the names of what is ranked, n_items of which take part. positions: that of each item
-    among items of equal score, None for that of the table. copies: what no scorer can distinguish.
-    positives: by judgments. groups: the captions of collapsed videos. hits_after_last: as in
-    `CaptionConvention`.
+    question: what was counted, with the order of items of equal score. items: the names of what is
+    ranked, n_items of which take part. copies: what no scorer can distinguish. positives: of each
+    query; of collapsed videos their captions.
     """
 
     direction: Direction
+    compared: Compared
+    question: Question
     judgments: Judgments
     hits: Hits
     items: Sequence[str]
     n_items: int
-    positions: Ints | None
     copies: Copies
     positives: Positives
-    groups: Positives | None = None
-    hits_after_last: bool = False
 
     @classmethod
     def of(
         cls,
         name: str,
-        compared: Compared,
-        positives: Positives,
         direction: Direction,
-        copies: Copies,
+        inputs: CaptionInputs,
         *,
-        best: bool,
-        hits_after_last: bool = False,
-        progress: Progress | None,
+        details: bool,
+        progress: Callable[[int, int], None] | None,
     ) -> "CaptionRun":
-        """Counts the positives of every query. positives: videos of each caption. best: only the
-        best one of each query.
+        """Counts the positives of every query, or only the best one of each where measures need no
+        other.
         """
+        compared, copies = inputs.compared(name, direction), inputs.copies(name)
         captions, videos = compared.names
-        question = question_of(direction, (captions, videos), positives, best=best, details=False)
-        right, names = (
-            (positives.transposed, videos) if question.transposed else (positives, captions)
-        )
-        items, groups = captions if question.transposed and not question.grouped else videos, None
-        n_items = len(items)
+        question = direction.question((captions, videos), inputs.positives, details=details)
+        positives, names, items = inputs.positives, captions, videos
+        if direction.video_to_text:
+            positives, names = positives.transposed, videos
         if question.grouped:
-            groups = right
-            counts = compared.count_groups(groups, order=question.order, progress=progress)
+            counts = compared.count_groups(positives, order=question.order, progress=progress)
+            n_items = len(counts.pairs)
             # The one positive of a video with captions is the video itself.
             right = Positives(
-                segment_offsets((groups.counts > 0).astype(np.int64)), counts.pairs, len(videos)
+                segment_offsets((positives.counts > 0).astype(np.int64)), counts.pairs, len(videos)
             )
-            n_items = len(counts.pairs)
             counts = counts._replace(pairs=np.arange(n_items))
         else:
+            right, items = positives, captions if question.transposed else videos
             counts = compared.count(
                 right,
                 transposed=question.transposed,
-                best=best,
+                best=question.best,
                 order=question.order,
                 progress=progress,
             )
+            n_items = len(items)
         order = None if isinstance(names, Positions) else order_ids(list(names))
         judgments = right.judgments(names, items)
         retrieved = np.full(right.n_queries, n_items, dtype=np.int64)
@@ -153,15 +96,14 @@ class CaptionRun(JudgedRun):
             levels=ReferenceLevels(judgments, retrieved, order),
             tied_items="tied items keep the order of the table",
             direction=direction,
+            compared=compared,
+            question=question,
             judgments=judgments,
             hits=hits,
             items=items,
             n_items=n_items,
-            positions=question.order,
             copies=copies,
-            positives=right,
-            groups=groups,
-            hits_after_last=hits_after_last,
+            positives=positives,
         )
 
     @cached_property
@@ -177,7 +119,7 @@ class CaptionRun(JudgedRun):
         evaluate.
         """
         bare, name = self.without_positives, self.direction.name
-        if bare.all() and not (self.hits_after_last and no_relevant == "empty"):
+        if bare.all() and not (self.direction.hits_after_last and no_relevant == "empty"):
             raise NothingToEvaluate(
                 f"{name}: none of the {len(bare)} queries has a positive; name at least one."
             )
@@ -196,12 +138,19 @@ class CaptionRun(JudgedRun):
         """Whether each query has no positive and counts as a hit, because K is beyond the last
         item.
         """
-        k = measure.parameters["k"] if measure.name == "Success" and self.hits_after_last else None
+        is_hit = self.direction.hits_after_last and measure.name == "Success"
+        k = measure.parameters["k"] if is_hit else None
         return self.without_positives & (k is not None and k > self.n_items)
 
     def evaluate(self, measure: Measure) -> MeasuredQueries:
-        """As of any run, and 1 for `hits_beyond`."""
-        measured, beyond = super().evaluate(measure), self.hits_beyond(measure)
+        """As of any run, with the tie rules of MMT and CLIP4Clip, and 1 for `hits_beyond`."""
+        if self.ties == "averaged":
+            measured = MeasuredQueries(averaged(measure, self.view))
+        elif self.ties == "multiplied":
+            measured = MeasuredQueries(*multiplied_values(measure, self.view))
+        else:
+            measured = super().evaluate(measure)
+        beyond = self.hits_beyond(measure)
         hits = beyond if measured.source is None else beyond[measured.source]
         return measured._replace(values=np.where(hits, 1.0, measured.values))
 
@@ -211,61 +160,45 @@ class CaptionRun(JudgedRun):
         return None if values is None else np.where(self.hits_beyond(measure), 1.0, values)
 
     def ceiling(self, measure: Measure, counted: Bools) -> Ceiling:
-        """As `_ceiling`, and 1 for `hits_beyond`."""
-        ceiling = self._ceiling(measure, counted)
-        return (
-            ceiling
-            if ceiling.values is None
-            else Ceiling(np.where(self.hits_beyond(measure), 1.0, ceiling.values))
-        )
-
-    def _ceiling(self, measure: Measure, counted: Bools) -> Ceiling:
-        """The tightest of the limits of a measure, by its mean over the counted queries; each holds
-        by itself.
+        """The tightest of the limits of a measure, by its mean over the counted queries, for each
+        holds by itself; and 1 for `hits_beyond`.
         """
         limits = [] if all(first is None for first in self.copies) else self._ceilings.of(measure)
         if limits and limits[0].values is None:
             return limits[0]
-        order = (
-            slice(None) if self.levels is None or self.levels.order is None else self.levels.order
-        )
-        best = [limit.values[order] for limit in limits if limit.values is not None]
-        perfect = super().ceiling(measure, counted).values
+        order = None if self.levels is None else self.levels.order
+        levels = [
+            limit.values if order is None else limit.values[order]
+            for limit in limits
+            if limit.values is not None
+        ]
+        if (perfect := super().ceiling(measure, counted).values) is not None:
+            levels.insert(0, perfect)
         tightest = max if measure.entry.better == "lower" else min
-        all_limits = best if perfect is None else [perfect, *best]
-        return Ceiling(tightest(all_limits, key=lambda values: float(values[counted].mean())))
+        values = tightest(levels, key=lambda level: float(level[counted].mean()))
+        return Ceiling(np.where(self.hits_beyond(measure), 1.0, values))
 
     @cached_property
     def _ceilings(self) -> "CopyCeilings":
-        from rankwell.tasks.captions.ceilings import (
-            CopyCeilings,
-            choices_among,
-            choices_of_collapsed,
-        )
+        from rankwell.tasks.captions.ceilings import CopyCeilings, choices_among, choices_collapsed
 
-        captions, videos = self.copies
-        queries, items = (videos, captions) if self.direction.video_to_text else (captions, videos)
-        choices = None
-        if items is not None:
-            find_choices, candidates = (
-                (choices_among, self.positives)
-                if self.groups is None
-                else (choices_of_collapsed, self.groups)
-            )
-            choices = find_choices(candidates, items, self.positions)
+        queries, items = self.copies[:: -1 if self.question.transposed else 1]
+        find_choices = choices_collapsed if self.question.grouped else choices_among
+        choices = (
+            None if items is None else find_choices(self.positives, items, self.question.order)
+        )
         return CopyCeilings(
             self.direction.ties, self.judgments, self.hits.retrieved, queries, choices
         )
 
-    def details(self, compared: Compared) -> Details:
+    def details(self) -> Details:
         """The first items of each query, and every positive wherever it stands."""
-        depth = min(DETAIL_DEPTH, self.n_items)
-        if self.groups is None:
-            positions, scores = compared.first_items(
-                depth, transposed=self.direction.video_to_text, order=self.positions
-            )
-        else:
-            positions, scores = compared.first_groups(self.groups, depth, order=self.positions)
+        depth, order = self.question.depth, self.question.order
+        positions, scores = (
+            self.compared.first_groups(self.positives, depth, order=order)
+            if self.question.grouped
+            else self.compared.first_items(depth, transposed=self.question.transposed, order=order)
+        )
         queries = self.judgments.queries
         first_items = [self.items[position] for position in map(int, positions.ravel())]
         offsets = np.arange(len(queries) + 1, dtype=np.int64) * depth

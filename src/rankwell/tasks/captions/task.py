@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from rankwell.data.options import Doc, Input
+from rankwell.data.tables import Values
 from rankwell.errors import BadUsage
 from rankwell.reporting.options import Progress
 from rankwell.results import Results
@@ -53,12 +54,7 @@ def _evaluate(
             "--positives FILE."
         )
     outcome = caption_results(
-        list(scores) or None,
-        options.positives,
-        options,
-        options,
-        details=details,
-        progress=progress,
+        list(scores) or None, options.positives, options, details=details, progress=progress
     )
     if outcome.result is None or not options.check:
         return outcome
@@ -70,32 +66,28 @@ def _evaluate(
 
 def _granularity(figure: str, result: Results) -> Iterator[str]:
     """Whether a printed figure is possible with what was counted in each direction, in words."""
-    directions = [attributes["direction"] for attributes in result.row_attributes]
-    for direction in dict.fromkeys(directions):
-        values = [
-            of_measure
-            for of_measure, direction_of_values in zip(result.values, directions, strict=True)
-            if direction_of_values == direction
-        ]
+    by_direction: dict[str, list[Values]] = {}
+    for values, attributes in zip(result.values, result.row_attributes, strict=True):
+        by_direction.setdefault(attributes["direction"], []).append(values)
+    for direction, all_values in by_direction.items():
         hits = [
-            of_measure.values[of_measure.counted]
-            for of_measure in values
-            if of_measure.measure.startswith("Success@")
+            values.values[values.counted]
+            for values in all_values
+            if values.measure.startswith("Success@")
         ]
-        if any(map(_counts_in_part, hits)):
+        highest = [values.max(initial=0.0) for values in hits]
+        if all(
+            most in _WHOLE and np.isin(values, (0.0, most)).all()
+            for values, most in zip(hits, highest, strict=True)
+        ):
+            n_queries = max(int(values.counted.sum()) for values in all_values)
+            note = str(granularity_of(figure, n_queries))
+        else:
             note = (
                 f"{figure} cannot be checked: a query that is tied counts in part "
                 f"(ties={result.rules['ties']}), not as 0 or 1"
             )
-        else:
-            n_queries = max(int(of_measure.counted.sum()) for of_measure in values)
-            note = str(granularity_of(figure, n_queries))
         yield f"{direction}: {note}"
-
-
-def _counts_in_part(hits: np.ndarray[Any, Any]) -> bool:
-    most = hits.max(initial=0.0)
-    return most not in _WHOLE or not np.isin(hits, (0.0, hits.max(initial=1.0))).all()
 
 
 captions = Task(

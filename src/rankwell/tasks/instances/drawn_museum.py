@@ -12,6 +12,8 @@ from PIL import ImageDraw, ImageEnhance, ImageFilter
 from PIL.Image import Image, Resampling, Transform, composite, fromarray, new
 
 WIDTH, HEIGHT = 360, 270
+PHOTOGRAPH = 320, 240
+"""Width and height of a visitor's photograph."""
 _FINE = 2
 Point = tuple[float, float]
 
@@ -31,17 +33,12 @@ def paint(name: str) -> Image:
     """The painting of this name in its frame, 360 × 270 pixels, straight from the front."""
     random = Random(name)  # noqa: S311 - paintings, not secrets
     pen = _Brush(random)
-    image = pen.image
     random.choice((_landscape, _still_life, _portrait, _circles, _blocks))(pen)
     edge, wide = random.choice(_FRAMES), random.randint(5, 11) * _FINE
     for inset in range(0, wide, _FINE):
-        shade = _shaded(edge, 0.8 + 0.4 * inset / wide)
-        pen.draw.rectangle(
-            (inset, inset, image.width - 1 - inset, image.height - 1 - inset),
-            outline=shade,
-            width=_FINE,
-        )
-    return image.resize((WIDTH, HEIGHT), Resampling.BOX)
+        box = (inset, inset, pen.width - 1 - inset, pen.height - 1 - inset)
+        pen.draw.rectangle(box, outline=_shaded(edge, 0.8 + 0.4 * inset / wide), width=_FINE)
+    return pen.image.resize((WIDTH, HEIGHT), Resampling.BOX)
 
 
 def furnish(name: str) -> Image:
@@ -50,7 +47,7 @@ def furnish(name: str) -> Image:
     """
     random = Random(name)  # noqa: S311 - cabinets, not secrets
     pen = _Brush(random)
-    pen.area([(0, 0), (1, 0), (1, 1), (0, 1)], "#c9c2b2")
+    pen.box(0, 0, 1, 1, "#c9c2b2")
     for shelf in range(3):
         foot = 0.31 + 0.3 * shelf
         x = random.uniform(0.08, 0.16)
@@ -58,85 +55,64 @@ def furnish(name: str) -> Image:
             size = random.uniform(0.025, 0.045)
             _vessel(pen, x, foot, size, pen.colour())
             x += 2 * size + random.uniform(0.03, 0.14)
-        pen.area(
-            [(0.03, foot), (0.97, foot), (0.97, foot + 0.018), (0.03, foot + 0.018)], "#8f8b80"
-        )
+        pen.box(0.03, foot, 0.97, foot + 0.018, "#8f8b80")
     for left, right in ((0, 0.03), (0.485, 0.515), (0.97, 1)):
-        pen.area([(left, 0), (right, 0), (right, 1), (left, 1)], "#4d4a44")
-    pen.area([(0, 0), (1, 0), (1, 0.035), (0, 0.035)], "#4d4a44")
+        pen.box(left, 0, right, 1, "#4d4a44")
+    pen.box(0, 0, 1, 0.035, "#4d4a44")
     return pen.image.resize((WIDTH, HEIGHT), Resampling.BOX)
 
 
-def photograph(
-    image: Image, random: Random, *, badness: float = 1.0, size: tuple[int, int] = (320, 240)
-) -> Image:
+def photograph(image: Image, random: Random, *, badness: float = 1.0) -> Image:
     """A visitor's photograph of a picture: askew, cut off, out of focus, too dark or too bright,
     and noisy, by its badness.
     """
-    wide, high = size
-    wall = _wall(random, size)
-    margin = 0.1 if badness else 0.0
-    reach = 0.13 * badness
+    (wide, high), wall = PHOTOGRAPH, _wall(random)
+    margin, reach = 0.1 if badness else 0.0, 0.13 * badness
     # Where the picture's corners come to lie; beyond the edge of the photograph they are cut off.
     turn, zoom = random.gauss(0, 0.07) * badness, 1 + random.uniform(-0.15, 0.35) * badness
     corners: list[Point] = []
-    for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1)):
-        x, y = (
-            x * (1 - margin) * zoom + random.uniform(-reach, reach),
-            y * (1 - margin) * zoom + random.uniform(-reach, reach),
-        )
+    for signs in ((-1, -1), (1, -1), (1, 1), (-1, 1)):
+        x, y = (sign * (1 - margin) * zoom + random.uniform(-reach, reach) for sign in signs)
         x, y = x * math.cos(turn) - y * math.sin(turn), x * math.sin(turn) + y * math.cos(turn)
         corners.append(((x + 1) / 2 * wide, (y + 1) / 2 * high))
-    matrix = _perspective(
-        corners, [(0, 0), (image.width, 0), (image.width, image.height), (0, image.height)]
-    )
-    hung = image.transform(size, Transform.PERSPECTIVE, matrix, Resampling.BICUBIC)
-    shape = new("L", image.size, 255).transform(
-        size, Transform.PERSPECTIVE, matrix, Resampling.BILINEAR
+    of_picture = [(0, 0), (image.width, 0), (image.width, image.height), (0, image.height)]
+    matrix = _perspective(corners, of_picture)
+    hung, shape = (
+        layer.transform(PHOTOGRAPH, Transform.PERSPECTIVE, matrix, resampling)
+        for layer, resampling in (
+            (image, Resampling.BICUBIC),
+            (new("L", image.size, 255), Resampling.BILINEAR),
+        )
     )
     photo = composite(hung, wall, shape)
     photo = ImageEnhance.Brightness(photo).enhance(math.exp(random.uniform(-0.55, 0.45) * badness))
     photo = ImageEnhance.Color(photo).enhance(1 + random.uniform(-0.4, 0.3) * min(badness, 2))
-    photo = _lit(photo, random, badness).filter(
-        ImageFilter.GaussianBlur(abs(random.gauss(0, 1.3)) * badness)
-    )
+    blur = ImageFilter.GaussianBlur
+    photo = _lit(photo, random, badness).filter(blur(abs(random.gauss(0, 1.3)) * badness))
     return _noisy(photo, random, 5 * badness)
 
 
-def nothing(random: Random, size: tuple[int, int] = (320, 240)) -> Image:
+def nothing(random: Random) -> Image:
     """A photograph without content, as they lie between the others: a wall, a floor, a label too
     blurred to read.
     """
-    image = _wall(random, size)
+    image, (wide, high) = _wall(random), PHOTOGRAPH
     pen = ImageDraw.Draw(image)
     kind = random.choice(("wall", "floor", "label"))
     if kind == "floor":
-        horizon = random.randint(size[1] // 4, size[1] // 2)
-        pen.rectangle((0, horizon, *size), fill=_shaded(random.choice(_FRAMES), 1.2))
+        horizon = random.randint(high // 4, high // 2)
+        pen.rectangle((0, horizon, wide, high), fill=_shaded(random.choice(_FRAMES), 1.2))
         for board in range(-6, 12):
-            x = board * size[0] / 5
-            pen.line(
-                (size[0] / 2 + (x - size[0] / 2) * 0.3, horizon, x, size[1]),
-                fill="#3d3a35",
-                width=1,
-            )
+            x = board * wide / 5
+            pen.line((wide / 2 + (x - wide / 2) * 0.3, horizon, x, high), fill="#3d3a35", width=1)
     if kind == "label":
         left, top = random.randint(30, 150), random.randint(30, 120)
         pen.rectangle((left, top, left + 120, top + 70), fill="#f6f5f0")
-        for line in range(6):
-            pen.line(
-                (
-                    left + 12,
-                    top + 12 + 9 * line,
-                    left + 12 + random.randint(40, 96),
-                    top + 12 + 9 * line,
-                ),
-                fill="#55585c",
-                width=3,
-            )
-    return _noisy(
-        _lit(image.filter(ImageFilter.GaussianBlur(random.uniform(1, 4))), random, 1.0), random, 4
-    )
+        for y in range(top + 12, top + 66, 9):
+            end = left + 12 + random.randint(40, 96)
+            pen.line((left + 12, y, end, y), fill="#55585c", width=3)
+    blurred = image.filter(ImageFilter.GaussianBlur(random.uniform(1, 4)))
+    return _noisy(_lit(blurred, random, 1.0), random, 4)
 
 
 class _Brush:
@@ -156,17 +132,19 @@ class _Brush:
 
     def ellipse(self, x: float, y: float, wide: float, high: float, colour: str) -> None:
         """An ellipse about a point; all as shares of the painting."""
-        box = (
-            (x - wide) * self.width,
-            (y - high) * self.height,
-            (x + wide) * self.width,
-            (y + high) * self.height,
-        )
-        self.draw.ellipse(box, fill=colour)
+        corners = self._pixels([(x - wide, y - high), (x + wide, y + high)])
+        self.draw.ellipse(corners, fill=colour)
 
     def area(self, points: Sequence[Point], colour: str) -> None:
         """A polygon; corners as shares of the painting."""
-        self.draw.polygon([(x * self.width, y * self.height) for x, y in points], fill=colour)
+        self.draw.polygon(self._pixels(points), fill=colour)
+
+    def box(self, left: float, top: float, right: float, bottom: float, colour: str) -> None:
+        """A rectangle; sides as shares of the painting."""
+        self.area([(left, top), (right, top), (right, bottom), (left, bottom)], colour)
+
+    def _pixels(self, points: Sequence[Point]) -> list[Point]:
+        return [(x * self.width, y * self.height) for x, y in points]
 
 
 def _landscape(pen: _Brush) -> None:
@@ -177,22 +155,10 @@ def _landscape(pen: _Brush) -> None:
         ridge = [(step / 8, level + random.uniform(-0.11, 0.07)) for step in range(9)]
         pen.area([(0, 1.1), *ridge, (1, 1.1)], pen.colour())
     for _ in range(random.randint(0, 7)):
-        x, foot, high = (
-            random.uniform(0.05, 0.95),
-            random.uniform(0.72, 0.97),
-            random.uniform(0.1, 0.28),
-        )
-        dark = pen.colour()
-        pen.area(
-            [
-                (x - 0.012, foot),
-                (x - 0.012, foot - high),
-                (x + 0.012, foot - high),
-                (x + 0.012, foot),
-            ],
-            "#3a2d22",
-        )
-        pen.ellipse(x, foot - high, 0.05, 0.1, dark)
+        x, foot = random.uniform(0.05, 0.95), random.uniform(0.72, 0.97)
+        crown, leaves = foot - random.uniform(0.1, 0.28), pen.colour()
+        pen.box(x - 0.012, crown, x + 0.012, foot, "#3a2d22")
+        pen.ellipse(x, crown, 0.05, 0.1, leaves)
 
 
 def _still_life(pen: _Brush) -> None:
@@ -200,25 +166,19 @@ def _still_life(pen: _Brush) -> None:
     edge = random.uniform(0.55, 0.7)
     pen.area([(0, edge), (1, edge + random.uniform(-0.06, 0.06)), (1, 1), (0, 1)], pen.colour())
     for _ in range(random.randint(4, 7)):
-        x, foot, size = (
-            random.uniform(0.14, 0.86),
-            random.uniform(edge + 0.05, 0.92),
-            random.uniform(0.05, 0.12),
-        )
-        _vessel(pen, x, foot, size, pen.colour())
+        x, foot = random.uniform(0.14, 0.86), random.uniform(edge + 0.05, 0.92)
+        _vessel(pen, x, foot, random.uniform(0.05, 0.12), pen.colour())
 
 
 def _vessel(pen: _Brush, x: float, foot: float, size: float, colour: str) -> None:
     """A bottle, or something round with a light on it."""
     if pen.random.random() < 0.4:
         neck = size * pen.random.uniform(0.25, 0.5)
-        body = [
-            (x - size, foot),
-            (x - size, foot - 2 * size),
-            (x - neck, foot - 3.2 * size),
-            (x - neck, foot - 4.4 * size),
-        ]
-        pen.area([*body, *((2 * x - a, b) for a, b in reversed(body))], colour)
+        outline = ((size, 0), (size, 2), (neck, 3.2), (neck, 4.4))
+        left, right = (
+            [(x + side * half, foot - level * size) for half, level in outline] for side in (-1, 1)
+        )
+        pen.area([*left, *reversed(right)], colour)
     else:
         pen.ellipse(x, foot - size, size, size * 1.25, colour)
         pen.ellipse(
@@ -264,15 +224,7 @@ def _blocks(pen: _Brush) -> None:
 
     def _split(left: float, top: float, right: float, bottom: float, depth: int) -> None:
         if depth == 0 or (depth < 3 and random.random() < 0.25):
-            pen.area(
-                [
-                    (left + line, top + line),
-                    (right, top + line),
-                    (right, bottom),
-                    (left + line, bottom),
-                ],
-                pen.colour(),
-            )
+            pen.box(left + line, top + line, right, bottom, pen.colour())
             return
         cut = random.uniform(0.3, 0.7)
         if right - left > bottom - top:
@@ -287,8 +239,8 @@ def _blocks(pen: _Brush) -> None:
     _split(0, 0, 1, 1, 4)
 
 
-def _wall(random: Random, size: tuple[int, int]) -> Image:
-    return new("RGB", size, _shaded(random.choice(_WALLS), random.uniform(0.8, 1.1)))
+def _wall(random: Random) -> Image:
+    return new("RGB", PHOTOGRAPH, _shaded(random.choice(_WALLS), random.uniform(0.8, 1.1)))
 
 
 def _lit(image: Image, random: Random, badness: float) -> Image:
@@ -297,21 +249,17 @@ def _lit(image: Image, random: Random, badness: float) -> Image:
     x, y = np.linspace(-1, 1, wide)[None, :], np.linspace(-1, 1, high)[:, None]
     light = 1 + (random.uniform(-0.22, 0.22) * x + random.uniform(-0.22, 0.22) * y) * badness
     centre = random.uniform(-0.7, 0.7), random.uniform(-0.7, 0.7)
-    shine = np.exp(-((x - centre[0]) ** 2 + (y - centre[1]) ** 2) / 0.03) * (
-        110 * badness if random.random() < 0.3 else 0.0
-    )
+    brightness = 110 * badness if random.random() < 0.3 else 0.0
+    shine = np.exp(-((x - centre[0]) ** 2 + (y - centre[1]) ** 2) / 0.03) * brightness
     return _as_image(np.asarray(image, dtype=np.float64) * light[:, :, None] + shine[:, :, None])
 
 
 def _noisy(image: Image, random: Random, sigma: float) -> Image:
-    noise = (
-        np.random.default_rng(random.getrandbits(32)).normal(
-            0, sigma, (image.height, image.width, 3)
-        )
-        if sigma
-        else 0.0
-    )
-    return _as_image(np.asarray(image, dtype=np.float64) + noise)
+    pixels = np.asarray(image, dtype=np.float64)
+    if sigma:
+        generator = np.random.default_rng(random.getrandbits(32))
+        pixels = pixels + generator.normal(0, sigma, pixels.shape)
+    return _as_image(pixels)
 
 
 def _as_image(pixels: np.ndarray) -> Image:

@@ -4,21 +4,22 @@ right, and the ranks of others.
 
 import hashlib
 import json
+import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rankwell.conventions import Convention, LabelledMeasure
+from rankwell._native.matrix_counts import ComparedScores
 from rankwell.data.judged_rankings import JudgedRankings
-from rankwell.data.matrices import Scores
 from rankwell.data.options import takes_options
 from rankwell.data.registry import parse_measure
-from rankwell.data.tables import Bools, Floats, Values
-from rankwell.errors import BadScore, BadUsage, NothingToEvaluate, flag
+from rankwell.data.tables import Floats, Values, sort_ids
+from rankwell.errors import BadInput, BadUsage, TieRefused, flag
 from rankwell.evaluation import results
 from rankwell.evaluation.bounds import (
     AbstentionRows,
@@ -30,30 +31,21 @@ from rankwell.evaluation.bounds import (
 )
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.results import ResultsBuilder, progress_of
+from rankwell.io.formats import read_column
 from rankwell.io.matrices import note_on_ranks
 from rankwell.io.positives import Sides, read_positives
 from rankwell.results import Results
-from rankwell.stats import check_intervals
-from rankwell.store import sources_of
-from rankwell.tasks.instances.clusters import (
-    DEFINITIONS,
-    KMEANS,
-    cluster_rows,
-    clusters_of,
-    unknown_images,
-)
+from rankwell.stats import SummaryRow, check_intervals
+from rankwell.stats.partitions import k_means, partition_agreement
+from rankwell.store import sources_of, split_part
 from rankwell.tasks.instances.formats import read_images
 from rankwell.tasks.instances.images import FilteredImages, Images, InstanceTruth, instance_truth
-from rankwell.tasks.instances.judged import InstanceRun, NamedLabels
-from rankwell.tasks.instances.options import (
-    NAMED,
-    InstanceOptions,
-    InstanceRules,
-    labelled_measures,
-)
-from rankwell.tasks.instances.runs import InstanceRuns, refuse_unknown
+from rankwell.tasks.instances.measures.clusters import AMI, NMI
+from rankwell.tasks.instances.options import NAMED, InstanceOptions, InstanceRules
+from rankwell.tasks.instances.runs import InstanceRun, InstanceRuns
 
 Progress = Callable[[str, int, int], None]
+_KMEANS = "kmeans"
 _NAMED_DEFINITION = {
     "definition": "Of the queries whose best reference has a label (PRED), the share whose own "
     "label it is "
@@ -132,40 +124,42 @@ def evaluate_instances(
     check_intervals(options.intervals, options.seed)
     confidence_kinds(options.confidence, ("max", "diff1"))
     instance_rules = InstanceRules(options, by_id=images is not None)
-    labelled, has_named = labelled_measures(options)
     table = None if images is None else read_images(images)
-    runs = InstanceRuns.read(options)
-    filtered = None
+    runs, filtered = InstanceRuns.read(options), None
     if table is not None:
-        runs = runs.in_order(table.listed)
-        refuse_unknown(runs, table)
-        filtered = instance_rules.filtered(table)
-    truth = _truth(filtered, options.positives, runs, instance_rules)
-    is_labelled = any(label is not None for label in truth.reference_instances or ())
-    evaluation = _InstanceEvaluation(instance_rules, truth, labelled, has_named and is_labelled)
+        runs, filtered = runs.of_images(table), instance_rules.filtered(table)
+    truth = _truth(filtered, runs, instance_rules, options.positives)
+    evaluation = _InstanceEvaluation(options, instance_rules, truth)
     for name in runs.tables:
-        run = evaluation.add(name, runs, details=details, progress=progress)
-        if options.confidence:
-            evaluation.add_abstention(run, options)
-    clusters = evaluation.add_clusters(options, runs, filtered)
-    builder = evaluation.builder
-    described = {**(rules or {}), **evaluation.describe(runs, filtered), **clusters}
+        evaluation.add(name, runs, details=details, progress=progress)
+    builder, abstention = evaluation.builder, evaluation.abstention
+    clusters = _add_clusters(abstention, options, runs, filtered)
     taking_part = None if filtered is None else filtered.images
+    page: dict[str, Any] = {}
+    if details:
+        rows = map(_detail_rows, evaluation.runs)
+        page["details"] = detail_columns(rows, states=COMPLETE)
+        page["queries"] = _query_columns(truth, taking_part)
+    described = {**(rules or {}), **evaluation.describe(runs, filtered), **clusters}
+    convention, measures = instance_rules.convention, instance_rules.measures
+    names = {measure.name for measure, _ in measures}
+    # The notes of a convention on single measures come where they are computed.
+    notes_on_measures = [
+        note for name, notes in convention.rule_notes.items() if name in names for note in notes
+    ]
     return builder.results(
         InstanceResults,
         rules=described,
-        measures=labelled,
+        measures=measures,
         notes=[
-            *_convention_notes(instance_rules.convention, options, labelled),
+            *convention.unnamed(options),
+            *convention.notes,
+            *notes_on_measures,
             *builder.notes,
-            *evaluation.abstention.notes,
+            *abstention.notes,
         ],
-        aggregates=tuple(evaluation.abstention.rows),
+        aggregates=tuple(abstention.rows),
         sources=runs.sources | sources_of({"images": images, "positives": options.positives}),
-        details=detail_columns(map(_detail_rows, evaluation.runs), states=COMPLETE)
-        if details
-        else None,
-        queries=_query_columns(truth, taking_part) if details else None,
         intervals=options.intervals,
         seed=options.seed,
         task="instances",
@@ -174,22 +168,12 @@ def evaluate_instances(
         images=taking_part,
         filtered=filtered,
         performance=evaluation.performance,
+        **page,
     )
 
 
-def _convention_notes(
-    convention: Convention, options: InstanceOptions, labelled: Sequence[LabelledMeasure]
-) -> list[str]:
-    """The notes of a convention, those on single measures where they are computed."""
-    names = {labelled_measure.measure.name for labelled_measure in labelled}
-    of_measures = [
-        note for name, notes in convention.rule_notes.items() if name in names for note in notes
-    ]
-    return [*convention.unnamed(options), *convention.notes, *of_measures]
-
-
 def _truth(
-    filtered: FilteredImages | None, positives: Any, runs: InstanceRuns, rules: InstanceRules
+    filtered: FilteredImages | None, runs: InstanceRuns, rules: InstanceRules, positives: Any
 ) -> InstanceTruth:
     """The judgments by positives, else by the labels of the images."""
     if filtered is not None:
@@ -204,26 +188,25 @@ def _truth(
             f"nothing says what is right: name the data set of images, or {flag('--positives')}."
         )
     else:
-        truth = InstanceTruth.unjudged(*runs.names())
+        truth = InstanceTruth.of(*next(iter(runs.tables.values())).names)
     if positives is None:
         return truth
     table = read_positives(positives, Sides(truth.queries, truth.references))
-    excluded = zip(truth.owner.tolist(), truth.item.tolist(), strict=True)
-    return truth.judged(zip(table.owner.tolist(), table.items.tolist(), strict=True), excluded)
+    relevant, excluded = (
+        zip(owner.tolist(), items.tolist(), strict=True)
+        for owner, items in ((table.owner, table.items), (truth.owner, truth.item))
+    )
+    return InstanceTruth.of(truth.queries, truth.references, relevant, excluded, truth.labels)
 
 
 class _InstanceEvaluation:
     """The runs measured so far."""
 
     def __init__(
-        self,
-        rules: InstanceRules,
-        truth: InstanceTruth,
-        measures: Sequence[LabelledMeasure],
-        has_named: bool,
+        self, options: InstanceOptions, rules: InstanceRules, truth: InstanceTruth
     ) -> None:
-        self.rules, self.truth, self.measures = rules, truth, measures
-        self.has_named = has_named
+        self.options, self.rules, self.truth = options, rules, truth
+        self.has_named = rules.has_named and not truth.labels.keys().isdisjoint(truth.references)
         self.builder = ResultsBuilder(rules.convention)
         self.views: dict[str, JudgedRankings] = {}
         self.runs: list[InstanceRun] = []
@@ -233,176 +216,175 @@ class _InstanceEvaluation:
 
     def add(
         self, name: str, runs: InstanceRuns, *, details: bool, progress: Progress | None
-    ) -> InstanceRun:
-        """Measures one run, and returns it."""
-        start = time.perf_counter()
-        try:
-            run = InstanceRun.of(
-                name,
-                self.truth,
-                runs.aligned(name, self.truth),
-                self.rules.ties,
-                progress_of(progress, name),
-            )
-        except BadScore:
-            runs.refuse_non_finite(name, self.truth)
-            raise
+    ) -> None:
+        """Measures one run."""
+        start, builder, truth = time.perf_counter(), self.builder, self.truth
+        run = runs.judged(name, truth, self.rules.ties, progress_of(progress, name))
         counted = run.counted(self.rules.no_relevant)
-        if not counted.any() or run.without_relevant.all():
-            raise NothingToEvaluate(
-                f"{name}: none of the {len(counted)} queries has a right reference; name at "
-                "least one."
-            )
-        self.builder.add(run, self.measures, counted)
-        if isinstance(matrix := runs.tables[name], Scores):
-            self.builder.notes += note_on_ranks(name, matrix)
+        n_values = len(builder.values)
+        builder.add(run, self.rules.measures, counted)
+        measured = builder.values[n_values:]
+        if isinstance(table := runs.tables[name], ComparedScores):
+            builder.notes += note_on_ranks(name, table.scores)
         if self.has_named:
-            labels = NamedLabels(run)
-            scale, unit = self.builder.convention.shows("share")
-            named_values = Values(
-                name,
-                NAMED,
-                NAMED,
-                unit,
-                "mean",
-                tuple(self.truth.queries),
-                labels.values * scale,
-                labels.weights,
-            )
-            self.builder.values.append(named_values)
-            self.builder.row_attributes.append({"ceiling": None, "chance": None})
-            self.by_instance += labels.by_instance(name, self.truth)
+            values, rows = _named_labels(run, *builder.convention.shows("share"))
+            builder.values.append(values)
+            builder.row_attributes.append({"ceiling": None, "chance": None})
+            self.by_instance += rows
         if details:
             self.runs.append(run)
         self.views[name] = run.view
-        self._count(run, counted)
-        seconds, queries = time.perf_counter() - start, len(run.aligned.queries)
-        # Search and measures, without reading files and encoding images.
-        self.performance[name] = {
-            "dimensions": run.aligned.dimensions,
-            "queries": queries,
-            "references": len(run.aligned.references),
-            "seconds": seconds,
-            "seconds_per_query": seconds / queries,
-        }
-        return run
-
-    def add_abstention(self, run: InstanceRun, options: InstanceOptions) -> None:
-        """Adds nAUC, AURC and others of a run, by the scores of the best references of each
-        query.
-        """
-        row_of, (first, second) = (
-            {query: row for row, query in enumerate(self.truth.queries)},
-            _two(run.first(2)[1]).T,
-        )
-
-        def _confidence(queries: Sequence[str], kind: Confidence) -> Floats:
-            rows = [row_of[query] for query in queries]
-            return empty_last(
-                (first if kind == "max" else first - np.where(np.isnan(second), first, second))[
-                    rows
-                ]
-            )
-
-        rules = AbstentionRules.of(
-            self.rules.convention,
-            options.intervals,
-            options.seed,
-            self.rules.reading.precision_recall,
-        )
-        values = [
-            measure_values
-            for measure_values in self.builder.values
-            if measure_values.run == run.name and measure_values.measure != NAMED
-        ]
-        measured = zip(self.measures, values, strict=True)
-        self.abstention.extend(
-            abstention_rows(_confidence, confidence_kinds(options.confidence), measured, rules)
-        )
-
-    def add_clusters(
-        self, options: InstanceOptions, runs: InstanceRuns, filtered: FilteredImages | None
-    ) -> dict[str, Any]:
-        """Adds NMI and AMI of every run; the rule that names the clusters."""
-        if options.clusters is None:
-            return {}
-        if filtered is None:
-            raise BadUsage(
-                "--clusters are compared with labels, which only a data set of images has; name it."
-            )
-        clusters_by_run = clusters_of(options.clusters, runs, filtered.images, options.seed)
-        for run, clusters in clusters_by_run.items():
-            self.abstention.rows.extend(cluster_rows(run, filtered.images, clusters))
-            self.abstention.notes.extend(unknown_images(run, filtered.images, clusters))
-        self.abstention.definitions.update(DEFINITIONS)
-        is_computed = options.clusters in (KMEANS, [KMEANS])
-        return {"clusters": "kmeans (k-means++, 100 iterations)" if is_computed else "given"}
-
-    def _count(self, run: InstanceRun, counted: Bools) -> None:
-        counts: dict[str, int] = {
+        counts = builder.counts[name] = {
             results.QUERIES_COUNTED: int(counted.sum()),
             results.QUERIES_WITHOUT_RELEVANT: int(run.without_relevant.sum()),
             results.QUERIES_BEST_TIED: run.n_best_tied,
         }
-        self.builder.counts[run.name] = counts
-        aligned, truth = run.aligned, self.truth
         lost = "those that are right for a query stay so, and are not found"
-        for count, run_rows, truth_ids, outcome in (
-            (results.QUERIES_MISSING, aligned.queries, truth.queries, "counted as not found"),
-            ("references_missing", aligned.references, truth.references, lost),
+        for count, compared, ids, outcome in (
+            (results.QUERIES_MISSING, run.queries, truth.queries, "counted as not found"),
+            ("references_missing", run.references, truth.references, lost),
         ):
-            missing, side = len(truth_ids) - len(run_rows), count.removesuffix("_missing")
+            missing, side = len(ids) - len(compared), count.removesuffix("_missing")
             if missing:
                 counts[count] = missing
                 verb = "is" if missing == 1 else "are"
-                self.builder.notes.append(
-                    f"{run.name}: {missing} of {len(truth_ids)} {side} {verb} not in it; {outcome}"
+                builder.notes.append(
+                    f"{name}: {missing} of {len(ids)} {side} {verb} not in it; {outcome}"
                 )
+        seconds, queries = time.perf_counter() - start, len(run.queries)
+        # Search and measures, without reading files and encoding images.
+        self.performance[name] = {
+            "dimensions": run.dimensions,
+            "queries": queries,
+            "references": len(run.references),
+            "seconds": seconds,
+            "seconds_per_query": seconds / queries,
+        }
+        if self.options.confidence:
+            self._add_abstention(run, measured)
+
+    def _add_abstention(self, run: InstanceRun, measured: Sequence[Values]) -> None:
+        """Adds nAUC, AURC and others of a run, by the scores of the best references of each
+        query.
+        """
+        row_of = {query: row for row, query in enumerate(self.truth.queries)}
+        scores = run.first(2)[1]
+        first, second = scores[:, 0], scores[:, -1] if scores.shape[1] > 1 else np.nan
+        gap = first - np.where(np.isnan(second), first, second)
+
+        def _confidence(queries: Sequence[str], kind: Confidence) -> Floats:
+            confidence = first if kind == "max" else gap
+            return empty_last(confidence[[row_of[query] for query in queries]])
+
+        rules = AbstentionRules.of(
+            self.rules.convention,
+            self.options.intervals,
+            self.options.seed,
+            self.rules.reading.precision_recall,
+        )
+        pairs = zip(self.rules.measures, measured, strict=True)
+        self.abstention.extend(
+            abstention_rows(_confidence, confidence_kinds(self.options.confidence), pairs, rules)
+        )
 
     def describe(self, runs: InstanceRuns, filtered: FilteredImages | None) -> dict[str, Any]:
         """The rules of the result."""
-        instance_rules = self.rules
+        own_rules, builder, abstention = self.rules, self.builder, self.abstention
         rules: dict[str, Any] = {
-            "convention": self.builder.convention.name,
-            "ties": self.builder.ties(instance_rules.ties),
+            "convention": builder.convention.name,
+            "ties": builder.ties(own_rules.ties),
+            "no_relevant": own_rules.no_relevant,
         }
-        rules["no_relevant"] = instance_rules.no_relevant
         if runs.compares_vectors:
             rules["metric"] = runs.metric
-        rules["exclude"] = ",".join(instance_rules.exclude) or "none"
-        if instance_rules.reading.level != "medium":
+        rules["exclude"] = ",".join(own_rules.exclude) or "none"
+        if own_rules.reading.level != "medium":
             # `level` is the confidence of intervals in the rules of every result.
-            rules["marks"] = instance_rules.reading.level
+            rules["marks"] = own_rules.reading.level
         if filtered is not None:
             rules |= {
-                "contentless": instance_rules.contentless,
-                "absent": instance_rules.absent,
+                "contentless": own_rules.contentless,
+                "absent": own_rules.absent,
                 "filtered": filtered.counts,
+                "images": {
+                    "references": len(self.truth.references),
+                    "queries": len(self.truth.queries),
+                    "digest": _digest(filtered.images),
+                },
             }
-            sizes = {"references": len(self.truth.references), "queries": len(self.truth.queries)}
-            rules["images"] = sizes | {"digest": _digest(filtered.images)}
-            self.builder.notes += [
-                *filtered.images.notes,
-                *(f"left out: {note}" for note in filtered.notes),
-            ]
+            builder.notes += filtered.images.notes
+            builder.notes += [f"left out: {note}" for note in filtered.notes]
         rules |= runs.transform_rules()
-        rules["counts"] = self.builder.counts
-        for measure, _ in self.measures:
+        rules["counts"] = builder.counts
+        definitions: dict[str, Any] = {}
+        for measure, _ in self.rules.measures:
             # Parameters distinguish a measure from others of its name.
             parameters = {"parameters": dict(measure.arguments)} if measure.arguments else {}
-            rules.setdefault("measures", {})[str(measure)] = {
-                **self.builder.definition(measure),
-                **parameters,
+            definitions[str(measure)] = builder.definition(measure) | parameters
+        named = {NAMED: _NAMED_DEFINITION} if self.has_named else {}
+        rules["measures"] = {**definitions, **named, **abstention.definitions}
+        return rules | ({"risk_coverage": abstention.curves} if abstention.curves else {})
+
+
+def _named_labels(run: InstanceRun, scale: float, unit: Any) -> tuple[Values, list[dict[str, Any]]]:
+    """TP / PRED: the shares of queries that their best references name rightly, NaN where these
+    have no label, weighted by the share of them that has one; and a row per instance: number of
+    references, of queries, of queries named so (PRED), and of those named rightly (TP).
+
+    Of references with the same score all are the best (`expected`), the first by the rule, or a
+    right one (`optimistic`) or a wrong one (`pessimistic`). Raises TieRefused where their labels
+    differ, under `error`.
+    """
+    truth, labels = run.truth, run.truth.labels
+    named, right = np.zeros((2, len(truth.queries)))
+    named_as, rightly_as = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)
+    for row, (query, best) in enumerate(zip(truth.queries, run.best(), strict=True)):
+        label = labels.get(query)
+        names = [labels.get(truth.references[item]) for item in best]
+        if run.ties == "error" and len(set(names)) > 1:
+            raise TieRefused(
+                f"query {query!r}: {len(names)} references of different labels share the first "
+                "place; name a tie rule, or break the tie."
+            )
+        if run.ties in ("optimistic", "pessimistic"):
+            # A right one is better than none, and none better than a wrong one.
+            worth = [1 if name is None else 2 * (name == label) for name in names]
+            extreme = max if run.ties == "optimistic" else min
+            names = [names[worth.index(extreme(worth))]] if names else []
+        for name, number in Counter(names).items():
+            if name is not None:
+                share = number / len(names)
+                named[row] += share
+                named_as[name].append(share)
+                if name == label:
+                    right[row] = share
+                    rightly_as[name].append(share)
+    values = np.divide(right, named, out=np.full(len(named), np.nan), where=named > 0)
+    weights = None if np.isin(named, (0.0, 1.0)).all() else named
+    sides = (truth.references, truth.queries)
+    n_references, n_queries = (Counter(map(labels.get, side)) for side in sides)
+    rows: list[dict[str, Any]] = []
+    for name in sorted(label for label in {*n_references, *n_queries} if label is not None):
+        n_named, n_right = _sum(named_as[name]), _sum(rightly_as[name])
+        rows.append(
+            {
+                "run": run.name,
+                "instance": name,
+                "references": n_references[name],
+                "queries": n_queries[name],
+                "named": n_named,
+                "right": n_right,
+                "precision": n_right / n_named if n_named else None,
             }
-        if self.has_named:
-            rules["measures"][NAMED] = _NAMED_DEFINITION
-        rules["measures"] |= self.abstention.definitions
-        return rules | ({"risk_coverage": self.abstention.curves} if self.abstention.curves else {})
+        )
+    queries = tuple(truth.queries)
+    return Values(run.name, NAMED, NAMED, unit, "mean", queries, values * scale, weights), rows
 
 
-def _two(scores: Floats) -> Floats:
-    """(queries, 2) the scores of the two best references, NaN where there are fewer."""
-    return np.pad(scores, ((0, 0), (0, 2 - scores.shape[1])), constant_values=np.nan)
+def _sum(shares: Iterable[float]) -> float:
+    """The sum as an integer where it is one."""
+    total = math.fsum(shares)
+    return int(total) if total.is_integer() else total
 
 
 def _digest(images: Images) -> str:
@@ -417,33 +399,23 @@ def _digest(images: Images) -> str:
         images.groups,
         images.contentless.tolist(),
     )
-    marks = {
-        query: query_marks._asdict() for query, query_marks in sorted((images.marks or {}).items())
-    }
-    return (
-        "sha256:"
-        + hashlib.sha256(json.dumps([columns, marks], sort_keys=True).encode()).hexdigest()
-    )
+    marks = {query: query_marks._asdict() for query, query_marks in (images.marks or {}).items()}
+    content = json.dumps([columns, marks], sort_keys=True)
+    return f"sha256:{hashlib.sha256(content.encode()).hexdigest()}"
 
 
 def _detail_rows(run: InstanceRun) -> tuple[str, Details, list[str]]:
     """A run's rows of details.parquet; `detail` has the label and the first relevant one, and of
     tied ones the possible ranks.
     """
-    details = run.details()
-    truth, ranks = run.truth, run.open_ranks
-    labels = (
-        {}
-        if truth.reference_instances is None
-        else dict(zip(truth.references, truth.reference_instances, strict=True))
-    )
+    details, labels, ranks = run.details(), run.truth.labels, run.open_ranks
     has_first: set[str] = set()
     texts: list[str] = []
     for query, item, state, rank in zip(
         details.query, details.item, details.state, details.rank.tolist(), strict=True
     ):
-        detail: dict[str, Any] = {} if labels.get(item) is None else {"label": labels[item]}
-        if state == "relevant" and not isnan(rank) and query not in has_first:
+        detail: dict[str, Any] = {"label": labels[item]} if item in labels else {}
+        if state == "relevant" and not math.isnan(rank) and query not in has_first:
             has_first.add(query)
             detail["first_right"] = True
         if (query, item) in ranks:
@@ -456,17 +428,139 @@ def _query_columns(truth: InstanceTruth, images: Images | None) -> dict[str, lis
     """The columns of queries.parquet: the label of each query, its camera and group where images
     have any, and its number of relevant references.
     """
-    none = [None] * len(truth.queries)
     columns: dict[str, list[Any]] = {
         "query": list(truth.queries),
-        "text": none,
-        "instance": list(truth.query_instances or none),
+        "text": [None] * len(truth.queries),
+        "instance": list(map(truth.labels.get, truth.queries)),
     }
     if images is not None:
         queries = images.queries()
-        columns |= {
-            name: list(labels)
-            for name, labels in (("camera", queries.cameras), ("group", queries.groups))
-            if labels
-        }
+        for name, labels in (("camera", queries.cameras), ("group", queries.groups)):
+            if labels:
+                columns[name] = list(labels)
     return columns | {"right_references": truth.n_relevant.tolist()}
+
+
+def _add_clusters(
+    rows: AbstentionRows,
+    options: InstanceOptions,
+    runs: InstanceRuns,
+    filtered: FilteredImages | None,
+) -> dict[str, str]:
+    """Adds NMI and AMI of every run, of all images with a label; returns the rule that names the
+    clusters. Raises BadInput for an image without a cluster.
+
+    They have no interval: copies of an image in a resample are always in one cluster, so that
+    resamples agree better.
+    """
+    sources: Any = options.clusters
+    if sources is None:
+        return {}
+    if filtered is None:
+        raise BadUsage(
+            "--clusters are compared with labels, which only a data set of images has; name it."
+        )
+    images, labels = filtered.images, filtered.images.labels
+    sources = list(sources) if isinstance(sources, (list, tuple)) else [sources]
+    is_computed = sources == [_KMEANS]
+    if not is_computed and len(sources) != len(runs.tables):
+        raise BadUsage(
+            f"--clusters: {len(sources)} files for {len(runs.tables)} runs; name one for each, "
+            f"in their order, or {_KMEANS}."
+        )
+    clusters_by_run: dict[str, Mapping[str, Any]] = {}
+    for number, run in enumerate(runs.tables):
+        source = None if is_computed else sources[number]
+        clusters_by_run[run] = (
+            _clusters_made(run, runs, images, options.seed)
+            if source is None
+            else source
+            if isinstance(source, Mapping)
+            else _read_clusters(source)
+        )
+    for run, clusters in clusters_by_run.items():
+        if not labels:
+            raise BadUsage(
+                "--clusters: no image has a label, so there is nothing that clusters could agree "
+                "with; leave it out."
+            )
+        bare = next((name for name in labels if clusters.get(name) is None), None)
+        if bare is not None:
+            raise BadInput(
+                f"{run}: the image {bare!r} has no cluster; every image with a label needs one."
+            )
+        agreement = partition_agreement(list(labels.values()), [clusters[name] for name in labels])
+        for name, value, chance in (
+            ("NMI", agreement.nmi, agreement.nmi_chance),
+            ("AMI", agreement.ami, 0.0),
+        ):
+            row = SummaryRow.of(run, name, name, value, None, None, None, len(labels), "score")
+            rows.rows.append(row | {"ceiling": 1.0, "chance": chance})
+        if unknown := sort_ids(set(clusters) - set(images.ids)):
+            rows.notes.append(
+                f"{run}: {len(unknown)} of {len(clusters)} images of {flag('--clusters')} are not "
+                f"among those evaluated and are ignored, for example {unknown[0]!r}"
+            )
+    for figure in (NMI, AMI):
+        rows.definitions[figure.name] = {
+            "definition": figure.text,
+            "better": figure.better,
+            "summary": "mean",
+            "source": figure.source,
+        }
+    return {"clusters": "kmeans (k-means++, 100 iterations)" if is_computed else "given"}
+
+
+def _read_clusters(source: Any) -> dict[str, str]:
+    """image -> cluster, from a table with a column `image` and a column `cluster`, or the one
+    named, as in `found.csv:group`.
+    """
+    if not isinstance(source, (str, Path)):
+        raise BadUsage(
+            "--clusters: expected kmeans, the path of a table, or a mapping image -> cluster."
+        )
+    path, column = split_part(source)
+    columns = [read_column(f"{path}:{name}") for name in ("image", column or "cluster")]
+    clusters: dict[str, str] = {}
+    for row, (image, cluster) in enumerate(zip(*columns, strict=True)):
+        if not image or not cluster:
+            raise BadInput(
+                f"{path}: row {row + 1} has no {'cluster' if image else 'image'}; fill it in, "
+                "or remove the row."
+            )
+        if clusters.setdefault(image, cluster) != cluster:
+            raise BadInput(
+                f"{path}: row {row + 1} puts {image!r} into the cluster {cluster!r}, an "
+                f"earlier row into {clusters[image]!r}."
+            )
+    return clusters
+
+
+def _clusters_made(run: str, runs: InstanceRuns, images: Images, seed: int) -> dict[str, int]:
+    """The clusters of a run's vectors by k-means from k-means++ seeds, as many as there are labels;
+    under cosine, of length 1.
+    """
+    table = runs.tables[run]
+    if isinstance(table, ComparedScores):
+        raise BadUsage(
+            f"--clusters {_KMEANS}: {run} has scores, and k-means clusters vectors; name a "
+            "file of clusters."
+        )
+    if runs.transforms:
+        raise BadUsage(
+            f"--clusters {_KMEANS} clusters vectors as they are given; leave --transform out, "
+            "or name a file of clusters."
+        )
+    vectors = {
+        name: vector
+        for side in (table.queries, table.items)
+        for name, vector in zip(side.names(), side.vectors, strict=True)
+    }
+    labelled = [name for name in images.labels if name in vectors]
+    if not labelled:
+        raise BadInput(f"{run}: no image with a label has a vector.")
+    points = np.array([vectors[name] for name in labelled], dtype=np.float64)
+    if runs.metric == "cosine":
+        points /= np.linalg.norm(points, axis=1, keepdims=True)
+    n_clusters = len({images.labels[name] for name in labelled})
+    return dict(zip(labelled, k_means(points, n_clusters, seed=seed).tolist(), strict=True))

@@ -4,7 +4,7 @@ ground truth in JSON.
 
 import fnmatch
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -90,20 +90,15 @@ def read_images(
     for folder in (queries, root):
         if folder is not None and not Path(folder).is_dir():
             raise BadInput(f"{folder}: no such folder.")
-    queries_folder, root_folder = (
-        None if folder is None else Path(folder) for folder in (queries, root)
-    )
-    request = ImageSetRequest(path, queries_folder, root_folder, pattern)
-    content = FORMS[_form(path)](request)
+    queries, root = (None if folder is None else Path(folder) for folder in (queries, root))
+    content = FORMS[_form(path)](ImageSetRequest(path, queries, root, pattern))
     if not content.entries:
         raise BadInput(
             f"{path} holds no image ({', '.join(PICTURE_SUFFIXES[:6])} …); name a folder or a "
             "table of images."
         )
     try:
-        images = Images.from_entries(
-            content.entries, marks=content.marks, listed=content.listed, notes=content.notes
-        )
+        images = Images.from_entries(**content._asdict())
     except BadInput as error:
         raise type(error)(f"{path}: {error}") from error
     return mark_contentless(images, contentless)
@@ -125,11 +120,10 @@ def mark_contentless(images: Images, glob: str | None) -> Images:
         return images
     bare = np.array([fnmatch.fnmatchcase(name, glob) for name in images.ids], dtype=np.bool_)
     if not bare.any():
-        pattern = (
+        raise BadUsage(
             f"{flag('--contentless-images', name='contentless')} {glob!r} matches no image, such "
-            f"as {images.ids[0]!r}"
+            f"as {images.ids[0]!r}; correct the pattern or leave it out."
         )
-        raise BadUsage(f"{pattern}; correct the pattern or leave it out.")
     return replace(images, contentless=images.contentless | bare)
 
 
@@ -161,26 +155,25 @@ def read_folders(request: ImageSetRequest) -> ImageSet:
         )
     # Files of both sides may have the same name: ids begin with a part that distinguishes the
     # folders.
-    heads = (
-        (references.name, queries.name)
-        if references.name != queries.name
-        else ("references", "queries")
+    same_name = references.name == queries.name
+    sides: tuple[tuple[Path, Path, Split, str], ...] = (
+        (references, queries, "reference", "queries"),
+        (queries, references, "query", "references"),
     )
     entries, notes = list[ImageEntry](), list[str]()
-    sides: tuple[Split, Split] = ("reference", "query")
-    for folder, other_folder, side, head in zip(
-        (references, queries), (queries, references), sides, heads, strict=True
-    ):
+    for folder, inner, side, inner_side in sides:
         files = _files(folder)
-        if other_folder.resolve().is_relative_to(folder.resolve()):
-            inner = folder / other_folder.resolve().relative_to(folder.resolve())
-            outer_files = [path for path in files if not path.is_relative_to(inner)]
-            inner_side = "queries" if side == "reference" else "references"
+        if inner.resolve().is_relative_to(folder.resolve()):
+            inside = folder / inner.resolve().relative_to(folder.resolve())
+            own_files = [path for path in files if not path.is_relative_to(inside)]
             notes.append(
-                f"{other_folder} lies in {folder}: its {len(files) - len(outer_files)} images are "
+                f"{inner} lies in {folder}: its {len(files) - len(own_files)} images are "
                 f"{inner_side} only"
             )
-            files = outer_files
+            files = own_files
+        head = folder.name
+        if same_name:
+            head = "queries" if side == "query" else "references"
         entries += [_image_file(path, folder, pattern, side, head) for path in files]
     return ImageSet(entries, notes=tuple(notes))
 
@@ -198,9 +191,9 @@ def _image_file(
     if pattern is not None:
         fitting = pattern.fullmatch(below.name) or pattern.fullmatch(below.stem)
         if fitting is None:
-            problem = f"{below.as_posix()}: the name does not match the pattern"
             raise BadInput(
-                f"{problem}; correct the pattern, or move files that are not in the set."
+                f"{below.as_posix()}: the name does not match the pattern; correct the pattern, or "
+                "move files that are not in the set."
             )
         fields = fitting.groupdict()
     parts = [part for part in below.parts[:-1] if part.lower() not in _CONTENTLESS]
@@ -209,18 +202,16 @@ def _image_file(
     if side is None and parts and parts[0].lower() in SPLITS:
         side = SPLITS[parts.pop(0).lower()]
     if side is None:
-        expected = (
-            f"{folder}/references/INSTANCE/{path.name} and {folder}/queries/INSTANCE/…, or a "
-            "folder of queries"
-        )
-        queries_flag = flag("--query-images", name="queries")
         raise BadInput(
             f"{path}: no folder says whether this is a reference or a query; expected "
-            f"{expected} as {queries_flag}."
+            f"{folder}/references/INSTANCE/{path.name} and {folder}/queries/INSTANCE/…, or a "
+            f"folder of queries as {flag('--query-images', name='queries')}."
         )
+    if pattern is None and parts:
+        fields["instance"] = parts[0]
     return ImageEntry(
         id="/".join(filter(None, (head, below.as_posix()))),
-        instance=fields.get("instance") or (parts[0] if parts and pattern is None else None),
+        instance=fields.get("instance"),
         split=side,
         path=path,
         camera=fields.get("camera"),
@@ -275,11 +266,23 @@ def read_table(request: ImageSetRequest) -> ImageSet:
     whether it shows nothing.
     """
     path = request.path
-    rows = list(load(path, "images").rows(ImageRow))
-    if not rows:
+    entries = [
+        _listed_image(record.place, row) for record, row in load(path, "images").rows(ImageRow)
+    ]
+    if not entries:
         raise BadInput(f"{path} lists no image; expected a row per image: image,instance,split.")
-    entries = [_listed_image(record.place, row) for record, row in rows]
-    return ImageSet(_located(path, entries, request.root))
+    folder = path.parent if request.root is None else request.root
+    missing = [entry.id for entry in entries if not _is_file(folder / entry.id)]
+    if request.root is None and len(missing) == len(entries):
+        return ImageSet(entries)
+    if missing:
+        hint = (
+            f"others are there: add it, or name the folder of images with {flag('--root')}"
+            if request.root is None
+            else "add it, or delete its row"
+        )
+        raise BadInput(f"{path}: the image {missing[0]!r} is not in {folder}; {hint}.")
+    return ImageSet([entry._replace(path=folder / entry.id) for entry in entries])
 
 
 def _listed_image(where: str, row: ImageRow) -> ImageEntry:
@@ -287,26 +290,23 @@ def _listed_image(where: str, row: ImageRow) -> ImageEntry:
     cells = {name: text for name, text in texts.items() if text.casefold() not in _NOTHING}
     if "image" not in cells:
         raise BadInput(f"{where} names no image; fill its column.")
-    if "\n" in cells["image"]:
-        raise BadInput(
-            f"{where}: {cells['image']!r} is no image's name (is a quotation mark left open?)."
-        )
-    where = f"{where}, image {cells['image']!r}"
+    name = cells.pop("image")
+    if "\n" in name:
+        raise BadInput(f"{where}: {name!r} is no image's name (is a quotation mark left open?).")
+    where = f"{where}, image {name!r}"
     if "split" not in cells:
         raise BadInput(f"{where}: no split; write reference, query or both.")
-    bare = cells.get("contentless", "").casefold()
-    if bare not in (*_YES, *_NO):
-        word = cells["contentless"]
+    side, bare = _split(cells.pop("split"), where), cells.pop("contentless", "")
+    if bare.casefold() not in (*_YES, *_NO):
         raise BadInput(
-            f"{where}: {word!r} does not say whether the image is without content; write yes or no."
+            f"{where}: {bare!r} does not say whether the image is without content; write yes or no."
         )
     return ImageEntry(
-        id=cells["image"],
-        instance=cells.get("instance"),
-        split=_split(cells["split"], where),
-        camera=cells.get("camera"),
-        group=cells.get("group"),
-        contentless=bare in _YES,
+        id=name,
+        instance=cells.pop("instance", None),
+        split=side,
+        contentless=bare.casefold() in _YES,
+        **cells,
     )
 
 
@@ -316,24 +316,6 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except OSError:
         return False
-
-
-def _located(table: Path, entries: list[ImageEntry], root: Path | None) -> list[ImageEntry]:
-    """The entries with their files, where there are any. Raises BadInput for one that is missing
-    among others.
-    """
-    folder = table.parent if root is None else root
-    missing = [entry.id for entry in entries if not _is_file(folder / entry.id)]
-    if root is None and len(missing) == len(entries):
-        return entries
-    if missing:
-        hint = (
-            f"others are there: add it, or name the folder of images with {flag('--root')}"
-            if root is None
-            else "add it, or delete its row"
-        )
-        raise BadInput(f"{table}: the image {missing[0]!r} is not in {folder}; {hint}.")
-    return [entry._replace(path=folder / entry.id) for entry in entries]
 
 
 # Ground truth in JSON
@@ -349,13 +331,13 @@ def read_revisitop(request: ImageSetRequest) -> ImageSet:
     """
     path = request.path
     content: Any = read_json(Source(path), pairs=unique_keys)
-    for name in ("imlist", "qimlist", "gnd"):
-        if not isinstance(content, dict) or not isinstance(content.get(name), list):
+    for key in ("imlist", "qimlist", "gnd"):
+        if not isinstance(content, dict) or not isinstance(content.get(key), list):
             raise BadInput(
-                f"{path}: $.{name} is not a list; expected imlist, qimlist and gnd. Convert "
+                f"{path}: $.{key} is not a list; expected imlist, qimlist and gnd. Convert "
                 "a pickle to JSON first."
             )
-    references, queries, truth = (list[Any](content[name]) for name in ("imlist", "qimlist", "gnd"))
+    references, queries, truth = (list[Any](content[key]) for key in ("imlist", "qimlist", "gnd"))
     if len(truth) != len(queries):
         raise BadInput(
             f"{path}: {len(truth)} entries of gnd for {len(queries)} queries; every query has one."
@@ -374,11 +356,11 @@ def read_revisitop(request: ImageSetRequest) -> ImageSet:
                     "image once."
                 )
             earlier.add(name)
-    reference_names = set(references)
     sides: dict[str, Split] = dict.fromkeys(references, "reference")
-    sides |= {name: "both" if name in reference_names else "query" for name in queries}
+    sides |= {name: "both" if name in sides else "query" for name in queries}
+    known = dict(enumerate(references)) | dict(zip(references, references, strict=True))
     marks = {
-        query: _marks(f"{path}: $.gnd[{number}]", entry, references, reference_names)
+        query: _marks(f"{path}: $.gnd[{number}]", entry, known)
         for number, (query, entry) in enumerate(zip(queries, truth, strict=True))
     }
     entries = [
@@ -388,32 +370,29 @@ def read_revisitop(request: ImageSetRequest) -> ImageSet:
     return ImageSet(entries, marks, ListedIds(tuple(queries), tuple(references)))
 
 
-def _marks(where: str, entry: Any, references: Sequence[str], reference_names: set[str]) -> Marks:
+def _marks(where: str, entry: Any, names: Mapping[Any, str]) -> Marks:
+    """The ground truth of a query. names: those of the references, by position and by name."""
     if not isinstance(entry, Mapping):
         raise BadInput(f"{where} is {kind_of(entry)}; expected an object with easy, hard and junk.")
-    by_kind: dict[str, list[str]] = {kind: [] for kind in Marks._fields}
     lists: Mapping[Any, Any] = entry
     if not set(lists) & set(_KINDS):
         raise BadInput(
             f"{where} has none of easy, hard and junk; expected at least one list of images."
         )
+    by_kind: dict[str, list[str]] = {kind: [] for kind in Marks._fields}
     for key, kind in _KINDS.items():
         values: Any = [] if lists.get(key) is None else lists[key]
         if not isinstance(values, (list, tuple)):
             raise BadInput(f"{where}.{key} is {shown(values)}; expected a list of images.")
         for value in values:
-            if (
-                isinstance(value, int)
-                and not isinstance(value, bool)
-                and 0 <= value < len(references)
-            ):
-                by_kind[kind].append(references[value])
-            elif isinstance(value, str) and value in reference_names:
-                by_kind[kind].append(value)
-            else:
-                problem = f"{where}.{key}: {shown(value)} is none of the {len(references)} images"
-                raise BadInput(f"{problem}; give a name or a position from 0.")
-    return Marks(*(tuple(names) for names in by_kind.values()))
+            # True is not the position 1.
+            if type(value) not in (int, str) or value not in names:
+                raise BadInput(
+                    f"{where}.{key}: {shown(value)} is none of the {len(names) // 2} images; give "
+                    "a name or a position from 0."
+                )
+            by_kind[kind].append(names[value])
+    return Marks(*map(tuple, by_kind.values()))
 
 
 def _file(table: Path, name: str, root: Path | None) -> Path | None:

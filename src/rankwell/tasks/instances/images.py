@@ -5,7 +5,9 @@ query's instance.
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain, compress, pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -106,23 +108,23 @@ class Images:
                     f"images: {name} has {len(column)} rows, ids has {len(self.ids)}; give "
                     "every column one length."
                 )
-        for first, second in zip(self.ids, self.ids[1:], strict=False):
+        for first, second in pairwise(self.ids):
             if first == second:
                 raise DuplicateItem(f"the image {first!r} is listed twice; list every image once.")
         for query, marks in (self.marks or {}).items():
-            names = [*marks.easy, *marks.hard, *marks.junk]
+            names = [*chain.from_iterable(marks)]
             if len(set(names)) < len(names):
                 double = next(name for name in names if names.count(name) > 1)
                 raise DuplicateItem(
                     f"the ground truth of query {query!r} lists {double!r} twice; list it "
                     "once, as one kind."
                 )
-            missing = next((name for name in (query, *names) if name not in self.index), None)
-            if missing is not None:
-                problem = (
-                    f"the ground truth of query {query!r} names {missing!r}, which is not an image"
-                )
-                raise BadInput(f"{problem}; list it or correct the name.")
+            for name in (query, *names):
+                if name not in self.index:
+                    raise BadInput(
+                        f"the ground truth of query {query!r} names {name!r}, which is not an "
+                        "image; list it or correct the name."
+                    )
 
     @classmethod
     def from_entries(
@@ -139,26 +141,17 @@ class Images:
         that of a reference, too.
         """
         unordered = list(entries)
-        rows = (
-            [unordered[row] for row in order_ids([entry.id for entry in unordered]).tolist()]
-            if unordered
-            else []
-        )
-        columns = [tuple(column) for column in zip(*rows, strict=True)] or [()] * len(
-            ImageEntry._fields
-        )
+        rows = [unordered[row] for row in order_ids([entry.id for entry in unordered]).tolist()]
+        columns = zip(*rows, strict=True) if rows else [()] * len(ImageEntry._fields)
         ids, instances, splits, *optional, contentless = columns
         paths, cameras, groups = (
             column if any(cell is not None for cell in column) else None for column in optional
         )
         if paths is not None and None in paths:
-            lacking = ids[paths.index(None)]
             raise BadInput(
-                f"the image {lacking!r} has no file, others have one; name a file for all or "
-                "for none."
+                f"the image {ids[paths.index(None)]!r} has no file, others have one; name a file "
+                "for all or for none."
             )
-        bare = np.array(contentless, dtype=np.bool_)
-        notes = (*notes, *_same_files(rows))
         return cls(
             ids,
             paths,
@@ -166,16 +159,22 @@ class Images:
             splits,
             cameras,
             groups,
-            bare,
+            np.array(contentless, dtype=np.bool_),
             marks=marks,
             listed=listed,
-            notes=notes,
+            notes=(*notes, *_same_files(rows)),
         )
 
     @cached_property
     def index(self) -> dict[str, int]:
         """The row of each id."""
         return {name: row for row, name in enumerate(self.ids)}
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """The instance of each id that has one."""
+        pairs = zip(self.ids, self.instances, strict=True)
+        return {name: label for name, label in pairs if label is not None}
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -202,13 +201,13 @@ def _same_files(entries: Iterable[ImageEntry]) -> list[str]:
     """A note on images of both sides that have one content. Raises BadInput where a query has that
     of another reference.
     """
-    sized: dict[int, list[ImageEntry]] = {}
+    by_size, by_digest = dict[int, list[ImageEntry]](), dict[str, list[ImageEntry]]()
     for entry in entries:
         if entry.path is not None and entry.path.is_file() and entry.path.stat().st_size:
-            sized.setdefault(entry.path.stat().st_size, []).append(entry)
+            by_size.setdefault(entry.path.stat().st_size, []).append(entry)
     alike = [
         entry
-        for same_size in sized.values()
+        for same_size in by_size.values()
         if {image.split for image in same_size} not in ({"query"}, {"reference"})
         for entry in same_size
     ]
@@ -217,26 +216,21 @@ def _same_files(entries: Iterable[ImageEntry]) -> list[str]:
     # Loaded where there may be any: few data sets have two files of one size.
     from rankwell.vectors.encoders.runs import digests
 
-    by_digest: dict[str, list[ImageEntry]] = {}
-    for entry, digest in zip(
-        alike, digests([entry.path for entry in alike if entry.path]), strict=True
-    ):
+    paths = [entry.path for entry in alike if entry.path]
+    for entry, digest in zip(alike, digests(paths), strict=True):
         by_digest.setdefault(digest, []).append(entry)
+    by_digest.pop("", None)  # files that cannot be read
     doubled = 0
-    for digest, same_content in by_digest.items():
+    for same_content in by_digest.values():
         first, *_, last = sorted(same_content, key=lambda entry: _ORDER.index(entry.split)) * 2
-        if digest and first.split != last.split:
-            problem = (
-                f"{first.path} and {last.path} have the same content, one as a query and one as a "
-                "reference"
-            )
+        if first.split != last.split:
             raise BadInput(
-                f"{problem}: the query would find itself. Remove one of them, or list the image "
+                f"{first.path} and {last.path} have the same content, one as a query and one as a "
+                "reference: the query would find itself. Remove one of them, or list the image "
                 "once, as both."
             )
-        doubled += len(same_content) * bool(
-            digest and first.split == "both" and len(same_content) > 1
-        )
+        if first.split == "both" and len(same_content) > 1:
+            doubled += len(same_content)
     return [f"{doubled} images have the content of another one, and find it"] if doubled else []
 
 
@@ -252,10 +246,15 @@ class FilteredImages:
     @property
     def notes(self) -> list[str]:
         """The counts in words."""
-        return [
-            f"{n} {_singular(name) if n == 1 else name}".replace("_", " ")
-            for name, n in self.counts.items()
-        ]
+        singular = {"references": "reference", "queries": "query"}
+        singular["absent instances"] = "an absent instance"
+        notes: list[str] = []
+        for name, n in self.counts.items():
+            noun = name.replace("_", " ")
+            for plural in singular if n == 1 else ():
+                noun = noun.replace(plural, singular[plural])
+            notes.append(f"{n} {noun}")
+        return notes
 
 
 def filter_images(
@@ -272,66 +271,46 @@ def filter_images(
     filtered side only. With marks, a query is absent if they list nothing easy or hard; without a
     label, unless no image has one.
     """
-    references, queries = images.references(), images.queries()
-    bare = (
-        references.contentless
-        if contentless == "filter"
-        else np.zeros(len(references), dtype=np.bool_)
-    )
-    empty = {references.ids[row] for row in np.flatnonzero(bare).tolist()}
-    labels = dict(zip(references.ids, references.instances, strict=True))
+    references, queries, labels = images.references(), images.queries(), images.labels
+    is_empty = references.contentless & (contentless == "filter")
+    empty = set(compress(references.ids, is_empty.tolist()))
     junk = {
-        name for name, label in labels.items() if label == junk_label and label is not None
-    } - empty
-    present_labels = {
-        label for name, label in labels.items() if name not in empty | junk and label is not None
+        name
+        for name in references.ids
+        if junk_label is not None and labels.get(name) == junk_label and name not in empty
     }
-    missing: dict[str, str | None] = {}
+    absent_queries = list[str]()
     if absent == "filter" and images.marks is not None:
-        judged = {
-            name
-            for name, query_marks in images.marks.items()
-            if query_marks.easy or query_marks.hard
-        }
-        missing = {name: "" for name in queries.ids if name not in judged}
-    elif absent == "filter" and any(label is not None for label in images.instances):
-        pairs = zip(queries.ids, queries.instances, strict=True)
-        missing = {name: label for name, label in pairs if label not in present_labels}
-    unlabelled = sum(label is None for label in missing.values())
+        judged = {query for query, marks in images.marks.items() if marks.easy or marks.hard}
+        absent_queries = [query for query in queries.ids if query not in judged]
+    elif absent == "filter" and labels:
+        present_labels = {labels.get(name) for name in references.ids if name not in empty | junk}
+        absent_queries = [
+            query
+            for query in queries.ids
+            if query not in labels or labels[query] not in present_labels
+        ]
+    n_absent = sum(images.marks is not None or query in labels for query in absent_queries)
     counts = {
         "references_without_content": len(empty),
-        "queries_of_absent_instances": len(missing) - unlabelled,
-        "queries_without_an_instance": unlabelled,
+        "queries_of_absent_instances": n_absent,
+        "queries_without_an_instance": len(absent_queries) - n_absent,
         "junk_references": len(junk),
     }
-    filtered = _without(images, empty | junk, missing.keys())
+    filtered = _without(images, empty | junk, set(absent_queries))
     return FilteredImages(filtered, {name: number for name, number in counts.items() if number})
-
-
-def _singular(name: str) -> str:
-    """The name of a count for one image."""
-    return (
-        name.replace("references", "reference")
-        .replace("queries", "query")
-        .replace("absent_instances", "an_absent_instance")
-    )
 
 
 def _without(images: Images, references: Set[str], queries: Set[str]) -> Images:
     """The images without some of the references and some of the queries."""
-    rows: list[int] = []
-    splits = list(images.splits)
-    for row, (name, split) in enumerate(zip(images.ids, images.splits, strict=True)):
-        is_query = split != "reference" and name not in queries
-        is_reference = split != "query" and name not in references
-        if is_query or is_reference:
-            rows.append(row)
-            splits[row] = (
-                "both" if is_query and is_reference else "query" if is_query else "reference"
-            )
-    filtered = replace(images, splits=tuple(splits), marks=None).take(
-        np.array(rows, dtype=np.int64)
-    )
+    sides = [
+        (split != "query" and name not in references, split != "reference" and name not in queries)
+        for name, split in zip(images.ids, images.splits, strict=True)
+    ]
+    splits: dict[tuple[bool, bool], Split] = {(True, True): "both", (True, False): "reference"}
+    filtered = replace(
+        images, splits=tuple(splits.get(side, "query") for side in sides), marks=None
+    ).take(np.flatnonzero([any(side) for side in sides]))
     if images.marks is None:
         return filtered
     marks = {
@@ -347,7 +326,7 @@ def _without(images: Images, references: Set[str], queries: Set[str]) -> Images:
 @dataclass(frozen=True, eq=False)
 class InstanceTruth:
     """The relevant references of each query and its junk, by position; (pairs,) columns sorted by
-    query, then by reference.
+    query, then by reference. labels: the instance of each id that has one.
     """
 
     queries: Sequence[str]
@@ -355,31 +334,22 @@ class InstanceTruth:
     owner: Ints
     item: Ints
     junk: Bools
-    query_instances: Sequence[str | None] | None = None
-    reference_instances: Sequence[str | None] | None = None
-
-    def judged(
-        self, relevant: Iterable[tuple[int, int]], junk: Iterable[tuple[int, int]] = ()
-    ) -> "InstanceTruth":
-        """The same images with these pairs (query, reference); a pair that is both counts as
-        junk.
-        """
-        pairs = sorted((dict.fromkeys(relevant, False) | dict.fromkeys(junk, True)).items())
-        owner, item = (
-            np.array([pair[side] for pair, _ in pairs], dtype=np.int64) for side in (0, 1)
-        )
-        return replace(
-            self,
-            owner=owner,
-            item=item,
-            junk=np.array([is_junk for _, is_junk in pairs], dtype=np.bool_),
-        )
+    labels: Mapping[str, str]
 
     @classmethod
-    def unjudged(cls, queries: Sequence[str], references: Sequence[str]) -> "InstanceTruth":
-        """Ids of both sides without labels or pairs."""
-        none = np.zeros(0, dtype=np.int64)
-        return cls(queries, references, none, none, none.astype(np.bool_))
+    def of(
+        cls,
+        queries: Sequence[str],
+        references: Sequence[str],
+        relevant: Iterable[tuple[int, int]] = (),
+        junk: Iterable[tuple[int, int]] = (),
+        labels: Mapping[str, str] = MappingProxyType({}),
+    ) -> "InstanceTruth":
+        """The truth of these pairs (query, reference); a pair that is both counts as junk."""
+        pairs = sorted((dict.fromkeys(relevant, False) | dict.fromkeys(junk, True)).items())
+        owner, item = np.array([pair for pair, _ in pairs], dtype=np.int64).reshape(-1, 2).T.copy()
+        is_junk = np.array([is_junk for _, is_junk in pairs], dtype=np.bool_)
+        return cls(queries, references, owner, item, is_junk, labels)
 
     @cached_property
     def judgments(self) -> Judgments:
@@ -399,15 +369,18 @@ def both_sides(images: Images) -> tuple[Images, Images]:
     """Queries and references. Raises NothingToEvaluate without a query or without a reference."""
     queries, references = images.queries(), images.references()
     # Without a reference every query is left out, too.
-    for noun, side in (("reference", references), ("query", queries)):
+    for noun, side, advice in (
+        ("reference", references, ""),
+        (
+            "query",
+            queries,
+            "; where they are in another folder, name it with "
+            f"{flag('--query-images', name='queries')}",
+        ),
+    ):
         if not len(side):
-            advice = (
-                "; where they are in another folder, name it with "
-                f"{flag('--query-images', name='queries')}"
-            )
-            hint = advice if noun == "query" else ""
             raise NothingToEvaluate(
-                f"there is no {noun} image left; a data set has images of both sides{hint}."
+                f"there is no {noun} image left; a data set has images of both sides{advice}."
             )
     return queries, references
 
@@ -429,22 +402,12 @@ def instance_truth(
     none, NothingToEvaluate without a query or without a reference.
     """
     queries, references = both_sides(images)
-    for name, column in (("camera", images.cameras), ("group", images.groups)):
-        if name in exclude and column is None:
-            raise BadUsage(
-                f"{flag('--exclude', name)}: no image has a {name}; add a column of that "
-                "name, or leave the exclusion out."
-            )
-    relevant, junk = _judged(queries, references, images, level) if labels else (Pairs(), Pairs())
-    sides = replace(
-        InstanceTruth.unjudged(queries.ids, references.ids),
-        query_instances=queries.instances,
-        reference_instances=references.instances,
-    )
-    return sides.judged(
-        relevant,
-        [*junk, *(pair for rule in exclude for pair in _excluded(rule, queries, references))],
-    )
+    junk = [pair for rule in exclude for pair in _excluded(rule, queries, references)]
+    relevant = Pairs()
+    if labels:
+        relevant, junk_of_level = _judged(queries, references, images, level)
+        junk += junk_of_level
+    return InstanceTruth.of(queries.ids, references.ids, relevant, junk, images.labels)
 
 
 def _judged(
@@ -452,7 +415,7 @@ def _judged(
 ) -> tuple[Pairs, Pairs]:
     """The relevant pairs and the junk."""
     if images.marks is None:
-        if not any(label is not None for label in images.instances):
+        if not images.labels:
             raise NothingToEvaluate(
                 f"no image has an instance, such as {queries.ids[0]!r}; put images into "
                 "folders of instances, give the form of "
@@ -467,32 +430,30 @@ def _judged(
     reference_rows, relevant, junk = references.index, Pairs(), Pairs()
     for query, name in enumerate(queries.ids):
         query_marks = images.marks.get(name, Marks())
-        for names, is_relevant in (
-            (query_marks.easy, level != "hard"),
-            (query_marks.hard, level != "easy"),
-            (query_marks.junk, False),
+        for names, pairs in (
+            (query_marks.easy, junk if level == "hard" else relevant),
+            (query_marks.hard, junk if level == "easy" else relevant),
+            (query_marks.junk, junk),
         ):
-            (relevant if is_relevant else junk).extend(
-                (query, reference_rows[item]) for item in names if item in reference_rows
-            )
+            pairs += [(query, reference_rows[item]) for item in names if item in reference_rows]
     return relevant, junk
 
 
 def _excluded(rule: Excluded, queries: Images, references: Images) -> Pairs:
-    if rule == "camera":
-        return _of_one_label(_seen_by(queries), _seen_by(references))
-    return _of_one_label(
-        *(side.ids if rule == "self" else side.groups or () for side in (queries, references))
-    )
-
-
-def _seen_by(images: Images) -> list[tuple[str, str] | None]:
-    """The instance and the camera of each image, None where either is unknown."""
-    pairs = zip(images.instances, images.cameras or (), strict=True)
-    return [
-        None if instance is None or camera is None else (instance, camera)
-        for instance, camera in pairs
-    ]
+    """The pairs of the query itself, of its instance by its camera, or of its group."""
+    columns = list[Sequence[object]]()
+    for side in (queries, references):
+        column = {"self": side.ids, "camera": side.cameras, "group": side.groups}[rule]
+        if column is None:
+            raise BadUsage(
+                f"{flag('--exclude', rule)}: no image has a {rule}; add a column of that "
+                "name, or leave the exclusion out."
+            )
+        if rule == "camera":
+            pairs = zip(side.instances, column, strict=True)
+            column = [None if None in pair else pair for pair in pairs]
+        columns.append(column)
+    return _of_one_label(*columns)
 
 
 def _of_one_label(queries: Sequence[object], references: Sequence[object]) -> Pairs:

@@ -53,14 +53,14 @@ class MatchCounts(NamedTuple):
     inliers: int
 
 
-class _PictureFeatures(NamedTuple):
+class _Picture(NamedTuple):
     """SIFT's features of a picture, the seconds that finding them took, and whether they were in
     the cache; or the problem.
     """
 
     features: Features
     seconds: float
-    cached: bool
+    cached: bool = False
     problem: str = ""
 
 
@@ -127,40 +127,25 @@ class LocalFeatures:
     ] = 1
 
     def __post_init__(self) -> None:
-        for name, value, choices in (
-            ("descriptor", self.descriptor, Descriptor),
-            ("score", self.score, Score),
-        ):
-            if value not in get_args(choices):
-                raise BadUsage(f"{name} {value!r}; {suggest(value, get_args(choices))}")
+        for name, choices in (("descriptor", get_args(Descriptor)), ("score", get_args(Score))):
+            if getattr(self, name) not in choices:
+                word = getattr(self, name)
+                raise BadUsage(f"{name} {word!r}; {suggest(word, choices)}")
         for name in ("longest", "features", "workers", "processes"):
             number = getattr(self, name)
             if number is not None and number < 1:
                 raise BadUsage(f"{name} {number}; expected a positive integer.")
         if self.workers is not None and self.processes > 1:
-            settings = f"workers {self.workers} and processes {self.processes}"
-            raise BadUsage(f"{settings}; a process has one thread, name one of the two.")
+            raise BadUsage(
+                f"workers {self.workers} and processes {self.processes}; a process has one thread, "
+                "name one of the two."
+            )
         if not 0 < self.ratio <= 1 or not self.reprojection > 0:
             raise BadUsage(
                 f"ratio {self.ratio}, reprojection {self.reprojection}; expected a share up "
                 "to 1 and pixels above 0."
             )
         _opencv()
-
-    def scores(
-        self,
-        queries: Sequence[Path],
-        references: Sequence[Path],
-        *,
-        progress: Progress | None = None,
-    ) -> Floats:
-        """(queries, references) the score of every pair, as float64. Raises BadInput for a picture
-        that cannot be read.
-        """
-        matches = self.compare(queries, references, progress=progress)
-        for message in matches.problems.values():
-            raise BadInput(message)
-        return matches.scores(self.score)
 
     def compare(
         self,
@@ -172,36 +157,27 @@ class LocalFeatures:
         """Every query against every reference; pictures that cannot be read are listed. progress:
         of each step, by its name.
         """
-        paths = list(dict.fromkeys([*queries, *references]))
-        number_of = {path: number for number, path in enumerate(paths)}
+        paths, pictures = list(dict.fromkeys([*queries, *references])), dict[Path, _Picture]()
         with (
             _one_thread_each(),
             crew(self.processes, threads=self.workers, prepare=_spare_threads) as in_parallel,
         ):
-            pictures: list[_PictureFeatures] = []
-            for picture in in_parallel(self._found, paths):
-                pictures.append(picture)
+            for path, picture in zip(paths, in_parallel(self._read, paths), strict=True):
+                pictures[path] = picture
                 if progress is not None:
                     progress("local features", len(pictures), len(paths))
-            query_features, reference_features = (
-                [pictures[number_of[path]].features for path in side]
-                for side in (queries, references)
-            )
-            counts, seconds = self._matched(
-                query_features, reference_features, in_parallel, progress
-            )
-        read = [number for number, picture in enumerate(pictures) if not picture.problem]
+            features = [
+                [pictures[path].features for path in side] for side in (queries, references)
+            ]
+            counts, seconds = self._matched(features[0], features[1], in_parallel, progress)
+        read = {path: picture for path, picture in pictures.items() if not picture.problem}
         return PairMatches(
             matches=counts[0],
             inliers=counts[1],
-            problems={
-                path: picture.problem
-                for path, picture in zip(paths, pictures, strict=True)
-                if picture.problem
-            },
-            feature_seconds={paths[number]: pictures[number].seconds for number in read},
+            problems={path: pictures[path].problem for path in paths if path not in read},
+            feature_seconds={path: picture.seconds for path, picture in read.items()},
             matching_seconds=seconds,
-            cached=sum(pictures[number].cached for number in read),
+            cached=sum(picture.cached for picture in read.values()),
         )
 
     def _matched(
@@ -217,22 +193,19 @@ class LocalFeatures:
         counts, seconds = np.zeros((2, len(queries), len(references))), np.zeros(len(queries))
         hands = self.processes if self.processes > 1 else self.workers or processors()
         side = max(1, min(_SIDE, math.isqrt(len(queries) * len(references) // (8 * hands))))
-        starts = [
-            (row, column)
+        blocks = [
+            (slice(row, row + side), slice(column, column + side))
             for row in range(0, len(queries), side)
             for column in range(0, len(references), side)
         ]
-        parts = [
-            (queries[row : row + side], references[column : column + side])
-            for row, column in starts
-        ]
-        for (row, column), (block_counts, took) in zip(
-            starts, in_parallel(self._block, parts), strict=True
+        parts = [(queries[rows], references[columns]) for rows, columns in blocks]
+        for (rows, columns), (block_counts, took) in zip(
+            blocks, in_parallel(self._block, parts), strict=True
         ):
-            counts[:, row : row + side, column : column + side] = block_counts
-            seconds[row : row + side] += took
-            if progress is not None and column + side >= len(references):
-                progress("matching", min(row + side, len(queries)), len(queries))
+            counts[:, rows, columns] = block_counts
+            seconds[rows] += took
+            if progress is not None and columns.stop >= len(references):
+                progress("matching", min(rows.stop, len(queries)), len(queries))
         return counts, seconds
 
     def _block(self, part: tuple[Sequence[Features], Sequence[Features]]) -> tuple[Floats, Floats]:
@@ -245,9 +218,8 @@ class LocalFeatures:
         for row, query_features in enumerate(queries):
             begin = time.perf_counter()
             query = self._rooted(query_features)
-            counts[:, row] = np.array(
-                [self.match(query, reference) for reference in rooted_references]
-            ).T
+            matches = [self.match(query, reference) for reference in rooted_references]
+            counts[:, row] = np.array(matches).T
             seconds[row] = time.perf_counter() - begin + shared
         return counts, seconds
 
@@ -255,16 +227,16 @@ class LocalFeatures:
         """The features of a picture, from the cache where they are in it. Raises BadInput where the
         picture cannot be read.
         """
-        return self._rooted(self._looked_up(path).features)
+        return self._rooted(self._cached(path).features)
 
-    def _looked_up(self, path: Path) -> _PictureFeatures:
+    def _cached(self, path: Path) -> _Picture:
         if self.cache is None:
             return self._detected(path)
         cache, source = Cache(self.cache, self._maker(), {"numpy": np.__version__}), Source(path)
         digest = source.digest()
         arrays = cached_arrays(cache, digest, 3)
         if arrays is not None:
-            return _PictureFeatures(Features(arrays[0], arrays[1]), float(arrays[2]), cached=True)
+            return _Picture(Features(arrays[0], arrays[1]), float(arrays[2]), cached=True)
         picture = self._detected(path)
         source.refuse_changed()
         keep_arrays(cache, digest, *picture.features, np.array(picture.seconds))
@@ -281,36 +253,35 @@ class LocalFeatures:
         matches = int(np.count_nonzero(taken))
         if self.score == "matches" or matches < _CORNERS:
             return MatchCounts(matches, 0)
-        return MatchCounts(
-            matches, self._inliers(query.points[taken], reference.points[first[taken]])
-        )
+        opencv = _opencv()
+        opencv.setRNGSeed(self.seed)
+        ends = query.points[taken], reference.points[first[taken]]
+        mask = opencv.findHomography(*ends, opencv.RANSAC, self.reprojection)[1]
+        return MatchCounts(matches, 0 if mask is None else int(np.count_nonzero(mask)))
 
     def describe(self) -> dict[str, Any]:
         """The settings that decide the scores, and OpenCV's version."""
-        settings = {
-            name: getattr(self, name)
-            for name in ("descriptor", "score", "ratio", "reprojection", "seed")
-        }
+        names = ("descriptor", "score", "ratio", "reprojection", "seed")
+        settings = {name: getattr(self, name) for name in names}
         return {**self._maker(), **settings, "direction": "query to reference"}
 
     def _maker(self) -> dict[str, Any]:
         from PIL import __version__
 
-        versions = {"opencv": _opencv().__version__, "pillow": __version__}
         return {
             "detector": "SIFT",
             "longest": self.longest,
             "features": self.features,
-            "versions": versions,
+            "versions": {"opencv": _opencv().__version__, "pillow": __version__},
         }
 
-    def _detected(self, path: Path) -> _PictureFeatures:
+    def _detected(self, path: Path) -> _Picture:
         begin = time.perf_counter()
         image = np.asarray(read_picture(path, longest=self.longest, grey=True))
         keypoints, numbers = _opencv().SIFT_create(self.features).detectAndCompute(image, None)
         points = np.array([point.pt for point in keypoints], dtype=np.float32).reshape(-1, 2)
         features = _NOTHING if numbers is None else Features(points, numbers.astype(np.uint8))
-        return _PictureFeatures(features, time.perf_counter() - begin, cached=False)
+        return _Picture(features, time.perf_counter() - begin)
 
     def _rooted(self, features: Features) -> Features:
         descriptors = features.descriptors.astype(np.float32)
@@ -319,17 +290,11 @@ class LocalFeatures:
             descriptors = np.sqrt(descriptors / np.where(sums > 0, sums, 1))
         return Features(features.points, descriptors)
 
-    def _inliers(self, start: Singles, end: Singles) -> int:
-        opencv = _opencv()
-        opencv.setRNGSeed(self.seed)
-        mask = opencv.findHomography(start, end, opencv.RANSAC, self.reprojection)[1]
-        return 0 if mask is None else int(np.count_nonzero(mask))
-
-    def _found(self, path: Path) -> _PictureFeatures:
+    def _read(self, path: Path) -> _Picture:
         try:
-            return self._looked_up(path)
+            return self._cached(path)
         except (BadInput, MissingExtra) as error:
-            return _PictureFeatures(_NOTHING, 0.0, cached=False, problem=str(error))
+            return _Picture(_NOTHING, 0.0, problem=str(error))
 
 
 def _two_nearest(queries: Singles, references: Singles) -> list[tuple[Ints, Floats]]:

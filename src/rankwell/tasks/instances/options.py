@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from rankwell.conventions import (
-    Convention,
     LabelledMeasure,
     NoRelevantRule,
     check_views,
@@ -30,13 +30,7 @@ from rankwell.errors import BadUsage, UnknownName, flag
 from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
 from rankwell.tasks.instances.conventions import Excluded, InstanceConvention
 from rankwell.tasks.instances.formats import mark_contentless, read_images
-from rankwell.tasks.instances.images import (
-    FilteredImages,
-    Images,
-    Switch,
-    both_sides,
-    filter_images,
-)
+from rankwell.tasks.instances.images import FilteredImages, Images, Switch, filter_images
 
 CUTOFFS = (1, 5, 10)
 NAMED = "TP/PRED"
@@ -289,46 +283,63 @@ class InstanceRules:
     """Every rule, resolved; with positives, queries without a label are not absent. Raises
     UnknownName and BadUsage.
 
-    reading: the convention's. by_id: whether images are known, so that two of one id are the same.
+    by_id: whether images are known, so that two of one id are the same. reading: the convention's.
+    has_named: whether TP/PRED is among the measures. takes_cutoffs: whether any of the others needs
+    a cut-off and names none.
     """
 
     def __init__(self, options: InstanceOptions, *, by_id: bool) -> None:
         self.convention = find_convention(options.convention, "instances")
         self.reading = self.convention.rules_of("instances", InstanceConvention(exclude=("self",)))
-        exclude, exclusions = options.exclude, get_args(Excluded)
-        words = (
-            exclude.replace(",", " ").split()
-            if isinstance(exclude, str)
-            else None
-            if exclude is None
-            else list(exclude)
-        )
-        if words is not None and words != ["none"]:
-            for word in words:
+        words, exclusions = options.exclude, get_args(Excluded)
+        if isinstance(words, str):
+            words = words.replace(",", " ").split()
+        excluded = self.reading.exclude if words is None else list(words)
+        if words is not None and excluded != ["none"]:
+            for word in excluded:
                 if word not in exclusions:
                     raise UnknownName(f"exclude {word!r}: {suggest(word, (*exclusions, 'none'))}")
             if not by_id:
                 raise BadUsage(
-                    f"{flag('--exclude')} {','.join(words)}: nothing says which image is "
+                    f"{flag('--exclude')} {','.join(excluded)}: nothing says which image is "
                     "which; name the data set of images."
                 )
-        excluded = (
-            ()
-            if words == ["none"] or not by_id
-            else self.reading.exclude
-            if words is None
-            else words
+        self.exclude: tuple[Excluded, ...] = tuple(
+            rule for rule in exclusions if by_id and rule in excluded
         )
-        self.exclude: tuple[Excluded, ...] = tuple(rule for rule in exclusions if rule in excluded)
         self.contentless: Switch = options.contentless
-        self.absent: Switch = (
-            "keep" if options.positives is not None else options.absent or self.reading.absent
-        )
+        self.absent: Switch = options.absent or self.reading.absent
+        if options.positives is not None:
+            self.absent = "keep"
         tie_rule: MatrixTies | None = next((rule for rule in _TIES if rule == options.ties), None)
         if tie_rule is None and options.ties is not None:
             raise UnknownName(f"unknown tie rule {options.ties!r}; {suggest(options.ties, _TIES)}")
         self.ties: MatrixTies = tie_rule or self.reading.ties
         self.no_relevant: NoRelevantRule = options.no_relevant or self.convention.no_relevant
+        self._read_measures(options)
+
+    def _read_measures(self, options: InstanceOptions) -> None:
+        convention, names = self.convention, measure_names(options.measures)
+        ks = CUTOFFS if options.k is None else cutoffs(options.k)
+        texts = convention.defaults if names is None else names
+        texts = [text for text in texts if text != NAMED]
+        self.has_named = self.reading.labels if names is None else NAMED in names
+        spelled = [at_each_cutoff(text, ks, convention.words) for text in texts]
+        self.takes_cutoffs = spelled != [[text] for text in texts]
+        measures = choose_measures([*chain.from_iterable(spelled)], convention) if spelled else ()
+        check_views((labelled.measure for labelled in measures), JudgedRankings)
+        depth = self.reading.cut if options.cut is None and names is None else options.cut
+        if depth is not None:
+            if depth < 1:
+                raise BadUsage(f"cut {depth}; a list has one place or more.")
+            list_measures = ("P_q", f"P(denom='retrieved')@{depth}"), ("R_q", f"R@{depth}")
+            measures += tuple(
+                LabelledMeasure(parse_measure(text), label if "P_q" in convention.words else text)
+                for label, text in list_measures
+            )
+        if not measures:
+            raise BadUsage(f"name a measure of rankings beside {NAMED}, such as P@1.")
+        self.measures = tuple({str(labelled.measure): labelled for labelled in measures}.values())
 
     def filtered(self, images: Images) -> FilteredImages:
         """The images that take part."""
@@ -338,51 +349,3 @@ class InstanceRules:
             absent=self.absent,
             junk_label=self.reading.junk_label,
         )
-
-
-def taking_part(images: Images, options: InstanceOptions) -> Images:
-    """The images that an evaluation with these options uses. Raises NothingToEvaluate where a side
-    has none left.
-    """
-    images_left = InstanceRules(options, by_id=True).filtered(images).images
-    both_sides(images_left)
-    return images_left
-
-
-def labelled_measures(options: InstanceOptions) -> tuple[tuple[LabelledMeasure, ...], bool]:
-    """The measures, and whether TP/PRED is among them."""
-    convention, names, texts = _measure_texts(options)
-    reading = convention.rules_of("instances", InstanceConvention())
-    ks = CUTOFFS if options.k is None else cutoffs(options.k)
-    has_named = reading.labels if names is None else NAMED in names
-    spelled = [name for text in texts for name in at_each_cutoff(text, ks, convention.words)]
-    measures = choose_measures(spelled, convention) if spelled else ()
-    check_views((labelled.measure for labelled in measures), JudgedRankings)
-    depth = reading.cut if options.cut is None and names is None else options.cut
-    if depth is not None:
-        if depth < 1:
-            raise BadUsage(f"cut {depth}; a list has one place or more.")
-        list_measures = ("P_q", f"P(denom='retrieved')@{depth}"), ("R_q", f"R@{depth}")
-        measures += tuple(
-            LabelledMeasure(parse_measure(text), label if "P_q" in convention.words else text)
-            for label, text in list_measures
-        )
-    if not measures:
-        raise BadUsage(f"name a measure of rankings beside {NAMED}, such as P@1.")
-    return tuple({str(labelled.measure): labelled for labelled in measures}.values()), has_named
-
-
-def takes_cutoffs(options: InstanceOptions) -> bool:
-    """Whether any of the measures, or of the convention's for None, needs a cut-off and names
-    none.
-    """
-    convention, _, texts = _measure_texts(options)
-    return any(at_each_cutoff(text, CUTOFFS, convention.words) != [text] for text in texts)
-
-
-def _measure_texts(options: InstanceOptions) -> tuple[Convention, list[str] | None, list[str]]:
-    """The convention, the measures that are named, None for its own, and those of rankings."""
-    convention = find_convention(options.convention, "instances")
-    names = measure_names(options.measures)
-    texts = convention.defaults if names is None else names
-    return convention, names, [text for text in texts if text != NAMED]

@@ -45,56 +45,52 @@ def image_statistics(
     filtered = filter_images(images, contentless=contentless, absent=absent)
     references, queries = filtered.images.references(), filtered.images.queries()
     all_references, all_queries = images.references(), images.queries()
-    sizes = list(Counter(label for label in references.instances if label is not None).values())
-    labelled = any(label is not None for label in images.instances)
-
-    def _instances(side: Images) -> int | None:
-        return len({label for label in side.instances if label is not None}) if labelled else None
-
+    n_instances = [
+        len({*side.labels.values()}) if images.labels else None
+        for side in (references, queries, all_references, all_queries)
+    ]
+    sizes = list(Counter(references.labels.values()).values())
     statistics = ImageStatistics(
         name=name,
         objects=objects,
-        instances=_instances(references),
+        instances=n_instances[0],
         references=len(references),
         queries=len(queries),
-        query_instances=_instances(queries),
+        query_instances=n_instances[1],
         median=float(median(sizes)) if sizes else None,
         min=min(sizes, default=None),
         max=max(sizes, default=None),
         total_references=len(all_references),
-        total_reference_instances=_instances(all_references),
+        total_reference_instances=n_instances[2],
         total_queries=len(all_queries),
-        total_query_instances=_instances(all_queries),
+        total_query_instances=n_instances[3],
     )
     return statistics, filtered
 
 
 def statistics_rows(columns: Mapping[str, ImageStatistics]) -> list[dict[str, Any]]:
     """The printed table: a row per number, a column per data set. columns: heading -> numbers."""
-    rows: Sequence[tuple[str, str, str]] = (
-        ("Type of objects", "objects", ""),
-        ("#Instances", "instances", ""),
-        ("#Reference images", "references", ""),
-        ("#Query images (#instances)", "queries", "query_instances"),
-        ("Median #images per instance", "median", ""),
-        ("Min #images per instance", "min", ""),
-        ("Max #images per instance", "max", ""),
-        ("Total reference images (#instances)", "total_references", "total_reference_instances"),
-        ("Total query images (#instances)", "total_queries", "total_query_instances"),
-    )
+    rows: dict[str, tuple[str, ...]] = {
+        "Type of objects": ("objects",),
+        "#Instances": ("instances",),
+        "#Reference images": ("references",),
+        "#Query images (#instances)": ("queries", "query_instances"),
+        "Median #images per instance": ("median",),
+        "Min #images per instance": ("min",),
+        "Max #images per instance": ("max",),
+        "Total reference images (#instances)": ("total_references", "total_reference_instances"),
+        "Total query images (#instances)": ("total_queries", "total_query_instances"),
+    }
 
-    def _cell(numbers: ImageStatistics, field: str, in_brackets: str) -> str:
-        value, second = (
-            getattr(numbers, field),
-            getattr(numbers, in_brackets) if in_brackets else None,
-        )
+    def _cell(numbers: ImageStatistics, fields: Sequence[str]) -> str:
+        value, *in_brackets = (getattr(numbers, field) for field in fields)
         number = "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
-        return number if second is None else f"{number} ({second})"
+        return number if in_brackets in ([], [None]) else f"{number} ({in_brackets[0]})"
 
     return [
         {"statistic": label}
-        | {heading: _cell(numbers, field, in_brackets) for heading, numbers in columns.items()}
-        for label, field, in_brackets in rows
+        | {heading: _cell(numbers, fields) for heading, numbers in columns.items()}
+        for label, fields in rows.items()
     ]
 
 
@@ -112,11 +108,8 @@ class PublishedTables(NamedTuple):
 @cache
 def published_instances() -> PublishedTables:
     """The published tables that ship with the package: CLICIDE and GaRoFou, with four baselines."""
-    table = tomllib.loads(
-        (files("rankwell.tasks.instances") / "data" / "published_instances.toml").read_text(
-            encoding="utf-8"
-        )
-    )
+    file = files("rankwell.tasks.instances") / "data" / "published_instances.toml"
+    table = tomllib.loads(file.read_text(encoding="utf-8"))
     systems = [
         (system, dataset, figure)
         for system, row in table["systems"].items()
@@ -125,6 +118,5 @@ def published_instances() -> PublishedTables:
     datasets = {
         name: ImageStatistics(name=name, **column) for name, column in table["datasets"].items()
     }
-    return PublishedTables(
-        datasets, systems, table["measure"]["measure"], table["measure"]["label"]
-    )
+    measure = table["measure"]
+    return PublishedTables(datasets, systems, measure["measure"], measure["label"])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from rankwell import threads
-from rankwell.data.matrices import Place, Scores, name_places
+from rankwell.data.matrices import Scores, named_places
 from rankwell.data.options import Doc
 from rankwell.errors import BadUsage, count_of
 from rankwell.reporting import render_rows
@@ -22,13 +22,13 @@ from rankwell.task import Presented, Task, TaskInput
 from rankwell.tasks.instances.computed_runs import ComputedRun, compute_run
 from rankwell.tasks.instances.evaluation import InstanceResults, evaluate_instances
 from rankwell.tasks.instances.formats import named_place
+from rankwell.tasks.instances.images import both_sides
 from rankwell.tasks.instances.options import (
     ENCODER_SETTINGS,
     ImageSetOptions,
     ImageSystemOptions,
     InstanceOptions,
-    takes_cutoffs,
-    taking_part,
+    InstanceRules,
 )
 from rankwell.vectors.media.contact_sheet import picture_columns, pictured, sheets_of
 from rankwell.vectors.media.contact_sheet.drawing import write_sheets
@@ -76,12 +76,15 @@ def _evaluate(
         table = options.read(path)
     start, computed, retrieval = time.perf_counter(), None, options
     if options.encoder or options.local_features:
-        images_used = None if table is None else taking_part(table, options)
+        images_used = None
+        if table is not None:
+            images_used = InstanceRules(options, by_id=True).filtered(table).images
+            both_sides(images_used)
         computed = compute_run(images_used, options, run=options.run, progress=progress)
         field = "scores" if isinstance(computed.table, Scores) else "embeddings"
         files = getattr(options, field) or []
-        names = name_places([Place("", Path(file)) for file in files], files)
-        runs = {computed.run: computed.table} | dict(zip(names, files, strict=True))
+        others = named_places([("", file) for file in files], files)
+        runs = {computed.run: computed.table} | others
         retrieval = replace(options, **{field: runs, "run": None})
         rules |= computed.rules
     result = evaluate_instances(
@@ -110,7 +113,8 @@ def _check_options(images: str | None, options: InstanceCommandOptions) -> None:
             "--query-images, --root, --pattern and --contentless-images belong to a data set; "
             "name it first."
         )
-    if options.k is not None and not takes_cutoffs(options):
+    by_id = images is not None
+    if options.k is not None and not InstanceRules(options, by_id=by_id).takes_cutoffs:
         raise BadUsage(
             f"-k {options.k}: every measure names its own cut-off; name one that does not with -m, "
             "as P, or leave -k out."
@@ -126,14 +130,10 @@ def _check_options(images: str | None, options: InstanceCommandOptions) -> None:
     ):
         unused = [name for name in names if getattr(options, name) is not None]
         if unused and not any(getattr(options, owner) for owner in owners):
-            flags, owning = (
-                [f"--{name.replace('_', '-')}" for name in group] for group in (unused, owners)
-            )
+            flags = ", ".join(f"--{name.replace('_', '-')}" for name in unused)
+            owning = " or ".join(f"--{name.replace('_', '-')}" for name in owners)
             verb = "belongs" if len(unused) == 1 else "belong"
-            raise BadUsage(
-                f"{', '.join(flags)} {verb} to {' or '.join(owning)}; name one of these, or "
-                "leave it out."
-            )
+            raise BadUsage(f"{flags} {verb} to {owning}; name one of these, or leave it out.")
     sources = ("encoder", "local_features", "embeddings", "queries", "references", "scores")
     if not any(getattr(options, name) for name in sources):
         raise BadUsage(
@@ -160,66 +160,54 @@ def _present(
     printed = present(result, format=format, per_query=per_query, tables=tables)
     if output is None:
         return printed
-    return printed._replace(
-        notes=(*printed.notes, *_write(result, output, computed, sheets, start))
-    )
-
-
-def _write(
-    result: InstanceResults,
-    folder: Path,
-    computed: ComputedRun | None,
-    sheets: int | None,
-    start: float,
-) -> list[str]:
-    """Writes everything, and returns notes on it."""
-    notes, contents, images = list[str](), dict[str, str](), result.images
-    details, queries = result.details or {}, result.queries or {}
-    paths: dict[str, Path] = (
-        {}
-        if images is None or images.paths is None
-        else dict(zip(images.ids, images.paths, strict=True))
-    )
-    pictures = Thumbnails(paths)
-    with drafting(folder, result.sources.values()) as draft:
-        if computed is not None and computed.failures:
-            problems = [
-                {"image": failure.id, "file": str(failure.path), "problem": failure.message}
-                for failure in computed.failures
-            ]
-            contents["encoding_errors.csv"] = render_rows(problems, "csv")
-        performance = _performance(result, computed, time.perf_counter() - start)
-        contents["performance.json"] = json.dumps(performance, indent=2) + "\n"
-        if result.by_instance:
-            contents["by_instance.csv"] = render_rows(result.by_instance, "csv")
+    images, details, queries = result.images, result.details or {}, result.queries or {}
+    labels, paths, notes = dict[str, str](), dict[str, Path](), [*printed.notes]
+    if images is not None:
+        labels, paths = images.labels, dict(zip(images.ids, images.paths or (), strict=False))
+    pictures, items, contents = Thumbnails(paths), None, dict[str, str]()
+    if computed is not None and computed.failures:
+        problems = [
+            {"image": failure.id, "file": str(failure.path), "problem": failure.message}
+            for failure in computed.failures
+        ]
+        contents["encoding_errors.csv"] = render_rows(problems, "csv")
+    performance = _performance(result, computed, time.perf_counter() - start)
+    contents["performance.json"] = json.dumps(performance, indent=2) + "\n"
+    if result.by_instance:
+        contents["by_instance.csv"] = render_rows(result.by_instance, "csv")
+    with drafting(output, result.sources.values()) as draft:
         for name, text in contents.items():
             write_text(draft / name, text)
         written = [draft / name for name in contents]
         if number := _SHEETS * bool(paths) if sheets is None else sheets:
-            labels = () if images is None else zip(images.ids, images.instances, strict=True)
-            lines = {
-                (run, query): [f"shows {label}"]
-                for query, label in labels
-                if label is not None
-                for run in result.views
-            }
-            worst = [(run, query) for run in result.views for query in result.worst(run)[:number]]
             drawings = sheets_of(
-                details, pictures, first=_FIRST, lines=lines, queries=worst, score="score"
+                details,
+                pictures,
+                first=_FIRST,
+                lines={
+                    (run, query): [f"shows {label}"]
+                    for run in result.views
+                    for query, label in labels.items()
+                },
+                queries=[
+                    (run, query) for run in result.views for query in result.worst(run)[:number]
+                ],
+                score="score",
             )
             drawn = write_sheets(draft / "sheets", drawings)
             written += drawn
             notes.append(
-                f"drew {count_of(len(drawn), 'contact sheet')} into {folder / 'sheets'}/, the "
+                f"drew {count_of(len(drawn), 'contact sheet')} into {output / 'sheets'}/, the "
                 f"worst queries of {' and of '.join(result.views)} first"
             )
-        items = picture_columns(details, pictures, queries=queries["query"]) if paths else None
-        queries = queries if items is None else pictured(queries, items)
-        write_result(result, folder, queries=queries, items=items, others=written)
+        if paths:
+            items = picture_columns(details, pictures, queries=queries["query"])
+            queries = pictured(queries, items)
+        write_result(result, output, queries=queries, items=items, others=written)
     if paths and pictures.problems:
         number = count_of(len(pictures.problems), "image has", "images have")
         notes.append(f"{number} no picture, first: {next(iter(pictures.problems.values()))}")
-    return [*notes, Aside(f"wrote {folder}/")]
+    return printed._replace(notes=(*notes, Aside(f"wrote {output}/")))
 
 
 def _performance(
@@ -230,9 +218,8 @@ def _performance(
     for costs in runs.values():
         costs["seconds_evaluation"] = costs.pop("seconds")
     if computed is not None:
-        costs = runs[computed.run]
-        costs["seconds_evaluation"] += computed.performance["seconds_making"]
-        costs |= computed.performance
+        runs[computed.run]["seconds_evaluation"] += computed.performance["seconds_making"]
+        runs[computed.run] |= computed.performance
     return {
         "runs": runs,
         "seconds": seconds,

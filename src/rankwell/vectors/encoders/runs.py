@@ -5,14 +5,16 @@ import io
 import json
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwell import __version__
 from rankwell.data.arrays import read_npy
 from rankwell.data.matrices import Embeddings
 from rankwell.data.options import exists_error, refuse_input
@@ -20,6 +22,7 @@ from rankwell.data.tables import Floats
 from rankwell.documents import read_json
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, RankwellError, flag
 from rankwell.store import Cache, Source, reading, refuse_blocked, write_text
+from rankwell.store.locks import locked
 from rankwell.threads import in_threads
 from rankwell.vectors.encoders import ImageEncoder, Singles, TextEncoder, of_no_machine
 
@@ -73,33 +76,61 @@ def encode_images(
         raise NothingToEvaluate("there are no pictures to encode.")
     described = dict(encoder.description)
     versions = {"pillow": PIL.__version__, "numpy": np.__version__}
-    work = _Encoding(
-        encoder,
-        Cache(cache, described, versions) if cache is not None and encoder.is_known else None,
-    )
-    results: list[_Made] = []
+    store = None
+    if cache is not None and encoder.is_known:
+        store = Cache(cache, described, versions)
+    results, by_content, width = list[_Made](), dict[str, _Made](), 0
     with reading():
         for start in range(0, len(paths), encoder.batch_size):
-            results += work.batch(paths[start : start + encoder.batch_size])
+            batch = paths[start : start + encoder.batch_size]
+            # A file that cannot be read is left to the encoder, whose words about it are better.
+            keys = [
+                digest or f"path:{path}" for digest, path in zip(digests(batch), batch, strict=True)
+            ]
+            to_encode: dict[str, Path] = {}
+            for key, path in zip(keys, batch, strict=True):
+                if key in by_content:
+                    continue
+                arrays = None if store is None else cached_arrays(store, key, 2)
+                if arrays is None:
+                    to_encode.setdefault(key, path)
+                else:
+                    by_content[key] = _Made(arrays[0], float(arrays[1]), is_new=False)
+            new = _encode(encoder, list(to_encode.values()))
+            by_content |= zip(to_encode, new, strict=True)
+            results += [by_content[key] for key in keys]
+            for made in results[start:]:
+                width = width or len(made.vector)
+                if len(made.vector) not in (0, width):
+                    raise BadUsage(
+                        f"the encoder gives vectors of {width} and of {len(made.vector)} numbers; "
+                        "expected one length: "
+                        "a network that keeps the size of a picture has to pool over it."
+                    )
+            for (key, path), made in zip(to_encode.items(), new, strict=True):
+                if not made.problem and not key.startswith("path:"):
+                    Source(path).refuse_changed()
+                    if store is not None:
+                        keep_arrays(store, key, made.vector, np.array(made.seconds))
             if progress is not None:
                 progress(len(results), len(paths))
-    rows = [row for row, result in enumerate(results) if not result.problem]
     failures = [
-        Failure(ids[row], paths[row], result.problem)
-        for row, result in enumerate(results)
-        if result.problem
+        Failure(name, path, made.problem)
+        for name, path, made in zip(ids, paths, results, strict=True)
+        if made.problem
     ]
-    if not rows:
+    if len(failures) == len(paths):
         raise BadInput(
             f"none of {len(paths)} pictures could be encoded; first {failures[0].message}"
         )
+    good = {name: made for name, made in zip(ids, results, strict=True) if not made.problem}
     return EncodedImages(
-        Embeddings([ids[row] for row in rows], np.stack([results[row].vector for row in rows])),
+        Embeddings(list(good), np.stack([made.vector for made in good.values()])),
         described,
-        np.array([results[row].seconds for row in rows]),
-        work.computed,
-        work.cached,
-        tuple(failures),
+        np.array([made.seconds for made in good.values()]),
+        computed=sum(made.is_new and not made.problem for made in by_content.values()),
+        cached=sum(not made.is_new for made in by_content.values()),
+        failures=tuple(failures),
     )
 
 
@@ -145,128 +176,167 @@ def keep_arrays(cache: Cache, key: str, *arrays: NDArray[Any]) -> None:
 
 
 class _Made(NamedTuple):
-    """A vector and the seconds that it took, or the problem."""
+    """A vector and the seconds that it took, or the problem. is_new: whether it was made now."""
 
     vector: Singles
     seconds: float
     problem: str = ""
+    is_new: bool = True
 
 
-class _Encoding:
-    """A run over pictures, batch by batch."""
-
-    def __init__(self, encoder: ImageEncoder, cache: Cache | None) -> None:
-        self._encoder, self._cache = encoder, cache
-        self._known: dict[str, _Made] = {}
-        self._width = 0
-        self.computed = self.cached = 0
-
-    def batch(self, paths: Sequence[Path]) -> list[_Made]:
-        """The vectors of some pictures, in order."""
-        # A file that cannot be read is left to the encoder, whose words about it are better.
-        keys = [
-            digest or f"path:{path}" for digest, path in zip(digests(paths), paths, strict=True)
-        ]
-        wanted: dict[str, Path] = {}
-        for key, path in zip(keys, paths, strict=True):
-            if key in self._known:
-                continue
-            arrays = None if self._cache is None else cached_arrays(self._cache, key, 2)
-            if arrays is None:
-                wanted.setdefault(key, path)
-            else:
-                self._known[key] = _Made(self._of_one_width(arrays[0]), float(arrays[1]))
-                self.cached += 1
-        for key, result in zip(wanted, self._encode(list(wanted.values())), strict=True):
-            self._known[key] = result
-            if not result.problem:
-                if not key.startswith("path:"):
-                    Source(wanted[key]).refuse_changed()
-                self.computed += 1
-                if self._cache is not None and not key.startswith("path:"):
-                    keep_arrays(self._cache, key, result.vector, np.array(result.seconds))
-        return [self._known[key] for key in keys]
-
-    def _encode(self, paths: list[Path]) -> list[_Made]:
-        """Together, and where that fails one by one, so that the one that fails is known."""
-        if not paths:
-            return []
-        begin = time.perf_counter()
-        try:
-            vectors = self._encoder(paths)
-        except BadUsage:
-            raise
-        except Exception as error:
-            if len(paths) > 1:
-                return [result for path in paths for result in self._encode([path])]
-            error_text = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-            message = str(error) if isinstance(error, RankwellError) else error_text
-            name = str(paths[0])
-            return [
-                _Made(
-                    np.zeros(0, np.float32),
-                    math.nan,
-                    message if name in message else f"{name}: {message}",
-                )
-            ]
-        seconds = (time.perf_counter() - begin) / len(paths)
-        results: list[_Made] = []
-        for vector, path in zip(vectors, paths, strict=True):
+def _encode(encoder: ImageEncoder, paths: list[Path]) -> list[_Made]:
+    """Together, and where that fails one by one, so that the one that fails is known."""
+    if not paths:
+        return []
+    begin = time.perf_counter()
+    try:
+        vectors = encoder(paths)
+    except BadUsage:
+        raise
+    except Exception as error:
+        if len(paths) > 1:
+            return [made for path in paths for made in _encode(encoder, [path])]
+        message, name = str(error), str(paths[0])
+        if not isinstance(error, RankwellError):
+            message = f"{type(error).__name__}: {' '.join(message.split())[:200]}"
+        if name not in message:
+            message = f"{name}: {message}"
+        return [_Made(np.zeros(0, np.float32), math.nan, message)]
+    seconds = (time.perf_counter() - begin) / len(paths)
+    made: list[_Made] = []
+    for vector, path in zip(vectors, paths, strict=True):
+        problem = ""
+        if not np.isfinite(vector).all():
+            problem = f"{path}: its vector has a number that is not finite; look at the encoder."
+        elif not vector.any():
             problem = (
-                ""
-                if vector.any()
-                else f"{path}: its vector is zero, which has no direction; the picture may be "
-                "uniform."
+                f"{path}: its vector is zero, which has no direction; the picture may be uniform."
             )
-            if not np.isfinite(vector).all():
-                problem = (
-                    f"{path}: its vector has a number that is not finite; look at the encoder."
-                )
-            results.append(_Made(self._of_one_width(vector), seconds, problem))
-        return results
-
-    def _of_one_width(self, vector: Singles) -> Singles:
-        self._width = self._width or len(vector)
-        if len(vector) != self._width:
-            raise BadUsage(
-                f"the encoder gives vectors of {self._width} and of {len(vector)} numbers; "
-                "expected one length: "
-                "a network that keeps the size of a picture has to pool over it."
-            )
-        return vector
+        made.append(_Made(vector, seconds, problem))
+    return made
 
 
-def write_beside(
-    path: Path,
-    manifest: Mapping[str, Any],
-    digest: str,
-    contents: Mapping[str, str],
-    suffixes: Sequence[str],
-) -> None:
-    """Writes the files beside vectors that will have this digest: the manifest, which claims them,
-    then the others.
-
-    contents: by suffix. suffixes: of all files that there may be beside earlier vectors; those
-    without content are removed.
-    """
-    for suffix in suffixes:
-        path.with_suffix(suffix).unlink(missing_ok=True)
-    files = {
-        path.with_suffix(suffix).name: _digest(content) for suffix, content in contents.items()
+def manifest_of(
+    noun: str, count: int, digest: str, encoder: Mapping[str, Any], **settings: Any
+) -> dict[str, Any]:
+    """What a file of vectors is made of: texts or images of this number and digest, and how."""
+    return {
+        "schema_version": 1,
+        "rankwell": __version__,
+        noun: {"count": count, "hash": digest},
+        "encoder": dict(encoder),
+        **settings,
     }
-    claimed_manifest = {**manifest, "files": files, "vectors": digest}
-    write_text(
-        path.with_suffix(_MANIFEST), json.dumps(claimed_manifest, indent=2, sort_keys=True) + "\n"
-    )
-    for suffix, content in contents.items():
-        write_text(path.with_suffix(suffix), content)
 
 
-def _digest(content: str) -> str:
-    return "sha256:" + hashlib.sha256(content.encode("utf-8", "surrogateescape")).hexdigest()
+@dataclass(frozen=True)
+class VectorFile:
+    """A file of vectors and those beside it, which say how it was made.
+
+    noun: what has vectors, in the plural. suffixes: of all files that there may be beside it, but
+    for the manifest.
+    """
+
+    path: Path
+    noun: str
+    suffixes: Sequence[str]
+
+    def refuse_foreign(self, inputs: Sequence[str], *, overwrite: bool) -> None:
+        """Raises BadUsage for files beside it that writing it would replace and that an earlier run
+        did not write.
+
+        Such a run's are its manifest, the files that have the digests in it, and, where it did not
+        end, `PATH.part`. inputs: what the command reads, which is not replaced with `overwrite`
+        either.
+        """
+        path, manifest = self.path, _read_manifest(self.path)
+        overwrite = overwrite or path.exists()
+        for suffix in sorted({_MANIFEST, *self.suffixes}):
+            candidate = path.with_suffix(suffix)
+            if not candidate.exists():
+                continue
+            refuse_blocked(candidate)
+            refuse_input(candidate, inputs)
+            is_own = (
+                bool(manifest)
+                if suffix == _MANIFEST
+                else manifest.get("files", {}).get(candidate.name) == _digest_of(candidate)
+            )
+            if not (is_own or overwrite):
+                raise exists_error(candidate)
+        part, plan = path.with_name(path.name + ".part"), path.with_name(path.name + ".part.json")
+        for candidate in (part, plan):
+            if candidate.exists() and not (Cache.is_one(part) if part.is_dir() else _is_plan(plan)):
+                raise BadUsage(
+                    f"{candidate} is not of an earlier run of this command, which keeps its "
+                    "vectors there; move it elsewhere."
+                )
+
+    @contextmanager
+    def making(
+        self, manifest: Mapping[str, Any], *, overwrite: bool, mixed: bool = False
+    ) -> Generator[list[str]]:
+        """Holds the lock of the file. Yields notes on one that is there and was made so, where
+        nothing is to be done; none where it is to be written.
+
+        mixed: whether the vectors may be of any machine, or of several. Raises BadUsage where the
+        file has another manifest beside it, or the files are not those that it describes.
+        """
+        path = self.path
+        refuse_blocked(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with locked(path):
+            if overwrite or not path.exists():
+                yield []
+                return
+            beside = _read_manifest(path)
+            expected = json.loads(json.dumps(manifest))
+            expected |= {name: beside.get(name) for name in ("files", "vectors")}
+            replace = f"name another file, or {flag('--overwrite', True)}"
+            is_of_any_machine = _of_any_machine(beside) == _of_any_machine(expected)
+            if is_of_any_machine and "mixed" in beside and not mixed:
+                raise BadUsage(
+                    f"{path} is there, and its vectors are of several kinds of machine; "
+                    f"{flag('--mixed', True)} to accept them, or {replace}."
+                )
+            if beside != expected and not (mixed and is_of_any_machine):
+                raise BadUsage(
+                    f"{path} is there and was made from other {self.noun} or in another way; "
+                    f"{replace}."
+                )
+            for name, digest in {path.name: beside["vectors"], **beside["files"]}.items():
+                if digest != _digest_of(path.with_name(name)):
+                    raise BadUsage(
+                        f"{path.with_name(name)} is not the file that "
+                        f"{path.with_suffix(_MANIFEST).name} describes; {replace}."
+                    )
+            yield [
+                *filter(None, [mixed_note(path)]),
+                f"{path} is there and was made from these {self.noun} in this way; nothing to do",
+            ]
+
+    def write_beside(
+        self, manifest: Mapping[str, Any], digest: str, contents: Mapping[str, str]
+    ) -> None:
+        """Writes the files beside vectors that will have this digest: the manifest, which claims
+        them, then the others.
+
+        contents: by suffix; other files of earlier vectors are removed.
+        """
+        for suffix in self.suffixes:
+            self.path.with_suffix(suffix).unlink(missing_ok=True)
+        files: dict[str, str] = {}
+        for suffix, content in contents.items():
+            raw = content.encode("utf-8", "surrogateescape")
+            name = self.path.with_suffix(suffix).name
+            files[name] = f"sha256:{hashlib.sha256(raw).hexdigest()}"
+        claimed = {**manifest, "files": files, "vectors": digest}
+        contents = {_MANIFEST: json.dumps(claimed, indent=2, sort_keys=True) + "\n", **contents}
+        for suffix, content in contents.items():
+            write_text(self.path.with_suffix(suffix), content)
 
 
-def _manifest(path: Path) -> dict[str, Any]:
+def _read_manifest(path: Path) -> dict[str, Any]:
     """The manifest that rankwell wrote beside a file of vectors; empty where there is none, or
     another file.
     """
@@ -278,38 +348,7 @@ def _manifest(path: Path) -> dict[str, Any]:
     return content if isinstance(content.get("files"), dict) else {}
 
 
-def refuse_foreign(
-    path: Path, suffixes: Sequence[str], inputs: Sequence[str], *, overwrite: bool
-) -> None:
-    """Raises BadUsage for files beside a file of vectors that writing it would replace and that an
-    earlier run did not write.
-
-    Such a run's are its manifest, the files that have the digests in it, and, where it did not end,
-    `PATH.part`. suffixes: of the files beside it. inputs: what the command reads, which is not
-    replaced with `overwrite` either.
-    """
-    manifest = _manifest(path)
-    paths = {path.with_suffix(suffix) for suffix in (_MANIFEST, *suffixes)}
-    for candidate in sorted(candidate for candidate in paths if candidate.exists()):
-        refuse_blocked(candidate)
-        refuse_input(candidate, inputs)
-        is_own = (
-            bool(manifest)
-            if candidate.name.endswith(_MANIFEST)
-            else manifest.get("files", {}).get(candidate.name) == _found(candidate)
-        )
-        if not (is_own or overwrite):
-            raise exists_error(candidate)
-    part, plan = path.with_name(path.name + ".part"), path.with_name(path.name + ".part.json")
-    for candidate in (part, plan):
-        if candidate.exists() and not (Cache.is_one(part) if part.is_dir() else _is_plan(plan)):
-            raise BadUsage(
-                f"{candidate} is not of an earlier run of this command, which keeps its vectors "
-                "there; move it elsewhere."
-            )
-
-
-def _found(file: Path) -> str:
+def _digest_of(file: Path) -> str:
     return Source(file).digest() if file.is_file() else ""
 
 
@@ -322,52 +361,15 @@ def _is_plan(plan: Path) -> bool:
     return isinstance(first, dict) and {"chunk", "dtype", "shape"} <= first.keys()
 
 
-def check_made_by(
-    path: Path, manifest: Mapping[str, Any], noun: str, *, mixed: bool = False
-) -> None:
-    """Raises BadUsage where a file of vectors has another manifest beside it, or the files are not
-    those that it describes.
-
-    mixed: whether the vectors may be of any machine, or of several.
-    """
-    manifest_beside = _manifest(path)
-    expected = {
-        **json.loads(json.dumps(manifest)),
-        **{name: manifest_beside.get(name) for name in ("files", "vectors")},
-    }
-    replace = f"name another file, or {flag('--overwrite', True)}"
-    is_of_any_machine = _of_any_machine(manifest_beside) == _of_any_machine(expected)
-    if is_of_any_machine and "mixed" in manifest_beside and not mixed:
-        raise BadUsage(
-            f"{path} is there, and its vectors are of several kinds of machine; "
-            f"{flag('--mixed', True)} to accept them, or {replace}."
-        )
-    if manifest_beside != expected and not (mixed and is_of_any_machine):
-        raise BadUsage(
-            f"{path} is there and was made from other {noun} or in another way; {replace}."
-        )
-    for file, digest in [
-        (path, manifest_beside["vectors"]),
-        *(
-            (path.with_name(name), known_digest)
-            for name, known_digest in manifest_beside["files"].items()
-        ),
-    ]:
-        if digest != _found(file):
-            manifest_name = path.with_suffix(_MANIFEST).name
-            raise BadUsage(f"{file} is not the file that {manifest_name} describes; {replace}.")
-
-
 def mixed_note(path: Path) -> str:
     """A note on a file of vectors whose manifest lists several kinds of machine; empty for any
     other.
     """
-    if "mixed" not in _manifest(path):
+    if "mixed" not in _read_manifest(path):
         return ""
-    manifest_name = path.with_suffix(_MANIFEST).name
     return (
-        f"{path} has vectors by several kinds of machine, which {manifest_name} lists; no one "
-        "machine can make it again"
+        f"{path} has vectors by several kinds of machine, which {path.with_suffix(_MANIFEST).name} "
+        "lists; no one machine can make it again"
     )
 
 
@@ -453,32 +455,29 @@ class _Part:
     ) -> None:
         self.file = path.with_name(path.name + ".part")
         self.plan = path.with_name(path.name + ".part.json")
-        self.done, digests = 0, list[str]()
+        self.done, digests, valid = 0, list[str](), list[str]()
         if resume and self.file.exists() and self.plan.exists():
             first, *digests = self.plan.read_text("utf-8", "replace").split("\n")
             digests = digests if first == run_identity else []
         if not digests:
             write_text(self.plan, f"{run_identity}\n")
-        head = io.BytesIO()
-        header = {
-            "descr": np.lib.format.dtype_to_descr(dtype),
-            "fortran_order": False,
-            "shape": shape,
-        }
-        np.lib.format.write_array_header_1_0(head, header)
-        self.digest = hashlib.sha256(head.getvalue())
+        stream, row_size = io.BytesIO(), shape[1] * dtype.itemsize
+        kind = np.lib.format.dtype_to_descr(dtype)
+        header = {"descr": kind, "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(stream, header)
+        head = stream.getvalue()
+        self.digest = hashlib.sha256(head)
         with self.file.open("r+b" if digests else "w+b") as stream:
-            is_kept = stream.read(len(head.getvalue())) == head.getvalue()
-            valid: list[str] = []
+            is_kept = stream.read(len(head)) == head
             for expected in digests if is_kept else ():
-                raw = stream.read(min(chunk, shape[0] - self.done) * shape[1] * dtype.itemsize)
+                raw = stream.read(min(chunk, shape[0] - self.done) * row_size)
                 if not raw or hashlib.sha256(raw).hexdigest() != expected:
                     break
                 valid.append(self.add(raw))
                 self.done = min(self.done + chunk, shape[0])
             stream.seek(0)
-            stream.write(head.getvalue())
-            stream.truncate(len(head.getvalue()) + self.done * shape[1] * dtype.itemsize)
+            stream.write(head)
+            stream.truncate(len(head) + self.done * row_size)
         write_text(self.plan, "".join(f"{line}\n" for line in (run_identity, *valid)))
 
     def add(self, raw: bytes) -> str:

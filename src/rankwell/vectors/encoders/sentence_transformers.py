@@ -1,5 +1,5 @@
-"""Models of sentence-transformers: any folder that holds one, or any name that its cache or the Hub
-knows.
+"""Models of sentence-transformers, of texts and of pictures: any folder that holds one, or any name
+that its cache or the Hub knows.
 """
 
 import hashlib
@@ -12,7 +12,17 @@ import numpy as np
 
 from rankwell.errors import BadInput, BadUsage, MissingExtra
 from rankwell.store import Source
-from rankwell.vectors.encoders import Settings, Singles, encoder, hub
+from rankwell.threads import in_threads
+from rankwell.vectors.encoders import (
+    ImageEncoder,
+    ImageSettings,
+    Settings,
+    Singles,
+    encoder,
+    hub,
+    image_encoder,
+)
+from rankwell.vectors.media.images import read_picture
 
 _PACKAGES = ("sentence-transformers", "transformers", "torch")
 
@@ -22,7 +32,8 @@ class SentenceTransformers:
     """A model of sentence-transformers, by folder or name, with its own pooling and prompts;
     nothing is fitted.
 
-    Raises MissingExtra without sentence-transformers, BadInput for a model that is not there.
+    model: the `SentenceTransformer` itself, for libraries that take one. Raises MissingExtra
+    without sentence-transformers, BadInput for a model that is not there.
     """
 
     def __init__(self, model: str, settings: Settings) -> None:
@@ -31,23 +42,18 @@ class SentenceTransformers:
                 "a model of sentence-transformers draws nothing at random; leave the seed out."
             )
         self._name, self._settings = model, settings
-        self._model = _load(model, settings.device)
-        for name, module in list(self._model.named_children()):
+        self.model = _load(model, settings.device)
+        for name, module in list(self.model.named_children()):
             # A model's own last step that makes vectors of length one.
             if settings.normalize is False and type(module).__name__ == "Normalize":
-                delattr(self._model, name)
-
-    @property
-    def model(self) -> Any:
-        """The `SentenceTransformer` itself, for libraries that take one."""
-        return self._model
+                delattr(self.model, name)
 
     @property
     def dimensions(self) -> int:
         """Number of dimensions of a vector, after cutting."""
-        requested, full_width = self._settings.dimensions, self._model.get_embedding_dimension()
+        requested, full_width = self._settings.dimensions, self.model.get_embedding_dimension()
         if full_width is None:
-            full_width = self._model.encode(["a"], show_progress_bar=False).shape[1]
+            full_width = self.model.encode(["a"], show_progress_bar=False).shape[1]
         if requested is not None and requested > full_width:
             raise BadInput(
                 f"{self._name} gives {full_width} dimensions, fewer than the {requested} "
@@ -61,7 +67,7 @@ class SentenceTransformers:
 
     def encode(self, texts: Sequence[str]) -> Singles:
         """One vector per text; which texts share a batch may move the last bits of a number."""
-        vectors = self._model.encode(
+        vectors = self.model.encode(
             # Bytes that are not UTF-8 are lone surrogates here, which no tokeniser takes.
             [text.encode("utf-8", "replace").decode() for text in texts],
             batch_size=self._settings.batch_size,
@@ -77,17 +83,17 @@ class SentenceTransformers:
         to, and the versions.
         """
         folder = Path(self._name)
-        config = getattr(getattr(self._model[0], "auto_model", None), "config", None)
+        config = getattr(getattr(self.model[0], "auto_model", None), "config", None)
         return {
             "family": "sentence-transformers",
             "model": folder.resolve().name if folder.is_dir() else self._name,
             "model_hash": hash_folder(folder) if folder.is_dir() else None,
             "revision": None if folder.is_dir() else getattr(config, "_commit_hash", None),
             "dimensions": self.dimensions,
-            "max_tokens": self._model.max_seq_length,
+            "max_tokens": self.model.max_seq_length,
             "normalize": self._settings.normalize,
             "batch_size": self._settings.batch_size,
-            "device": str(self._model.device),
+            "device": str(self.model.device),
             "versions": {name: version(name) for name in _PACKAGES},
         }
 
@@ -114,6 +120,40 @@ def _load(model: str, device: str | None) -> Any:
     finally:
         if drawn:
             logging.enable_progress_bar()
+
+
+@image_encoder("sentence-transformers")
+def load_pictures(model: str, settings: ImageSettings) -> ImageEncoder:
+    """A model that takes pictures, such as CLIP, by folder or name, with its own preparation of
+    pictures; texts go through the same model with `load_encoder`.
+
+    Raises MissingExtra without sentence-transformers, BadInput for a model of texts only.
+    """
+    settings.allow(
+        "a model of sentence-transformers", "normalize", "batch_size", "device", "longest"
+    )
+    batch_size, longest = settings.batch_size or 16, settings.longest
+    texts = SentenceTransformers(
+        model, Settings(None, settings.normalize, batch_size, settings.device)
+    )
+    modalities: list[str] | None = getattr(texts.model, "modalities", None)
+    if modalities is not None and "image" not in modalities:
+        raise BadInput(
+            f"{model} takes {' and '.join(modalities)}, no pictures; name a model that does, such "
+            "as one of CLIP."
+        )
+    return ImageEncoder(
+        "the model",
+        lambda paths: texts.model.encode(
+            in_threads(lambda path: read_picture(path, longest=longest), paths),
+            batch_size=batch_size,
+            show_progress_bar=False,
+            convert_to_numpy=True,
+        ),
+        {**texts.describe(), "reads": "pictures", "longest": longest},
+        batch_size,
+        bool(settings.normalize),
+    )
 
 
 def hash_folder(folder: Path) -> str:

@@ -88,47 +88,51 @@ def instances(
             make(collection, output / collection.name, seed=seed, progress=progress)
             for collection in COLLECTIONS
         ]
-        statements: list[Path] = []
-        for system in SYSTEMS:
-            statements.append(output / "systems" / f"{system.run}.toml")
+        statements = [output / "systems" / f"{system.run}.toml" for system in SYSTEMS]
+        for system, path in zip(SYSTEMS, statements, strict=True):
+            title = system.run.replace("_", " ")
             with keeping():
-                write_text(
-                    statements[-1],
-                    _STATEMENT.format(system.run, system.run.replace("_", " "), system.training),
-                )
-        results: list[str] = []
-        for folder in folders:
-            for system in SYSTEMS:
-                results.append(f"{output / 'results' / f'{folder.name}-{system.run}'}")
-                evaluate.command()(
-                    str(folder),
-                    options=InstanceCommandOptions(
-                        encoder=system.encoder,
-                        cache=output / "cache",
-                        run=system.run,
-                        transforms=system.transforms,
-                        seed=seed,
-                        sheets=system.sheets,
-                    ),
-                    output=Path(results[-1]),
-                    progress=progress,
-                )
+                write_text(path, _STATEMENT.format(system.run, title, system.training))
+        results = {
+            (folder, system): output / "results" / f"{folder.name}-{system.run}"
+            for folder in folders
+            for system in SYSTEMS
+        }
+        for (folder, system), place in results.items():
+            evaluate.command()(
+                str(folder),
+                options=InstanceCommandOptions(
+                    encoder=system.encoder,
+                    cache=output / "cache",
+                    run=system.run,
+                    transforms=system.transforms,
+                    seed=seed,
+                    sheets=system.sheets,
+                ),
+                output=place,
+                progress=progress,
+            )
         numbers = stats(
             *map(str, folders), objects=["paintings", "glass cabinets"], data=ImageSetOptions()
         )
         options = SystemTableOptions(system=list(map(str, statements)), pages=True, seed=seed)
-        system_table = table(*results, options=options, output=output / "table")
-        first = folders[0].name
-        write_report(
-            [
-                results_folder
-                for results_folder in results
-                if Path(results_folder).name.startswith(first)
-            ],
-            output / NAME,
-            title=_TITLE,
-            seed=seed,
-        )
+        system_table = table(*map(str, results.values()), options=options, output=output / "table")
+        first = [str(place) for (folder, _), place in results.items() if folder is folders[0]]
+        write_report(first, output / NAME, title=_TITLE, seed=seed)
+    last, drawn = SYSTEMS[-1], next(system.run for system in SYSTEMS if system.sheets)
+    sheet = min(output.glob(f"results/{folders[0].name}-{drawn}/sheets/*.png"))
+    end = (
+        "Memory is the greatest that this process had by then, for all of this ran in one.\n"
+        f"The worst queries of {drawn!r} with what was found for them, as pictures: {sheet} "
+        "and others\n"
+        f"The table for a page, a paper or a spreadsheet: {output}/table/. The same from the "
+        "files:\n\n"
+        "  rankwell instances evaluate "
+        f"{typed(folders[0], '--encoder', last.encoder, '--transform', last.transforms[0])} \\\n"
+        f"    {typed('--run', last.run, '-o', first[-1])}\n"
+        f"  rankwell instances table {typed(output)}/results/* "
+        f"{' '.join(typed('--system', statement) for statement in statements)}\n"
+    )
     text = [
         prose(
             "A museum, drawn and badly photographed: which exhibit is it? The data sets, what "
@@ -138,7 +142,7 @@ def instances(
         numbers.text,
         "Four ways to compare pictures, none of which knows anything about art:\n",
         system_table.text,
-        prose(_end(output, folders[0], results, statements)),
+        prose(end),
         page_lines(output, "query picture"),
     ]
     return Output(text="\n".join(text), notes=(*numbers.notes, *system_table.notes))
@@ -176,20 +180,3 @@ def make(collection: Collection, folder: Path, *, seed: int = 0, progress: Progr
             f"{stray[0]} is not a picture of this seed; remove it, or name another folder."
         )
     return folder
-
-
-def _end(output: Path, folder: Path, results: list[str], statements: list[Path]) -> str:
-    last, drawn = SYSTEMS[-1], next(system.run for system in SYSTEMS if system.sheets)
-    sheet = next(iter(sorted(output.glob(f"results/{folder.name}-{drawn}/sheets/*.png"))))
-    return (
-        "Memory is the greatest that this process had by then, for all of this ran in one.\n"
-        f"The worst queries of {drawn!r} with what was found for them, as pictures: {sheet} "
-        "and others\n"
-        f"The table for a page, a paper or a spreadsheet: {output}/table/. The same from the "
-        "files:\n\n"
-        "  rankwell instances evaluate "
-        f"{typed(folder, '--encoder', last.encoder, '--transform', last.transforms[0])} \\\n"
-        f"    {typed('--run', last.run, '-o', results[len(SYSTEMS) - 1])}\n"
-        f"  rankwell instances table {typed(output)}/results/* "
-        f"{' '.join(typed('--system', statement) for statement in statements)}\n"
-    )

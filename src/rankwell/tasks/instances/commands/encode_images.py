@@ -9,27 +9,17 @@ import shutil
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-import rankwell
 from rankwell import reporting
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.matrices import IDS_BESIDE, ids_content
 from rankwell.reporting.options import Aside, Output, OutputPath, Progress
 from rankwell.store import Source, refuse_blocked, replacing
-from rankwell.store.locks import locked
 from rankwell.tasks.instances.formats import read_images
-from rankwell.vectors.encoders import ImageEncoder, ImageSettings, load_image_encoder
-from rankwell.vectors.encoders.runs import (
-    EncodedImages,
-    check_made_by,
-    digests,
-    encode_images,
-    refuse_foreign,
-    write_beside,
-)
+from rankwell.vectors.encoders import ImageSettings, load_image_encoder
+from rankwell.vectors.encoders.runs import VectorFile, digests, encode_images, manifest_of
 from rankwell.vectors.media.images import list_media
 
 _TABLE = ".images.csv"
@@ -79,51 +69,75 @@ def images(
     if output.suffix != ".npy":
         raise BadUsage(f"{output}: embeddings are written as .npy; name the file so.")
     refuse_blocked(output)
-    refuse_foreign(output, (_TABLE, *IDS_BESIDE), [images], overwrite=overwrite or output.exists())
+    file = VectorFile(output, "images", (_TABLE, *IDS_BESIDE))
+    file.refuse_foreign([images], overwrite=overwrite)
     ids, paths = _listed(images, root)
     encoder = load_image_encoder(model, settings)
     # The SHA-256 over every image's id and content, in order.
-    total = hashlib.sha256(
-        "".join(json.dumps(row) for row in zip(ids, digests(paths), strict=True)).encode()
-    )
-    manifest = {
-        "schema_version": 1,
-        "rankwell": rankwell.__version__,
-        "images": {"count": len(paths), "hash": f"sha256:{total.hexdigest()}"},
-        "encoder": dict(encoder.description),
-    }
-    output.parent.mkdir(parents=True, exist_ok=True)
+    pairs = zip(ids, digests(paths), strict=True)
+    total = hashlib.sha256("".join(map(json.dumps, pairs)).encode()).hexdigest()
+    manifest = manifest_of("images", len(paths), f"sha256:{total}", encoder.description)
     notes = [f"{images}: {len(paths)} images"]
-    with locked(output):
-        if output.exists() and not overwrite:
-            check_made_by(output, manifest if encoder.is_known else {}, "images")
-            return Output(
-                notes=(
-                    *notes,
-                    f"{output} is there and was made from these images in this way; nothing to do",
-                )
-            )
+    # Nothing says that vectors of an encoder that is not known were made in this way.
+    expected = manifest if encoder.is_known else {}
+    with file.making(expected, overwrite=overwrite) as done:
+        if done:
+            return Output(notes=(*notes, *done))
         cache_folder = cache or output.with_name(output.name + ".part")
         is_new = not cache_folder.exists()
-        encoding_progress = None if progress is None else partial(progress, "encoding")
         try:
             encoded = encode_images(
-                ids, paths, encoder, cache=cache_folder, progress=encoding_progress
+                ids,
+                paths,
+                encoder,
+                cache=cache_folder,
+                progress=None if progress is None else partial(progress, "encoding"),
             )
         except BadUsage:
             # No picture would change this: there is nothing to go on with.
             if cache is None and is_new:
                 shutil.rmtree(cache_folder, ignore_errors=True)
             raise
-        _write(encoded, ids, paths, output, manifest)
+        vectors, seconds = encoded.embeddings, encoded.seconds
+        took = dict(zip(vectors.names(), seconds.tolist(), strict=True))
+        failed = {failure.id: failure.message for failure in encoded.failures}
+        rows = [
+            {
+                "image": name,
+                "file": str(path),
+                "seconds": took.get(name),
+                "problem": failed.get(name, ""),
+            }
+            for name, path in zip(ids, paths, strict=True)
+        ]
+        # Vectors come last, once an earlier file is removed: where they are, the rest is theirs.
+        with replacing(output) as draft:
+            np.save(draft, vectors.vectors, allow_pickle=False)
+            output.unlink(missing_ok=True)
+            contents = {_TABLE: reporting.render_rows(rows, "csv"), **ids_content(vectors.ids)}
+            file.write_beside(manifest, Source(draft).digest(), contents)
         if cache is None:
             shutil.rmtree(cache_folder, ignore_errors=True)
-    vectors = encoded.embeddings
-    written = Aside(f"wrote {output} ({vectors.n} × {vectors.dimensions} float32)")
-    return Output(notes=(*notes, *_notes(encoded, encoder, output), written))
+    if encoded.cached:
+        notes.append(f"{encoded.cached} vectors were there from an earlier run")
+    if encoded.computed and not encoder.is_known:
+        notes.append(
+            "nothing says all that decides these vectors, so that none is kept for a run that "
+            "goes on"
+        )
+    if failed:
+        notes.append(
+            f"without a vector: {len(failed)} of {vectors.n + len(failed)} images (see "
+            f"{output.with_suffix(_TABLE)}); first {encoded.failures[0].message}"
+        )
+    median = float(np.median(seconds))
+    if math.isfinite(median):
+        notes.append(f"{1000 * median:.3g} ms per image (median), {seconds.sum():.3g} s in all")
+    notes.append(Aside(f"wrote {output} ({vectors.n} × {vectors.dimensions} float32)"))
+    return Output(notes=tuple(notes))
 
 
-def _listed(place: str, root: str | None) -> tuple[list[str], list[Path]]:
+def _listed(place: str, root: str | None) -> tuple[Sequence[str], Sequence[Path]]:
     """The ids and files of all images. Raises BadInput where there are none."""
     if Path(place).is_dir():
         if root is not None:
@@ -135,60 +149,4 @@ def _listed(place: str, root: str | None) -> tuple[list[str], list[Path]]:
     table = read_images(place, root=root)
     if table.paths is None:
         raise BadInput(f"{place}: its images are not beside it; name their folder with --root.")
-    return list(table.ids), list(table.paths)
-
-
-def _write(
-    encoded: EncodedImages,
-    ids: Sequence[str],
-    paths: Sequence[Path],
-    output: Path,
-    manifest: dict[str, Any],
-) -> None:
-    """Writes the vectors last, once an earlier file is removed: where they are, the rest is that of
-    theirs.
-    """
-    took = dict(zip(encoded.embeddings.names(), encoded.seconds.tolist(), strict=True))
-    failed = {failure.id: failure.message for failure in encoded.failures}
-    rows = [
-        {
-            "image": name,
-            "file": str(path),
-            "seconds": took.get(name),
-            "problem": failed.get(name, ""),
-        }
-        for name, path in zip(ids, paths, strict=True)
-    ]
-    with replacing(output) as draft:
-        np.save(draft, encoded.embeddings.vectors, allow_pickle=False)
-        output.unlink(missing_ok=True)
-        contents = {
-            _TABLE: reporting.render_rows(rows, "csv"),
-            **ids_content(encoded.embeddings.ids),
-        }
-        write_beside(output, manifest, Source(draft).digest(), contents, (_TABLE, *IDS_BESIDE))
-
-
-def _notes(encoded: EncodedImages, encoder: ImageEncoder, output: Path) -> list[str]:
-    notes: list[str] = []
-    if encoded.cached:
-        notes.append(f"{encoded.cached} vectors were there from an earlier run")
-    if encoded.computed and not encoder.is_known:
-        notes.append(
-            "nothing says all that decides these vectors, so that none is kept for a run that "
-            "goes on"
-        )
-    if encoded.failures:
-        first = encoded.failures[0]
-        where = output.with_suffix(_TABLE)
-        total = encoded.embeddings.n + len(encoded.failures)
-        notes.append(
-            f"without a vector: {len(encoded.failures)} of {total} images (see {where}); first "
-            f"{first.message}"
-        )
-    median = float(np.median(encoded.seconds))
-    if math.isfinite(median):
-        notes.append(
-            f"{1000 * median:.3g} ms per image (median), {encoded.seconds.sum():.3g} s in all"
-        )
-    return notes
+    return table.ids, table.paths

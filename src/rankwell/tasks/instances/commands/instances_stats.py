@@ -2,7 +2,6 @@
 before and after filtering.
 """
 
-import sys
 from itertools import zip_longest
 from typing import Any, Literal
 
@@ -10,6 +9,7 @@ from rankwell import reporting
 from rankwell.errors import BadUsage
 from rankwell.reporting.options import FileOption, FormatOption, Output
 from rankwell.store import write_text
+from rankwell.task import printed_rows
 from rankwell.tasks.instances.formats import named_place
 from rankwell.tasks.instances.options import ImageSetOptions
 from rankwell.tasks.instances.statistics import (
@@ -66,8 +66,7 @@ def stats(
         )
     if data.query_images is not None and len(images) != 1:
         raise BadUsage("--query-images requires a single data set; run the command once for each.")
-    columns: dict[str, ImageStatistics] = {}
-    notes: list[str] = []
+    columns, notes = dict[str, ImageStatistics](), list[str]()
     for word, kind in zip_longest(images, kinds, fillvalue="images"):
         name, path = named_place(word)
         if name in columns:
@@ -86,17 +85,13 @@ def stats(
         {"dataset": heading, **column._asdict()} for heading, column in columns.items()
     ]
     rules = {"contentless": contentless, "absent": absent} if images else {}
-    json = reporting.OUTPUTS["json"](reporting.Document(numbers, None, rules, notes, summary=False))
-    text = json
-    if format != "json":
-        text = reporting.render_rows(
-            numbers if format == "jsonl" else rows,
-            format,
-            terminal=reporting.terminal_of(sys.stdout),
-        )
-    printed_notes = [] if format == "json" else notes
+    json = printed_rows(numbers, "json", rules=rules, notes=notes)
+    if format == "json":
+        text, notes = json, []
+    else:
+        text = printed_rows(numbers if format == "jsonl" else rows, format, tables=[rows])
     if output is not None:
         write_text(output / "statistics.csv", reporting.render_rows(rows, "csv"))
         write_text(output / "statistics.json", json)
-        printed_notes = [*printed_notes, reporting.Aside(f"wrote {output}/")]
-    return Output(text=text, notes=tuple(printed_notes))
+        notes.append(reporting.Aside(f"wrote {output}/"))
+    return Output(text=text, notes=tuple(notes))

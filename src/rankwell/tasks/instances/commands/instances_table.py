@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir
 from dataclasses import dataclass, replace
-from itertools import combinations
+from functools import cached_property
+from itertools import chain, combinations, compress
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
-
-import numpy as np
 
 from rankwell import reporting
 from rankwell.comparison.bench import evaluate_cells
@@ -146,35 +145,55 @@ def table(
         )
     if options.pages:
         write_missing_pages([result.folder.place for result in run_results], progress)
-    better, notes = _compared(run_results, options)
+    figures, notes = list[SystemFigure](), list[str]()
+    better: dict[str, dict[str, tuple[str, ...]]] = {}
+    for dataset in dict.fromkeys(result.dataset for result in run_results):
+        on_dataset = [result for result in run_results if result.dataset == dataset]
+        notes += _notes(dataset, on_dataset)
+        better[dataset] = _compared(on_dataset, options)
+    figures += [result.figure(better[result.dataset].get(result.run, ())) for result in run_results]
     failed = [cell for cell in cells if cell.error]
-    figures = [result.figure(better) for result in run_results]
-    figures += [
-        SystemFigure(
-            statements[cell.system].title,
-            cell.dataset,
-            None,
-            None,
-            "",
-            gap="failed",
-            why=cell.error,
+    for cell in failed:
+        title = statements[cell.system].title
+        figures.append(
+            SystemFigure(title, cell.dataset, None, None, "", gap="failed", why=cell.error)
         )
-        for cell in failed
-    ]
     figures += _published() if options.published else []
     costs = [result.cost for result in run_results]
     system_table = SystemTable(measure, label, figures, costs, _rules(run_results, options))
     if output is not None:
-        _write(system_table, run_results, output, notes)
-        notes = [*notes, reporting.Aside(f"wrote {output}/")]
+        # The files link to the pages of their cells.
+        links = {
+            (result.shown, result.dataset): link_to(page, output)
+            for result in run_results
+            if (page := result.folder.place / PAGE).is_file()
+        }
+        linked = replace(system_table, links=links)
+        sources = {
+            f"{result.run} on {result.dataset}": result.folder.source for result in run_results
+        }
+        with drafting(output, sources.values()) as draft:
+            paths = [draft / f"table.{suffix}" for suffix in _WRITTEN.values()]
+            for kind, path in zip(_WRITTEN, paths, strict=True):
+                write_text(path, render_system_tables([linked], kind, notes=notes))
+            content = {
+                "schema_version": SCHEMA_VERSION,
+                "rules": system_table.rules,
+                "inputs": {
+                    name: {"file": source.name, "digest": source.digest()}
+                    for name, source in sources.items()
+                },
+                "notes": notes,
+            }
+            publish(output, content, paths)
+        notes.append(reporting.Aside(f"wrote {output}/"))
     text = render_system_tables(
         [system_table], format, notes=notes, terminal=reporting.terminal_of(sys.stdout)
     )
-    printed_notes = (
-        notes if format not in ("json", "html") else notes[-1:] if output is not None else []
-    )
+    if format in ("json", "html"):
+        notes = [note for note in notes if isinstance(note, reporting.Aside)]
     errors = [f"{cell.system} on {cell.dataset} failed: {cell.error}" for cell in failed]
-    return Output(text=text, notes=(*printed_notes, *errors), exit_code=2 if failed else 0)
+    return Output(text=text, notes=(*notes, *errors), exit_code=2 if failed else 0)
 
 
 class _Cell(NamedTuple):
@@ -186,36 +205,6 @@ class _Cell(NamedTuple):
     dataset: str = ""
     system: str = ""
     error: str = ""
-
-
-def _write(
-    system_table: SystemTable,
-    run_results: "Sequence[_RunResult]",
-    output: Path,
-    notes: Sequence[str],
-) -> None:
-    """Writes the table in all formats; it links to the pages of its cells."""
-    links = {
-        (result.shown, result.dataset): link_to(page, output)
-        for result in run_results
-        if (page := result.folder.place / PAGE).is_file()
-    }
-    inputs = {f"{result.run} on {result.dataset}": result.folder.source for result in run_results}
-    with drafting(output, inputs.values()) as draft:
-        paths = [draft / f"table.{suffix}" for suffix in _WRITTEN.values()]
-        linked = replace(system_table, links=links)
-        for kind, path in zip(_WRITTEN, paths, strict=True):
-            write_text(path, render_system_tables([linked], kind, notes=notes))
-        content = {
-            "schema_version": SCHEMA_VERSION,
-            "rules": system_table.rules,
-            "inputs": {
-                name: {"file": source.name, "digest": source.digest()}
-                for name, source in inputs.items()
-            },
-            "notes": notes,
-        }
-        publish(output, content, paths)
 
 
 def _evaluated(
@@ -243,21 +232,18 @@ def _evaluated(
         cells = list(
             evaluate_cells(CommandCells(), plans, jobs=jobs, pages=options.pages, progress=progress)
         )
-    for cell in experiment.cells:
-        title = experiment.titles["system", cell.system]
-        statements.setdefault(cell.system, stated[cell.entry]._replace(title=title))
     if not any(cell.has_results for cell in cells):
         raise BadInput(
             f"{file}: no cell could be evaluated; first {cells[0].plan.cell.name}: {cells[0].error}"
         )
+    titles = experiment.titles
+    for cell in experiment.cells:
+        statement = stated[cell.entry]._replace(title=titles["system", cell.system])
+        statements.setdefault(cell.system, statement)
     return [
-        _Cell(
-            cell.plan.folder,
-            experiment.titles["dataset", cell.plan.cell.dataset],
-            cell.plan.cell.system,
-            cell.error,
-        )
-        for cell in cells
+        _Cell(result.plan.folder, titles["dataset", cell.dataset], cell.system, result.error)
+        for result in cells
+        for cell in [result.plan.cell]
     ]
 
 
@@ -294,15 +280,14 @@ def _published() -> Iterator[SystemFigure]:
 
 @dataclass(frozen=True, eq=False)
 class _RunResult:
-    """One run on one data set. row: of the summary, for the measure. performance: of the whole
-    folder.
+    """One run on one data set. row: of the summary, for the measure. stated: by the system's
+    user.
     """
 
     run: str
     dataset: str
     folder: ResultFolder
     row: Mapping[str, Any]
-    performance: Mapping[str, Any]
     stated: SystemStatement
 
     @property
@@ -310,7 +295,7 @@ class _RunResult:
         """The name in the table."""
         return self.stated.title or self.run
 
-    @property
+    @cached_property
     def values(self) -> Values | None:
         """The values of single queries; None of a figure of the whole."""
         return values_behind(self.row, self.folder.values, self.folder.row_attributes)
@@ -319,10 +304,9 @@ class _RunResult:
     def queries(self) -> set[str]:
         """The queries that count."""
         values = self.values
-        rows = [] if values is None else np.flatnonzero(values.counted).tolist()
-        return set() if values is None else {values.queries[row] for row in rows}
+        return set() if values is None else {*compress(values.queries, values.counted.tolist())}
 
-    @property
+    @cached_property
     def question(self) -> dict[str, str]:
         """The rules that decide which question the figures answer, by name, as far as the folder
         states them.
@@ -331,49 +315,43 @@ class _RunResult:
         question = {name.replace("_", "-"): str(rules[name]) for name in _RULES if name in rules}
         images = rules.get("images")
         if isinstance(images, Mapping) and "digest" in images:
-            digest = str(images["digest"]).removeprefix("sha256:")[:8]
             question["gallery"] = (
                 f"{images.get('references')} references and {images.get('queries')} queries "
-                f"[{digest}]"
+                f"[{_short(images['digest'])}]"
             )
-        if (positives := self.folder.inputs.get("positives")) is not None:
-            question["positives"] = positives.removeprefix("sha256:")[:8]
+        if "positives" in self.folder.inputs:
+            question["positives"] = _short(self.folder.inputs["positives"])
         return question
 
-    def figure(self, better: Mapping[tuple[str, str], tuple[str, ...]]) -> SystemFigure:
+    def figure(self, better_than: tuple[str, ...]) -> SystemFigure:
         """The cell; shares come in percent."""
         scale, unit = (100.0, "percent") if self.row["unit"] == "share" else (1.0, self.row["unit"])
+        numbers = {name: self.row.get(name) for name in ("mean", "ci_low", "ci_high", "sd")}
         scaled: dict[str, Any] = {
-            name: None if self.row.get(name) is None else scale * self.row[name]
-            for name in ("mean", "ci_low", "ci_high", "sd")
+            name: None if number is None else scale * number for name, number in numbers.items()
         }
-        marks = better.get((self.run, self.dataset), ())
         return SystemFigure(
-            self.shown, self.dataset, n=self.row["n"], unit=unit, better_than=marks, **scaled
+            self.shown, self.dataset, n=self.row["n"], unit=unit, better_than=better_than, **scaled
         )
 
     @property
     def cost(self) -> SystemCost:
         """The cost, as far as it was measured, and the statements of the system's user."""
-        of_run: Mapping[str, Any] = self.performance.get("runs", {}).get(str(self.row["run"]), {})
-        machine: Mapping[str, Any] = self.performance.get("machine", {})
+        performance = read_performance(self.folder)
+        of_run: Mapping[str, Any] = performance.get("runs", {}).get(str(self.row["run"]), {})
+        machine: Mapping[str, Any] = performance.get("machine", {})
         numbers = [
             f"{machine[name]} {name}" for name in ("processors", "threads") if machine.get(name)
         ]
         hardware = [machine.get("processor"), *numbers, machine.get("gpu"), machine.get("system")]
-        measured = {
-            "encode_seconds_per_image": of_run.get("encode_seconds_per_image"),
-            "seconds_per_query": of_run.get("seconds_per_query"),
-            "evaluation_seconds": of_run.get("seconds_evaluation"),
-            "peak_memory_mib": self.performance.get("peak_memory_mib"),
-        }
+        seconds, memory = of_run.get("seconds_evaluation"), performance.get("peak_memory_mib")
         return SystemCost(
             self.shown,
             self.dataset,
-            **{
-                name: float(value) if isinstance(value, (int, float)) else None
-                for name, value in measured.items()
-            },
+            encode_seconds_per_image=_number(of_run.get("encode_seconds_per_image")),
+            seconds_per_query=_number(of_run.get("seconds_per_query")),
+            evaluation_seconds=_number(seconds),
+            peak_memory_mib=_number(memory),
             dimension=of_run.get("dimensions"),
             images=of_run.get("images"),
             hardware=", ".join(str(part) for part in hardware if part),
@@ -382,6 +360,14 @@ class _RunResult:
             training_data=self.stated.training_data,
             from_cache=of_run.get("images_from_cache"),
         )
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+def _short(digest: object) -> str:
+    return str(digest).removeprefix("sha256:")[:8]
 
 
 def _read(
@@ -395,7 +381,7 @@ def _read(
         if cell.error:
             continue
         path, folder = cell.folder, read_results(cell.folder)
-        summary, performance = read_summary(folder), read_performance(folder)
+        summary = read_summary(folder)
         dataset = cell.dataset or str(folder.rules.get("dataset") or "")
         if not dataset:
             raise BadInput(
@@ -412,18 +398,18 @@ def _read(
             name = cell.system or run
             if cell.system and len(folder.runs) > 1:
                 name = f"{cell.system} {run}"
-            if (name, dataset) in run_results:
-                earlier = run_results[name, dataset].folder.place
-                raise BadInput(
-                    f"{earlier} and {path} both have the run {name!r} on {dataset!r}; leave one "
-                    f"out, or name its data set, as DATASET={path}."
-                )
             stated = statements.get(name, SystemStatement())
-            run_results[name, dataset] = _RunResult(name, dataset, folder, row, performance, stated)
+            result = _RunResult(name, dataset, folder, row, stated)
+            earlier = run_results.setdefault((name, dataset), result)
+            if earlier is not result:
+                raise BadInput(
+                    f"{earlier.folder.place} and {path} both have the run {name!r} on {dataset!r}; "
+                    f"leave one out, or name its data set, as DATASET={path}."
+                )
     runs = {run for run, _ in run_results} | {cell.system for cell in cells}
-    unknown = next((name for name in statements if name not in runs), None)
-    if unknown is not None:
-        raise BadUsage(f"--system {unknown}: unknown run; {suggest(unknown, runs - {''})}")
+    for name in statements:
+        if name not in runs:
+            raise BadUsage(f"--system {name}: unknown run; {suggest(name, runs - {''})}")
     measures = list(dict.fromkeys(result.row["measure"] for result in run_results.values()))
     if len(measures) > 1:
         raise BadInput(
@@ -434,13 +420,24 @@ def _read(
 
 
 def _compared(
-    run_results: Sequence[_RunResult], options: SystemTableOptions
-) -> tuple[dict[tuple[str, str], tuple[str, ...]], list[str]]:
-    """The systems that each run is better than, on each data set, as `rankwell compare` finds them,
-    and notes on the tests.
+    on_dataset: Sequence[_RunResult], options: SystemTableOptions
+) -> dict[str, tuple[str, ...]]:
+    """The systems of one data set that each run is better than, as `rankwell compare` finds them;
+    those of different rules have different tasks and are not tested.
     """
-    better: dict[tuple[str, str], tuple[str, ...]] = {}
-    notes: list[str] = []
+    pairs = [
+        Pair(second.run, first.run)
+        for first, second in combinations(on_dataset, 2)
+        if all(second.question.get(rule, value) == value for rule, value in first.question.items())
+    ]
+    values = [
+        replace(result.values, run=result.run) for result in on_dataset if result.values is not None
+    ]
+    if not pairs or len(values) < len(on_dataset):
+        return {}
+    directions: dict[str, Better] = {}
+    for result in reversed(on_dataset):
+        directions |= result.folder.better
     tests = ComparisonOptions(
         intervals="none",
         level=1 - options.alpha,
@@ -448,72 +445,41 @@ def _compared(
         resamples=options.resamples,
         seed=options.seed,
     )
-    for dataset in dict.fromkeys(result.dataset for result in run_results):
-        on_dataset = [result for result in run_results if result.dataset == dataset]
-        _check_queries(on_dataset, notes)
-        differing = _differing(on_dataset, notes)
-        pairs = [
-            Pair(second.run, first.run)
-            for first, second in combinations(on_dataset, 2)
-            if (first.run, second.run) not in differing
-        ]
-        values = [
-            replace(values, run=result.run)
-            for result in on_dataset
-            if (values := result.values) is not None
-        ]
-        if not pairs or len(values) < len(on_dataset):
-            continue
-        directions: dict[str, Better] = {
-            measure: direction
-            for result in reversed(on_dataset)
-            for measure, direction in result.folder.better.items()
-        }
-        comparison = compare_values(
-            values, options=tests, pairs=pairs, origin=Origin(better=directions)
-        )
-        titles = {result.run: result.shown for result in on_dataset}
-        for winner, loser, _ in winners(comparison.differences):
-            better[winner, dataset] = (*better.get((winner, dataset), ()), titles[loser])
-    return better, notes
-
-
-def _differing(on_dataset: Sequence[_RunResult], notes: list[str]) -> set[tuple[str, str]]:
-    """The pairs of runs on a data set that differ in any rule, with a note on each rule."""
-    questions = {result.run: result.question for result in on_dataset}
+    comparison = compare_values(
+        values, options=tests, pairs=pairs, origin=Origin(better=directions)
+    )
     titles = {result.run: result.shown for result in on_dataset}
-    differing: set[tuple[str, str]] = set()
-    for rule in dict.fromkeys(rule for question in questions.values() for rule in question):
-        stated = {run: question[rule] for run, question in questions.items() if rule in question}
-        if len(set(stated.values())) > 1:
-            sides = " against ".join(
-                f"{value} ({', '.join(titles[run] for run in stated if stated[run] == value)})"
-                for value in dict.fromkeys(stated.values())
-            )
-            notes.append(
-                f"{on_dataset[0].dataset}: {rule} differs, {sides}; such systems have different "
-                "tasks and are not tested"
-            )
-            differing |= {
-                pair for pair in combinations(stated, 2) if len({*map(stated.get, pair)}) > 1
-            }
-    return differing
+    better: dict[str, tuple[str, ...]] = {}
+    for winner, loser, _ in winners(comparison.differences):
+        better[winner] = (*better.get(winner, ()), titles[loser])
+    return better
 
 
-def _check_queries(on_dataset: Sequence[_RunResult], notes: list[str]) -> None:
-    """Notes that the systems of a data set have different queries. Raises BadInput where they have
-    none in common.
+def _notes(dataset: str, on_dataset: Sequence[_RunResult]) -> Iterator[str]:
+    """Notes on the queries and the rules in which the systems of a data set differ. Raises BadInput
+    where they have no query in common.
     """
     queries = [result.queries for result in on_dataset]
     common = set.intersection(*queries)
     if len(common) < len(set.union(*queries)):
         sizes = " and ".join(map(str, sorted(set(map(len, queries)))))
-        note = f"{on_dataset[0].dataset}: the systems have {sizes} queries, {len(common)} in common"
+        note = f"{dataset}: the systems have {sizes} queries, {len(common)} in common"
         if not common:
             raise BadInput(
                 f"{note}; they were evaluated on different data sets, name each, as DATASET=FOLDER."
             )
-        notes.append(f"{note}; each pair is tested over the queries that both have")
+        yield f"{note}; each pair is tested over the queries that both have"
+    for rule in dict.fromkeys(chain.from_iterable(result.question for result in on_dataset)):
+        systems: dict[str, list[str]] = {}
+        for result in on_dataset:
+            if rule in result.question:
+                systems.setdefault(result.question[rule], []).append(result.shown)
+        if len(systems) > 1:
+            sides = [f"{value} ({', '.join(names)})" for value, names in systems.items()]
+            yield (
+                f"{dataset}: {rule} differs, {' against '.join(sides)}; such systems have "
+                "different tasks and are not tested"
+            )
 
 
 def _rules(run_results: Sequence[_RunResult], options: SystemTableOptions) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""Figures of clusters of images against their labels; `clusters.py` of the task computes them."""
+"""Figures of clusters of images against their labels; `evaluation.py` of the task computes
+them.
+"""
 
 from rankwell.data.registry import add_figure
 

@@ -1,5 +1,5 @@
-"""The figure of labels that the best references give queries; `judged.py` of the task computes
-it.
+"""The figure of labels that the best references give queries; `evaluation.py` of the task
+computes it.
 """
 
 from rankwell.data.registry import add_figure
