@@ -14,7 +14,7 @@ from rankwell.core.tables.columns import NOTHING, refuse_unused_columns
 from rankwell.errors import BadInput, BadUsage, count_of, flag
 from rankwell.io.files import read_ranking
 from rankwell.neighbours import search
-from rankwell.tasks.retrieve.inputs import RetrieveInputs, Things
+from rankwell.tasks.retrieve.inputs import RetrieveInputs, Things, filter_option
 from rankwell.tasks.retrieve.measuring import Measurement
 from rankwell.tasks.retrieve.options import RetrieveOptions
 
@@ -46,27 +46,24 @@ class Truth:
     run_items: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
 
-    def recall(self, lists: Mapping[int, Sequence[str]], *, by: str) -> Floats:
-        """(queries,) the share of the exact results that a list has; NaN for a query without any.
-        by: `ids` or `distance`.
+    def recalls(self, lists: Mapping[int, Sequence[str]]) -> dict[str, Floats]:
+        """(queries,) the shares of the exact results that the lists have, by `distance` and by
+        `ids`; NaN for a query without any.
         """
-        recalls = np.full(len(self.lists), np.nan)
+        by_distance, by_ids = (np.full(len(self.lists), np.nan) for _ in range(2))
         for query, exact in enumerate(self.lists):
             if exact.items:
                 returned = dict.fromkeys(lists.get(query, ()))
-                hits = sum(item in exact.items for item in returned)
-                if by == "distance":
-                    hits += self._tied(
-                        query, exact, [item for item in returned if item not in exact.items]
-                    )
-                recalls[query] = min(hits, len(exact.items)) / len(exact.items)
-        return recalls
+                other_items = [item for item in returned if item not in exact.items]
+                hits, most = len(returned) - len(other_items), len(exact.items)
+                by_ids[query] = min(hits, most) / most
+                by_distance[query] = min(hits + self._tied(query, exact, other_items), most) / most
+        return {"distance": by_distance, "ids": by_ids}
 
     def _tied(self, query: int, exact: ExactList, other_items: Sequence[str]) -> int:
         """Number of other items that are as near as the last of the exact results."""
-        n_tied = sum(item in exact.tied for item in other_items)
-        if self.scorer is None or exact.least is None or not other_items:
-            return n_tied
+        if self.scorer is None or exact.least is None:
+            return sum(item in exact.tied for item in other_items)
         return int(np.count_nonzero(self.scorer.scores(query, other_items) >= exact.least))
 
 
@@ -89,31 +86,29 @@ class Scorer:
             if item in self.rows and (allowed is None or item in allowed)
         ]
         if known_places:
-            rows = np.array(
-                [self.rows[items[position]] for position in known_places], dtype=np.int64
-            )
-            query_rows = np.full(len(rows), query, dtype=np.int64)
+            rows = np.array([self.rows[items[position]] for position in known_places])
             scores[known_places] = score_pairs(
-                _vectors(self.queries), _vectors(self.items), query_rows, rows, self.metric
+                _vectors(self.queries),
+                _vectors(self.items),
+                np.full(len(rows), query),
+                rows,
+                self.metric,
             )
         return scores
 
 
 def check_truth(options: RetrieveOptions) -> None:
     """Raises BadUsage for columns of a run where no run is the truth."""
-    if options.truth is None or (
-        isinstance(options.truth, str) and options.truth in ("none", "engine")
-    ):
+    if options.truth is None or options.truth_word:
         refuse_unused_columns(options.columns, "run", f"a run as {flag('--truth')}")
 
 
 def read_truth(measured: Measurement) -> Truth | None:
     """The exact results that a call names, or those of its vectors; None where there are none."""
     inputs, options, traits = measured.inputs, measured.options, measured.traits
-    word = options.truth if isinstance(options.truth, str) else ""
-    if word == "none":
+    if options.truth_word == "none":
         return None
-    if word == "engine":
+    if options.truth_word == "engine":
         lists = [
             ExactList(tuple(measured.exact[query])) for query in range(len(inputs.queries.ids))
         ]
@@ -149,26 +144,22 @@ def _from_vectors(inputs: RetrieveInputs, k: int, metric: Metric) -> Truth:
     queries, items = inputs.queries, inputs.items
     assert items is not None  # noqa: S101 - the caller has looked
     rows = {item: row for row, item in enumerate(items.ids)}
-    columns = {
-        name: np.array(
-            items.column(name, f"{flag('--filter', name='filters')} {name}"), dtype=object
-        )
-        for name in inputs.filters
-    }
+    columns = [
+        np.array(items.column(name, filter_option(name)), dtype=object) for name in inputs.filters
+    ]
     groups: dict[tuple[str, ...], list[int]] = {}
     for query in range(len(queries.ids)):
-        groups.setdefault(tuple(values[query] for values in inputs.filters.values()), []).append(
-            query
-        )
+        values = tuple(values[query] for values in inputs.filters.values())
+        groups.setdefault(values, []).append(query)
     lists: dict[int, ExactList] = {}
     allowed: list[frozenset[str] | None] = [None] * len(queries.ids)
     for values, group_queries in groups.items():
         admitted = np.ones(len(items.ids), dtype=np.bool_)
-        for column, value in zip(columns.values(), values, strict=True):
+        for column, value in zip(columns, values, strict=True):
             admitted &= column == value
         admitted_rows = np.flatnonzero(admitted)
         if columns:
-            admissible = frozenset(items.ids[row] for row in map(int, admitted_rows))
+            admissible = frozenset(items.ids[row] for row in admitted_rows.tolist())
             for query in group_queries:
                 allowed[query] = admissible
         if not len(admitted_rows):
@@ -180,8 +171,8 @@ def _from_vectors(inputs: RetrieveInputs, k: int, metric: Metric) -> Truth:
         for row, query in enumerate(group_queries):
             positions = neighbours.positions[row][neighbours.positions[row] >= 0]
             scores = neighbours.scores[row][: len(positions)]
-            names = [items.ids[row] for row in map(int, admitted_rows[positions])]
-            lists[query] = ExactList(tuple(names), least=float(scores[-1]))
+            names = tuple(items.ids[row] for row in map(int, admitted_rows[positions]))
+            lists[query] = ExactList(names, least=float(scores[-1]))
     ordered = [lists[query] for query in range(len(queries.ids))]
     return Truth(f"exact search, {metric}", ordered, Scorer(queries, items, metric, allowed, rows))
 
@@ -207,10 +198,9 @@ def _from_run(run: Any, inputs: RetrieveInputs, options: RetrieveOptions) -> Tru
         n_cut += len(order) == k > 1 and scores[order[-2]] == least
         lists.append(ExactList(tuple(items[row] for row in order[:k]), tied))
     if n_cut:
-        cut_lists = f"{run}: {count_of(n_cut, 'list ends', 'lists end')} in a tie at rank {k}"
         notes.append(
-            f"{cut_lists}, and items that tie beyond it would count as wrong; search for more "
-            f"than {k}"
+            f"{run}: {count_of(n_cut, 'list ends', 'lists end')} in a tie at rank {k}, and items "
+            f"that tie beyond it would count as wrong; search for more than {k}"
         )
     _check_length(lists, inputs, k, str(run))
     return Truth(str(run), lists, run_items=frozenset(ranking.items), notes=tuple(notes))
@@ -225,7 +215,7 @@ def notes_on_ids(
     exact results never meet.
     """
     items, name = measured.inputs.items, measured.traits.name
-    if isinstance(measured.options.truth, str) and measured.options.truth == "engine":
+    if measured.options.truth_word == "engine":
         return
     exact_items: Collection[str] = truth.run_items if items is None else frozenset(items.ids)
     returned = dict.fromkeys(
@@ -233,20 +223,16 @@ def notes_on_ids(
     )
     unknown = [item for item in returned if item not in exact_items]
     if returned and len(unknown) == len(returned):
-        example = next(
-            (exact.items[0] for exact in truth.lists if exact.items), next(iter(exact_items), None)
-        )
-        mismatch = (
+        first = (exact.items[0] for exact in truth.lists if exact.items)
+        example = next(first, next(iter(exact_items), None))
+        correction = "them with the engine's ids"
+        if items is not None and items.texts is None:
+            correction = f"{flag('--items')} with the ids of the rows of {flag('--item-vectors')}"
+        raise BadInput(
             f"{name} returned no item of the exact results ({truth.source}): it returned "
-            f"{unknown[0]!r}, they have {example!r}"
+            f"{unknown[0]!r}, they have {example!r}. Give {correction}, or "
+            f"{flag('--truth', 'none')}."
         )
-        names = items is not None and items.texts is None
-        rows = (
-            f"{flag('--items')} with the ids of the rows of {flag('--item-vectors')}"
-            if names
-            else "them with the engine's ids"
-        )
-        raise BadInput(f"{mismatch}. Give {rows}, or {flag('--truth', 'none')}.")
     if items is None:
         # A run holds the nearest items alone, so that an item beyond them is only wrong.
         return
@@ -256,9 +242,7 @@ def notes_on_ids(
             "unknown to the exact results, such as "
             f"{unknown[0]!r}; each of them lowers the recall"
         )
-    for number in dict.fromkeys(
-        description.get("items") for description in measured.traits.described
-    ):
+    for number in dict.fromkeys(index.get("items") for index in measured.traits.described):
         if isinstance(number, int) and number != len(items.ids):
             yield (
                 f"{name} has {number:,} items, the exact results are those of {len(items.ids):,}; "
@@ -271,11 +255,9 @@ def _check_length(lists: Sequence[ExactList], inputs: RetrieveInputs, k: int, so
     most = k if inputs.items is None else min(k, len(inputs.items.ids))
     for query, exact in zip(inputs.queries.ids, lists, strict=True):
         if len(exact.items) < most and not inputs.filters:
-            shortfall = (
-                f"{source}: query {query!r} has {len(exact.items)} exact results for k = {k}"
-            )
             raise BadInput(
-                f"{shortfall}; expected {most}: search for at least as many, over all queries."
+                f"{source}: query {query!r} has {len(exact.items)} exact results for k = {k}; "
+                f"expected {most}: search for at least as many, over all queries."
             )
 
 

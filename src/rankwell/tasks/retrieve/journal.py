@@ -3,9 +3,10 @@ where it ended.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rankwell.documents import parse_json
 from rankwell.errors import BadInput
@@ -34,10 +35,10 @@ class Journal:
     the requests.
     """
 
-    def __init__(self, file: Path | None, key: str) -> None:
+    def __init__(self, file: Path | None = None, key: str = "") -> None:
         self._file, self._key = file, key
         self.batches = {} if file is None else _read(file, key)
-        self.resumed = bool(self.batches)
+        self._resumed = bool(self.batches)
 
     def add(self, batch: SentBatch) -> None:
         """Keeps a batch with what is known of it: answers replace failures."""
@@ -50,7 +51,7 @@ class Journal:
             )
         self.batches[batch.setting, batch.round] = batch
         if self._file is not None:
-            new = not self._file.exists() or (not self.resumed and len(self.batches) == 1)
+            new = not self._file.exists() or (not self._resumed and len(self.batches) == 1)
             with self._file.open("w" if new else "a", encoding="utf-8") as stream:
                 if new:
                     stream.write(json.dumps({"key": self._key}) + "\n")
@@ -64,55 +65,39 @@ class Journal:
 
 class JoinedJournal(Journal):
     """The journals of several calls as one. places: by setting of all of them its journal, and its
-    place in that.
+    number in that.
     """
 
-    def __init__(self, journal_settings: Sequence[tuple[Journal, int]]) -> None:
-        self._journal_settings = journal_settings
-        self.resumed = any(journal.resumed for journal, _ in journal_settings)
-        self.batches = {
-            (joined_setting, number): batch._replace(setting=joined_setting)
-            for joined_setting, (journal, own_setting) in enumerate(journal_settings)
-            for (setting, number), batch in journal.batches.items()
-            if setting == own_setting
-        }
+    def __init__(self, places: Sequence[tuple[Journal, int]]) -> None:
+        super().__init__()
+        self._places = places
+        for number, (journal, own_number) in enumerate(places):
+            for (setting, round_), batch in journal.batches.items():
+                if setting == own_number:
+                    self.batches[number, round_] = batch._replace(setting=number)
 
     def add(self, batch: SentBatch) -> None:
-        """Keeps a batch in the journal of its setting."""
-        journal, own_setting = self._journal_settings[batch.setting]
-        journal.add(batch._replace(setting=own_setting))
-        self.batches[batch.setting, batch.round] = journal.batches[
-            own_setting, batch.round
-        ]._replace(setting=batch.setting)
-
-    def remove(self) -> None:
-        """Removes the files of all."""
-        for journal, _ in self._journal_settings:
-            journal.remove()
+        """Keeps a batch in the journal of its setting, too."""
+        journal, own_number = self._places[batch.setting]
+        journal.add(batch._replace(setting=own_number))
+        super().add(batch)
 
 
 def _read(file: Path, key: str) -> dict[tuple[int, int], SentBatch]:
     """The batches of a file with the key; none of any other file. A last line that was not written
     to its end is left out.
     """
-    try:
-        head, *lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError):
-        return {}
     batches: dict[tuple[int, int], SentBatch] = {}
-    try:
-        start: Any = parse_json(head, file.name)
-        if not isinstance(start, Mapping) or start.get("key") != key:
+    with suppress(OSError, BadInput, ValueError, TypeError):
+        head, *lines = file.read_text(encoding="utf-8").splitlines()
+        if parse_json(head, file.name) != {"key": key}:
             return {}
         for line in lines:
             setting, number, requests, reports = parse_json(line, file.name)
-            batch = SentBatch(
+            batches[setting, number] = SentBatch(
                 setting,
                 number,
                 [SentRequest(*request) for request in requests],
                 [BatchReport(*report) for report in reports],
             )
-            batches[setting, number] = batch
-    except (BadInput, ValueError, TypeError):
-        return batches
     return batches

@@ -52,8 +52,8 @@ def retrieve(
             seed=seed,
         )
         results = output / "results"
-        result, measured, _ = retrieve_into(_ENGINE, options, None, progress)
-        write(result, measured, results)
+        result = retrieve_into(_ENGINE, options, None, progress)
+        write(result, results)
         write_report([results], results / NAME, documents=documents, title=_TITLE, seed=seed)
     begin = (
         f"{len(read_needs())} questions about the Python standard library, asked of SQLite's "
