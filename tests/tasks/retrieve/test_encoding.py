@@ -13,7 +13,7 @@ import pytest
 
 import rankwell as rw
 from rankwell.errors import BadUsage
-from rankwell.tasks.retrieve import encoding
+from rankwell.tasks.retrieve import inputs
 from rankwell.tasks.retrieve.task import render, write_records
 
 ITEMS = {f"d{row}": f"{'river ' * (row % 5)}{'hill ' * (row % 7)}lake" for row in range(30)}
@@ -71,7 +71,7 @@ class Nearest:
 @pytest.fixture
 def encoder(monkeypatch: pytest.MonkeyPatch) -> Counts:
     counts = Counts()
-    monkeypatch.setattr(encoding, "load_encoder", lambda model: counts)
+    monkeypatch.setattr(inputs, "load_encoder", lambda model: counts)
     return counts
 
 

@@ -44,9 +44,8 @@ from rankwell.tasks.retrieve.costs import (
     label_of,
     load_notes,
 )
-from rankwell.tasks.retrieve.encoding import check_encoder
 from rankwell.tasks.retrieve.exact import Truth, check_truth, notes_on_ids, read_truth
-from rankwell.tasks.retrieve.inputs import RetrieveInputs, read_inputs
+from rankwell.tasks.retrieve.inputs import RetrieveInputs, check_encoder, read_inputs
 from rankwell.tasks.retrieve.measuring import (
     AskedSetting,
     EngineWork,

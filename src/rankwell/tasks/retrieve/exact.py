@@ -2,7 +2,7 @@
 k count.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from rankwell.core.tables.columns import NOTHING, refuse_unused_columns
 from rankwell.errors import BadInput, BadUsage, count_of, flag
 from rankwell.io.files import read_ranking
 from rankwell.neighbours import search
-from rankwell.tasks.retrieve.inputs import RetrieveInputs, Things, filter_option
+from rankwell.tasks.retrieve.inputs import RetrieveInputs, filter_option
 from rankwell.tasks.retrieve.measuring import Measurement
 from rankwell.tasks.retrieve.options import RetrieveOptions
 
@@ -34,15 +34,15 @@ class ExactList(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """The exact results of every query. source: where they are from. scorer: scores of other items;
-    None where unknown.
+    """The exact results of every query. source: where they are from. scorer: the scores of items
+    under a query, -inf for what cannot be a result; None where unknown.
 
     run_items: the ids of all results of a run, those of k and those beyond. notes: of its reader.
     """
 
     source: str
     lists: Sequence[ExactList]
-    scorer: "Scorer | None" = None
+    scorer: Callable[[int, Sequence[str]], Floats] | None = None
     run_items: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
 
@@ -64,37 +64,7 @@ class Truth:
         """Number of other items that are as near as the last of the exact results."""
         if self.scorer is None or exact.least is None:
             return sum(item in exact.tied for item in other_items)
-        return int(np.count_nonzero(self.scorer.scores(query, other_items) >= exact.least))
-
-
-@dataclass(frozen=True, eq=False)
-class Scorer:
-    """Exact scores of items; an unknown item, or one that the filter excludes, has none."""
-
-    queries: Things
-    items: Things
-    metric: Metric
-    allowed: Sequence[frozenset[str] | None]
-    rows: Mapping[str, int]
-
-    def scores(self, query: int, items: Sequence[str]) -> Floats:
-        """(items,) the scores under a query, -inf for items that cannot be a result."""
-        scores, allowed = np.full(len(items), -np.inf), self.allowed[query]
-        known_places = [
-            position
-            for position, item in enumerate(items)
-            if item in self.rows and (allowed is None or item in allowed)
-        ]
-        if known_places:
-            rows = np.array([self.rows[items[position]] for position in known_places])
-            scores[known_places] = score_pairs(
-                _vectors(self.queries),
-                _vectors(self.items),
-                np.full(len(rows), query),
-                rows,
-                self.metric,
-            )
-        return scores
+        return int(np.count_nonzero(self.scorer(query, other_items) >= exact.least))
 
 
 def check_truth(options: RetrieveOptions) -> None:
@@ -143,7 +113,7 @@ def _from_vectors(inputs: RetrieveInputs, k: int, metric: Metric) -> Truth:
     """The nearest vectors, among the items that a query's filter admits."""
     queries, items = inputs.queries, inputs.items
     assert items is not None  # noqa: S101 - the caller has looked
-    rows = {item: row for row, item in enumerate(items.ids)}
+    query_vectors, item_vectors = np.asarray(queries.vectors), np.asarray(items.vectors)
     columns = [
         np.array(items.column(name, filter_option(name)), dtype=object) for name in inputs.filters
     ]
@@ -152,29 +122,40 @@ def _from_vectors(inputs: RetrieveInputs, k: int, metric: Metric) -> Truth:
         values = tuple(values[query] for values in inputs.filters.values())
         groups.setdefault(values, []).append(query)
     lists: dict[int, ExactList] = {}
-    allowed: list[frozenset[str] | None] = [None] * len(queries.ids)
+    rows_of_query: dict[int, Mapping[str, int]] = {}
     for values, group_queries in groups.items():
-        admitted = np.ones(len(items.ids), dtype=np.bool_)
+        is_admitted = np.ones(len(items.ids), dtype=np.bool_)
         for column, value in zip(columns, values, strict=True):
-            admitted &= column == value
-        admitted_rows = np.flatnonzero(admitted)
-        if columns:
-            admissible = frozenset(items.ids[row] for row in admitted_rows.tolist())
-            for query in group_queries:
-                allowed[query] = admissible
-        if not len(admitted_rows):
+            is_admitted &= column == value
+        rows = np.flatnonzero(is_admitted)
+        row_of_item = {items.ids[row]: row for row in map(int, rows)}
+        for query in group_queries:
+            rows_of_query[query] = row_of_item
+        if not len(rows):
             lists |= dict.fromkeys(group_queries, ExactList(()))
             continue
-        neighbours = search(
-            _vectors(queries)[group_queries], _vectors(items)[admitted_rows], k=k, metric=metric
-        )
-        for row, query in enumerate(group_queries):
-            positions = neighbours.positions[row][neighbours.positions[row] >= 0]
-            scores = neighbours.scores[row][: len(positions)]
-            names = tuple(items.ids[row] for row in map(int, admitted_rows[positions]))
-            lists[query] = ExactList(names, least=float(scores[-1]))
+        neighbours = search(query_vectors[group_queries], item_vectors[rows], k=k, metric=metric)
+        for query, positions, scores in zip(
+            group_queries, neighbours.positions, neighbours.scores, strict=True
+        ):
+            nearest = positions[positions >= 0]
+            names = tuple(items.ids[row] for row in map(int, rows[nearest]))
+            lists[query] = ExactList(names, least=float(scores[len(names) - 1]))
+
+    def _scores(query: int, names: Sequence[str]) -> Floats:
+        rows = rows_of_query[query]
+        scores = np.full(len(names), -np.inf)
+        known_places = [position for position, name in enumerate(names) if name in rows]
+        if known_places:
+            item_rows = np.array([rows[names[position]] for position in known_places])
+            query_rows = np.full(len(item_rows), query)
+            scores[known_places] = score_pairs(
+                query_vectors, item_vectors, query_rows, item_rows, metric
+            )
+        return scores
+
     ordered = [lists[query] for query in range(len(queries.ids))]
-    return Truth(f"exact search, {metric}", ordered, Scorer(queries, items, metric, allowed, rows))
+    return Truth(f"exact search, {metric}", ordered, _scores)
 
 
 def _from_run(run: Any, inputs: RetrieveInputs, options: RetrieveOptions) -> Truth:
@@ -259,7 +240,3 @@ def _check_length(lists: Sequence[ExactList], inputs: RetrieveInputs, k: int, so
                 f"{source}: query {query!r} has {len(exact.items)} exact results for k = {k}; "
                 f"expected {most}: search for at least as many, over all queries."
             )
-
-
-def _vectors(things: Things) -> Any:
-    return things.vectors

@@ -13,7 +13,7 @@ from rankwell.core.kernels.children import begin_child, start_function
 from rankwell.core.kernels.interrupts import is_interrupted
 from rankwell.engines import Engine, IndexReport, open_engine
 from rankwell.errors import RankwellError
-from rankwell.tasks.retrieve.encoding import QueryEncoder, needless_encoder
+from rankwell.tasks.retrieve.inputs import QueryEncoder, needless_encoder
 from rankwell.tasks.retrieve.loops import (
     FAILED_IN_A_ROW,
     MOST_IN_A_ROW,

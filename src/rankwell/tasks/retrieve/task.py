@@ -23,8 +23,7 @@ from rankwell.tasks.retrieve.evaluation import (
     retrieve_into,
     retrieve_together,
 )
-from rankwell.tasks.retrieve.journal import NAME
-from rankwell.tasks.retrieve.measuring import Measurement
+from rankwell.tasks.retrieve.measuring import NAME, Measurement
 from rankwell.tasks.retrieve.options import RetrieveOptions
 
 _UNIT = re.compile(r"\((ms|s|MB|queries/s|%)\)$")

@@ -88,18 +88,16 @@ def retrieve(
 
 def _gain_cells(gain: Any) -> dict[str, Any]:
     """The row of a gain as it is printed."""
-    apparent, left = (
-        PrintedFigure(figure(gain[name], "share", signed=True))
-        for name in ("apparent", "out_of_fold")
-    )
-    ends = [figure(gain[name], "share", signed=True) for name in ("ci_low", "ci_high")]
-    interval = f"[{ends[0]}, {ends[1]}]"
+    figures = {
+        name: figure(gain[name], "share", signed=True)
+        for name in ("apparent", "out_of_fold", "ci_low", "ci_high")
+    }
     return {
         "measure": gain["measure"],
         "best": gain["best"],
-        "apparent": apparent,
-        "out of fold": left,
-        "95 %": interval,
+        "apparent": PrintedFigure(figures["apparent"]),
+        "out of fold": PrintedFigure(figures["out_of_fold"]),
+        "95 %": f"[{figures['ci_low']}, {figures['ci_high']}]",
     }
 
 
