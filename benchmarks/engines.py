@@ -192,9 +192,7 @@ class Run:
         sweep = {candidate.parameter: list(VALUES)}
         self.name, self.parameter = candidate.name, candidate.parameter
         self.options = replace(options, option=dict(candidate.options), sweep=sweep)
-        self.evaluation = RetrieveEvaluation(
-            read_inputs(self.options), self.options, candidate.name
-        )
+        self.evaluation = RetrieveEvaluation(read_inputs(self.options), self.options)
         self.work = measuring.plan_work(candidate.name, self.evaluation.inputs, self.options, None)
         started = time.perf_counter()
         self.work.open()
@@ -336,7 +334,7 @@ def report(runs: list[Run], exact: NDArray[Any], output: Path | None) -> None:
         timed, bare = list[float](), list[float]()
         for place, value in enumerate(VALUES):
             kept = taken.rounds[1:]
-            own = np.median(taken.times(place, kept), axis=1)
+            own = np.median(taken.by_setting[place].times(kept), axis=1)
             other, again = (np.median(each[place][1:], axis=1) for each in (run.bare, run.second))
             timed.append(1000 * float(np.median(own)))
             bare.append(1000 * float(np.median(other)))
@@ -353,7 +351,7 @@ def report(runs: list[Run], exact: NDArray[Any], output: Path | None) -> None:
         )
         if output is not None:
             output.mkdir(parents=True, exist_ok=True)
-            write(result, taken, output / run.name)
+            write(result, output / run.name)
     print("\nmedian at a recall, as a ratio to hnswlib: rankwell, bare loop, their quotient")
     first = next(iter(both))
     for name, (timed, bare) in both.items():

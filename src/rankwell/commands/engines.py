@@ -8,8 +8,11 @@ from typing import Annotated, Any, Literal
 
 from rankwell import reporting
 from rankwell.data.options import Option
-from rankwell.engines import ENGINES, EngineFamily, Parameter
+from rankwell.engines import ENGINES, EngineFamily
 from rankwell.reporting.options import Aside, Output
+
+GROUPS = ("connect", "build", "search")
+"""The parameters of an engine: where it is, the shape of its index, the settings of a session."""
 
 
 def engines(
@@ -27,38 +30,38 @@ def engines(
     if format == "json":
         return Output(text=json.dumps([describe_family(family) for family in families], indent=2))
     terminal = reporting.terminal_of(sys.stdout)
-    heads = [
-        {
-            "engine": family.name,
-            "searches": ", ".join(family.kinds),
-            "installed": _installed(family),
-            "about": family.title,
-        }
-        for family in families
-    ]
-    rows = [
-        {
-            "engine": family.name,
-            "set": group,
-            "parameter": parameter.name,
-            "default": _default(parameter),
-            "about": _about(parameter),
-        }
-        for family in families
-        for group, parameters in (
-            ("connect", family.connect),
-            ("build", family.build),
-            ("search", family.search),
+    heads: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
+    for family in families:
+        version = family.version
+        heads.append(
+            {
+                "engine": family.name,
+                "searches": ", ".join(family.kinds),
+                "installed": family.install if version is None else version or "built in",
+                "about": family.title,
+            }
         )
-        for parameter in parameters
-    ]
+        for group in GROUPS:
+            for parameter in getattr(family, group):
+                value = parameter.default
+                text = "" if value is None else str(value)
+                choices = f" ({', '.join(parameter.choices)})" if parameter.choices else ""
+                rows.append(
+                    {
+                        "engine": family.name,
+                        "set": group,
+                        "parameter": parameter.name,
+                        "default": text.lower() if isinstance(value, bool) else text,
+                        "about": f"{parameter.text}{choices}",
+                    }
+                )
     tables = [reporting.render_rows(part, "table", terminal=terminal) for part in (heads, rows)]
     return Output("\n".join(tables), (Aside("`rankwell engines check SPEC` tries an engine."),))
 
 
 def describe_family(family: EngineFamily) -> dict[str, Any]:
     """An engine of the registry, for JSON."""
-    groups = {"connect": family.connect, "build": family.build, "search": family.search}
     return {
         "name": family.name,
         "title": family.title,
@@ -66,36 +69,16 @@ def describe_family(family: EngineFamily) -> dict[str, Any]:
         "version": family.version,
         "install": family.install if family.package else None,
         "parameters": {
-            group: [_parameter(parameter) for parameter in parameters]
-            for group, parameters in groups.items()
+            group: [
+                {
+                    "name": parameter.name,
+                    "type": parameter.kind.__name__,
+                    "default": parameter.default,
+                    "choices": list(parameter.choices),
+                    "about": parameter.text,
+                }
+                for parameter in getattr(family, group)
+            ]
+            for group in GROUPS
         },
     }
-
-
-def _parameter(parameter: Parameter) -> dict[str, Any]:
-    kind, choices = parameter.kind.__name__, list(parameter.choices)
-    return {
-        "name": parameter.name,
-        "type": kind,
-        "default": parameter.default,
-        "choices": choices,
-        "about": parameter.text,
-    }
-
-
-def _installed(family: EngineFamily) -> str:
-    version = family.version
-    return family.install if version is None else version or "built in"
-
-
-def _default(parameter: Parameter) -> str:
-    value = parameter.default
-    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _about(parameter: Parameter) -> str:
-    return (
-        f"{parameter.text} ({', '.join(parameter.choices)})"
-        if parameter.choices
-        else parameter.text
-    )

@@ -53,7 +53,13 @@ def check(
     format
         table for reading, json for programs.
     """
-    lines = _lines(engine, parameters_of(option), _queries(queries, query_vectors))
+    arguments = engine, parameters_of(option), _queries(queries, query_vectors)
+    lines: list[ConformanceLine] = []
+    try:
+        for line in apart(_checked, *arguments):
+            lines.append(line)  # noqa: PERF402 - those before the end are kept
+    except ProcessEnded as error:
+        lines += lines_of_ended(len(lines), str(error))
     rows = [{"check": line.check, "outcome": line.state, "message": line.message} for line in lines]
     text = (
         json.dumps(rows, indent=2)
@@ -62,19 +68,6 @@ def check(
     )
     failed = sum(line.state == "failed" for line in lines)
     return Output(text, exit_code=GateFailed.exit_code if failed else 0)
-
-
-def _lines(
-    engine: str, parameters: dict[str, str], queries: list[EngineQuery]
-) -> list[ConformanceLine]:
-    """The lines of an engine in a process of its own, which it may end."""
-    lines: list[ConformanceLine] = []
-    try:
-        for line in apart(_checked, engine, parameters, queries):
-            lines.append(line)  # noqa: PERF402 - those before the end are kept
-    except ProcessEnded as error:
-        lines += lines_of_ended(len(lines), str(error))
-    return lines
 
 
 def _checked(

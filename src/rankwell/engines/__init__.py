@@ -9,22 +9,49 @@ from urllib.parse import urlsplit
 from rankwell.data.catalogue import Catalogue, entry_points_of, load_entry_point, suggest
 from rankwell.data.code import load_anything
 from rankwell.data.secrets import Secrets, refuse_literal
-from rankwell.engines.families import EngineFamily as EngineFamily
-from rankwell.engines.families import Opening as Opening
-from rankwell.engines.families import Parameter as Parameter
-from rankwell.engines.protocol import Engine as Engine
-from rankwell.engines.protocol import EngineFailure as EngineFailure
-from rankwell.engines.protocol import EngineHits as EngineHits
-from rankwell.engines.protocol import EngineItems as EngineItems
-from rankwell.engines.protocol import EnginePlan as EnginePlan
-from rankwell.engines.protocol import EngineQuery as EngineQuery
-from rankwell.engines.protocol import FailureKind as FailureKind
-from rankwell.engines.protocol import IndexReport as IndexReport
-from rankwell.engines.protocol import Kind as Kind
-from rankwell.engines.protocol import MemoryEngine as MemoryEngine
-from rankwell.engines.protocol import Session as Session
-from rankwell.engines.protocol import processor_seconds as processor_seconds
+from rankwell.engines.protocol import (
+    METRICS,
+    Engine,
+    EngineFailure,
+    EngineFamily,
+    EngineHits,
+    EngineItems,
+    EnginePlan,
+    EngineQuery,
+    FailureKind,
+    IndexReport,
+    Kind,
+    MemoryEngine,
+    Opening,
+    Parameter,
+    Session,
+    processor_seconds,
+)
 from rankwell.errors import BadUsage, UnknownName
+
+__all__ = [
+    "ENGINES",
+    "GROUP",
+    "METRICS",
+    "Engine",
+    "EngineFailure",
+    "EngineFamily",
+    "EngineHits",
+    "EngineItems",
+    "EnginePlan",
+    "EngineQuery",
+    "FailureKind",
+    "IndexReport",
+    "Kind",
+    "MemoryEngine",
+    "Opening",
+    "Parameter",
+    "Session",
+    "processor_seconds",
+    "family_of",
+    "find_engine",
+    "open_engine",
+]
 
 GROUP = "rankwell.engines"
 """The entry points by which other packages add engines under a name: an `EngineFamily`, or any
@@ -71,23 +98,26 @@ def open_engine(spec: Any, options: Mapping[str, Any] | None = None) -> Engine:
             raise BadUsage(f"{spec}: {family.name} takes no address; leave {address!r} out.")
         if parameters.setdefault("url", address) != address:
             raise BadUsage(f"{spec}: the address is given twice; leave out the parameter url.")
-    secrets = Secrets()
+    secrets, expanded = Secrets(), dict(parameters)
     for name, value in parameters.items():
         if isinstance(value, str):
             refuse_literal(name, value)
-    expanded = {
-        name: secrets.expand(value) if isinstance(value, str) else value
-        for name, value in parameters.items()
-    }
+            expanded[name] = secrets.expand(value)
     values = family.read(expanded)
-    _refuse_broken(values.get("url"))
-    parts = [
+    if isinstance(url := values.get("url"), str):
+        try:
+            urlsplit(url).port  # noqa: B018 - libraries would fail at a broken address
+        except ValueError as error:
+            raise BadUsage(
+                f"url: {error}; expected http://HOST:PORT or https://HOST:PORT."
+            ) from error
+    connect, build, search = (
         {parameter.name: values.get(parameter.name, parameter.default) for parameter in declared}
         for declared in (family.connect, family.build, family.search)
-    ]
-    search = {name: value for name, value in parts[2].items() if value is not None}
+    )
+    search = {name: value for name, value in search.items() if value is not None}
     label = spec if isinstance(spec, str) else getattr(spec, "__name__", type(spec).__name__)
-    opening = Opening(family, label, target, parts[0], parts[1], search, parameters, secrets)
+    opening = Opening(family, label, target, connect, build, search, parameters, secrets)
     try:
         return family.open(opening)
     except EngineFailure as error:
@@ -96,23 +126,12 @@ def open_engine(spec: Any, options: Mapping[str, Any] | None = None) -> Engine:
         )
 
 
-def _refuse_broken(url: Any) -> None:
-    """Raises BadUsage for an address that libraries would fail at."""
-    try:
-        if isinstance(url, str):
-            urlsplit(url).port  # noqa: B018 - raises ValueError
-    except ValueError as error:
-        raise BadUsage(f"url: {error}; expected http://HOST:PORT or https://HOST:PORT.") from error
-
-
 def _resolve(spec: Any, options: Mapping[str, Any]) -> tuple[EngineFamily, Any, str]:
     """The family, the object or file that it opens, and an address."""
     family, target, address = _locate(spec)
-    return (
-        (family if family.adapt is None else family.adapt(family, target, options)),
-        target,
-        address,
-    )
+    if family.adapt is not None:
+        family = family.adapt(family, target, options)
+    return family, target, address
 
 
 def _locate(spec: Any) -> tuple[EngineFamily, Any, str]:
@@ -134,6 +153,6 @@ def _locate(spec: Any) -> tuple[EngineFamily, Any, str]:
             "./FILE.py:OBJECT."
         )
     engine = find_engine(spec)
-    return (
-        (engine, None, "") if isinstance(engine, EngineFamily) else (ENGINES["object"], engine, "")
-    )
+    if isinstance(engine, EngineFamily):
+        return engine, None, ""
+    return ENGINES["object"], engine, ""

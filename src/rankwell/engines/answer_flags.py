@@ -56,34 +56,26 @@ _LOSS = re.compile(
     r"(?i)partial|degraded|incomplete|timed[ _-]?out|cut[ _-]?off|(?:terminated|ended)[ "
     r"_-]early|truncated|unavailable|failed"
 )
-_COMMON = FailureRules(
-    (
-        *(
-            Flag(path)
-            for path in (
-                "timed_out",
-                "timedOut",
-                "terminated_early",
-                "search_cutoff",
-                "partial",
-                "is_partial",
-            )
+_COMMON = (
+    *map(
+        Flag,
+        (
+            "timed_out",
+            "timedOut",
+            "terminated_early",
+            "search_cutoff",
+            "partial",
+            "is_partial",
+            "isPartial",
+            "partial_results",
+            "partialResults",
+            "degraded",
+            "remoteErrors",
+            "status.errors",
         ),
-        *(
-            Flag(path)
-            for path in (
-                "isPartial",
-                "partial_results",
-                "partialResults",
-                "degraded",
-                "remoteErrors",
-                "status.errors",
-            )
-        ),
-        Flag("status.failed", ">", 0),
-        *(Flag(path, "says") for path in ("status", "warning", "warnings")),
     ),
-    (),
+    Flag("status.failed", ">", 0),
+    *(Flag(path, "says") for path in ("status", "warning", "warnings")),
 )
 """Flags that engines set at the top of an answer, or beside their hits."""
 
@@ -94,8 +86,8 @@ def known_rules(presets: FailureRules, hits: str) -> FailureRules:
     asynchronous search. hits: the path of their list.
     """
     keys = hits.split(".")[:-1]
-    above = ["", *(".".join(keys[: end + 1]) + "." for end in range(len(keys)))]
-    flags = dict.fromkeys((*presets.flags, *_COMMON.flags))
+    above = ["".join(f"{key}." for key in keys[:end]) for end in range(len(keys) + 1)]
+    flags = dict.fromkeys((*presets.flags, *_COMMON))
     return FailureRules(
         [*dict.fromkeys(_below(prefix, flag) for prefix in above for flag in flags)],
         [*dict.fromkeys(prefix + path for prefix in above for path in presets.reasons)],
@@ -125,11 +117,10 @@ def read_rules(fail_if: Any, fail_reason: Any, name: str) -> FailureRules:
 def _flag(text: str, name: str) -> Flag:
     match = _CONDITION.fullmatch(text)
     if match is None:
-        expected = (
-            f"expected a path such as timed_out, or a path, one of {' '.join(_COMPARISONS)}, and "
-            "a value"
+        raise BadInput(
+            f"{name}: fail_if has {text!r}; expected a path such as timed_out, or a path, one of "
+            f"{' '.join(_COMPARISONS)}, and a value, as in _shards.failed > 0."
         )
-        raise BadInput(f"{name}: fail_if has {text!r}; {expected}, as in _shards.failed > 0.")
     path, compare, operand = match.groups()
     if compare is None:
         return Flag(path)
@@ -138,12 +129,12 @@ def _flag(text: str, name: str) -> Flag:
     except ValueError:
         # A word without a point would be a text without its quotation marks, or True for true.
         if "." not in operand or not re.fullmatch(_PATH, operand):
-            expected = (
-                'a number, true, false, null, "text" in quotation marks, or a path with a point'
-            )
-            raise BadInput(f"{name}: fail_if has {text!r}; {operand} is not {expected}.") from None
+            raise BadInput(
+                f"{name}: fail_if has {text!r}; {operand} is not a number, true, false, null, "
+                '"text" in quotation marks, or a path with a point.'
+            ) from None
         value = _Path(operand)
-    if compare not in ("==", "!=") and not (isinstance(value, _Path) or _is_number(value)):
+    if compare not in ("==", "!=") and not (isinstance(value, _Path) or is_number(value)):
         raise BadInput(
             f"{name}: fail_if has {text!r}; {compare} compares numbers; use == or != for "
             "other values."
@@ -187,9 +178,9 @@ def _said(answer: Any, flag: Flag) -> str:
         statement += f" and {flag.value.path} is {_text(comparand)}"
     if flag.compare in ("==", "!="):
         # In Python true equals 1.
-        is_equal = value == comparand and (_is_number(value) == _is_number(comparand))
+        is_equal = value == comparand and (is_number(value) == is_number(comparand))
         return statement if is_equal == (flag.compare == "==") else ""
-    if not (_is_number(value) and _is_number(comparand)):
+    if not (is_number(value) and is_number(comparand)):
         raise EngineFailure(
             "malformed", f"fail_if compares numbers with {flag.compare}, but {statement}."
         )
@@ -205,7 +196,8 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(part)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether a value is a number of JSON."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 

@@ -16,11 +16,34 @@ from rankwell.engines import (
     Parameter,
     Session,
 )
-from rankwell.errors import BadInput
+
+
+class _Bm25sSession(Session):
+    def __init__(self, engine: "_Bm25sEngine") -> None:
+        super().__init__(engine)
+        self._tokens, self._scorer, self._items = engine.tokens, engine.loaded_index, engine.items
+
+    def _search(self, query: EngineQuery, k: int) -> EngineHits:
+        ids, mask = self._items.ids, None
+        words = self._tokens([query.text or ""])
+        indexed_words = [word for word in words[0] if word in self._scorer.vocab_dict]
+        if not indexed_words:
+            return EngineHits([], [])
+        if query.filter:
+            mask = np.zeros(len(ids), dtype=np.float32)
+            mask[self._items.matching(query.filter)] = 1
+        rows, scores = self._scorer.retrieve(
+            [indexed_words], k=min(k, len(ids)), show_progress=False, n_threads=0, weight_mask=mask
+        )
+        # Short lists are filled with items whose score is 0.
+        has_score = scores[0] != 0
+        return EngineHits(
+            [ids[row] for row in map(int, rows[0][has_score])], scores[0][has_score].tolist()
+        )
 
 
 class _Bm25sEngine(MemoryEngine):
-    module = "bm25s"
+    module, sessions = "bm25s", _Bm25sSession
 
     def tokens(self, texts: list[str]) -> Any:
         """The words of texts; the same for items and queries."""
@@ -33,8 +56,6 @@ class _Bm25sEngine(MemoryEngine):
         )
 
     def _index(self, items: EngineItems) -> int:
-        if not items.ids:
-            raise BadInput("bm25s: there are no items to index.")
         build = self.opening.build
         scorer = self.library.BM25(k1=build["k1"], b=build["b"], method=build["method"])
         scorer.index(self.tokens([*(items.texts or ())]), show_progress=False)
@@ -47,33 +68,6 @@ class _Bm25sEngine(MemoryEngine):
             for part in self.loaded_index.scores.values()
             if isinstance(part, np.ndarray)
         )
-
-    def _session(self) -> Session:
-        return _Bm25sSession(self, self.built(self.loaded_index))
-
-
-class _Bm25sSession(Session):
-    def __init__(self, engine: _Bm25sEngine, scorer: Any) -> None:
-        super().__init__(engine)
-        self._tokens, self._scorer, self._items = engine.tokens, scorer, engine.items
-
-    def _search(self, query: EngineQuery, k: int) -> EngineHits:
-        words = self._tokens([query.text or ""])
-        indexed_words = [word for word in words[0] if word in self._scorer.vocab_dict]
-        if not indexed_words:
-            return EngineHits([], [])
-        mask = None
-        if query.filter:
-            mask = np.zeros(len(self._items.ids), dtype=np.float32)
-            mask[self._items.matching(query.filter)] = 1
-        depth = min(k, len(self._items.ids))
-        rows, scores = self._scorer.retrieve(
-            [indexed_words], k=depth, show_progress=False, n_threads=0, weight_mask=mask
-        )
-        # Short lists are filled with items whose score is 0.
-        ranked: list[tuple[int, float]] = [*zip(rows[0].tolist(), scores[0].tolist(), strict=True)]
-        hits = [(self._items.ids[row], score) for row, score in ranked if score]
-        return EngineHits([item for item, _ in hits], [score for _, score in hits])
 
 
 ENGINES.add(

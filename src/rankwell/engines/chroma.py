@@ -10,6 +10,7 @@ import numpy as np
 from rankwell._native.similarity import Metric
 from rankwell.engines import (
     ENGINES,
+    METRICS,
     Engine,
     EngineFailure,
     EngineFamily,
@@ -28,7 +29,9 @@ _SPACES: Mapping[Metric, str] = {"cosine": "cosine", "dot": "ip", "l2": "l2"}
 
 class _ChromaEngine(Engine):
     in_process = False
+    distances = True
     filters = True
+    needs_items = True
 
     def __init__(self, opening: Opening) -> None:
         super().__init__(opening)
@@ -48,14 +51,15 @@ class _ChromaEngine(Engine):
             self._version()  # a server that does not answer fails here
             if not self.can_index:
                 try:
-                    self._read_shape(
-                        self.ask(
-                            self._client, "GET", f"{self.folder}/{quote(self.collection, safe='')}"
-                        )
-                    )
+                    collection = self.read_collection(self._client)
                 except BaseException:
                     self._client.close()
                     raise
+                self.key, self.dimensions = collection["id"], collection["dimension"]
+                space = str(_graph(collection).get("space"))
+                self.metric = dict(zip(_SPACES.values(), _SPACES, strict=True)).get(
+                    space, self.metric
+                )
 
     def client(self) -> HttpClient:
         """A new connection to the server."""
@@ -66,22 +70,11 @@ class _ChromaEngine(Engine):
         token = self.opening.connect["token"]
         return client.json(method, path, body, {"x-chroma-token": token} if token else {})
 
-    def _read_shape(self, collection: Mapping[str, Any]) -> None:
-        self.key, self.dimensions = collection["id"], collection["dimension"]
-        graph = _graph(collection)
-        metrics: list[Metric] = [
-            metric for metric, space in _SPACES.items() if space == graph.get("space")
-        ]
-        self.metric = metrics[0] if metrics else self.metric
-
-    @property
-    def distances(self) -> bool:
-        """True, under every metric."""
-        return True
+    def read_collection(self, client: HttpClient) -> Mapping[str, Any]:
+        """The collection, as the server describes it."""
+        return self.ask(client, "GET", f"{self.folder}/{quote(self.collection, safe='')}")
 
     def _index(self, items: EngineItems) -> None:
-        if not items.ids:
-            raise BadInput("chroma: there are no items to index.")
         self._drop()
         build, client, vectors = self.opening.build, self._client, np.asarray(items.vectors)
         graph = {
@@ -117,12 +110,9 @@ class _ChromaEngine(Engine):
         return _ChromaSession(self)
 
     def _describe(self) -> dict[str, Any]:
-        count = f"{self.folder}/{self.key}/count"
-        items = (
-            None
-            if self.key is None
-            else self.stated("count", lambda: self.ask(self._client, "GET", count))
-        )
+        items, count = None, f"{self.folder}/{self.key}/count"
+        if self.key is not None:
+            items = self.stated("count", lambda: self.ask(self._client, "GET", count))
         return {"version": self._version(), "items": items}
 
     def _version(self) -> str | None:
@@ -151,7 +141,7 @@ def _graph(collection: Mapping[str, Any]) -> Mapping[str, Any]:
 class _ChromaSession(Session):
     def __init__(self, engine: _ChromaEngine) -> None:
         super().__init__(engine)
-        self._chroma, self._client = engine, engine.client()
+        self._client = engine.client()
         self._path = f"{engine.folder}/{engine.key}"
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
@@ -163,7 +153,7 @@ class _ChromaSession(Session):
         }
         if conditions:
             body["where"] = conditions[0] if len(conditions) == 1 else {"$and": conditions}
-        answer = self._chroma.ask(self._client, "POST", f"{self._path}/query", body)
+        answer = self.engine.ask(self._client, "POST", f"{self._path}/query", body)
         try:
             ids, distances = answer["ids"][0], answer["distances"][0]
         except (KeyError, IndexError, TypeError) as error:
@@ -173,9 +163,7 @@ class _ChromaSession(Session):
         return EngineHits(ids, distances)
 
     def _parameters(self) -> dict[str, Any]:
-        collection = self._chroma.ask(
-            self._client, "GET", f"{self._chroma.folder}/{quote(self._chroma.collection, safe='')}"
-        )
+        collection = self.engine.read_collection(self._client)
         return {"ef_search": _graph(collection).get("ef_search")}
 
     def close(self) -> None:
@@ -201,9 +189,7 @@ ENGINES.add(
             ),
             Parameter("tenant", str, "default_tenant", "tenant"),
             Parameter("database", str, "default_database", "database"),
-            Parameter(
-                "metric", str, "cosine", "similarity of its own collection", ("cosine", "dot", "l2")
-            ),
+            Parameter("metric", str, "cosine", "similarity of its own collection", METRICS),
             Parameter("keep", bool, False, "whether its own collection stays"),
             Parameter("timeout", float, 30.0, "seconds for an answer"),
         ),

@@ -4,7 +4,9 @@ parameters, threads, deletion.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -83,7 +85,6 @@ class Conformance:
 
     def __post_init__(self) -> None:
         self.items = _sample()
-        self._generates_queries = not self.queries
 
     def lines(self) -> Iterator[ConformanceLine]:
         """The lines in order. Raises BadUsage, UnknownName, MissingExtra and EngineFailure where
@@ -91,16 +92,17 @@ class Conformance:
         """
         with open_engine(self.spec, self.options) as self.engine:
             if self.engine.can_index:
-                if not self._generates_queries:
+                if self.queries:
                     raise BadUsage(
                         f"{self.engine.label}: an engine that indexes has queries of its own; "
                         "leave yours out."
                     )
                 self.engine.index(self.items)
                 self.queries = _queries(self.items)
-            elif self._generates_queries:
+            elif not self.queries:
                 self.queries = self._blind_queries()
-            self.silent = self._is_silent()
+            with suppress(RankwellError):  # the points on results fail by it
+                self.silent = not any(hits.ids for _, hits in self.answers())
             for name, check in _CHECKS.items():
                 yield self._line(name, check)
         yield self._line(_CLOSING, lambda suite: suite.engine.close())
@@ -110,20 +112,11 @@ class Conformance:
             raise BadUsage(
                 f"{self.engine.label}: the number of dimensions is unknown; give --query-vectors."
             )
-        vectors = (
-            np.random.default_rng(0)
-            .normal(size=(len(_WORDS), self.engine.dimensions or 1))
-            .astype(np.float32)
-        )
+        shape = len(_WORDS), self.engine.dimensions or 1
+        vectors = np.random.default_rng(0).normal(size=shape).astype(np.float32)
         return [
             EngineQuery(word, word, vector) for word, vector in zip(_WORDS, vectors, strict=True)
         ]
-
-    def _is_silent(self) -> bool:
-        try:
-            return not any(hits.ids for hits in self.lists())
-        except RankwellError:  # The points on results fail by it.
-            return False
 
     def _line(self, name: str, check: "Callable[[Conformance], str | None]") -> ConformanceLine:
         if self.silent and check in _OF_RESULTS:
@@ -139,24 +132,21 @@ class Conformance:
         """A new session."""
         return self.engine.session()
 
-    def lists(self) -> list[EngineHits]:
-        """The results of all queries in one session."""
+    def answers(self) -> list[tuple[EngineQuery, EngineHits]]:
+        """All queries with their results in one session."""
         with self.session() as session:
-            return [session.search(query, _K) for query in self.queries]
+            return [(query, session.search(query, _K)) for query in self.queries]
 
 
 def lines_of_ended(n: int, reason: str) -> Iterator[ConformanceLine]:
     """The lines behind the first n of an engine that ended its process, as by `os._exit`: a
     failure, and what is skipped.
     """
-    message, checks_left = f"the engine ended its process ({reason})", [*_CHECKS, _CLOSING][n:]
-    yield ConformanceLine(
-        checks_left.pop(0) if n else "it can be opened, filled and queried", "failed", message
-    )
-    yield from (
-        ConformanceLine(name, "skipped", "the process of the engine has ended")
-        for name in checks_left
-    )
+    names = [*_CHECKS, _CLOSING][n:]
+    first = names.pop(0) if n else "it can be opened, filled and queried"
+    yield ConformanceLine(first, "failed", f"the engine ended its process ({reason})")
+    for name in names:
+        yield ConformanceLine(name, "skipped", "the process of the engine has ended")
 
 
 class _Skipped(Exception):
@@ -173,16 +163,13 @@ def _sample() -> EngineItems:
     rng = np.random.default_rng(7)
     item_words = [rng.choice(len(_WORDS), 4, replace=False) for _ in range(_ITEMS)]
     bases = rng.normal(size=(len(_WORDS), _DIMENSIONS))
-    vectors = np.stack([bases[words].sum(axis=0) for words in item_words]) + rng.normal(
-        scale=0.3, size=(_ITEMS, _DIMENSIONS)
-    )
-    texts = [" ".join(_WORDS[word] for word in words) for words in item_words]
-    colours = [("red", "blue", "green")[row % 3] for row in range(_ITEMS)]
+    vectors = np.stack([bases[words].sum(axis=0) for words in item_words])
+    vectors += rng.normal(scale=0.3, size=vectors.shape)
     return EngineItems(
         [f"item-{row:03}" for row in range(_ITEMS)],
-        texts,
+        [" ".join(_WORDS[word] for word in words) for words in item_words],
         vectors.astype(np.float32),
-        {"colour": colours},
+        {"colour": [("red", "blue", "green")[row % 3] for row in range(_ITEMS)]},
     )
 
 
@@ -213,62 +200,44 @@ def _limit(suite: Conformance) -> str | None:
     try:
         suite.engine.check(suite.queries[:1], most + 1)
     except BadUsage as error:
-        _require(
-            str(most) in str(error) and str(most + 1) in str(error),
-            f"the error does not name both numbers: {error}",
-        )
+        names_both = str(most) in str(error) and str(most + 1) in str(error)
+        _require(names_both, f"the error does not name both numbers: {error}")
         return None
     raise AssertionError(f"k = {most + 1} is not refused")
 
 
 def _ids(suite: Conformance) -> str | None:
-    for query, hits in zip(suite.queries, suite.lists(), strict=True):
-        ids: Sequence[Any] = hits.ids
-        _require(
-            all(isinstance(item, str) and item for item in ids),
-            f"query {query.id!r}: an id is not a string",
-        )
-        _require(len(set(hits.ids)) == len(hits.ids), f"query {query.id!r}: an item appears twice")
+    for query, hits in suite.answers():
+        where, ids = f"query {query.id!r}", hits.ids
+        are_texts = all(isinstance(item, str) and item for item in ids)  # pyright: ignore[reportUnnecessaryIsInstance]
+        _require(are_texts, f"{where}: an id is not a string")
+        _require(len(set(ids)) == len(ids), f"{where}: an item appears twice")
         if suite.engine.can_index:
-            _require(
-                set(hits.ids) <= set(suite.items.ids),
-                f"query {query.id!r}: an item was never indexed",
-            )
+            is_indexed = set(ids) <= set(suite.items.ids)
+            _require(is_indexed, f"{where}: an item was never indexed")
     return None
 
 
 def _scores(suite: Conformance) -> str | None:
-    for query, hits in zip(suite.queries, suite.lists(), strict=True):
+    for query, hits in suite.answers():
         if hits.scores is None:
             return "the engine returns no scores"
-        _require(
-            len(hits.scores) == len(hits.ids),
-            f"query {query.id!r}: {len(hits.scores)} scores of {len(hits.ids)} items",
-        )
-        rises = [
-            position
-            for position in range(1, len(hits.scores))
-            if hits.scores[position] > hits.scores[position - 1]
-        ]
-        _require(
-            not rises,
-            f"query {query.id!r}: the score rises at place {rises[0] + 1 if rises else 0}",
-        )
+        where, n = f"query {query.id!r}", len(hits.scores)
+        _require(n == len(hits.ids), f"{where}: {n} scores of {len(hits.ids)} items")
+        for place, (score, following) in enumerate(pairwise(hits.scores), 2):
+            rises = following > score
+            _require(not rises, f"{where}: the score rises at place {place}")
     return None
 
 
 def _nonempty(suite: Conformance) -> str | None:
     if suite.engine.can_index or suite.engine.kind == "vector":
-        empty = [
-            query.id
-            for query, hits in zip(suite.queries, suite.lists(), strict=True)
-            if not hits.ids
-        ]
-        _require(
-            not empty,
-            f"no results for {len(empty)} of {len(suite.queries)} queries, such as "
-            f"{empty[0] if empty else ''!r}",
-        )
+        empty = [query.id for query, hits in suite.answers() if not hits.ids]
+        if empty:
+            n = len(suite.queries)
+            raise AssertionError(
+                f"no results for {len(empty)} of {n} queries, such as {empty[0]!r}"
+            )
         return None
     _require(
         not suite.silent,
@@ -288,14 +257,11 @@ def _odd(suite: Conformance) -> str | None:
             try:
                 session.search(EngineQuery(name, text, suite.queries[0].vector), _K)
             except EngineFailure as error:
-                _require(
-                    error.kind in ("status", "error", "malformed"), f"the {name} query: {error}"
-                )
+                is_refusal = error.kind in ("status", "error", "malformed")
+                _require(is_refusal, f"the {name} query: {error}")
                 refused.append(name)
-        _require(
-            session.search(suite.queries[0], _K).ids == before,
-            "after these queries, an ordinary one has other results",
-        )
+        after = session.search(suite.queries[0], _K).ids
+    _require(after == before, "after these queries, an ordinary one has other results")
     return f"refused by the engine: {', '.join(refused)}" if refused else None
 
 
@@ -303,17 +269,15 @@ def _refusals(suite: Conformance) -> str | None:
     if not suite.engine.needs_vector:
         raise _Skipped("queries have no vector")
     good = np.array(suite.queries[0].vector, dtype=np.float32)
-    bad = {"of NaN": good * np.nan, "of another dimension": np.append(good, 1)}
+    bad = {"of NaN": good * np.nan}
+    if suite.engine.dimensions is not None:
+        bad["of another dimension"] = np.append(good, 1)
     if suite.engine.metric == "cosine":
         bad["of zeros"] = good * 0
-    if suite.engine.dimensions is None:
-        del bad["of another dimension"]
     for name, vector in bad.items():
-        try:
+        with suppress(BadInput):
             suite.engine.check([EngineQuery(name, suite.queries[0].text, vector)], _K)
-        except BadInput:
-            continue
-        raise AssertionError(f"a vector {name} is not refused")
+            raise AssertionError(f"a vector {name} is not refused")
     return None
 
 
@@ -322,24 +286,17 @@ def _exact(suite: Conformance) -> str | None:
     if engine.exact_parameters is None or engine.metric is None or not engine.can_index:
         raise _Skipped("the engine has no exact mode, or its items are unknown")
     vectors = np.asarray(suite.items.vectors)
-    best = suite.exact(
-        np.stack([np.asarray(query.vector) for query in suite.queries]), vectors, engine.metric, _K
-    )
+    queries = np.stack([np.asarray(query.vector) for query in suite.queries])
+    best = suite.exact(queries, vectors, engine.metric, _K)
     rows = {item: row for row, item in enumerate(suite.items.ids)}
     with suite.session() as session:
         session.configure(engine.exact_parameters)
-        for index, query in enumerate(suite.queries):
+        for number, query in enumerate(suite.queries):
             items = session.search(query, _K).ids
-            scores = suite.exact(
-                np.asarray(query.vector)[None],
-                vectors[[rows[item] for item in items]],
-                engine.metric,
-                _K,
-            )[0]
-            same = len(items) == _K and np.allclose(scores, best[index], rtol=1e-5, atol=1e-6)
-            _require(
-                bool(same), f"query {query.id!r}: {list(items)} are not the {_K} nearest items"
-            )
+            listed = vectors[[rows[item] for item in items]]
+            scores = suite.exact(queries[number][None], listed, engine.metric, _K)[0]
+            same = len(items) == _K and np.allclose(scores, best[number], rtol=1e-5, atol=1e-6)
+            _require(same, f"query {query.id!r}: {list(items)} are not the {_K} nearest items")
     return None
 
 
@@ -351,17 +308,13 @@ def _parameters(suite: Conformance) -> str | None:
             value = start.get(parameter.name)
             if parameter.name not in start or (isinstance(value, str) and not parameter.choices):
                 continue
-            new = (
-                next((choice for choice in parameter.choices if choice != value), None)
-                if parameter.choices
-                else _another(value)
-            )
+            new = _another(value)
+            if parameter.choices:
+                new = next((choice for choice in parameter.choices if choice != value), None)
             if new is not None:
                 first_session.configure({parameter.name: new})
-                _require(
-                    second_session.parameters()[parameter.name] == value,
-                    f"{parameter.name} changes in another session",
-                )
+                is_own = second_session.parameters()[parameter.name] == value
+                _require(is_own, f"{parameter.name} changes in another session")
                 first_session.configure({parameter.name: value})
                 changed.append(parameter.name)
     if not changed:
@@ -377,12 +330,12 @@ def _another(value: Any) -> Any:
 
 
 def _callers(suite: Conformance) -> str | None:
-    expected_lists = [hits.ids for hits in suite.lists()]
+    def _lists(_: int) -> list[Sequence[str]]:
+        return [hits.ids for _, hits in suite.answers()]
+
+    expected_lists = _lists(0)
     with ThreadPoolExecutor(_CALLERS) as pool:
-        concurrent_lists = list(
-            pool.map(lambda _: [hits.ids for hits in suite.lists()], range(_CALLERS))
-        )
-    different = sum(lists != expected_lists for lists in concurrent_lists)
+        different = sum(lists != expected_lists for lists in pool.map(_lists, range(_CALLERS)))
     _require(
         not different, f"{different} of {_CALLERS} callers at once get other lists than one alone"
     )
@@ -395,13 +348,9 @@ def _filters(suite: Conformance) -> str | None:
     colours = dict(zip(suite.items.ids, suite.items.fields["colour"], strict=True))
     with suite.session() as session:
         for query in suite.queries:
-            items = session.search(
-                EngineQuery(query.id, query.text, query.vector, {"colour": "red"}), _K
-            ).ids
-            _require(
-                all(colours[item] == "red" for item in items),
-                f"query {query.id!r}: the filter lets other items through",
-            )
+            query = EngineQuery(query.id, query.text, query.vector, {"colour": "red"})
+            is_red = all(colours[item] == "red" for item in session.search(query, _K).ids)
+            _require(is_red, f"query {query.id!r}: the filter lets other items through")
     return None
 
 
@@ -414,10 +363,8 @@ def _timeout(suite: Conformance) -> str | None:
                 return "its own index is not built within a limit"
             engine.session().search(suite.queries[0], _K)
     except EngineFailure as error:
-        _require(
-            error.kind == "timeout",
-            f"a limit of 1 µs is a failure of the kind {error.kind}: {error}",
-        )
+        is_timeout = error.kind == "timeout"
+        _require(is_timeout, f"a limit of 1 µs is a failure of the kind {error.kind}: {error}")
         return None
     raise _Skipped("the answer came within the limit")
 
@@ -429,18 +376,17 @@ def _deletion(suite: Conformance) -> str | None:
         except BadUsage:
             raise _Skipped("a foreign index is only read") from None
         raise AssertionError("a foreign index is written to")
-    rows = [row for row in range(_ITEMS) if row % 2]
-    items, texts, vectors = suite.items, suite.items.texts or (), np.asarray(suite.items.vectors)
-    fields = {name: [values[row] for row in rows] for name, values in items.fields.items()}
+    items, odd = suite.items, slice(1, None, 2)
+    fields = {name: values[odd] for name, values in items.fields.items()}
     fewer = EngineItems(
-        [items.ids[row] for row in rows], [texts[row] for row in rows], vectors[rows], fields
+        items.ids[odd], (items.texts or ())[odd], np.asarray(items.vectors)[odd], fields
     )
     suite.engine.index(fewer)
-    deleted_items = {item for hits in suite.lists() for item in hits.ids} - set(fewer.ids)
-    _require(
-        not deleted_items,
-        f"an item that is not in the new index appears: {min(deleted_items, default='')!r}",
-    )
+    deleted_items = {item for _, hits in suite.answers() for item in hits.ids} - set(fewer.ids)
+    if deleted_items:
+        raise AssertionError(
+            f"an item that is not in the new index appears: {min(deleted_items)!r}"
+        )
     return None
 
 

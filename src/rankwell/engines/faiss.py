@@ -1,12 +1,13 @@
 """Faiss in this process: exact search, inverted lists (IVF) and a graph (HNSW)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from rankwell.engines import (
     ENGINES,
+    METRICS,
     EngineFamily,
     EngineHits,
     EngineItems,
@@ -19,8 +20,53 @@ from rankwell.engines import (
 from rankwell.errors import BadInput, BadUsage
 
 
+class _FaissSession(Session):
+    def __init__(self, engine: "_FaissEngine") -> None:
+        super().__init__(engine)
+        self._table, self._items, self._prepare = (
+            engine.loaded_index,
+            engine.items,
+            engine.prepared,
+        )
+        self._shape, self._ids = engine.shape, engine.items.ids
+        suffix = "" if engine.shape == "flat" else engine.shape.upper()
+        self._settings = getattr(engine.library, f"SearchParameters{suffix}")()
+
+    def _search(self, query: EngineQuery, k: int) -> EngineHits:
+        rows, settings = self._prepare(np.asarray(query.vector)[None]), self._settings
+        if query.filter:
+            matching = np.array(self._items.matching(query.filter), dtype=np.int64)
+            # Kept until the search is over: the settings only point to it.
+            self._selector = settings.sel = self.engine.library.IDSelectorBatch(matching)
+        try:
+            scores, labels = self._table.search(rows, k, params=settings)
+        finally:
+            if query.filter:
+                settings.sel = None
+        numbers: list[int] = labels[0].tolist()
+        if numbers[-1] < 0:  # -1 fills short lists
+            numbers = numbers[: numbers.index(-1)]
+        ids = self._ids
+        return EngineHits([ids[row] for row in numbers], scores[0, : len(numbers)].tolist())
+
+    def _configure(self, values: Mapping[str, Any]) -> None:
+        for name, value in values.items():
+            if {"nprobe": "ivf", "ef_search": "hnsw"}[name] != self._shape:
+                raise BadUsage(
+                    f"faiss: {name} has no effect on an index of the kind {self._shape}; "
+                    "leave it out."
+                )
+            setattr(self._settings, {"nprobe": "nprobe", "ef_search": "efSearch"}[name], value)
+
+    def _parameters(self) -> dict[str, Any]:
+        if self._shape == "ivf":
+            # More lists than there are count as all.
+            return {"nprobe": min(int(self._settings.nprobe), int(self._table.nlist))}
+        return {"ef_search": int(self._settings.efSearch)} if self._shape == "hnsw" else {}
+
+
 class _FaissEngine(MemoryEngine):
-    module = "faiss"
+    module, sessions = "faiss", _FaissSession
 
     def __init__(self, opening: Opening) -> None:
         super().__init__(opening)
@@ -31,19 +77,13 @@ class _FaissEngine(MemoryEngine):
             "ivf": {"nprobe": opening.build["nlist"]},
             "hnsw": None,
         }[self.shape]
-
-    @property
-    def distances(self) -> bool:
-        """True under l2; the others are similarities."""
-        return self.metric == "l2"
+        self.distances = self.metric == "l2"  # the others are similarities
 
     def _index(self, items: EngineItems) -> int:
-        vectors, build, faiss = items.vectors, self.opening.build, self.library
-        if vectors is None or not len(vectors):
-            raise BadInput("faiss: there are no items to index.")
-        if self.shape == "ivf" and len(vectors) < build["nlist"]:
-            raise BadInput(f"faiss: {build['nlist']} lists for {len(vectors)} items; lower nlist.")
-        rows = self.prepared(vectors)
+        build, faiss = self.opening.build, self.library
+        rows = self.prepared(items.vectors)
+        if self.shape == "ivf" and len(rows) < build["nlist"]:
+            raise BadInput(f"faiss: {build['nlist']} lists for {len(rows)} items; lower nlist.")
         metric = faiss.METRIC_L2 if self.metric == "l2" else faiss.METRIC_INNER_PRODUCT
         if self.shape == "hnsw":
             table = faiss.IndexHNSWFlat(rows.shape[1], build["m"], metric)
@@ -74,72 +114,6 @@ class _FaissEngine(MemoryEngine):
         self.library.write_index(self.loaded_index, writer)
         return sum(sizes)
 
-    def _session(self) -> Session:
-        return _FaissSession(self, self.built(self.loaded_index))
-
-
-class _FaissSession(Session):
-    batches = True
-
-    def __init__(self, engine: _FaissEngine, table: Any) -> None:
-        super().__init__(engine)
-        self._faiss, self._table, self._items, self._prepare = (
-            engine.library,
-            table,
-            engine.items,
-            engine.prepared,
-        )
-        self._shape, self._ids = engine.shape, engine.items.ids
-        kinds = {
-            "flat": "SearchParameters",
-            "ivf": "SearchParametersIVF",
-            "hnsw": "SearchParametersHNSW",
-        }
-        self._settings = getattr(engine.library, kinds[engine.shape])()
-
-    def _search(self, query: EngineQuery, k: int) -> EngineHits:
-        rows, settings = self._prepare(np.asarray(query.vector)[None]), self._settings
-        if not query.filter:
-            return self._hits(*self._table.search(rows, k, params=settings))[0]
-        # Kept until the search is over: the settings only point to it.
-        selector = self._faiss.IDSelectorBatch(
-            np.array(self._items.matching(query.filter), dtype=np.int64)
-        )
-        settings.sel = selector
-        try:
-            return self._hits(*self._table.search(rows, k, params=settings))[0]
-        finally:
-            settings.sel = None
-
-    def _search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
-        rows = self._prepare(np.stack([np.asarray(query.vector) for query in queries]))
-        return self._hits(*self._table.search(rows, k, params=self._settings))
-
-    def _hits(self, scores: Any, labels: Any) -> list[EngineHits]:
-        """The results without -1, which fills short lists."""
-        return list(map(self._hits_of, labels.tolist(), scores.tolist()))
-
-    def _hits_of(self, rows: list[int], scores: list[float]) -> EngineHits:
-        if rows[-1] < 0:  # what is missing comes last
-            rows = rows[: rows.index(-1)]
-        ids = self._ids
-        return EngineHits([ids[row] for row in rows], scores[: len(rows)])
-
-    def _configure(self, values: Mapping[str, Any]) -> None:
-        for name, value in values.items():
-            if {"nprobe": "ivf", "ef_search": "hnsw"}[name] != self._shape:
-                raise BadUsage(
-                    f"faiss: {name} has no effect on an index of the kind {self._shape}; "
-                    "leave it out."
-                )
-            setattr(self._settings, {"nprobe": "nprobe", "ef_search": "efSearch"}[name], value)
-
-    def _parameters(self) -> dict[str, Any]:
-        if self._shape == "ivf":
-            # More lists than there are count as all.
-            return {"nprobe": min(int(self._settings.nprobe), int(self._table.nlist))}
-        return {"ef_search": int(self._settings.efSearch)} if self._shape == "hnsw" else {}
-
 
 ENGINES.add(
     "faiss",
@@ -150,11 +124,7 @@ ENGINES.add(
         _FaissEngine,
         connect=(
             Parameter(
-                "metric",
-                str,
-                "cosine",
-                "similarity; vectors are normalised for cosine",
-                ("cosine", "dot", "l2"),
+                "metric", str, "cosine", "similarity; vectors are normalised for cosine", METRICS
             ),
         ),
         build=(

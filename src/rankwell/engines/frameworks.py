@@ -17,34 +17,26 @@ class Caller(NamedTuple):
     """The way to query an object. call: (query, k) -> results; by: the method's name; takes: the
     query that it expects.
 
-    batch: ({id: text}, k) -> {id: results}, where the object answers many at once. index_items:
-    where it takes them.
+    index_items: where it takes them.
     cuts: whether the results are cut here, as the object has no k.
     """
 
     call: Callable[[Any, int], Any]
     by: str
     takes: Takes
-    batch: Callable[[Mapping[str, str], int], Mapping[str, Any]] | None = None
     index_items: Callable[[EngineItems], None] | None = None
     cuts: bool = False
 
 
-def framework_caller(thing: Any, takes: Takes | None) -> Caller | None:
-    """The caller of an object of a known framework; None for any other. takes: the query where the
-    object offers several.
-    """
-    for recognise in (_beir, _pyterrier, _langchain, _llamaindex, _haystack):
-        caller = recognise(thing, takes)
-        if caller is not None:
-            return caller
-    return None
-
-
 def _is_from(thing: Any, *packages: str) -> bool:
     """Whether a class of the object comes from one of the packages."""
-    modules = (base.__module__ for base in type(thing).__mro__)
-    return any(module.partition(".")[0].startswith(packages) for module in modules)
+    return any(
+        base.__module__.partition(".")[0].startswith(packages) for base in type(thing).__mro__
+    )
+
+
+def _has(thing: Any, method: str) -> bool:
+    return callable(getattr(thing, method, None))
 
 
 def parameters_of(function: Any) -> Mapping[str, inspect.Parameter]:
@@ -55,19 +47,16 @@ def parameters_of(function: Any) -> Mapping[str, inspect.Parameter]:
         return {}
 
 
-def _beir(thing: Any, _: Takes | None) -> Caller | None:
+def _beir(thing: Any, _: Takes) -> Caller | None:
     """`search(corpus, queries, top_k)` -> {query: {document: score}}; BEIR's dense models have a
     score function as well.
     """
     parameters = parameters_of(getattr(thing, "search", None))
     if [*parameters][:2] != ["corpus", "queries"]:
         return None
-    score_function = parameters.get("score_function")
-    more = (
-        ("cos_sim",)
-        if score_function is not None and score_function.default is score_function.empty
-        else ()
-    )
+    score_function, more = parameters.get("score_function"), tuple[str, ...]()
+    if score_function is not None and score_function.default is score_function.empty:
+        more = ("cos_sim",)
     corpus: dict[str, dict[str, str]] = {}
 
     def _index(items: EngineItems) -> None:
@@ -77,51 +66,41 @@ def _beir(thing: Any, _: Takes | None) -> Caller | None:
             for item, text in zip(items.ids, items.texts or (), strict=True)
         )
 
-    def _batch(queries: Mapping[str, str], k: int) -> Mapping[str, Any]:
+    def _call(query: str, k: int) -> Any:
         scores_by_query: Mapping[str, Mapping[str, float]] = thing.search(
-            corpus, dict(queries), k, *more
+            corpus, {"query": query}, k, *more
         )
         # A dictionary has no order; equal scores keep that of the object. A query without results
         # may be missing.
-        return {
-            query: sorted(scores_by_query.get(query, {}).items(), key=lambda pair: -pair[1])[:k]
-            for query in queries
-        }
+        return sorted(scores_by_query.get("query", {}).items(), key=lambda pair: -pair[1])[:k]
 
-    return Caller(
-        lambda query, k: _batch({"query": query}, k)["query"], "search", "text", _batch, _index
-    )
+    return Caller(_call, "search", "text", _index)
 
 
-def _pyterrier(thing: Any, _: Takes | None) -> Caller | None:
+def _pyterrier(thing: Any, _: Takes) -> Caller | None:
     """`transform(queries)` -> rows of qid, docno, score, rank, all data frames."""
-    if not _is_from(thing, "pyterrier") or not callable(getattr(thing, "transform", None)):
+    if not _is_from(thing, "pyterrier") or not _has(thing, "transform"):
         return None
 
-    def _batch(queries: Mapping[str, str], k: int) -> Mapping[str, Any]:
+    def _call(query: str, k: int) -> Any:
         import pandas as pd
 
-        frame = thing.transform(pd.DataFrame({"qid": [*queries], "query": [*queries.values()]}))
-        order = (
-            {"by": "rank", "ascending": True}
-            if "rank" in frame
-            else {"by": "score", "ascending": False}
-        )
-        lists: dict[str, list[Any]] = {query: [] for query in queries}
-        for row in frame.sort_values(kind="stable", **order).to_dict("records"):
-            lists[str(row["qid"])].append((row["docno"], row["score"]))
-        return {query: rows[:k] for query, rows in lists.items()}
+        frame = thing.transform(pd.DataFrame({"qid": ["1"], "query": [query]}))
+        is_ranked = "rank" in frame
+        by = "rank" if is_ranked else "score"
+        ordered = frame.sort_values(by, ascending=is_ranked, kind="stable")
+        return [(row["docno"], row["score"]) for row in ordered.to_dict("records")][:k]
 
-    return Caller(lambda query, k: _batch({"1": query}, k)["1"], "transform", "text", _batch)
+    return Caller(_call, "transform", "text")
 
 
-def _langchain(thing: Any, takes: Takes | None) -> Caller | None:
+def _langchain(thing: Any, takes: Takes) -> Caller | None:
     """A retriever's `invoke(text)`, or a vector store's `similarity_search(text, k)`, whose scores
     have no common direction.
     """
     if not _is_from(thing, "langchain"):
         return None
-    if callable(getattr(thing, "as_retriever", None)):
+    if _has(thing, "as_retriever"):
         if takes == "vector":
             search = thing.similarity_search_by_vector
             return Caller(
@@ -132,7 +111,7 @@ def _langchain(thing: Any, takes: Takes | None) -> Caller | None:
         return Caller(
             lambda text, k: thing.similarity_search(text, k=k), "similarity_search", "text"
         )
-    if not callable(getattr(thing, "invoke", None)):
+    if not _has(thing, "invoke"):
         return None
     sized: dict[int, Any] = {}
 
@@ -152,9 +131,9 @@ def _with_k(retriever: Any, k: int) -> Any:
     return retriever.model_copy(update={"k": k}) if "k" in fields else retriever
 
 
-def _llamaindex(thing: Any, _: Takes | None) -> Caller | None:
+def _llamaindex(thing: Any, _: Takes) -> Caller | None:
     """`retrieve(text)` -> nodes with scores; the number of them is a property of the retriever."""
-    if not callable(getattr(thing, "retrieve", None)) or not _is_from(thing, "llama_index"):
+    if not _has(thing, "retrieve") or not _is_from(thing, "llama_index"):
         return None
 
     def _call(text: str, k: int) -> Any:
@@ -169,15 +148,15 @@ def _llamaindex(thing: Any, _: Takes | None) -> Caller | None:
     return Caller(_call, "retrieve", "text", cuts=True)
 
 
-def _haystack(thing: Any, takes: Takes | None) -> Caller | None:
+def _haystack(thing: Any, takes: Takes) -> Caller | None:
     """`run(query=, top_k=)` of a component, or `run({component: {socket: value}})` of a pipeline ->
     {"documents": [...]}.
     """
-    if not callable(getattr(thing, "run", None)) or not (
+    if not _has(thing, "run") or not (
         _is_from(thing, "haystack") or hasattr(thing, "__haystack_input__")
     ):
         return None
-    if callable(getattr(thing, "inputs", None)):
+    if _has(thing, "inputs"):
         return Caller(
             lambda query, k: _documents(thing.run(_pipeline_input(thing, query, k))),
             "run",
@@ -226,3 +205,9 @@ def _documents(output: Mapping[str, Any]) -> Any:
         if isinstance(part, Mapping) and "documents" in part
     ]
     return document_lists[-1] if document_lists else None
+
+
+FRAMEWORKS = (_beir, _pyterrier, _langchain, _llamaindex, _haystack)
+"""The caller of an object of each framework, None for any other object, of the object and the query
+that is preferred where it offers several.
+"""

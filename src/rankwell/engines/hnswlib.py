@@ -1,12 +1,13 @@
 """hnswlib: an approximate index, a hierarchical navigable small world, in this process."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from rankwell.engines import (
     ENGINES,
+    METRICS,
     EngineFamily,
     EngineHits,
     EngineItems,
@@ -16,56 +17,15 @@ from rankwell.engines import (
     Parameter,
     Session,
 )
-from rankwell.errors import BadInput
 
 _SPACES = {"cosine": "cosine", "dot": "ip", "l2": "l2"}
 
 
-class _HnswEngine(MemoryEngine):
-    module = "hnswlib"
-
-    def __init__(self, opening: Opening) -> None:
-        super().__init__(opening)
-        self.metric = opening.connect["metric"]
-
-    @property
-    def distances(self) -> bool:
-        """True, under every metric."""
-        return True
-
-    def _index(self, items: EngineItems) -> int:
-        vectors, build = items.vectors, self.opening.build
-        if vectors is None or not len(vectors):
-            raise BadInput("hnswlib: there are no items to index.")
-        graph = self.library.Index(space=_SPACES[str(self.metric)], dim=vectors.shape[1])
-        graph.init_index(
-            max_elements=len(vectors),
-            M=build["m"],
-            ef_construction=build["ef_construction"],
-            random_seed=build["seed"],
-        )
-        graph.add_items(vectors, np.arange(len(vectors)), num_threads=build["threads"])
-        self.loaded_index, self.items = graph, items
-        return self._size()
-
-    def _session(self) -> Session:
-        return _HnswSession(self, self.built(self.loaded_index))
-
-    def _size(self) -> int:
-        return int(self.loaded_index.index_file_size())
-
-
 class _HnswSession(Session):
-    batches = True
-
-    def __init__(self, engine: _HnswEngine, graph: Any) -> None:
+    def __init__(self, engine: "_HnswEngine") -> None:
         super().__init__(engine)
-        self._graph, self._items, self._ids, self._ef = (
-            graph,
-            engine.items,
-            engine.items.ids,
-            int(graph.ef),
-        )
+        self._graph, self._items, self._ids = engine.loaded_index, engine.items, engine.items.ids
+        self._ef = int(self._graph.ef)
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
         # Every call and every step through NumPy counts beside a search of some microseconds.
@@ -75,30 +35,14 @@ class _HnswSession(Session):
         if k > len(ids):
             k = len(ids)
         if query.filter:
-            return self._filtered(query, k)
-        neighbours = graph.knn_query(query.vector, k, 1)
+            rows = set(self._items.matching(query.filter))
+            if not rows:
+                return EngineHits([], [])
+            neighbours = graph.knn_query(query.vector, min(k, len(rows)), 1, rows.__contains__)
+        else:
+            neighbours = graph.knn_query(query.vector, k, 1)
         labels: list[int] = neighbours[0].tolist()[0]
         return EngineHits([ids[label] for label in labels], neighbours[1].tolist()[0])
-
-    def _filtered(self, query: EngineQuery, k: int) -> EngineHits:
-        rows = set(self._items.matching(query.filter or {}))
-        if not rows:
-            return EngineHits([], [])
-        neighbours = self._graph.knn_query(query.vector, min(k, len(rows)), 1, rows.__contains__)
-        labels: list[int] = neighbours[0].tolist()[0]
-        return EngineHits([self._ids[label] for label in labels], neighbours[1].tolist()[0])
-
-    def _search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
-        self._set_ef()
-        vectors = np.stack([np.asarray(query.vector) for query in queries])
-        neighbours = self._graph.knn_query(vectors, k=min(k, len(self._ids)))
-        ids = self._ids
-        lists: list[tuple[list[int], list[float]]] = [
-            *zip(neighbours[0].tolist(), neighbours[1].tolist(), strict=True)
-        ]
-        return [
-            EngineHits([ids[label] for label in labels], distances) for labels, distances in lists
-        ]
 
     def _set_ef(self) -> None:
         """The index has one ef for all sessions; this one's applies while it searches."""
@@ -114,6 +58,31 @@ class _HnswSession(Session):
         return {"ef": int(self._graph.ef)}
 
 
+class _HnswEngine(MemoryEngine):
+    module, sessions = "hnswlib", _HnswSession
+    distances = True
+
+    def __init__(self, opening: Opening) -> None:
+        super().__init__(opening)
+        self.metric = opening.connect["metric"]
+
+    def _index(self, items: EngineItems) -> int:
+        vectors, build = np.asarray(items.vectors), self.opening.build
+        graph = self.library.Index(space=_SPACES[str(self.metric)], dim=vectors.shape[1])
+        graph.init_index(
+            max_elements=len(vectors),
+            M=build["m"],
+            ef_construction=build["ef_construction"],
+            random_seed=build["seed"],
+        )
+        graph.add_items(vectors, np.arange(len(vectors)), num_threads=build["threads"])
+        self.loaded_index, self.items = graph, items
+        return self._size()
+
+    def _size(self) -> int:
+        return int(self.loaded_index.index_file_size())
+
+
 ENGINES.add(
     "hnswlib",
     EngineFamily(
@@ -121,7 +90,7 @@ ENGINES.add(
         "An approximate index of vectors in this process: a hierarchical navigable small world",
         ("vector",),
         _HnswEngine,
-        connect=(Parameter("metric", str, "cosine", "similarity", ("cosine", "dot", "l2")),),
+        connect=(Parameter("metric", str, "cosine", "similarity", METRICS),),
         build=(
             Parameter("m", int, 16, "links of an item in each layer"),
             Parameter("ef_construction", int, 200, "candidates while an item is linked"),

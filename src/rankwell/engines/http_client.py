@@ -2,6 +2,7 @@
 every fault by its kind.
 """
 
+import base64
 import json
 import select
 import time
@@ -9,7 +10,7 @@ import zlib
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from rankwell.engines import EngineFailure
 from rankwell.engines.answer_flags import ALWAYS, refuse_constant, refuse_flagged
@@ -17,6 +18,7 @@ from rankwell.errors import BadUsage
 
 MOST_BYTES = 1 << 28
 _CHUNK = 1 << 16
+_TOO_LARGE = f"the answer has more than {MOST_BYTES >> 20} MiB."
 
 
 class HttpFailure(EngineFailure):
@@ -42,20 +44,11 @@ class HttpClient:
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadUsage("url: expected http://HOST:PORT or https://HOST:PORT.")
         kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-        self._connection, self._timeout, self._prefix = (
-            kind(parts.hostname, port, timeout=timeout),
-            timeout,
-            parts.path.rstrip("/"),
-        )
-        self._authorization: dict[str, str] = {}
+        self._connection = kind(parts.hostname, port, timeout=timeout)
+        self._timeout, self._prefix = timeout, parts.path.rstrip("/")
+        self._headers = {"Accept-Encoding": "identity"}
         if parts.username or parts.password:
-            import base64
-            from urllib.parse import unquote
-
-            pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
-            self._authorization = {
-                "Authorization": "Basic " + base64.b64encode(pair.encode()).decode("ascii")
-            }
+            self._headers["Authorization"] = f"Basic {basic_credentials(parts)}"
 
     def json(
         self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
@@ -63,11 +56,11 @@ class HttpClient:
         """The JSON of an answer. body: sent as JSON; None sends none. Raises EngineFailure, also
         for an `error` in it.
         """
-        content = None if body is None else json.dumps(body, allow_nan=False).encode()
-        more = {"Content-Type": "application/json"} if content is not None else {}
-        raw = self.send(
-            method, path, content, {"Accept": "application/json", **more, **(headers or {})}
-        )
+        all_headers, content = {"Accept": "application/json"}, None
+        if body is not None:
+            content = json.dumps(body, allow_nan=False).encode()
+            all_headers["Content-Type"] = "application/json"
+        raw = self.send(method, path, content, {**all_headers, **(headers or {})})
         try:
             answer = json.loads(raw, parse_constant=refuse_constant)
         except (ValueError, RecursionError) as error:
@@ -83,11 +76,14 @@ class HttpClient:
         """
         deadline = time.monotonic() + self._timeout
         try:
-            self._reopen_if_closed()
-            all_headers = {"Accept-Encoding": "identity", **self._authorization, **headers}
+            sock = self._connection.sock
+            # A server may close a connection that is idle; that is not a failure of the next query.
+            if sock is not None and select.select([sock], [], [], 0)[0]:
+                self._connection.close()
+            all_headers = {**self._headers, **headers}
             self._connection.request(method, self._prefix + path, content, all_headers)
             response = self._connection.getresponse()
-            answer = self._read(response, deadline)
+            answer = _read(response, deadline)
         except BaseException as error:
             # What is left of an answer must not be taken for the next one.
             self.close()
@@ -109,32 +105,31 @@ class HttpClient:
             text = error.message
         raise HttpFailure(response.status, response.reason, text, response.getheader("Retry-After"))
 
-    def _read(self, response: HTTPResponse, deadline: float) -> bytes:
-        parts: list[bytes] = []
-        size = 0
-        while part := response.read1(_CHUNK):
-            parts.append(part)
-            size += len(part)
-            if size > MOST_BYTES:
-                raise EngineFailure(
-                    "malformed", f"the answer has more than {MOST_BYTES >> 20} MiB."
-                )
-            if time.monotonic() > deadline:
-                raise TimeoutError
-        if response.length:  # read1 does not notice that the rest is missing
-            raise IncompleteRead(b"".join(parts), response.length)
-        response.close()
-        return b"".join(parts)
-
-    def _reopen_if_closed(self) -> None:
-        """A server may close a connection that is idle; that is not a failure of the next query."""
-        sock = self._connection.sock
-        if sock is not None and select.select([sock], [], [], 0)[0]:
-            self._connection.close()
-
     def close(self) -> None:
         """Closes the connection; the next request opens another."""
         self._connection.close()
+
+
+def basic_credentials(address: SplitResult) -> str:
+    """User and password of an address, as the header of basic authorization has them."""
+    pair = f"{unquote(address.username or '')}:{unquote(address.password or '')}"
+    return base64.b64encode(pair.encode()).decode("ascii")
+
+
+def _read(response: HTTPResponse, deadline: float) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while part := response.read1(_CHUNK):
+        parts.append(part)
+        size += len(part)
+        if size > MOST_BYTES:
+            raise EngineFailure("malformed", _TOO_LARGE)
+        if time.monotonic() > deadline:
+            raise TimeoutError
+    if response.length:  # read1 does not notice that the rest is missing
+        raise IncompleteRead(b"".join(parts), response.length)
+    response.close()
+    return b"".join(parts)
 
 
 def _decoded(answer: bytes, encoding: str) -> bytes:
@@ -160,7 +155,7 @@ def _decoded(answer: bytes, encoding: str) -> bytes:
             "malformed", f"the answer is said to be {encoding}, and is not ({error})."
         ) from error
     if unpacking.unconsumed_tail:
-        raise EngineFailure("malformed", f"the answer has more than {MOST_BYTES >> 20} MiB.")
+        raise EngineFailure("malformed", _TOO_LARGE)
     if not unpacking.eof:
         raise EngineFailure("disconnected", "the answer ends before its compression does.")
     return unpacked

@@ -2,16 +2,15 @@
 scores and time are.
 """
 
-import base64
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, urlsplit
 
 from rankwell.data.catalogue import suggest
 from rankwell.data.secrets import refuse_literal
@@ -31,12 +30,13 @@ from rankwell.engines import (
 from rankwell.engines.answer_flags import (
     ABSENT,
     FailureRules,
+    is_number,
     known_rules,
     part_at,
     read_rules,
     refuse_flagged,
 )
-from rankwell.engines.http_client import HttpClient
+from rankwell.engines.http_client import HttpClient, basic_credentials
 from rankwell.errors import BadInput, BadUsage, UnknownName, shown
 from rankwell.store import Source
 
@@ -74,21 +74,16 @@ _RESULT_KEYS: Mapping[str, type] = {
     "optional": bool,
 }
 _TYPE_NAMES = {str: "a string", int: "an integer", bool: "true or false", dict: "a table"}
-_RULES = (("fail_if", "flags"), ("fail_reason", "reasons"))
 _METHODS = ("GET", "POST", "PUT")
+
+
+_PRESETS = Path(__file__).with_name("presets")
 
 
 @cache
 def presets() -> tuple[str, ...]:
     """The names of the requests that come with rankwell."""
-    folder = files("rankwell.engines") / "presets"
-    return tuple(
-        sorted(
-            file.name.removesuffix(".toml")
-            for file in folder.iterdir()
-            if file.name.endswith(".toml")
-        )
-    )
+    return tuple(sorted(file.stem for file in _PRESETS.glob("*.toml")))
 
 
 def _table(target: Any, preset: str | None) -> tuple[str, dict[str, Any]]:
@@ -102,7 +97,7 @@ def _table(target: Any, preset: str | None) -> tuple[str, dict[str, Any]]:
         )
     if preset is not None and preset not in presets():
         raise UnknownName(f"http: unknown preset {preset!r}; {suggest(preset, presets())}")
-    path = Path(target) if target is not None else _preset_file(preset or "")
+    path = _PRESETS / f"{preset}.toml" if target is None else Path(target)
     name = str(target or preset)
     if not path.is_file():
         raise BadUsage(f"{name}: there is no such file; expected a TOML file with the request.")
@@ -118,10 +113,6 @@ def _table(target: Any, preset: str | None) -> tuple[str, dict[str, Any]]:
                 "the value."
             )
     return name, table
-
-
-def _preset_file(name: str) -> Path:
-    return Path(str(files("rankwell.engines") / "presets" / f"{name}.toml"))
 
 
 def _refuse_odd(
@@ -142,15 +133,16 @@ def _refuse_odd(
 @cache
 def _preset_rules() -> FailureRules:
     """All rules of the presets: for files without their own, whose server may be one of theirs."""
-    tables = [(name, read_toml(Source(_preset_file(name)))[1]) for name in presets()]
-    rules = [
-        read_rules(table.get("fail_if", []), table.get("fail_reason", []), name)
-        for name, table in tables
-    ]
+    tables = {name: read_toml(Source(_PRESETS / f"{name}.toml"))[1] for name in presets()}
+    rules = [_own_rules(name, table) for name, table in tables.items()]
     return FailureRules(
         [flag for preset_rules in rules for flag in preset_rules.flags],
         [path for preset_rules in rules for path in preset_rules.reasons],
     )
+
+
+def _own_rules(name: str, table: Mapping[str, Any]) -> FailureRules:
+    return read_rules(table.get("fail_if", []), table.get("fail_reason", []), name)
 
 
 def _adapt(family: EngineFamily, target: Any, options: Mapping[str, Any]) -> EngineFamily:
@@ -166,12 +158,10 @@ def _adapt(family: EngineFamily, target: Any, options: Mapping[str, Any]) -> Eng
                 "true or false."
             )
         declared.append(Parameter(key, type(default), default, f"{{{key}}} in the request"))
-    connect_parameters = tuple(parameter for parameter in declared if parameter.kind is str)
-    search_parameters = tuple(parameter for parameter in declared if parameter.kind is not str)
     return replace(
         family,
-        connect=(*family.connect, *connect_parameters),
-        search=search_parameters,
+        connect=(*family.connect, *(parameter for parameter in declared if parameter.kind is str)),
+        search=tuple(parameter for parameter in declared if parameter.kind is not str),
         most_k=table.get("most_k"),
     )
 
@@ -186,41 +176,31 @@ class _HttpEngine(Engine):
         self.request, self.kind = _request(name, table, opening.connect["kind"])
         self.metric = table.get("metric")
         self.rules = _rules(name, self.request)
-        self._secrets = opening.secrets
-        for key, value in self.request["headers"].items():
+        connect, secrets, url = opening.connect, opening.secrets, table.get("url", "")
+        headers = self.request["headers"]
+        for key, value in [*headers.items(), ("url", url)]:
             refuse_literal(key, value)
-        written = table.get("url", "")
-        refuse_literal("url", written)
-        self.url = opening.connect["url"] or opening.secrets.expand(written)
-        if not opening.connect["url"]:
-            # The description has the address of the file, secrets by their names.
-            self.opening = replace(
-                opening, redacted_parameters={**opening.redacted_parameters, "url": written}
-            )
+        self.url = connect["url"] or secrets.expand(url)
         if not self.url:
             raise BadUsage(
                 f'{name}: no address; write url = "http://HOST:PORT", or the option '
                 "url=http://HOST:PORT."
             )
-        self._hide_password()
-        self.headers = {
-            key: opening.secrets.expand(value) for key, value in self.request["headers"].items()
-        }
-        if opening.connect["authorization"]:
-            self.headers["Authorization"] = opening.connect["authorization"]
-
-    def _hide_password(self) -> None:
-        """Keeps the password of the address out of messages, also as the header in which it is
-        sent.
-        """
-        try:
+        if not connect["url"]:
+            # The description has the address of the file, secrets by their names.
+            self.opening = replace(
+                opening, redacted_parameters={**opening.redacted_parameters, "url": url}
+            )
+        # The password of the address is kept out of messages, also as the header in which it is
+        # sent. A broken address the client refuses.
+        with suppress(ValueError):
             address = urlsplit(self.url)
-        except ValueError:  # the client refuses it
-            return
-        if address.password:
-            self._secrets.hide(address.password, "${…}")
-            pair = f"{unquote(address.username or '')}:{unquote(address.password)}"
-            self._secrets.hide(base64.b64encode(pair.encode()).decode("ascii"), "${…}")
+            if address.password:
+                secrets.hide(address.password, "${…}")
+                secrets.hide(basic_credentials(address), "${…}")
+        self.headers = {key: secrets.expand(value) for key, value in headers.items()}
+        if connect["authorization"]:
+            self.headers["Authorization"] = connect["authorization"]
 
     def client(self) -> HttpClient:
         """A new connection to the server."""
@@ -246,13 +226,18 @@ class _HttpEngine(Engine):
             client.close()
         return description
 
-    def _stated(self, client: HttpClient, ask: Mapping[str, Any]) -> Any:
-        path = _text(ask["path"], self.values(), quoted=True)
-        answer = client.json(
-            _method(ask), path, _filled(ask.get("body"), self.values()), self.headers
-        )
+    def _stated(self, client: HttpClient, request: Mapping[str, Any]) -> Any:
+        return part_at(self.ask(client, request, self.values()), request["value"])
+
+    def ask(self, client: HttpClient, request: Mapping[str, Any], values: Mapping[str, Any]) -> Any:
+        """The answer to a request with its placeholders filled, unless it says that it is not
+        whole.
+        """
+        path = _text(request["path"], values, quoted=True)
+        body = _filled(request.get("body"), values)
+        answer = client.json(_method(request), path, body, self.headers)
         refuse_flagged(answer, self.rules)
-        return part_at(answer, ask["value"])
+        return answer
 
 
 def _request(name: str, table: Mapping[str, Any], kind: Kind | None) -> tuple[dict[str, Any], Kind]:
@@ -260,29 +245,24 @@ def _request(name: str, table: Mapping[str, Any], kind: Kind | None) -> tuple[di
     stated = kind or table.get("kind")
     if stated not in (None, *_KINDS):
         raise BadInput(f"{name}: kind is {shown(stated)}; expected {', '.join(_KINDS)}.")
-    search_kind = stated or next((candidate for candidate in _KINDS if candidate in table), None)
-    if (
-        search_kind is not None
-        and search_kind not in table
-        and any(candidate in table for candidate in _KINDS)
-    ):
-        raise BadUsage(
-            f"{name}: there is no {search_kind} search; it has "
-            f"{', '.join(candidate for candidate in _KINDS if candidate in table)}."
-        )
-    base: dict[str, Any] = {"path": "/", "headers": {}}
-    merged = {**base, **table, **table.get(str(search_kind), {})}
+    kinds = [candidate for candidate in _KINDS if candidate in table]
+    search_kind = stated or next(iter(kinds), None)
+    if kinds and search_kind not in kinds:
+        raise BadUsage(f"{name}: there is no {search_kind} search; it has {', '.join(kinds)}.")
+    merged: dict[str, Any] = {
+        "path": "/",
+        "headers": {},
+        **table,
+        **table.get(str(search_kind), {}),
+    }
     merged["method"] = _method(merged)
     if merged["method"] not in _METHODS:
         raise BadInput(
             f"{name}: method is {shown(merged['method'])}; expected {', '.join(_METHODS)}."
         )
-    if odd := next(
-        (key for key, value in merged["headers"].items() if not isinstance(value, str)), None
-    ):
-        raise BadInput(
-            f"{name}: headers.{odd} is {shown(merged['headers'][odd])}; expected a string."
-        )
+    for key, value in merged["headers"].items():
+        if not isinstance(value, str):
+            raise BadInput(f"{name}: headers.{key} is {shown(value)}; expected a string.")
     texts = json.dumps([merged["path"], merged.get("body")])
     vector, query = "{vector}" in texts, "{query}" in texts
     if not vector and not query:
@@ -314,44 +294,30 @@ def _rules(name: str, request: Mapping[str, Any]) -> FailureRules:
     """The rules of a request, by default the known ones. Raises BadInput."""
     results = request["results"]
     default_rules = known_rules(_preset_rules(), results.get("list") or results["ids"])
-    file_rules = read_rules(request.get("fail_if", []), request.get("fail_reason", []), name)
+    file_rules = _own_rules(name, request)
     return FailureRules(
-        *(getattr(file_rules if key in request else default_rules, part) for key, part in _RULES)
+        (file_rules if "fail_if" in request else default_rules).flags,
+        (file_rules if "fail_reason" in request else default_rules).reasons,
     )
 
 
 class _HttpSession(Session):
     def __init__(self, engine: _HttpEngine) -> None:
         super().__init__(engine)
-        self._client, self._headers, self._request = engine.client(), engine.headers, engine.request
-        self._values, self._search_values = engine.values(), dict[str, Any]()
-        self._results, self._rules = _filled(engine.request["results"], self._values), engine.rules
+        self._client, self._request = engine.client(), engine.request
+        self._values = engine.values()
+        self._results = _filled(engine.request["results"], self._values)
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
-        vector = [] if query.vector is None else query.vector.tolist()
         values = {
             **self._values,
-            **self._search_values,
+            **self.settings,
             "query": query.text or "",
-            "vector": vector,
+            "vector": [] if query.vector is None else query.vector.tolist(),
             "k": k,
         }
-        path = _text(self._request["path"], values, quoted=True)
-        body = self._request.get("body")
-        answer = self._client.json(
-            self._request["method"],
-            path,
-            None if body is None else _filled(body, values),
-            self._headers,
-        )
-        refuse_flagged(answer, self._rules)
+        answer = self.engine.ask(self._client, self._request, values)
         return _hits(answer, self._results)
-
-    def _configure(self, values: Mapping[str, Any]) -> None:
-        self._search_values |= values
-
-    def _parameters(self) -> dict[str, Any]:
-        return dict(self._search_values)
 
     def close(self) -> None:
         """Ends the connection of this session."""
@@ -389,11 +355,11 @@ def _text(text: str, values: Mapping[str, Any], *, quoted: bool = False) -> str:
 
 def _hits(answer: Any, results: Mapping[str, Any]) -> EngineHits:
     """The hits in an answer. Raises EngineFailure for one of another form."""
+    scores: list[Any] | None = None
     if "ids" in results:
         ids = _list_at(answer, results["ids"])
-        scores: list[Any] | None = (
-            _list_at(answer, results["scores"]) if "scores" in results else None
-        )
+        if "scores" in results:
+            scores = _list_at(answer, results["scores"])
     else:
         above, point, _ = results["list"].rpartition(".")
         # Where an answer lacks more than the list, it is not one without hits.
@@ -402,21 +368,16 @@ def _hits(answer: Any, results: Mapping[str, Any]) -> EngineHits:
         )
         rows = _list_at(answer, results["list"], [] if may_lack else ABSENT)
         ids = [part_at(row, results["id"]) for row in rows]
-        hit_scores: list[Any] = (
-            [part_at(row, results["score"], None) for row in rows] if "score" in results else []
-        )
-        scores = (
-            None
-            if "score" not in results or any(score is None for score in hit_scores)
-            else hit_scores
-        )
+        if "score" in results:
+            scores = [part_at(row, results["score"], None) for row in rows]
+            scores = None if None in scores else scores
     for item_id in ids:
         if not isinstance(item_id, (str, int)) or isinstance(item_id, bool) or item_id == "":
             raise EngineFailure(
                 "malformed", f"a hit has the id {shown(item_id)}; expected a string or an integer."
             )
     for score in scores or ():
-        if not isinstance(score, (int, float)) or isinstance(score, bool):
+        if not is_number(score):
             raise EngineFailure(
                 "malformed", f"a hit has the score {shown(score)}; expected a number."
             )

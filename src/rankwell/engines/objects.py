@@ -22,7 +22,7 @@ from rankwell.engines import (
     Session,
     find_engine,
 )
-from rankwell.engines.frameworks import Caller, Takes, framework_caller, parameters_of
+from rankwell.engines.frameworks import FRAMEWORKS, Caller, Takes, parameters_of
 from rankwell.errors import BadInput, BadUsage, kind_of, shown
 
 _METHODS: Mapping[Takes, tuple[str, ...]] = {
@@ -30,11 +30,8 @@ _METHODS: Mapping[Takes, tuple[str, ...]] = {
     "vector": ("similarity_search",),
     "id": ("search",),
 }
-_IDS, _SCORES = (
-    ("slice_id", "id", "doc_id", "docno", "node_id"),
-    ("similarity", "score", "similarity_score"),
-)
-_DISTANCES = ("distance",)
+_IDS = ("slice_id", "id", "doc_id", "docno", "node_id")
+_SCORES = ("similarity", "score", "similarity_score")
 _EXPECTED = (
     "objects or mappings with slice_id (or id) and similarity (or score, similarity_score, "
     "distance), ids alone, "
@@ -107,73 +104,55 @@ class EngineObject:
 
     def read(self, results: Any) -> list[EngineResult]:
         """The results in what the engine returned. Raises BadInput."""
-        if (
-            results is None
-            or isinstance(results, (str, bytes))
-            or not isinstance(results, Iterable)
-        ):
-            raise BadInput(
-                f"{self.name} returned {kind_of(results)}; expected a list of {_EXPECTED}."
-            )
         if isinstance(results, Mapping):
             # Its keys are not ids: it is an answer around the list, an error perhaps, or has no
             # order.
-            raise BadInput(
-                f"{self.name} returned the mapping {shown(results, 120)}; expected a list of "
-                f"{_EXPECTED}."
-            )
-        return [self._read(result, number) for number, result in enumerate(results, 1)]
+            kind = f"the mapping {shown(results, 120)}"
+        elif isinstance(results, (str, bytes)) or not isinstance(results, Iterable):
+            kind = kind_of(results)
+        else:
+            return [self._read(result, number) for number, result in enumerate(results, 1)]
+        raise BadInput(f"{self.name} returned {kind}; expected a list of {_EXPECTED}.")
 
     def _read(self, result: Any, number: int) -> EngineResult:
         where = f"{self.name}: result {number}"
-        if isinstance(result, (str, bytes, int)) or type(result).__name__.startswith(
-            ("int", "uint", "str_")
-        ):
-            return EngineResult(_text(result, where), math.nan)
+        item, score, distance = result, None, None
         if isinstance(result, (tuple, list)) and not hasattr(result, "_fields"):
             pair: list[Any] = list(result)
             if len(pair) != 2:
                 raise BadInput(f"{where} has {len(pair)} parts; expected {_EXPECTED}.")
-            return EngineResult(
-                _text(pair[0], where), math.nan if pair[1] is None else _number(pair[1], where)
-            )
-        item = self._named_id(result) if self.id_field else _part(result, _IDS)
-        score, distance = (_part(result, names) for names in (_SCORES, _DISTANCES))
-        if item is None:
-            hint = f" with {self.id_field}" if self.id_field else ""
-            raise BadInput(
-                f"{where} is {shown(result, 60)} ({kind_of(result)}); expected {_EXPECTED}{hint}."
-            )
+            item, score = pair
+        elif not isinstance(result, (str, bytes, int)) and not type(result).__name__.startswith(
+            ("int", "uint", "str_")
+        ):
+            item = self._named_id(result) if self.id_field else _part(result, *_IDS)
+            score, distance = _part(result, *_SCORES), _part(result, "distance")
+            if item is None:
+                hint = f" with {self.id_field}" if self.id_field else ""
+                raise BadInput(
+                    f"{where} is {shown(result, 60)} ({kind_of(result)}); expected "
+                    f"{_EXPECTED}{hint}."
+                )
+        text = _text(item, where)
         if score is None and distance is not None:
-            return EngineResult(
-                _text(item, where), 0.0 - _number(distance, where), is_distance=True
-            )
-        return EngineResult(
-            _text(item, where), math.nan if score is None else _number(score, where)
-        )
+            return EngineResult(text, 0.0 - _number(distance, where), is_distance=True)
+        return EngineResult(text, math.nan if score is None else _number(score, where))
 
     def _named_id(self, result: Any) -> Any:
         """The field of a result that the user names, in the result, in the node that it holds, or
         in the metadata of either.
         """
-        inner = _part(result, ("node",))
-        holders = [holder for holder in (result, inner) if holder is not None]
-        metadata = [_part(holder, ("metadata", "meta")) for holder in holders]
-        return next(
-            (
-                item_id
-                for holder in (*holders, *metadata)
-                if (item_id := _part(holder, (self.id_field,))) is not None
-            ),
-            None,
-        )
+        holders = [result, _part(result, "node")]
+        holders += [_part(holder, "metadata", "meta") for holder in holders]
+        parts = (_part(holder, self.id_field) for holder in holders)
+        return next((part for part in parts if part is not None), None)
 
 
 def _caller(thing: Any, takes: Sequence[Takes]) -> Caller | None:
     """The caller of a framework's object, or of one of the methods."""
-    caller = framework_caller(thing, takes[0])
-    if caller is not None:
-        return caller
+    for recognise in FRAMEWORKS:
+        if caller := recognise(thing, takes[0]):
+            return caller
     for kind in takes:
         for name in _methods(kind, takes):
             if callable(method := getattr(thing, name, None)):
@@ -208,7 +187,7 @@ def _make(factory: Callable[[], Any], name: str) -> Any:
         ) from error
 
 
-def _part(result: Any, names: Iterable[str]) -> Any:
+def _part(result: Any, *names: str) -> Any:
     """The first of the named parts that a mapping or an object has; None where there is none."""
     parts = (
         result.get(name) if isinstance(result, Mapping) else getattr(result, name, None)
@@ -277,36 +256,17 @@ class _ObjectSession(Session):
     def __init__(self, engine: _ObjectEngine) -> None:
         super().__init__(engine)
         self._object = engine.object
-        self.batches = engine.object.caller.batch is not None
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
-        takes = self._object.caller.takes
-        return _hits(
-            lambda: self._object.ask(
-                {"text": query.text, "vector": query.vector, "id": query.id}[takes], k
-            )
+        values = {"text": query.text, "vector": query.vector, "id": query.id}
+        try:
+            results = self._object.ask(values[self._object.caller.takes], k)
+        except BadInput as error:
+            raise EngineFailure("malformed", str(error)) from error
+        scores = [result.similarity for result in results]
+        return EngineHits(
+            [result.item for result in results], None if any(map(math.isnan, scores)) else scores
         )
-
-    def _search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
-        batch = self._object.caller.batch
-        answers = (
-            {} if batch is None else batch({query.id: query.text or "" for query in queries}, k)
-        )
-        return [
-            _hits(lambda query=query: self._object.read(answers[query.id])) for query in queries
-        ]
-
-
-def _hits(read: Callable[[], list[EngineResult]]) -> EngineHits:
-    try:
-        results = read()
-    except BadInput as error:
-        raise EngineFailure("malformed", str(error)) from error
-    scores = [result.similarity for result in results]
-    return EngineHits(
-        [result.item for result in results],
-        None if any(score != score for score in scores) else scores,
-    )
 
 
 ENGINES.add(

@@ -6,22 +6,21 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
+from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankwell._native.similarity import Metric
 from rankwell.data.catalogue import suggest
-from rankwell.errors import BadInput, BadUsage, RankwellError
-
-if TYPE_CHECKING:
-    from rankwell.engines.families import Opening
+from rankwell.data.secrets import Secrets
+from rankwell.errors import BadInput, BadUsage, MissingExtra, RankwellError, UnknownName, shown
 
 Kind = Literal["lexical", "vector", "hybrid"]
+METRICS: tuple[Metric, ...] = get_args(Metric)
 Built = TypeVar("Built")
 FailureKind = Literal["timeout", "refused", "disconnected", "status", "malformed", "panic", "error"]
 
@@ -38,6 +37,132 @@ class EngineFailure(RankwellError):
 
     def __str__(self) -> str:
         return self.message
+
+
+_KINDS = {int: "an integer", float: "a number", str: "a string", bool: "true or false"}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of an engine. default: None where the engine's own applies. choices: all its
+    values where they are few.
+    """
+
+    name: str
+    kind: type[int] | type[float] | type[str] | type[bool]
+    default: Any
+    text: str
+    choices: tuple[str, ...] = ()
+
+    def read(self, value: Any, engine: str) -> Any:
+        """The value of a text, as on a command line, or of Python or TOML. Raises BadUsage where it
+        is not one of its kind.
+        """
+        typed = self._typed(value)
+        if typed is None or (self.choices and typed not in self.choices):
+            expected = " or ".join(self.choices) or _KINDS[self.kind]
+            raise BadUsage(f"{engine}: {self.name} is {shown(value)}; expected {expected}.")
+        return typed
+
+    def _typed(self, value: Any) -> Any:
+        if isinstance(value, str) and self.kind is bool:
+            return {"true": True, "false": False}.get(value.lower())
+        if isinstance(value, str) or (self.kind is float and type(value) is int):
+            with suppress(ValueError):
+                return self.kind(value)
+            return None
+        return value if type(value) is self.kind else None
+
+
+@dataclass(frozen=True)
+class EngineFamily:
+    """An engine of the registry. kinds: the searches that it offers, the usual one first.
+
+    connect: where it is and what its columns are; build: the shape of an index; search: the
+    settings of a session.
+    adapt: the family with the parameters of a file or an object, of (family, target, options).
+    package: the one to install, with its extra of rankwell; none where nothing is missing. most_k:
+    its largest k.
+    own_version: its version where it is part of Python.
+    """
+
+    name: str
+    title: str
+    kinds: tuple[Kind, ...]
+    open: "Callable[[Opening], Engine]"
+    connect: tuple[Parameter, ...] = ()
+    build: tuple[Parameter, ...] = ()
+    search: tuple[Parameter, ...] = ()
+    package: str = ""
+    extra: str = ""
+    most_k: int | None = None
+    own_version: str = ""
+    adapt: "Callable[[EngineFamily, Any, Mapping[str, Any]], EngineFamily] | None" = None
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """All parameters."""
+        return (*self.connect, *self.build, *self.search)
+
+    @property
+    def version(self) -> str | None:
+        """The installed version; None where the package is missing."""
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            return version(self.package) if self.package else self.own_version
+        except PackageNotFoundError:
+            return None
+
+    @property
+    def install(self) -> str:
+        """The command that installs what is missing."""
+        return f"pip install 'rankwell[{self.extra}]'"
+
+    def need(self, module: str, package: str = "") -> Any:
+        """A module of the engine's package, or of another one of its extra. Raises MissingExtra
+        where it is not installed.
+        """
+        import importlib
+
+        try:
+            return importlib.import_module(module)
+        except ImportError as error:
+            raise MissingExtra(
+                f"the engine {self.name} needs the package {package or self.package}: "
+                f"{self.install}."
+            ) from error
+
+    def read(
+        self, values: Mapping[str, Any], declared: Sequence[Parameter] | None = None
+    ) -> dict[str, Any]:
+        """Parameters with their values in their types. Raises UnknownName, BadUsage."""
+        declared = self.parameters if declared is None else declared
+        table = {parameter.name: parameter for parameter in declared}
+        for name in values:
+            if name not in table:
+                hint = f"; {suggest(name, table)}" if table else "; it has none."
+                raise UnknownName(f"{self.name}: unknown parameter {name!r}{hint}")
+        return {name: table[name].read(value, self.name) for name, value in values.items()}
+
+
+@dataclass(frozen=True)
+class Opening:
+    """The arguments with which an engine is opened. label: as the user wrote it, for messages;
+    target: a file or an object.
+
+    connect, build: values of all parameters, defaults included; search: of those that were given or
+    have a default. redacted_parameters: those that were given, without the values of secrets.
+    """
+
+    family: EngineFamily
+    label: str
+    target: Any
+    connect: Mapping[str, Any]
+    build: Mapping[str, Any]
+    search: Mapping[str, Any]
+    redacted_parameters: Mapping[str, Any]
+    secrets: Secrets
 
 
 class EngineHits(NamedTuple):
@@ -144,7 +269,8 @@ class Engine(ABC):
     where it can index.
 
     in_process: whether it works in this process; server_pid: its server's process, where that is
-    known and local.
+    known and local. distances: whether its searches give distances, which `scored` turns into
+    scores. needs_items: whether it refuses to index nothing.
     most_k: its largest k. filters: whether it filters by fields. exact_parameters: search
     parameters with which it is exact; None where there are none. can_index: whether `index` builds
     one; a foreign index is only read.
@@ -154,11 +280,13 @@ class Engine(ABC):
     metric: Metric | None = None
     in_process = True
     server_pid: int | None = None
+    distances = False
     filters = False
+    needs_items = False
     exact_parameters: Mapping[str, Any] | None = None
     can_index = True
 
-    def __init__(self, opening: "Opening") -> None:
+    def __init__(self, opening: Opening) -> None:
         self.opening, self.family = opening, opening.family
         self.name, self.label = opening.family.name, opening.label
         self.kind = opening.family.kinds[0]
@@ -176,18 +304,11 @@ class Engine(ABC):
         """Whether queries and items have vectors."""
         return self.kind != "lexical"
 
-    @property
-    def distances(self) -> bool:
-        """Whether its searches give distances, which `scored` turns into scores."""
-        return False
-
     def scored(self, hits: EngineHits) -> EngineHits:
         """The result of `Session.ask` with scores, of which higher is better."""
-        return (
-            hits._replace(scores=[0.0 - score for score in hits.scores])
-            if self.distances and hits.scores
-            else hits
-        )
+        if not self.distances or not hits.scores:
+            return hits
+        return hits._replace(scores=[0.0 - score for score in hits.scores])
 
     def index(self, items: EngineItems) -> IndexReport:
         """Builds the engine's own index of the items, in place of an earlier one. Raises BadUsage,
@@ -204,26 +325,30 @@ class Engine(ABC):
                     f"{self.label}: a {self.kind} engine indexes {name}; give the items' {name}."
                 )
         if items.vectors is not None and self.needs_vector:
-            if (
-                self.metric == "cosine"
-                and (zero := np.flatnonzero(~items.vectors.any(axis=1))).size
-            ):
+            is_zero = ~items.vectors.any(axis=1)
+            if self.metric == "cosine" and is_zero.any():
+                item = items.ids[int(is_zero.argmax())]
                 raise BadInput(
-                    f"the vector of the item {items.ids[zero[0]]!r} is zero, which has no "
-                    "cosine; remove the item."
+                    f"the vector of the item {item!r} is zero, which has no cosine; remove the "
+                    "item."
                 )
             self.dimensions = items.vectors.shape[1]
-        server = self.server_pid
-        before = 0.0 if server is None else processor_seconds(server)
-        started, cpu_seconds = time.perf_counter(), time.process_time()
+        if self.needs_items and not items.ids:
+            raise BadInput(f"{self.name}: there are no items to index.")
+        started, before = time.perf_counter(), self._processor_seconds()
         with self.guarding():
             size = self._index(items)
-        seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_seconds
-        after = 0.0 if server is None else processor_seconds(server)
-        total = None
-        if before is not None and after is not None and (self.in_process or server is not None):
-            total = cpu_seconds + after - before
-        return IndexReport(seconds, total, size, len(items.ids))
+        seconds, after = time.perf_counter() - started, self._processor_seconds()
+        used = None if before is None or after is None else after - before
+        return IndexReport(seconds, used, size, len(items.ids))
+
+    def _processor_seconds(self) -> float | None:
+        """Processor time of this process, and of the server; None where that is unknown."""
+        seconds = time.process_time()
+        if self.server_pid is None:
+            return seconds if self.in_process else None
+        of_server = processor_seconds(self.server_pid)
+        return None if of_server is None else seconds + of_server
 
     def session(self) -> "Session":
         """A session with the search parameters that the engine was opened with; each thread has one
@@ -248,16 +373,13 @@ class Engine(ABC):
             parameter.name: self.opening.redacted_parameters.get(parameter.name, parameter.default)
             for parameter in self.family.connect
         }
-        head = {
-            "engine": self.name,
-            "kind": self.kind,
-            "version": self.family.version,
-            "items": None,
-            "index_bytes": None,
-        }
         return (
-            head
-            | {
+            {
+                "engine": self.name,
+                "kind": self.kind,
+                "version": self.family.version,
+                "items": None,
+                "index_bytes": None,
                 "dimensions": self.dimensions,
                 "metric": self.metric,
                 "connect": connect,
@@ -331,20 +453,17 @@ class Engine(ABC):
         """The failure that an exception of the engine is; interrupts and rankwell's own errors are
         themselves.
         """
-        if isinstance(error, (KeyboardInterrupt, GeneratorExit)) or (
-            isinstance(error, RankwellError) and not isinstance(error, EngineFailure)
-        ):
+        if isinstance(error, EngineFailure):
+            kind, message = error.kind, error.message
+        elif isinstance(error, (KeyboardInterrupt, GeneratorExit, RankwellError)):
             return error
-        kind = error.kind if isinstance(error, EngineFailure) else self._failure_kind(error)
-        message = (
-            str(error)
-            if isinstance(error, EngineFailure)
-            else f"{type(error).__name__}: {error}".removesuffix(": ")
-        )
+        else:
+            kind = self._failure_kind(error)
+            message = f"{type(error).__name__}: {error}".removesuffix(": ")
         message = self.opening.secrets.redact(" ".join(message.split()))
-        return EngineFailure(
-            kind, message if message.startswith(self.label) else f"{self.label}: {message}"
-        )
+        if not message.startswith(self.label):
+            message = f"{self.label}: {message}"
+        return EngineFailure(kind, message)
 
     def _failure_kind(self, error: BaseException) -> FailureKind:
         """The kind of an exception; engines add those of their packages."""
@@ -387,13 +506,15 @@ class Engine(ABC):
 class MemoryEngine(Engine):
     """An engine of a library, which keeps its index and the items in this process.
 
-    module: that of the library.
+    module: that of the library. sessions: the class of its sessions.
     """
 
     module: str
+    sessions: "type[Session]"
     filters = True
+    needs_items = True
 
-    def __init__(self, opening: "Opening") -> None:
+    def __init__(self, opening: Opening) -> None:
         super().__init__(opening)
         self.library = opening.family.need(self.module)
         self.loaded_index: Any = None
@@ -402,6 +523,10 @@ class MemoryEngine(Engine):
     @abstractmethod
     def _size(self) -> int:
         """Bytes of the index."""
+
+    def _session(self) -> "Session":
+        self.built(self.loaded_index)
+        return self.sessions(self)
 
     def _describe(self) -> dict[str, Any]:
         size = None if self.loaded_index is None else self._size()
@@ -415,14 +540,13 @@ class MemoryEngine(Engine):
 class Session(ABC):
     """One client of an engine, for one thread.
 
-    batches: whether `search_batch` is faster than one query after another. server_pid: as of the
-    engine, or a process of its own.
+    server_pid: as of the engine, or a process of its own. settings: the search parameters, where it
+    keeps them itself.
     """
 
-    batches = False
-
     def __init__(self, engine: Engine) -> None:
-        self.engine = engine
+        self.engine: Any = engine
+        self.settings: dict[str, Any] = {}
         self.server_pid = engine.server_pid
         self._most_k = sys.maxsize if engine.most_k is None else engine.most_k
 
@@ -444,12 +568,6 @@ class Session(ABC):
             hits = self._search(query, k)
         except BaseException as error:
             raise self.engine.failure(error) from (None if self.engine.opening.secrets else error)
-        return self._checked_hits(hits, k)
-
-    def _checked_hits(self, hits: EngineHits, k: int) -> EngineHits:
-        """The hits, checked. Raises EngineFailure for more than k, and for another number of
-        scores.
-        """
         n, label = len(hits.ids), self.engine.label
         if n > k:
             raise EngineFailure(
@@ -460,17 +578,6 @@ class Session(ABC):
                 "malformed", f"{label}: {n} ids and {len(hits.scores)} scores; expected as many."
             )
         return hits
-
-    def search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
-        """The results of several queries; the errors are those of `search`."""
-        self.engine.check(queries, k)
-        if not (self.batches and k and queries) or any(query.filter for query in queries):
-            return [self.search(query, k) for query in queries]
-        with self.engine.guarding():
-            return [
-                self.engine.scored(self._checked_hits(hits, k))
-                for hits in self._search_batch(queries, k)
-            ]
 
     def configure(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Sets search parameters; all of them, read back. Raises BadInput for one that differs,
@@ -504,16 +611,14 @@ class Session(ABC):
         search.
         """
         plan = self.plan()
-        read = {
+        read: dict[str, Any] = {
             "search": self.parameters(),
             "plan": plan and plan.text,
             "uses_index": plan and plan.uses_index,
         }
-        return (
-            self.engine.describe()
-            | read
-            | ({"scanned": [*plan.scanned]} if plan and plan.scanned else {})
-        )
+        if plan and plan.scanned:
+            read["scanned"] = [*plan.scanned]
+        return self.engine.describe() | read
 
     @abstractmethod
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
@@ -521,14 +626,11 @@ class Session(ABC):
         raises whatever it likes.
         """
 
-    def _search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
-        raise NotImplementedError
-
     def _configure(self, values: Mapping[str, Any]) -> None:
-        raise NotImplementedError
+        self.settings |= values
 
     def _parameters(self) -> dict[str, Any]:
-        return {}
+        return dict(self.settings)
 
     def _plan(self) -> EnginePlan | None:
         return None
@@ -564,12 +666,8 @@ def processor_seconds(pid: int) -> float | None:
     import os
 
     try:
-        fields = (
-            Path(f"/proc/{pid}/stat")
-            .read_text(encoding="utf-8", errors="replace")
-            .rpartition(")")[2]
-            .split()
-        )
+        content = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
+    fields = content.rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")

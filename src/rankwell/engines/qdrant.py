@@ -6,7 +6,6 @@ import secrets
 import shutil
 import tempfile
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 
 from rankwell.engines import (
     ENGINES,
+    METRICS,
     Engine,
     EngineFailure,
     EngineFamily,
@@ -27,32 +27,10 @@ from rankwell.engines import (
     Parameter,
     Session,
 )
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadUsage
 
 _DISTANCES = {"cosine": "Cosine", "dot": "Dot", "l2": "Euclid"}
 _BATCH = 500
-
-
-class _Store(ABC):
-    """A place that holds points whose ids are the rows of the items, or those of a foreign
-    collection.
-    """
-
-    @abstractmethod
-    def create(self, items: EngineItems, metric: str, build: Mapping[str, Any]) -> int | None:
-        """Indexes the items; bytes of the index, or None."""
-
-    @abstractmethod
-    def points(self, query: EngineQuery, k: int, settings: Mapping[str, Any]) -> Sequence[Any]:
-        """The best points, each with id, score and payload."""
-
-    @abstractmethod
-    def counts(self) -> tuple[int | None, int | None]:
-        """Number of points, and of those in an index."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Frees what the store holds."""
 
 
 def _batches(items: EngineItems) -> Iterator[tuple[range, list[list[float]], list[dict[str, Any]]]]:
@@ -64,22 +42,23 @@ def _batches(items: EngineItems) -> Iterator[tuple[range, list[list[float]], lis
         yield rows, vectors[start : rows.stop].tolist(), fields
 
 
-class _Client(_Store):
-    """A collection of a server, or of the client's memory."""
+class _Client:
+    """A collection of a server, or of the client's memory. The ids of its points are the rows of
+    the items, or those of a foreign collection.
+    """
 
     def __init__(self, engine: "_QdrantEngine", collection: str) -> None:
-        self._engine, self._collection, self._owns_collection = engine, collection, engine.can_index
+        self._engine, self._collection = engine, collection
+        self._connect: Mapping[str, Any] = engine.opening.connect
         package: Any = engine.family.need("qdrant_client")
-        self._models, connect = package.models, engine.opening.connect
-        self._id_field = connect["id_field"]
-        if connect["url"] == ":memory:":
+        self._models = package.models
+        if engine.is_memory:
             self._client = package.QdrantClient(":memory:")
             return
-        seconds = max(1, round(connect["timeout"]))
         self._client = package.QdrantClient(
-            url=connect["url"],
-            api_key=connect["api_key"] or None,
-            timeout=seconds,
+            url=self._connect["url"],
+            api_key=self._connect["api_key"] or None,
+            timeout=max(1, round(self._connect["timeout"])),
             check_compatibility=False,
         )
 
@@ -87,15 +66,13 @@ class _Client(_Store):
         """Makes the collection anew and writes the items in batches."""
         models = self._models
         shape = {name: build[name] for name in ("m", "ef_construct", "full_scan_threshold")}
-        params = models.VectorParams(
-            size=np.asarray(items.vectors).shape[1],
-            distance=models.Distance[_DISTANCES[metric].upper()],
-        )
-        if self._client.collection_exists(self._collection):
-            self._client.delete_collection(self._collection)
+        self._drop()
         self._client.create_collection(
             self._collection,
-            vectors_config=params,
+            vectors_config=models.VectorParams(
+                size=np.asarray(items.vectors).shape[1],
+                distance=models.Distance[_DISTANCES[metric].upper()],
+            ),
             hnsw_config=models.HnswConfigDiff(**shape),
             optimizers_config=models.OptimizersConfigDiff(
                 indexing_threshold=build["indexing_threshold"]
@@ -115,23 +92,25 @@ class _Client(_Store):
     def _info(self) -> Any:
         return self._client.get_collection(self._collection)
 
+    def _drop(self) -> None:
+        if self._client.collection_exists(self._collection):
+            self._client.delete_collection(self._collection)
+
     def points(self, query: EngineQuery, k: int, settings: Mapping[str, Any]) -> Sequence[Any]:
         """The k nearest points of those that pass the query's filter."""
-        models = self._models
-        matches = {
-            name: models.MatchValue(value=value) for name, value in (query.filter or {}).items()
-        }
+        models, id_field = self._models, self._connect["id_field"]
         conditions = [
-            models.FieldCondition(key=name, match=match) for name, match in matches.items()
+            models.FieldCondition(key=name, match=models.MatchValue(value=value))
+            for name, value in (query.filter or {}).items()
         ]
         return self._client.query_points(
             self._collection,
             query=np.asarray(query.vector).tolist(),
-            using=self._engine.opening.connect["vector_name"] or None,
+            using=self._connect["vector_name"] or None,
             limit=k,
             query_filter=models.Filter(must=conditions) if conditions else None,
             search_params=models.SearchParams(**settings) if settings else None,
-            with_payload=[self._id_field] if self._id_field else False,
+            with_payload=[id_field] if id_field else False,
         ).points
 
     def counts(self) -> tuple[int | None, int | None]:
@@ -143,10 +122,7 @@ class _Client(_Store):
         """Dimensions and metric of a foreign collection. Raises BadUsage where it has several
         vectors and none is named.
         """
-        name, vectors = (
-            self._engine.opening.connect["vector_name"],
-            self._info().config.params.vectors,
-        )
+        name, vectors = self._connect["vector_name"], self._info().config.params.vectors
         if isinstance(vectors, dict):
             if name not in vectors:
                 vector_names = ", ".join(sorted(vectors))
@@ -160,34 +136,29 @@ class _Client(_Store):
 
     def close(self) -> None:
         """Drops an own collection, unless it is to be kept, and ends the connection."""
-        if (
-            self._owns_collection
-            and not self._engine.opening.connect["keep"]
-            and self._client.collection_exists(self._collection)
-        ):
-            self._client.delete_collection(self._collection)
+        if self._engine.can_index and not self._connect["keep"]:
+            self._drop()
         self._client.close()
 
 
-class _Edge(_Store):
+class _Edge:
     """A shard of Qdrant Edge in a folder of its own."""
 
     def __init__(self, engine: "_QdrantEngine") -> None:
         self._edge: Any = engine.family.need("qdrant_edge", "qdrant-edge-py")
-        self._folder, self._shard = Path(tempfile.mkdtemp(prefix="rankwell_")), None
+        self._folder = Path(tempfile.mkdtemp(prefix="rankwell_"))
+        self._shard: Any = None
 
     def create(self, items: EngineItems, metric: str, build: Mapping[str, Any]) -> int:
         """Makes the shard anew in its folder and writes the items in batches."""
         edge, size = self._edge, np.asarray(items.vectors).shape[1]
-        self._release()
+        self.close()
         self._folder.mkdir(exist_ok=True)
-        graph = edge.HnswIndexConfig(
-            build["m"], build["ef_construct"], build["full_scan_threshold"]
-        )
-        distance = getattr(edge.Distance, _DISTANCES[metric])
         config = edge.EdgeConfig(
-            vectors=edge.EdgeVectorParams(size, distance),
-            hnsw_config=graph,
+            vectors=edge.EdgeVectorParams(size, getattr(edge.Distance, _DISTANCES[metric])),
+            hnsw_config=edge.HnswIndexConfig(
+                build["m"], build["ef_construct"], build["full_scan_threshold"]
+            ),
             optimizers=edge.EdgeOptimizersConfig(indexing_threshold=build["indexing_threshold"]),
         )
         shard = edge.EdgeShard.create(str(self._folder), config)
@@ -203,7 +174,7 @@ class _Edge(_Store):
 
     def points(self, query: EngineQuery, k: int, settings: Mapping[str, Any]) -> Sequence[Any]:
         """The k nearest points of those that pass the query's filter."""
-        edge, shard = self._edge, self._opened()
+        edge = self._edge
         conditions = [
             edge.FieldCondition(name, edge.MatchValue(value))
             for name, value in (query.filter or {}).items()
@@ -214,63 +185,51 @@ class _Edge(_Store):
             filter=edge.Filter(must=conditions) if conditions else None,
             params=edge.SearchParams(**settings),
         )
-        return shard.search(request)
+        return self._shard.search(request)
 
     def counts(self) -> tuple[int | None, int | None]:
         """The numbers of points and of indexed vectors; None where the shard is not open."""
         if self._shard is None:
             return None, None
-        info: Any = self._opened().info()
+        info = self._shard.info()
         return info.points_count, info.indexed_vectors_count
-
-    def _opened(self) -> Any:
-        return self._shard
-
-    def _release(self) -> None:
-        if self._shard is not None:
-            self._opened().close()
-        self._shard = None
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     def close(self) -> None:
         """Closes the shard and removes its folder."""
-        self._release()
+        if self._shard is not None:
+            self._shard.close()
+        self._shard = None
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 class _QdrantEngine(Engine):
     filters = True
+    needs_items = True
 
     def __init__(self, opening: Opening) -> None:
         super().__init__(opening)
-        connect = opening.connect
-        self.metric, collection = connect["metric"], connect["collection"]
-        self.can_index, self.in_process = collection is None, connect["url"] in (":memory:", "edge")
+        url, collection = opening.connect["url"], opening.connect["collection"]
+        self.metric = opening.connect["metric"]
+        self.can_index, self.in_process = collection is None, url in (":memory:", "edge")
         if self.in_process and not self.can_index:
             raise BadUsage(
                 "qdrant: a collection that is there already needs the address of its server, "
                 "the option url=http://…."
             )
-        self.is_memory = connect["url"] == ":memory:"
+        self.is_memory = url == ":memory:"
         self.exact_parameters = {} if self.is_memory else {"exact": True}
         self.ids: Sequence[str] | None = None
         self.store: Any = None
-        if connect["url"] == "edge":
+        if url == "edge":
             self.store = _Edge(self)
-        elif self.in_process or self.can_index:
-            self.store = _Client(self, f"rankwell_{secrets.token_hex(6)}")
         else:
-            self.store = _Client(self, collection)
+            self.store = _Client(self, collection or f"rankwell_{secrets.token_hex(6)}")
+        if not self.can_index:
             with self.guarding():
                 self.dimensions, self.metric = self.store.shape()
-
-    @property
-    def distances(self) -> bool:
-        """True under l2; the others are similarities."""
-        return self.metric == "l2"
+        self.distances = self.metric == "l2"  # the others are similarities
 
     def _index(self, items: EngineItems) -> int | None:
-        if not items.ids:
-            raise BadInput("qdrant: there are no items to index.")
         size = self.store.create(items, str(self.metric), self.opening.build)
         self.ids = items.ids
         return size
@@ -281,9 +240,9 @@ class _QdrantEngine(Engine):
         return _QdrantSession(self)
 
     def _describe(self) -> dict[str, Any]:
-        points, indexed = (
-            self.store.counts() if self.ids is not None or not self.can_index else (None, None)
-        )
+        points, indexed = None, None
+        if self.ids is not None or not self.can_index:
+            points, indexed = self.store.counts()
         return {"items": points, "indexed_vectors": indexed}
 
     def _failure_kind(self, error: BaseException) -> FailureKind:
@@ -291,13 +250,9 @@ class _QdrantEngine(Engine):
         if "UnexpectedResponse" in text:
             return "status"
         if "ResponseHandlingException" in text:
-            return (
-                "timeout"
-                if "timed out" in text
-                else "refused"
-                if "refused" in text
-                else "disconnected"
-            )
+            if "timed out" in text:
+                return "timeout"
+            return "refused" if "refused" in text else "disconnected"
         return super()._failure_kind(error)
 
     def close(self) -> None:
@@ -311,46 +266,34 @@ class _QdrantEngine(Engine):
 class _QdrantSession(Session):
     def __init__(self, engine: _QdrantEngine) -> None:
         super().__init__(engine)
-        self._store, self._ids, self._id_field = (
-            engine.store,
-            engine.ids,
-            engine.opening.connect["id_field"],
-        )
-        no_settings: dict[str, Any] = {}
-        self._settings = (
-            no_settings
-            if engine.is_memory
-            else {"hnsw_ef": None, "exact": False, "indexed_only": False}
-        )
+        self._store, self._ids = engine.store, engine.ids
+        if not engine.is_memory:
+            self.settings = {"hnsw_ef": None, "exact": False, "indexed_only": False}
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
-        points = self._store.points(query, k, self._settings)
+        points = self._store.points(query, k, self.settings)
+        id_field = self.engine.opening.connect["id_field"]
         if self._ids is not None:
             ids = [self._ids[int(point.id)] for point in points]
-        elif self._id_field:
-            ids = [str(point.payload[self._id_field]) for point in points]
         else:
-            ids = [str(point.id) for point in points]
+            ids = [str(point.payload[id_field] if id_field else point.id) for point in points]
         return EngineHits(ids, [point.score for point in points])
 
     def _configure(self, values: Mapping[str, Any]) -> None:
-        if not self._settings:
+        if not self.settings:
             raise BadUsage(
                 "qdrant: the client's memory always searches exactly and has no search "
                 "parameters; leave them out."
             )
-        self._settings = {**self._settings, **values}
-
-    def _parameters(self) -> dict[str, Any]:
-        return dict(self._settings)
+        super()._configure(values)
 
     def _plan(self) -> EnginePlan | None:
         points, indexed = self._store.counts()
-        if not self._settings or indexed is None or points is None:
+        if not self.settings or indexed is None or points is None:
             return None
         return EnginePlan(
             f"{indexed} of {points} vectors are in an index",
-            bool(indexed) and not self._settings["exact"],
+            bool(indexed) and not self.settings["exact"],
         )
 
 
@@ -384,9 +327,7 @@ ENGINES.add(
                 "",
                 "field of the payload that holds the ids; by default the points' ids",
             ),
-            Parameter(
-                "metric", str, "cosine", "similarity of its own collection", ("cosine", "dot", "l2")
-            ),
+            Parameter("metric", str, "cosine", "similarity of its own collection", METRICS),
             Parameter("keep", bool, False, "whether its own collection stays on the server"),
             Parameter("timeout", float, 30.0, "seconds for an answer, at least 1"),
         ),

@@ -3,20 +3,18 @@
 import math
 import re
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from threading import Lock
-from types import TracebackType
 from typing import Any, Self
 
 from rankwell.engines import (
     ENGINES,
-    Engine,
     EngineFamily,
     EngineHits,
     EngineItems,
     EnginePlan,
     EngineQuery,
-    Opening,
+    MemoryEngine,
     Parameter,
     Session,
 )
@@ -41,6 +39,12 @@ JOIN lengths ON lengths.doc = counts.doc
 WHERE counts.doc IN (SELECT rowid FROM documents WHERE documents MATCH :match){filters}
 GROUP BY counts.doc ORDER BY score DESC, id LIMIT :k
 """
+# bm25() is the smaller the better a document is, the opposite of a score.
+_MATCHED = """
+SELECT id, -bm25(documents) AS score FROM documents
+WHERE documents MATCH :match{filters} ORDER BY score DESC, id LIMIT :k
+"""
+_FILTER = " AND id IN (SELECT id FROM fields WHERE name = :name{0} AND value = :value{0})"
 
 
 class SqliteFts:
@@ -111,25 +115,19 @@ class SqliteFts:
         nothing. fields: name -> value of the documents that count. k1, b: FTS5's own are fixed;
         others are computed from its index by the same formula.
         """
-        statement, values = _statement(query, k, words, fields or {})
-        if not statement:
+        filters, values = _conditions(query, k, words, fields or {})
+        if not values["match"]:
             return []
-        rows = (
-            self._rows(statement, values)
-            if (k1, b) == (_K1, _B)
-            else self._scored(query, k, words, fields or {}, k1, b)
-        )
+        if (k1, b) == (_K1, _B):
+            rows = self._rows(_MATCHED.format(filters=filters), values)
+        else:
+            rows = self._scored(
+                query, _SCORED.format(filters=filters), {**values, "k1": k1, "b": b}
+            )
         return [(str(item), float(score)) for item, score in rows]
 
-    def _scored(
-        self, query: str, k: int, words: str, fields: Mapping[str, Any], k1: float, b: float
-    ) -> list[Any]:
+    def _scored(self, query: str, statement: str, values: Mapping[str, Any]) -> list[Any]:
         """The rows of a search by BM25 with other constants than FTS5's."""
-        condition = " AND id IN (SELECT id FROM fields WHERE name = :name{0} AND value = :value{0})"
-        filters = "".join(condition.format(number) for number in range(len(fields)))
-        values: dict[str, Any] = {"k1": k1, "b": b, "k": max(k, 0), "match": _match(query, words)}
-        for number, (name, value) in enumerate(fields.items()):
-            values |= {f"name{number}": name, f"value{number}": value}
         with self._lock:
             if not self._mean_length:
                 self._count()
@@ -138,7 +136,7 @@ class SqliteFts:
             self._database.execute("DELETE FROM asked")
             self._database.execute("INSERT INTO asked VALUES (?)", [" ".join(_words(query))])
             return self._database.execute(
-                _SCORED.format(filters=filters), values | {"mean": self._mean_length}
+                statement, {**values, "mean": self._mean_length}
             ).fetchall()
 
     def _count(self) -> None:
@@ -166,24 +164,20 @@ class SqliteFts:
 
     def plan(self, query: str, words: str, fields: Mapping[str, Any]) -> str:
         """SQLite's plan of a search."""
-        statement, values = _statement(query, 1, words, fields)
-        return (
-            "\n".join(str(row[3]) for row in self._rows(f"EXPLAIN QUERY PLAN {statement}", values))
-            if statement
-            else ""
-        )
+        filters, values = _conditions(query, 1, words, fields)
+        if not values["match"]:
+            return ""
+        rows = self._rows(f"EXPLAIN QUERY PLAN {_MATCHED.format(filters=filters)}", values)
+        return "\n".join(str(row[3]) for row in rows)
 
     def size(self) -> int:
         """Bytes of the database."""
-        return int(
-            self._rows("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")[0][
-                0
-            ]
-        )
+        statement = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+        return int(self._rows(statement)[0][0])
 
-    def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+    def _rows(self, statement: str, values: Mapping[str, Any] | None = None) -> list[Any]:
         with self._lock:
-            return self._database.execute(statement, values).fetchall()
+            return self._database.execute(statement, values or {}).fetchall()
 
     def close(self) -> None:
         """Gives the database's memory back; the index cannot be searched afterwards."""
@@ -192,12 +186,7 @@ class SqliteFts:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -206,88 +195,70 @@ def _words(query: str) -> list[str]:
     return list(dict.fromkeys(re.findall(r"[^\W_]+", query.lower())))
 
 
-def _match(query: str, words: str) -> str:
-    """The query in FTS5's language."""
-    return (" AND " if words == "all" else " OR ").join(f'"{word}"' for word in _words(query))
-
-
-def _statement(query: str, k: int, words: str, fields: Mapping[str, Any]) -> tuple[str, list[Any]]:
-    """The SQL of a search with its values; no statement for a query without words."""
-    match = _match(query, words)
-    if not match:
-        return "", []
-    # bm25() is the smaller the better a document is, the opposite of a score.
-    filters = " AND id IN (SELECT id FROM fields WHERE name = ? AND value = ?)" * len(fields)
-    select = "SELECT id, -bm25(documents) AS score FROM documents WHERE documents MATCH ?"
-    statement = f"{select}{filters} ORDER BY score DESC, id LIMIT ?"
-    return statement, [match, *(part for field in fields.items() for part in field), max(k, 0)]
-
-
-class _FtsEngine(Engine):
-    filters = True
-
-    def __init__(self, opening: Opening) -> None:
-        super().__init__(opening)
-        self._fts: SqliteFts | None = None
-        self._items = 0
-
-    def _index(self, items: EngineItems) -> int:
-        self.close()
-        texts = items.texts or ()
-        fields = (
-            (name, value, item)
-            for name, values in items.fields.items()
-            for item, value in zip(items.ids, values, strict=True)
-        )
-        self._fts = SqliteFts(
-            zip(items.ids, texts, strict=True), self.opening.build["tokenizer"], fields
-        )
-        self._items = len(items.ids)
-        return self._fts.size()
-
-    def _session(self) -> Session:
-        return _FtsSession(self, self.built(self._fts))
-
-    def _describe(self) -> dict[str, Any]:
-        return {
-            "items": self._items,
-            "index_bytes": None if self._fts is None else self._fts.size(),
-        }
-
-    def close(self) -> None:
-        """Closes the database, which is in memory and is lost."""
-        if self._fts is not None:
-            self._fts.close()
-        self._fts = None
+def _conditions(
+    query: str, k: int, words: str, fields: Mapping[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """The conditions on the fields, and the values of a search; the query is in FTS5's language, ""
+    for one without words.
+    """
+    operator = " AND " if words == "all" else " OR "
+    match = operator.join(f'"{word}"' for word in _words(query))
+    values: dict[str, Any] = {"match": match, "k": max(k, 0)}
+    for number, (name, value) in enumerate(fields.items()):
+        values |= {f"name{number}": name, f"value{number}": value}
+    return "".join(map(_FILTER.format, range(len(fields)))), values
 
 
 class _FtsSession(Session):
-    def __init__(self, engine: Engine, fts: SqliteFts) -> None:
+    def __init__(self, engine: "_FtsEngine") -> None:
         super().__init__(engine)
-        self._fts = fts
-        self._settings: dict[str, Any] = {"words": "any", "k1": _K1, "b": _B}
+        self._fts: SqliteFts = engine.loaded_index
+        self.settings = {"words": "any", "k1": _K1, "b": _B}
         self._last: tuple[str, Mapping[str, Any]] = "", {}
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
         self._last = query.text or "", query.filter or {}
-        results = self._fts.search(self._last[0], k, fields=self._last[1], **self._settings)
+        results = self._fts.search(self._last[0], k, fields=self._last[1], **self.settings)
         return EngineHits([item for item, _ in results], [score for _, score in results])
 
     def _configure(self, values: Mapping[str, Any]) -> None:
-        settings = {**self._settings, **values}
+        settings = {**self.settings, **values}
         if not (0 <= settings["k1"] < math.inf and 0 <= settings["b"] <= 1):
             raise BadInput(
                 f"k1 is {settings['k1']:g} and b is {settings['b']:g}; expected k1 from 0, and b "
                 "from 0 to 1."
             )
-        self._settings = settings
-
-    def _parameters(self) -> dict[str, Any]:
-        return dict(self._settings)
+        self.settings = settings
 
     def _plan(self) -> EnginePlan | None:
-        text = self._fts.plan(self._last[0], self._settings["words"], self._last[1])
+        text = self._fts.plan(self._last[0], self.settings["words"], self._last[1])
         return EnginePlan(text, "VIRTUAL TABLE INDEX" in text) if text else None
+
+
+class _FtsEngine(MemoryEngine):
+    module, sessions = "sqlite3", _FtsSession
+    needs_items = False
+
+    def _index(self, items: EngineItems) -> int:
+        self.close()
+        fields = (
+            (name, value, item)
+            for name, values in items.fields.items()
+            for item, value in zip(items.ids, values, strict=True)
+        )
+        documents = zip(items.ids, items.texts or (), strict=True)
+        self.loaded_index = SqliteFts(documents, self.opening.build["tokenizer"], fields)
+        self.items = EngineItems(items.ids)
+        return self._size()
+
+    def _size(self) -> int:
+        return self.loaded_index.size()
+
+    def close(self) -> None:
+        """Closes the database, which is in memory and is lost."""
+        if self.loaded_index is not None:
+            self.loaded_index.close()
+        super().close()
 
 
 ENGINES.add(

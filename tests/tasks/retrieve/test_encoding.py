@@ -13,9 +13,8 @@ import pytest
 
 import rankwell as rw
 from rankwell.errors import BadUsage
-from rankwell.tasks.retrieve import encoding
-from rankwell.tasks.retrieve.records import write_records
-from rankwell.tasks.retrieve.task import render
+from rankwell.tasks.retrieve import inputs
+from rankwell.tasks.retrieve.task import render, write_records
 
 ITEMS = {f"d{row}": f"{'river ' * (row % 5)}{'hill ' * (row % 7)}lake" for row in range(30)}
 QUERIES = {f"q{row}": f"{'river ' * (row % 3)}{'hill ' * (row % 4)}lake" for row in range(12)}
@@ -72,7 +71,7 @@ class Nearest:
 @pytest.fixture
 def encoder(monkeypatch: pytest.MonkeyPatch) -> Counts:
     counts = Counts()
-    monkeypatch.setattr(encoding, "load_encoder", lambda model: counts)
+    monkeypatch.setattr(inputs, "load_encoder", lambda model: counts)
     return counts
 
 
@@ -106,7 +105,8 @@ def test_a_query_is_encoded_before_it_is_sent_in_a_time_of_its_own(
     assert sorted(map(len, encoder.calls)) == [1] * (12 + 10 + 2 * 12) + [30]
     spans = [
         (each.sent if each.planned is None else each.planned, each.done)
-        for each in measured.of(0, measured.rounds)
+        for batch in measured.by_setting[0].batches()
+        for each in batch.requests
     ]
     assert not [end for end in encoder.ends for start, done in spans if start < end <= done]
     assert result.tables["settings"][0]["encoding (ms)"] >= 1000 * SLOW

@@ -384,7 +384,7 @@ def test_a_queue_grows_even_where_the_newest_request_is_answered_first() -> None
 
 
 def test_the_cheapest_setting_is_tested_from_the_last_down_and_the_best_by_all_pairs() -> None:
-    from rankwell.tasks.retrieve.choices import best_settings, cheapest
+    from rankwell.tasks.retrieve.comparison import best_settings, cheapest
 
     random = np.random.default_rng(1)
     recalls = [np.full(400, 0.9), random.binomial(10, 0.995, 400) / 10, np.ones(400), np.ones(400)]
@@ -425,7 +425,7 @@ def test_the_cheapest_setting_is_tested_from_the_last_down_and_the_best_by_all_p
 
 
 def test_the_bound_in_the_sentence_is_on_the_side_of_the_target_that_the_test_found() -> None:
-    from rankwell.tasks.retrieve.choices import cheapest
+    from rankwell.tasks.retrieve.comparison import cheapest
 
     random = np.random.default_rng(4)
     lists = [np.clip(random.normal(0.945, 0.06, 120), 0, 1) for _ in range(12)]

@@ -16,7 +16,7 @@ VECTORS = np.eye(12, dtype=np.float32)
 @pytest.fixture(autouse=True)
 def _here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Engines work in this process."""
-    monkeypatch.setattr(measuring, "_host", LocalHost)
+    monkeypatch.setattr(measuring, "ProcessHost", LocalHost)
 
 
 def foreign(returned: str, **options: object) -> rw.Results:

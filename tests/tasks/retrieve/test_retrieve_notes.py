@@ -160,5 +160,5 @@ def test_a_call_that_goes_on_asks_anew_where_the_file_of_the_engine_has_changed(
     ranks: list[Any] = []
     for item in "ba":
         file.write_text(f"def search(query, k):\n    return [{item!r}]\n", encoding="utf-8")
-        ranks.append(retrieve_into(f"{file}:search", options, tmp_path, None)[0]["RR"])
+        ranks.append(retrieve_into(f"{file}:search", options, tmp_path, None)["RR"])
     assert ranks == [0.0, 1.0]

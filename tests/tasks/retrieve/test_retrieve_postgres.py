@@ -264,7 +264,7 @@ def test_a_bench_of_pgvector_takes_the_password_from_the_environment_and_shows_i
     refused = rw.bench(shop / "bench.toml")
     monkeypatch.setenv("PGPASSWORD", "open sesame 7%")
     seen: list[str] = []
-    ask: Callable[..., Any] = rw.tasks.retrieve.measuring._ask_one
+    ask: Callable[..., Any] = rw.tasks.retrieve.measuring.EngineWork._ask
 
     def watched(*given: Any) -> None:
         seen.append(
@@ -274,7 +274,7 @@ def test_a_bench_of_pgvector_takes_the_password_from_the_environment_and_shows_i
         )
         ask(*given)
 
-    monkeypatch.setattr("rankwell.tasks.retrieve.measuring._ask_one", watched)
+    monkeypatch.setattr("rankwell.tasks.retrieve.measuring.EngineWork._ask", watched)
     results = rw.bench(shop / "bench.toml")
 
     assert len(refused.failed) == 5

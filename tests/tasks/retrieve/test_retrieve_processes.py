@@ -33,7 +33,7 @@ def test_processor_time_of_a_named_server_is_what_the_kernel_counts() -> None:
         busy.kill()
         busy.wait()
 
-    reports = result.measured.reports(0, result.measured.rounds)
+    reports = result.measured.by_setting[0].reports()
     servers = [each.server for each in reports]
     assert all(each is not None and each > 0 for each in servers)
     assert sum(servers) <= used + 0.02

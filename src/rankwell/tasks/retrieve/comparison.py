@@ -1,29 +1,54 @@
-"""The settings of an engine side by side: what is chosen among them, and a row for each."""
+"""The settings of an engine side by side: the cheapest that reaches a recall, the set of the best,
+the gain of the best out of fold, and a row for each.
+"""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import compress
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwell.comparison.fusion.trials import draw_folds
 from rankwell.conventions import LabelledMeasure
 from rankwell.data.frames import Heading
 from rankwell.data.tables import Floats, Values, exact_mean, figure
-from rankwell.stats.bounded_means import interval
-from rankwell.tasks.retrieve import choices
-from rankwell.tasks.retrieve.choices import BestSettings, CheapestSetting
+from rankwell.stats.bounded_means import exceeds_p, interval, lower_bound
+from rankwell.stats.multiple_comparisons import fixed_sequence, holm
+from rankwell.stats.paired_bootstrap import Differences, paired_bootstrap
+from rankwell.stats.paired_randomisation import set_of_best
+from rankwell.stats.selection import selection_gain
 from rankwell.tasks.retrieve.costs import COSTS, SettingCosts, label_of
-from rankwell.tasks.retrieve.measuring import Measurement
+from rankwell.tasks.retrieve.measuring import AskedSetting, Measurement
+
+ERROR = 0.025
+"""One-sided error of all acceptances together: that of the lower end of a 95 % interval."""
+_FOLDS = 10
+_LEAST = 20
 
 
 def recall_names(k: int, by: str) -> tuple[str, str]:
     """The exact name and the label of the recall against exact search, by `distance` or by
     `ids`.
     """
-    return (
-        (f"Recall@{k}", f"Recall@{k}")
-        if by == "distance"
-        else (f"Recall@{k}(by='ids')", f"Recall@{k} (ids)")
-    )
+    name = f"Recall@{k}"
+    return (name, name) if by == "distance" else (f"{name}(by='ids')", f"{name} (ids)")
+
+
+class SettingResult(NamedTuple):
+    """What was found of a setting: its requests, the values of every measure, the recall of every
+    query, by `distance` and by `ids` where there are exact results, and the costs.
+    """
+
+    asked: AskedSetting
+    quality: Sequence[Values]
+    recalls: Mapping[str, Floats]
+    costs: SettingCosts
+
+    def counted_recalls(self, by: str) -> Floats:
+        """The recall of the queries that have one."""
+        return self.recalls[by][~np.isnan(self.recalls[by])]
 
 
 class SettingsChosen:
@@ -35,214 +60,302 @@ class SettingsChosen:
         self,
         measures: Sequence[LabelledMeasure],
         measured: Measurement,
-        names: Sequence[str],
-        quality: Sequence[Values],
-        recalls: Mapping[str, Sequence[Floats]],
-        costs: Sequence[SettingCosts],
+        settings: Sequence[SettingResult],
     ) -> None:
-        self._measured, self._names, self._quality = measured, names, quality
-        self._recalls, self._costs, self._options = recalls, costs, measured.options
+        self._measured, self._settings, self._options = measured, settings, measured.options
         self._labels = [
-            measured.settings.label(setting) or name for setting, name in enumerate(names)
+            measured.settings.label(asked.setting) or asked.name for asked in measured.by_setting
         ]
-        self.verdicts: list[str] = []
         self.best: BestSettings | None = None
         self.cheapest: CheapestSetting | None = None
-        if self._options.recall is not None and recalls:
-            self.cheapest = self._cheapest(self._options.recall)
-            self.verdicts.append(self.cheapest.sentence)
-        first = next(
-            (
-                labelled
-                for labelled in measures
-                if labelled.measure.entry.better in ("higher", "lower")
-            ),
-            None,
-        )
-        if first is not None and len(names) > 1:
-            self.best = self._best(first)
-            self.verdicts += [] if self.best is None else [self.best.sentence]
-        if not self.verdicts and len(names) > 1:
+        options = self._options
+        if options.recall is not None and settings[0].recalls:
+            self.cheapest = cheapest(
+                [setting.counted_recalls("distance") for setting in settings],
+                self._labels,
+                [setting.costs.value(options.cost) for setting in settings],
+                options.recall,
+                options.cost,
+                grid=len(measured.settings.varying) > 1,
+                seed=options.seed,
+            )
+        for number, labelled in enumerate(measures):
+            better = labelled.measure.entry.better
+            if better in ("higher", "lower"):
+                values = [setting.quality[number] for setting in settings]
+                self.best = best_settings(
+                    np.column_stack([setting_values.values for setting_values in values]),
+                    values[0].queries,
+                    self._labels,
+                    labelled.label,
+                    values[0].unit,
+                    self._baseline(),
+                    lower=better == "lower",
+                    seed=options.seed,
+                )
+                break
+        choices = (self.cheapest, self.best)
+        self.verdicts = [choice.sentence for choice in choices if choice is not None]
+        if not self.verdicts and len(settings) > 1:
             self.verdicts += self._range()
 
-    def _cheapest(self, target: float) -> CheapestSetting:
-        """The choice by recall."""
-        settings, cost = self._measured.settings, self._options.cost
-        cost_values = [
-            setting_costs.by_name[cost].value if cost in setting_costs.by_name else None
-            for setting_costs in self._costs
-        ]
-        grid = len(settings.varying) > 1
-        recalls = self._recalls["distance"]
-        return choices.cheapest(
-            recalls, self._labels, cost_values, target, cost, grid=grid, seed=self._options.seed
-        )
-
-    def _best(self, first: LabelledMeasure) -> BestSettings | None:
-        """The set of the best, and the gain of the best, by the first measure of quality."""
-        setting_values = [
-            values for values in self._quality if values.measure == str(first.measure)
-        ]
-        return choices.best_settings(
-            np.column_stack([values.values for values in setting_values]),
-            setting_values[0].queries,
-            self._labels,
-            first.label,
-            setting_values[0].unit,
-            self._baseline(),
-            lower=first.measure.entry.better == "lower",
-            seed=self._options.seed,
-        )
-
-    def _range(self) -> list[str]:
+    def _range(self) -> Iterator[str]:
         """A sentence on the worst and the best setting where nothing is chosen."""
-        rows, label = self.table(), next((values.label for values in self._quality), None)
-        label = (
-            recall_names(self._options.k, "distance")[1]
-            if label is None and self._recalls
-            else label
-        )
-        means = (
-            [row[label] for row in rows if row.get(label) is not None] if label is not None else []
-        )
-        if not means:
-            return []
-        unit = next((values.unit for values in self._quality), "share")
-        return [
-            f"{label} is {figure(min(means), unit)} to {figure(max(means), unit)}, over "
-            f"{len(rows)} settings."
-        ]
+        first, rows = self._settings[0], self.table()
+        label, unit = recall_names(self._options.k, "distance")[1], "share"
+        if first.quality:
+            label, unit = first.quality[0].label, first.quality[0].unit
+        means = [row[label] for row in rows if row.get(label) is not None]
+        if means:
+            yield (
+                f"{label} is {figure(min(means), unit)} to {figure(max(means), unit)}, over "
+                f"{len(rows)} settings."
+            )
 
     def _baseline(self) -> int:
         """The setting with the engine's defaults; the first where none has them."""
-        settings = self._measured.settings
         defaults = {
             parameter.name: parameter.default for parameter in self._measured.family.parameters
         }
-        for setting in range(len(settings.settings)):
-            if all(defaults.get(name) == value for name, value in settings.values(setting).items()):
-                return setting
+        for number, setting in enumerate(self._measured.settings.settings):
+            if all(defaults.get(name) == value for name, value in setting.values.items()):
+                return number
         return 0
-
-    @property
-    def pair(self) -> tuple[str, str] | None:
-        """The runs of the baseline and of the best setting; None where they are one, or none is
-        chosen.
-        """
-        if self.best is None or self.best.gain["best"] == self.best.gain["baseline"]:
-            return None
-        return self._run(self.best.gain["baseline"]), self._run(self.best.gain["best"])
-
-    def _run(self, label: str) -> str:
-        return self._names[self._labels.index(label)]
 
     def marks(self) -> dict[str, Any]:
         """The rule by which a chart marks settings: the set of the best, the cheapest, and the
         recall that it reaches.
         """
         marks: dict[str, Any] = {}
+        names = [setting.asked.name for setting in self._settings]
         if self.best is not None:
-            marks["best"] = [
-                name
-                for name, is_best in zip(self._names, self.best.is_best, strict=True)
-                if is_best
-            ]
+            marks["best"] = list(compress(names, self.best.is_best))
         if self.cheapest is not None:
+            setting = self.cheapest.setting
             marks["target"] = self._options.recall
-            marks["cheapest"] = (
-                [] if self.cheapest.setting is None else [self._names[self.cheapest.setting]]
-            )
+            marks["cheapest"] = [] if setting is None else [names[setting]]
         return marks
 
-    def parameters(self) -> list[dict[str, Any]]:
-        """A row for each setting: its parameters, tried ones and those of its session, and the
+    def tables(self) -> dict[str, list[dict[str, Any]]]:
+        """The tables beside the summary: verdicts, with the runs of the baseline and of the best
+        setting where they are two, settings, their parameters, and the gain of the best.
+        """
+        gain = None if self.best is None else self.best.gain
+        pair: dict[str, str] = {}
+        if gain is not None and gain["best"] != gain["baseline"]:
+            for word, label in (("a", gain["baseline"]), ("b", gain["best"])):
+                pair[word] = self._settings[self._labels.index(label)].asked.name
+        return {
+            "verdicts": [{"text": text} | pair for text in self.verdicts],
+            "settings": self.table(),
+            "parameters": [*map(self._parameters, self._settings)],
+            "gain": [] if gain is None else [gain],
+        }
+
+    def _parameters(self, setting: SettingResult) -> dict[str, Any]:
+        """The row of a setting: its parameters, tried ones and those of its session, and the
         choices among all settings.
 
         choices: `best`, `accepted`, `cheapest`, `baseline`. others: processors that other processes
         used, where that is too much.
         """
-        measured, rows = self._measured, list[dict[str, Any]]()
-        baseline = None if self.best is None else self.best.gain["baseline"]
-        for setting, name in enumerate(self._names):
-            reports = measured.reports(setting, measured.rounds)
-            described = reports[-1].described if reports else {}
-            values = {
-                "engine": measured.traits.name,
-                **described.get("build", {}),
-                **described.get("search", {}),
-            }
-            choices = {
-                "best": self.best is not None and self.best.is_best[setting],
-                "accepted": self.cheapest is not None
-                and self.cheapest.words[setting] == "accepted",
-                "cheapest": self.cheapest is not None and self.cheapest.setting == setting,
-                "baseline": self._labels[setting] == baseline,
-            }
-            row = {
-                "run": name,
-                "tried": list(measured.settings.varying),
-                "values": values | measured.settings.values(setting),
-            }
-            rows.append(
-                row
-                | {
-                    "choices": [word for word, holds in choices.items() if holds],
-                    "others": self._costs[setting].busy_processors,
-                }
-            )
-        return rows
+        asked, measured, choices = setting.asked, self._measured, list[str]()
+        if self.best is not None and self.best.is_best[asked.number]:
+            choices.append("best")
+        if self.cheapest is not None and self.cheapest.words[asked.number] == "accepted":
+            choices.append("accepted")
+        if self.cheapest is not None and self.cheapest.setting == asked.number:
+            choices.append("cheapest")
+        if self.best is not None and self.best.gain["baseline"] == self._labels[asked.number]:
+            choices.append("baseline")
+        values = {
+            "engine": measured.traits.name,
+            **asked.described.get("build", {}),
+            **asked.described.get("search", {}),
+        }
+        return {
+            "run": asked.name,
+            "tried": list(measured.settings.varying),
+            "values": {**values, **asked.setting.values},
+            "choices": choices,
+            "others": setting.costs.busy_processors,
+        }
 
     def table(self) -> list[dict[str, Any]]:
         """A row for each setting: quality, recall with its lower bound, costs that are known, and
         whether it was chosen.
         """
         rows: list[dict[str, Any]] = []
-        for setting, name in enumerate(self._names):
-            row: dict[str, Any] = {"run": name}
-            for values in self._quality:
-                if values.run == name:
-                    row[Heading(values.label)] = (
-                        exact_mean(values.values[values.counted]) if values.counted.any() else None
-                    )
-            if self._recalls:
-                recalls = self._recalls["distance"][setting]
-                recalls = recalls[~np.isnan(recalls)]
+        for setting in self._settings:
+            row: dict[str, Any] = {"run": setting.asked.name}
+            for values in setting.quality:
+                counted = values.values[values.counted]
+                row[Heading(values.label)] = exact_mean(counted) if len(counted) else None
+            if setting.recalls:
+                recalls = setting.counted_recalls("distance")
                 label = recall_names(self._options.k, "distance")[1]
                 row[label] = exact_mean(recalls) if len(recalls) else None
                 row[f"{label} at least"] = (
                     interval(recalls, seed=self._options.seed)[0] if len(recalls) else None
                 )
-            rows.append(row | self._cost_cells(setting) | self._choice_cells(setting))
+            row |= self._cost_cells(setting.costs)
+            if self.best is not None:
+                row["best"] = "best" if self.best.is_best[setting.asked.number] else ""
+            if self.cheapest is not None:
+                row["recall"] = self.cheapest.words[setting.asked.number]
+            rows.append(row)
         return rows
 
-    def _cost_cells(self, setting: int) -> dict[str, Any]:
+    def _cost_cells(self, setting_costs: SettingCosts) -> dict[str, Any]:
         """The costs of a setting, those that any setting has; beside percentiles what other
         processes took meanwhile.
         """
-        cells: dict[str, Any] = {}
+        all_costs, cells = [setting.costs for setting in self._settings], dict[str, Any]()
         for cost in COSTS:
-            figures = [
-                setting_costs.by_name[cost]
-                for setting_costs in self._costs
-                if cost in setting_costs.by_name
-            ]
             # Settings that share a session have one first request.
-            if len(figures) == len(self._costs) and any(
-                cost_figure.value is not None for cost_figure in figures
+            if all(cost in costs.by_name for costs in all_costs) and any(
+                costs.value(cost) is not None for costs in all_costs
             ):
-                figure_of_setting = self._costs[setting].by_name.get(cost)
-                cells[f"{label_of(cost, self._measured)} ({figures[0].unit})"] = (
-                    None if figure_of_setting is None else figure_of_setting.value
-                )
-        if any(setting_costs.busy_processors is not None for setting_costs in self._costs):
-            share = self._costs[setting].busy_processors
+                unit = setting_costs.by_name[cost].unit
+                cells[f"{label_of(cost, self._measured)} ({unit})"] = setting_costs.value(cost)
+        if any(costs.busy_processors is not None for costs in all_costs):
+            share = setting_costs.busy_processors
             cells["other processes (%)"] = None if share is None else 100 * share
         return cells
 
-    def _choice_cells(self, setting: int) -> dict[str, str]:
-        cells: dict[str, str] = {}
-        if self.best is not None:
-            cells["best"] = "best" if self.best.is_best[setting] else ""
-        if self.cheapest is not None:
-            cells["recall"] = self.cheapest.words[setting]
-        return cells
+
+class CheapestSetting(NamedTuple):
+    """The cheapest setting that reaches a recall, None where none does; by setting `accepted` or
+    `rejected`; a sentence.
+    """
+
+    setting: int | None
+    words: list[str]
+    sentence: str
+
+
+def cheapest(
+    recalls: Sequence[Floats],
+    names: Sequence[str],
+    costs: Sequence[float | None],
+    target: float,
+    cost: str,
+    *,
+    grid: bool,
+    seed: int,
+) -> CheapestSetting:
+    """The cheapest setting whose recall exceeds the target. recalls: of the queries that have
+    one, by setting, in the order of the sweep.
+
+    Of one parameter the settings are tested from the last, the most expensive, down to the first
+    failure; of several
+    (`grid`) all of them, with Holm's correction.
+    """
+    p = [
+        exceeds_p(setting_recalls, target, level=1 - ERROR, seed=seed)
+        for setting_recalls in recalls
+    ]
+    adjusted = holm(p) if grid else fixed_sequence(p[::-1])[::-1]
+    passed = [p_value <= ERROR for p_value in adjusted]
+    words = ["accepted" if is_accepted else "rejected" for is_accepted in passed]
+    how = "Holm" if grid else "tested from the last setting down"
+
+    def _bound(setting: int, tests: int) -> float:
+        """The lower bound at the level of one of so many tests, which is on the same side of the
+        target as that test.
+        """
+        return lower_bound(recalls[setting], level=1 - ERROR, tests=tests, seed=seed)
+
+    if not any(passed):
+        if grid or len(p) == 1:
+            bound = max(_bound(setting, len(p)) for setting in range(len(p)))
+            shortfall = f"the best lower bound is {bound:.4f}"
+        else:
+            # The sequence ends with the first failure, so that the settings before it are not
+            # tested.
+            shortfall = f"the lower bound of {names[-1]} is {_bound(len(p) - 1, 1):.4f}"
+        sentence = f"No setting reaches a recall of {target:g}, {shortfall} ({how})."
+        return CheapestSetting(None, words, sentence)
+    known_costs = [
+        (setting_cost, setting)
+        for setting, (setting_cost, is_accepted) in enumerate(zip(costs, passed, strict=True))
+        if is_accepted and setting_cost is not None
+    ]
+    if not known_costs:
+        sentence = (
+            f"{sum(passed)} of {len(names)} settings reach a recall of {target:g} ({how}), their "
+            f"{cost} is not known."
+        )
+        return CheapestSetting(None, words, sentence)
+    best = max if cost == "throughput" else min
+    _, setting = best(known_costs, key=itemgetter(0))
+    bound = _bound(setting, sum(p_value >= p[setting] for p_value in p) if grid else 1)
+    sentence = (
+        f"The cheapest setting with a recall of {target:g} by {cost} is {names[setting]}, its "
+        f"lower bound is {bound:.4f} ({how})."
+    )
+    return CheapestSetting(setting, words, sentence)
+
+
+class BestSettings(NamedTuple):
+    """By setting whether it is indistinguishable from the best; the gain of the best over a
+    baseline; a sentence on both.
+    """
+
+    is_best: list[bool]
+    gain: dict[str, Any]
+    sentence: str
+
+
+def best_settings(
+    values: Floats,
+    queries: Sequence[str],
+    names: Sequence[str],
+    label: str,
+    unit: str,
+    baseline: int,
+    *,
+    lower: bool,
+    seed: int,
+) -> BestSettings | None:
+    """The settings that no other is significantly better than, by all pairs, and the gain of the
+    best, apparent and out of fold.
+
+    values: (queries, settings). None for fewer than two settings, or than 20 queries with a value
+    at every setting.
+    """
+    is_complete = ~np.isnan(values).any(axis=1)
+    counted = (-1 if lower else 1) * values[is_complete]
+    if len(counted) < _LEAST or values.shape[1] < 2:
+        return None
+    is_best = set_of_best(counted, seed=seed).tolist()
+    complete_queries = [queries[row] for row in np.flatnonzero(is_complete).tolist()]
+    folds: Mapping[str, int] = draw_folds(complete_queries, _FOLDS, seed)
+    fold_of_row = np.array([folds[query] for query in complete_queries], dtype=np.int64)
+    selection = selection_gain(counted, fold_of_row, baseline)
+    (bounds,) = paired_bootstrap([Differences(selection.out_of_fold)], studentised=True, seed=seed)
+    mean = exact_mean(selection.out_of_fold)
+    low, high = bounds.interval or (None, None)
+    gain = {
+        "measure": label,
+        "best": names[selection.best],
+        "baseline": names[baseline],
+        "apparent": selection.apparent,
+        "out_of_fold": mean,
+        "ci_low": low,
+        "ci_high": high,
+        "folds": _FOLDS,
+    }
+    sentence = (
+        f"{sum(is_best)} of {len(names)} settings {'is' if sum(is_best) == 1 else 'are'} "
+        f"indistinguishable from the best by {label}, {names[selection.best]}"
+    )
+    if selection.best == baseline:
+        return BestSettings(is_best, gain, f"{sentence}, which is the baseline.")
+    signed = partial(figure, unit=unit, signed=True)
+    ends = "" if low is None or high is None else f" [{signed(low)}, {signed(high)}]"
+    sentence += (
+        f": it gains {signed(mean)}{ends} over {names[baseline]} out of fold, "
+        f"{signed(selection.apparent)} on the queries that chose it."
+    )
+    return BestSettings(is_best, gain, sentence)

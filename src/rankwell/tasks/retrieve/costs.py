@@ -2,7 +2,7 @@
 makes them doubtful.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, NamedTuple
@@ -11,9 +11,9 @@ import numpy as np
 
 from rankwell.data.registry import FIGURES
 from rankwell.data.tables import Floats, figure
-from rankwell.stats.percentiles import Percentile, percentiles
+from rankwell.stats.percentiles import percentiles
 from rankwell.tasks.retrieve.loops import BatchReport, SentRequest
-from rankwell.tasks.retrieve.measuring import Measurement
+from rankwell.tasks.retrieve.measuring import AskedSetting, Measurement
 
 _SHARES = {"p50": (0.5, 10, 10), "p95": (0.95, 80, 40), "p99": (0.99, 400, 200)}
 """Percentile -> its share, and the least numbers of requests and of different queries that it
@@ -46,10 +46,10 @@ class CostFigure(NamedTuple):
     """
 
     value: float | None
-    low: float | None
-    high: float | None
     n: int
-    unit: str
+    unit: str = "ms"
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,61 +58,51 @@ class SettingCosts:
     meanwhile; None for few.
     """
 
-    by_name: dict[str, CostFigure]
-    notes: list[str]
+    by_name: Mapping[str, CostFigure]
+    notes: Sequence[str] = ()
     busy_processors: float | None = None
 
+    def value(self, cost: str) -> float | None:
+        """The value of a cost; None where it is not known."""
+        return self.by_name[cost].value if cost in self.by_name else None
 
-def costs_of(measured: Measurement, setting: int, name: str) -> SettingCosts:
-    """The costs of a setting. name: for the notes."""
-    rounds = measured.rounds[1:]
-    notes, figures = list[str](), dict[str, CostFigure]()
-    over = measured.is_open_loop and any(
-        is_overloaded(measured.batches[setting, number].requests) for number in measured.rounds
-    )
-    if over:
+
+def costs_of(asked: AskedSetting) -> SettingCosts:
+    """The costs of a setting."""
+    measured = asked.measured
+    rounds, notes, figures = measured.rounds[1:], list[str](), dict[str, CostFigure]()
+    if measured.is_open_loop and any(is_overloaded(batch.requests) for batch in asked.batches()):
         rate = measured.options.rate or 0.0
         notes.append(
-            f"{name}: overloaded at {rate:g} requests a second; no percentiles above capacity"
+            f"{asked.name}: overloaded at {rate:g} requests a second; no percentiles above capacity"
         )
     else:
-        figures |= dict(_times(measured, setting, rounds))
+        figures |= _times(asked, rounds)
     if measured.options.encoder is not None:
-        times = measured.times(setting, rounds or measured.rounds, encoding=True)
-        figures["encoding"] = _median(times, measured)
+        figures["encoding"] = _median(asked, rounds or None, encoding=True)
     wall, answers = 0.0, 0
-    for round_number in rounds:
-        requests = [
-            request
-            for request in measured.batches[setting, round_number].requests
-            if request.status == "ok"
-        ]
-        wall += max((request.done for request in requests), default=0.0) - min(
-            (request.sent for request in requests), default=0.0
-        )
+    for batch in asked.batches(rounds):
+        requests = [request for request in batch.requests if request.status == "ok"]
+        if requests:
+            wall += max(request.done for request in requests) - min(
+                request.sent for request in requests
+            )
         answers += len(requests)
     if not measured.is_open_loop and wall > 0:
-        figures["throughput"] = CostFigure(answers / wall, None, None, answers, "queries/s")
-    reports = measured.reports(setting, rounds)
-    processor_seconds = sum(report.client + (report.server or 0.0) for report in reports)
-    if processor_seconds >= _LEAST_PROCESSOR and answers and measured.traits.is_server_known:
-        figures["processor"] = CostFigure(
-            1000 * processor_seconds / answers, None, None, answers, "ms"
-        )
-    build = measured.traits.indexes[measured.settings.settings[setting].build]
+        figures["throughput"] = CostFigure(answers / wall, answers, "queries/s")
+    reports = asked.reports(rounds)
+    seconds = sum(report.client + (report.server or 0.0) for report in reports)
+    if seconds >= _LEAST_PROCESSOR and answers and measured.traits.is_server_known:
+        figures["processor"] = CostFigure(1000 * seconds / answers, answers)
+    build = measured.traits.indexes[asked.setting.build]
     if build is not None:
-        figures["build"] = CostFigure(build.seconds, None, None, 1, "s")
-        size = None if build.bytes is None else build.bytes / 1e6
-        figures["size"] = CostFigure(size, None, None, 1, "MB")
-    busy_processors = busy_share(measured, reports)
-    return SettingCosts(
-        figures,
-        notes,
-        busy_processors if busy_processors is not None and busy_processors > _BUSY else None,
-    )
+        figures["build"] = CostFigure(build.seconds, 1, "s")
+        figures["size"] = CostFigure(None if build.bytes is None else build.bytes / 1e6, 1, "MB")
+    share = _busy_share(measured, reports)
+    return SettingCosts(figures, notes, share if share is not None and share > _BUSY else None)
 
 
-def busy_share(measured: Measurement, reports: Sequence[BatchReport]) -> float | None:
+def _busy_share(measured: Measurement, reports: Sequence[BatchReport]) -> float | None:
     """Processors that other processes used during some batches; None where unknown, and for less
     than half a second.
     """
@@ -123,34 +113,33 @@ def busy_share(measured: Measurement, reports: Sequence[BatchReport]) -> float |
     return sum(filter(None, seconds)) / elapsed
 
 
-def _times(measured: Measurement, setting: int, rounds: range) -> Iterator[tuple[str, CostFigure]]:
-    times = 1000 * measured.times(setting, rounds)
-    queries = int((~np.isnan(times)).any(axis=0).sum()) if len(rounds) else 0
-    shares = [share for share, _, _ in _SHARES.values()]
-    medians = percentiles(times, shares, seed=measured.options.seed) if len(rounds) else []
-    for (name, (_, least, different)), percentile in zip(_SHARES.items(), medians, strict=False):
-        if percentile.n >= least and queries >= different:
-            yield name, _figure_of(percentile)
-        else:
-            yield name, CostFigure(None, None, None, percentile.n, "ms")
-    yield "first p50", _median(measured.times(setting, measured.rounds[:1]), measured)
-    opened = [
-        1000 * seconds
-        for report in measured.reports(setting, measured.rounds)
-        for seconds in report.first
-    ]
+def _times(asked: AskedSetting, rounds: range) -> Iterator[tuple[str, CostFigure]]:
+    if rounds:
+        times = asked.times(rounds)
+        queries = int((~np.isnan(times)).any(axis=0).sum())
+        shares = [share for share, _, _ in _SHARES.values()]
+        for (name, (_, least, different)), cost in zip(
+            _SHARES.items(), _percentiles(asked, times, shares), strict=True
+        ):
+            is_known = cost.n >= least and queries >= different
+            yield name, cost if is_known else CostFigure(None, cost.n)
+    yield "first p50", _median(asked, asked.measured.rounds[:1])
+    opened = [1000 * seconds for report in asked.reports() for seconds in report.first]
     if opened:
-        yield "first request", CostFigure(max(opened), None, None, len(opened), "ms")
+        yield "first request", CostFigure(max(opened), len(opened))
 
 
-def _median(times: Floats, measured: Measurement) -> CostFigure:
-    """The median of seconds, in milliseconds."""
-    return _figure_of(*percentiles(1000 * times, [0.5], seed=measured.options.seed))
+def _median(asked: AskedSetting, rounds: range | None, *, encoding: bool = False) -> CostFigure:
+    return _percentiles(asked, asked.times(rounds, encoding=encoding), [0.5])[0]
 
 
-def _figure_of(percentile: Percentile) -> CostFigure:
-    low, high = percentile.interval or (None, None)
-    return CostFigure(percentile.value, low, high, percentile.n, "ms")
+def _percentiles(asked: AskedSetting, times: Floats, shares: Sequence[float]) -> list[CostFigure]:
+    """Percentiles of seconds, in milliseconds."""
+    seed = asked.measured.options.seed
+    return [
+        CostFigure(percentile.value, percentile.n, "ms", *(percentile.interval or (None, None)))
+        for percentile in percentiles(1000 * times, shares, seed=seed)
+    ]
 
 
 def is_overloaded(requests: list[SentRequest]) -> bool:
@@ -161,47 +150,42 @@ def is_overloaded(requests: list[SentRequest]) -> bool:
     and a busy machine delays the first requests as much as the last. The n-th answer is paired with
     the n-th arrival, since an engine need not answer in order.
     """
-    sent = [request for request in requests if request.planned is not None]
-    if not sent:
-        return False
-    planned = sorted(request.planned for request in sent if request.planned is not None)
-    waits = [
-        done - due
-        for due, done in zip(planned, sorted(request.done for request in sent), strict=True)
+    moments = [
+        (request.planned, request.done) for request in requests if request.planned is not None
     ]
+    if not moments:
+        return False
+    planned, done = map(sorted, zip(*moments, strict=True))
+    waits = [end - start for start, end in zip(planned, done, strict=True)]
     quarter, span = max(1, len(waits) // 4), planned[-1] - planned[0]
     return min(waits[-quarter:]) - median(waits[:quarter]) > max(_LATE, _LATE_SHARE * span)
 
 
-def load_notes(measured: Measurement, costs: Sequence[SettingCosts]) -> list[str]:
+def load_notes(measured: Measurement, costs: Sequence[SettingCosts]) -> Iterator[str]:
     """The notes on what other processes used while the engine was asked, and at how many settings
     that was too much.
     """
-    settings = range(len(measured.settings.settings))
-    share = busy_share(
-        measured,
-        [report for setting in settings for report in measured.reports(setting, measured.rounds)],
+    share = _busy_share(
+        measured, [report for asked in measured.by_setting for report in asked.reports()]
     )
-    load = (
-        ""
-        if share is None
-        else f"other processes used {figure(100 * share, 'percent')} % of one processor"
-    )
-    notes = [f"{load} while the engine was asked"] if load else []
+    if share is not None:
+        yield (
+            f"other processes used {figure(100 * share, 'percent')} % of one processor while the "
+            "engine was asked"
+        )
     busy = [
         setting_costs.busy_processors
         for setting_costs in costs
         if setting_costs.busy_processors is not None
     ]
     if busy:
-        at = (
-            f"at {len(busy)} of {len(costs)} settings"
-            if len(costs) > 1
-            else "after the first round"
+        at = "after the first round"
+        if len(costs) > 1:
+            at = f"at {len(busy)} of {len(costs)} settings"
+        yield (
+            f"other processes used up to {figure(100 * max(busy), 'percent')} % of a processor "
+            f"{at}, marked beside their percentiles"
         )
-        load = f"other processes used up to {figure(100 * max(busy), 'percent')} % of a processor"
-        notes.append(f"{load} {at}, marked beside their percentiles")
-    return notes
 
 
 def label_of(name: str, measured: Measurement) -> str:
@@ -210,37 +194,35 @@ def label_of(name: str, measured: Measurement) -> str:
     return f"{name} {word}" if name in _SHARES or name == "first p50" else name
 
 
-def few_requests(measured: Measurement, costs: list[SettingCosts]) -> list[str]:
+def few_requests(measured: Measurement, costs: Sequence[SettingCosts]) -> Iterator[str]:
     """The note on percentiles that so few requests do not give."""
     lacking = [
         name
         for name in _SHARES
         if any(
-            name in setting_costs.by_name and setting_costs.by_name[name].value is None
+            name in setting_costs.by_name and setting_costs.value(name) is None
             for setting_costs in costs
         )
     ]
-    if not lacking:
-        return []
-    needs = "; ".join(
-        f"{name} needs {_SHARES[name][1]} requests over {_SHARES[name][2]} queries"
-        for name in lacking
-    )
-    n = len(measured.inputs.queries.ids)
-    return [
-        f"no {', '.join(lacking)}: {n * (measured.options.rounds - 1)} requests over {n} "
-        f"queries after the first round; {needs}"
-    ]
+    if lacking:
+        needs = "; ".join(
+            f"{name} needs {_SHARES[name][1]} requests over {_SHARES[name][2]} queries"
+            for name in lacking
+        )
+        n = len(measured.inputs.queries.ids)
+        yield (
+            f"no {', '.join(lacking)}: {n * (measured.options.rounds - 1)} requests over {n} "
+            f"queries after the first round; {needs}"
+        )
 
 
 def figure_definitions(names: Iterable[str]) -> dict[str, Any]:
     """The definitions of figures for the rules."""
-    figures = {name: FIGURES[name] for name in names}
     return {
         name: {
-            "definition": definition.text,
-            "source": definition.source,
-            "better": definition.better,
+            "definition": FIGURES[name].text,
+            "source": FIGURES[name].source,
+            "better": FIGURES[name].better,
         }
-        for name, definition in figures.items()
+        for name in names
     }

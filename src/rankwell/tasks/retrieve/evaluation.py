@@ -1,14 +1,14 @@
 """Answers of an engine -> results: quality by any measure, recall against exact search, costs, and
-choices among settings.
+choices among settings; of one call, or of several together.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from math import isfinite, nan
+from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,8 @@ from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import takes_options
 from rankwell.data.rankings import Hits, Ranking, hits_of_ranking
 from rankwell.data.registry import measure_names
-from rankwell.data.tables import Bools, Floats, Judgments, Values, exact_mean, exact_sd, figure
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, flag
+from rankwell.data.tables import Bools, Judgments, Values, exact_mean, exact_sd, figure
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, RankwellError, count_of, flag
 from rankwell.evaluation import results
 from rankwell.evaluation.bounds import run_notes
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns, details_of
@@ -39,25 +39,33 @@ from rankwell.results import Results
 from rankwell.stats import SummaryRow, check_intervals, figure_of
 from rankwell.stats.bounded_means import interval
 from rankwell.store import sources_of, unchanged
-from rankwell.tasks.retrieve.comparison import SettingsChosen, recall_names
+from rankwell.tasks.retrieve.comparison import SettingResult, SettingsChosen, recall_names
 from rankwell.tasks.retrieve.costs import (
     COSTS,
-    SettingCosts,
     costs_of,
     few_requests,
     figure_definitions,
     label_of,
     load_notes,
 )
-from rankwell.tasks.retrieve.encoding import check_encoder
 from rankwell.tasks.retrieve.exact import Truth, check_truth, notes_on_ids, read_truth
-from rankwell.tasks.retrieve.inputs import RetrieveInputs, item_columns, query_columns, read_inputs
-from rankwell.tasks.retrieve.journal import Journal
-from rankwell.tasks.retrieve.measuring import Measurement, Progress, measure
+from rankwell.tasks.retrieve.inputs import RetrieveInputs, check_encoder, read_inputs
+from rankwell.tasks.retrieve.measuring import (
+    AskedSetting,
+    EngineWork,
+    Failure,
+    Measurement,
+    Progress,
+    ask_all,
+    join_works,
+    plan_work,
+)
 from rankwell.tasks.retrieve.options import RetrieveOptions
 from rankwell.tasks.retrieve.settings import chosen_family
 
-_SHARE, _MILLISECONDS = "share", "ms"
+_READ = ("items", "item_vectors", "queries", "query_vectors", "encoder", "filters", "collapse")
+"""Options that decide what is read before an engine is asked."""
+_FILES = ("items", "item_vectors", "queries", "query_vectors", "qrels")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -95,18 +103,100 @@ def retrieve(
     >>> result["RR"]
     1.0
     """
-    return retrieve_into(engine, options, None, progress)[0]
+    return retrieve_into(engine, options, None, progress)
 
 
 def retrieve_into(
     engine: Any, options: RetrieveOptions, folder: Path | None, progress: Progress | None
-) -> tuple[EngineResults, Measurement, Journal]:
-    """The results with what they are made of. folder: where a call that was interrupted goes on."""
+) -> EngineResults:
+    """The results. folder: where a call that was interrupted goes on."""
     check_intervals(options.intervals, options.seed)
-    check_encoder(chosen_family(engine, options), options.encoder)
-    evaluation = RetrieveEvaluation(read_inputs(options), options, engine)
-    measured, journal = measure(engine, evaluation.inputs, options, folder, progress)
-    return evaluation.results(measured), measured, journal
+    plan = CallPlan.of(RetrieveCall(engine, options, folder), {})
+    (measured,) = ask_all([plan.work], progress)
+    if not isinstance(measured, Measurement):
+        raise measured
+    return plan.evaluation.results(measured)
+
+
+class RetrieveCall(NamedTuple):
+    """A call of `rankwell retrieve`, and the folder of its results."""
+
+    engine: Any
+    options: RetrieveOptions
+    folder: Path | None
+
+
+@dataclass(frozen=True, eq=False)
+class CallPlan:
+    """A call of which nothing is done yet."""
+
+    evaluation: "RetrieveEvaluation"
+    work: EngineWork
+
+    @classmethod
+    def of(cls, call: RetrieveCall, read: dict[str, RetrieveInputs], key: str = "") -> "CallPlan":
+        """The plan of a call. read: inputs of earlier calls, by a key, which are not read again."""
+        engine, options, folder = call
+        check_encoder(chosen_family(engine, options), options.encoder)
+        if key not in read:
+            read[key] = read_inputs(options)
+        evaluation = RetrieveEvaluation(read[key], options)
+        return cls(evaluation, plan_work(engine, read[key], options, folder))
+
+    def outcome(self, measured: Measurement | Failure) -> EngineResults | Failure:
+        """The results of its share of what was asked for several calls, or the error by which it
+        failed.
+        """
+        if not isinstance(measured, Measurement):
+            return measured
+        work, traits, builds = self.work, measured.traits, measured.settings.builds
+        own_builds = [builds.index(build) for build in work.settings.builds]
+        traits = traits._replace(
+            indexes=[traits.indexes[build] for build in own_builds],
+            described=[traits.described[build] for build in own_builds],
+        )
+        own_measured = replace(
+            measured,
+            settings=work.settings,
+            traits=traits,
+            options=work.options,
+            journal=work.journal,
+        )
+        try:
+            return self.evaluation.results(own_measured)
+        except (RankwellError, OSError) as error:
+            return error
+
+
+def retrieve_together(
+    calls: Sequence[RetrieveCall], progress: Progress | None = None
+) -> Iterator[EngineResults | Failure]:
+    """The results of each call, or the error by which it failed. Calls that differ in their sweeps
+    alone share their indexes.
+
+    All are asked before the first results are there, in rounds that are interleaved over all
+    settings of all engines. A failure of an engine fails all calls that share it.
+    """
+    read: dict[str, RetrieveInputs] = {}
+    plans: list[CallPlan | Failure] = []
+    groups: dict[tuple[Any, str], list[CallPlan]] = {}
+    for call in calls:
+        try:
+            key = repr([getattr(call.options, name) for name in _READ])
+            plan = CallPlan.of(call, read, key)
+            plans.append(plan)
+            terms = call.engine, repr(replace(call.options, sweep=None))
+            groups.setdefault(terms, []).append(plan)
+        except (RankwellError, OSError) as error:
+            plans.append(error)
+    works = [join_works([plan.work for plan in group]) for group in groups.values()]
+    outcomes = {
+        plan: outcome
+        for group, outcome in zip(groups.values(), ask_all(works, progress), strict=True)
+        for plan in group
+    }
+    for plan in plans:
+        yield plan.outcome(outcomes[plan]) if isinstance(plan, CallPlan) else plan
 
 
 @dataclass(eq=False)
@@ -115,7 +205,6 @@ class RetrieveEvaluation:
 
     inputs: RetrieveInputs
     options: RetrieveOptions
-    engine: Any
 
     def __post_init__(self) -> None:
         self.convention = find_convention(self.options.convention)
@@ -143,20 +232,18 @@ class RetrieveEvaluation:
         asked_queries = set(self.inputs.queries.ids)
         judged_queries = [query for query in judgments.queries if query in asked_queries]
         if not judged_queries:
-            first = (judgments.queries[:1], self.inputs.queries.ids[:1])
-            example = f" (judged: {first[0][0]!r}, asked: {first[1][0]!r})" if all(first) else ""
+            example = ""
+            if judgments.queries:
+                first = judgments.queries[0], self.inputs.queries.ids[0]
+                example = f" (judged: {first[0]!r}, asked: {first[1]!r})"
             raise NothingToEvaluate(
                 f"no query is judged: the ids of queries and judgments differ{example}."
             )
-        if len(judged_queries) < len(judgments.queries):
-            count = count_of(
-                len(judgments.queries) - len(judged_queries),
-                "judged query is",
-                "judged queries are",
-            )
+        if foreign := len(judgments.queries) - len(judged_queries):
+            count = count_of(foreign, "judged query is", "judged queries are")
             self.notes.append(f"{count} not among the queries, and not counted")
-        if len(judged_queries) < len(asked_queries):
-            count = count_of(len(asked_queries) - len(judged_queries), "query is", "queries are")
+        if unjudged := len(asked_queries) - len(judged_queries):
+            count = count_of(unjudged, "query is", "queries are")
             self.notes.append(f"{count} not judged: asked, but not counted in measures of quality")
         counted = only_queries(judgments, judged_queries)
         if self.convention.exclude_self:
@@ -168,131 +255,110 @@ class RetrieveEvaluation:
 
     def results(self, measured: Measurement) -> EngineResults:
         """The results of everything that was asked."""
-        truth = read_truth(measured)
-        names = [run_name(measured, setting) for setting in range(len(measured.settings.settings))]
-        builder, parts = (
-            ResultsBuilder(self.convention, keep_uncounted=False),
-            list[tuple[str, Details, None]](),
-        )
-        raw = [self._lists(measured, setting, names[setting]) for setting in range(len(names))]
-        about_ids = [] if truth is None else [*truth.notes, *notes_on_ids(truth, raw, measured)]
-        for number, name in enumerate(names):
-            parts += self._judge(builder, measured, number, name, truth)
-        quality = len(builder.values)
-        recalls = (
-            {}
-            if truth is None
-            else {by: [truth.recall(lists, by=by) for lists in raw] for by in ("distance", "ids")}
-        )
-        costs = [costs_of(measured, setting, name) for setting, name in enumerate(names)]
-        values = [
-            *builder.values,
-            *self._recall_values(names, recalls),
-            *self._latency_values(measured, names),
-        ]
-        choices = SettingsChosen(self.measures, measured, names, builder.values, recalls, costs)
+        options, truth = self.options, read_truth(measured)
+        ids = [self._ids(asked) for asked in measured.by_setting]
+        about_ids = [] if truth is None else [*truth.notes, *notes_on_ids(truth, ids, measured)]
+        builder = ResultsBuilder(self.convention, keep_uncounted=False)
+        details, settings = list[tuple[str, Details, None]](), list[SettingResult]()
+        for asked, lists in zip(measured.by_setting, ids, strict=True):
+            first = len(builder.values)
+            details += self._judge(builder, asked, truth)
+            quality = builder.values[first:]
+            recalls = {} if truth is None else truth.recalls(lists)
+            settings.append(SettingResult(asked, quality, recalls, costs_of(asked)))
+        choices = SettingsChosen(self.measures, measured, settings)
         deep = [
             labelled.label
             for labelled in self.measures
-            if (labelled.measure.cutoff or 0) > self.options.k
+            if (labelled.measure.cutoff or 0) > options.k
         ]
         if deep:
             self.notes.append(
-                f"{', '.join(deep)}: -k {self.options.k} gives the engine fewer places than "
+                f"{', '.join(deep)}: -k {options.k} gives the engine fewer places than "
                 "that; raise it"
             )
+        costs = [setting.costs for setting in settings]
         notes = [
             *self.notes,
             *builder.notes,
             *about_ids,
-            *self._list_notes(measured, names, raw, truth),
-            *_plan_notes(measured, names),
-        ]
-        notes += [
+            *(note for setting in settings for note in self._list_notes(setting.asked, truth)),
+            *(note for asked in measured.by_setting for note in _plan_notes(asked)),
             *(note for setting_costs in costs for note in setting_costs.notes),
             *few_requests(measured, costs),
             *load_notes(measured, costs),
         ]
+        unanswered = [
+            {
+                "run": measured.by_setting[setting].name,
+                "query": self.inputs.queries.ids[request.query],
+                "round": number,
+                "status": request.status,
+                "error": request.error,
+            }
+            for setting, number, request in measured.failures
+        ]
+        tables = choices.tables() | {"unanswered": unanswered}
+        states = COMPLETE if self.judgments is None else None
         return EngineResults(
             measured=measured,
-            values=tuple(values),
+            values=(*builder.values, *self._figures(settings)),
             measures=self.measures,
-            summarised=quality,
-            aggregates=(*self._recall_rows(names, recalls), *_cost_rows(measured, names, costs)),
-            rules=self._rules(measured, builder, truth, recalls, choices),
+            summarised=len(builder.values),
+            aggregates=tuple(self._aggregates(settings)),
+            rules=self._rules(measured, builder, truth, choices),
             notes=tuple(dict.fromkeys(notes)),
-            sources=unchanged(sources_of({name: getattr(self.options, name) for name in _FILES})),
-            details=detail_columns(
-                iter(parts), states=None if self.judgments is not None else COMPLETE
-            )
-            if parts
-            else None,
-            queries=query_columns(self.inputs),
-            items=item_columns(self.inputs),
-            tables=_tables(measured, names, choices),
-            intervals=self.options.intervals,
-            seed=self.options.seed,
+            sources=unchanged(sources_of({name: getattr(options, name) for name in _FILES})),
+            details=detail_columns(iter(details), states=states) if details else None,
+            queries=self.inputs.query_columns(),
+            items=self.inputs.item_columns(),
+            tables={name: rows for name, rows in tables.items() if rows},
+            intervals=options.intervals,
+            seed=options.seed,
             task="retrieve",
             population_sd=self.convention.population_sd,
         )
 
-    def _lists(self, measured: Measurement, setting: int, name: str) -> dict[int, list[str]]:
+    def _ids(self, asked: AskedSetting) -> dict[int, list[str]]:
         """The ids of every answer, an item once. Raises BadInput for an item that is returned
         twice, unless that is allowed.
         """
         lists: dict[int, list[str]] = {}
-        for query, request in measured.lists(setting).items():
+        is_allowed = self.options.duplicates != "error" or self.options.collapse
+        for query, request in asked.answers.items():
             lists[query] = list(dict.fromkeys(request.ids))
-            if (
-                len(lists[query]) < len(request.ids)
-                and self.options.duplicates == "error"
-                and not self.options.collapse
-            ):
+            if len(lists[query]) < len(request.ids) and not is_allowed:
                 twice = next(item for item in request.ids if list(request.ids).count(item) > 1)
-                where = f"{name}: query {self.inputs.queries.ids[query]!r}"
                 raise BadInput(
-                    f"{where} returned item {twice!r} twice; {flag('--duplicates', 'first')} "
-                    "keeps the first of both."
+                    f"{asked.name}: query {self.inputs.queries.ids[query]!r} returned item "
+                    f"{twice!r} twice; {flag('--duplicates', 'first')} keeps the first of both."
                 )
         return lists
 
-    def ranking(self, measured: Measurement, setting: int) -> Ranking:
+    def ranking(self, asked: AskedSetting) -> Ranking:
         """The lists of a setting in the engine's order; its scores where they never rise, else
         places from the last.
         """
         queries, items, scores = list[str](), list[str](), list[float]()
-        for query, request in sorted(measured.lists(setting).items()):
+        for query, request in sorted(asked.answers.items()):
+            numbers = [float(score) for score in request.scores or ()]
+            if request.scores is None or _rises(numbers) or not all(map(isfinite, numbers)):
+                numbers = [float(place) for place in range(len(request.ids), 0, -1)]
             item_scores: dict[str, float] = {}
-            numbers = (
-                [nan] * len(request.ids)
-                if request.scores is None
-                else [float(score) for score in request.scores]
-            )
-            falls = all(
-                score >= following_score for score, following_score in pairwise(numbers)
-            ) and all(map(isfinite, numbers))
-            for rank, (item, score) in enumerate(zip(request.ids, numbers, strict=True)):
-                item_scores.setdefault(
-                    self.inputs.collapse.get(item, item),
-                    score if falls else float(len(request.ids) - rank),
-                )
+            for item, score in zip(request.ids, numbers, strict=True):
+                item_scores.setdefault(self.inputs.collapse.get(item, item), score)
             queries += [self.inputs.queries.ids[query]] * len(item_scores)
             items += item_scores
             scores += item_scores.values()
         return Ranking.from_rows(queries, items, scores, all_queries=self.inputs.queries.ids)
 
     def _judge(
-        self,
-        builder: ResultsBuilder,
-        measured: Measurement,
-        setting: int,
-        name: str,
-        truth: Truth | None,
+        self, builder: ResultsBuilder, asked: AskedSetting, truth: Truth | None
     ) -> Iterator[tuple[str, Details, None]]:
         """Measures a setting; its details for a page, by the exact results where there are no
         judgments.
         """
-        judgments = self.judgments
+        name, judgments = asked.name, self.judgments
         if judgments is None:
             if truth is None:
                 return
@@ -300,7 +366,7 @@ class RetrieveEvaluation:
             judgments = read_judgments(
                 {query: list(exact.items) for query, exact in pairs if exact.items}
             ).flat
-        ranking = self.ranking(measured, setting)
+        ranking = self.ranking(asked)
         hits = hits_of_ranking(ranking, judgments, ties="input", keep=DETAIL_DEPTH)
         view = self._view(judgments, hits)
         yield name, details_of(judgments, hits, view.resolve("input")), None
@@ -358,126 +424,100 @@ class RetrieveEvaluation:
         values = builder.values[0]
         return figure(figure_of(values.values, values.summary, values.weights), values.unit)
 
-    def _recall_values(
-        self, names: Sequence[str], recalls: Mapping[str, Sequence[Floats]]
-    ) -> Iterator[Values]:
-        ids = tuple(self.inputs.queries.ids)
-        for by, columns in recalls.items():
-            for name, column in zip(names, columns, strict=True):
-                yield Values(name, *recall_names(self.options.k, by), _SHARE, "mean", ids, column)
-
-    def _recall_rows(
-        self, names: Sequence[str], recalls: Mapping[str, Sequence[Floats]]
-    ) -> Iterator[SummaryRow]:
-        for by, columns in recalls.items():
-            for name, column in zip(names, columns, strict=True):
-                counted = column[~np.isnan(column)]
-                mean, sd = (
-                    exact_mean(counted) if len(counted) else None,
-                    exact_sd(counted) if len(counted) > 1 else None,
+    def _figures(self, settings: Sequence[SettingResult]) -> Iterator[Values]:
+        """The recall of every query, and its median time; of a single round its only one."""
+        ids, k = tuple(self.inputs.queries.ids), self.options.k
+        for by in settings[0].recalls:
+            for setting in settings:
+                recalls = setting.recalls[by]
+                yield Values(
+                    setting.asked.name, *recall_names(k, by), "share", "mean", ids, recalls
                 )
-                low, high = (
-                    interval(counted, seed=self.options.seed) if len(counted) else (None, None)
-                )
-                yield SummaryRow.of(
-                    name,
-                    *recall_names(self.options.k, by),
-                    mean,
-                    sd,
-                    low,
-                    high,
-                    len(counted),
-                    _SHARE,
-                )
-
-    def _latency_values(self, measured: Measurement, names: Sequence[str]) -> Iterator[Values]:
-        """The median time of every query; of a single round its only one."""
-        rounds = measured.rounds[1:] or measured.rounds
-        for setting, name in enumerate(names):
-            times = 1000 * measured.times(setting, rounds)
+        for setting in settings:
+            times = 1000 * setting.asked.times(setting.asked.measured.rounds[1:] or None)
             is_answered = ~np.isnan(times).all(axis=0)
-            medians = np.full(times.shape[1], np.nan)
+            medians = np.full(len(ids), np.nan)
             medians[is_answered] = np.nanmedian(times[:, is_answered], axis=0)
-            yield Values(
-                name,
-                "latency",
-                "latency",
-                _MILLISECONDS,
-                "median",
-                tuple(self.inputs.queries.ids),
-                medians,
-            )
+            yield Values(setting.asked.name, "latency", "latency", "ms", "median", ids, medians)
 
-    def _list_notes(
-        self,
-        measured: Measurement,
-        names: Sequence[str],
-        raw: Sequence[Mapping[int, Sequence[str]]],
-        truth: Truth | None,
-    ) -> Iterator[str]:
+    def _aggregates(self, settings: Sequence[SettingResult]) -> Iterator[SummaryRow]:
+        """The rows of the summary with the mean recall and the costs of every setting."""
+        for by in settings[0].recalls:
+            for setting in settings:
+                recalls, n = setting.counted_recalls(by), len(setting.counted_recalls(by))
+                mean = exact_mean(recalls) if n else None
+                sd = exact_sd(recalls) if n > 1 else None
+                low, high = interval(recalls, seed=self.options.seed) if n else (None, None)
+                names = recall_names(self.options.k, by)
+                yield SummaryRow.of(setting.asked.name, *names, mean, sd, low, high, n, "share")
+        for setting in settings:
+            for name in COSTS:
+                if cost := setting.costs.by_name.get(name):
+                    label = label_of(name, setting.asked.measured)
+                    ends = (cost.value, None, cost.low, cost.high)
+                    yield SummaryRow.of(setting.asked.name, name, label, *ends, cost.n, cost.unit)
+
+    def _list_notes(self, asked: AskedSetting, truth: Truth | None) -> Iterator[str]:
         """Notes on lists: empty, short, different between rounds, with scores that rise; and on
         failures that count.
         """
+        name, measured = asked.name, asked.measured
         k, n = self.options.k, len(self.inputs.queries.ids)
-        for number, name in enumerate(names):
-            expected = [min(k, len(truth.lists[query].items)) if truth else k for query in range(n)]
-            failed = {
-                request.query for setting, _, request in measured.failures if setting == number
-            }
-            if failed:
-                failures = (
-                    f"{count_of(len(failed), 'query', 'queries')} failed; those without any "
-                    "answer count as empty"
-                )
-                yield f"{name}: {failures} ({flag('--allow-failures')})"
-            lengths = {query: len(items) for query, items in raw[number].items()}
-            empty = sum(not length and expected[query] > 0 for query, length in lengths.items())
-            short = [length for query, length in lengths.items() if 0 < length < expected[query]]
-            if empty:
-                yield f"{name}: {empty} of {n} queries got no results"
-            if short and (measured.traits.kind == "vector" or truth is not None):
-                why = (
-                    "the filter is applied after the search"
-                    if self.inputs.filters
-                    else "a setting of the engine limits them"
-                )
-                yield (
-                    f"{name}: {len(short)} of {n} queries got {min(short)} to {max(short)} "
-                    f"results for k = {k}; probably {why}"
-                )
-            elif (
-                short
-                and len(short) == n > 1
-                and len({*short, measured.traits.described[0].get("items")}) == 2
-            ):
-                failures = f"{name}: every query got {count_of(short[0], 'result')} for k = {k}"
-                yield f"{failures}; if a setting of the engine limits them, raise it"
-            if differing := measured.differing(number):
-                yield (
-                    f"{name}: the lists of {differing} of {n} queries differ between rounds; the "
-                    "first of each is judged"
-                )
-            rising = sum(_rises(request.scores) for request in measured.lists(number).values())
-            if rising:
-                yield (
-                    f"{name}: scores rise down the list in {rising} of {n} queries; the engine's "
-                    "order is the ranking"
-                )
+        failed = {
+            request.query for setting, _, request in measured.failures if setting == asked.number
+        }
+        if failed:
+            yield (
+                f"{name}: {count_of(len(failed), 'query', 'queries')} failed; those without any "
+                f"answer count as empty ({flag('--allow-failures')})"
+            )
+        empty, short = 0, list[int]()
+        for query, request in asked.answers.items():
+            length, most = len(set(request.ids)), k
+            if truth is not None:
+                most = min(k, len(truth.lists[query].items))
+            empty += not length and most > 0
+            short += [length] if 0 < length < most else []
+        if empty:
+            yield f"{name}: {empty} of {n} queries got no results"
+        if short and (measured.traits.kind == "vector" or truth is not None):
+            why = "a setting of the engine limits them"
+            if self.inputs.filters:
+                why = "the filter is applied after the search"
+            yield (
+                f"{name}: {len(short)} of {n} queries got {min(short)} to {max(short)} "
+                f"results for k = {k}; probably {why}"
+            )
+        elif len(short) == n > 1 and len({*short, measured.traits.described[0].get("items")}) == 2:
+            yield (
+                f"{name}: every query got {count_of(short[0], 'result')} for k = {k}; if a "
+                "setting of the engine limits them, raise it"
+            )
+        if differing := asked.differing():
+            yield (
+                f"{name}: the lists of {differing} of {n} queries differ between rounds; the "
+                "first of each is judged"
+            )
+        rising = sum(_rises(request.scores or ()) for request in asked.answers.values())
+        if rising:
+            yield (
+                f"{name}: scores rise down the list in {rising} of {n} queries; the engine's "
+                "order is the ranking"
+            )
 
     def _rules(
         self,
         measured: Measurement,
         builder: ResultsBuilder,
         truth: Truth | None,
-        recalls: Mapping[str, Sequence[Floats]],
         choices: SettingsChosen,
     ) -> dict[str, Any]:
         options, traits, described = self.options, measured.traits, measured.traits.described[0]
-        loop = (
-            "closed, 1 client"
-            if options.clients in (None, 1)
-            else f"closed, {options.clients} clients"
-        )
+        clients = options.clients or 1
+        requests = f"closed, {count_of(clients, 'client')}"
+        if options.rate is not None:
+            requests = f"open, {options.rate:g} a second"
+        rounds = f"{options.rounds}, the first apart" if options.rounds > 1 else "1, the first"
         rules: dict[str, Any] = {
             "engine": " ".join(filter(None, (traits.name, described.get("version")))),
             "k": options.k,
@@ -487,36 +527,32 @@ class RetrieveEvaluation:
             "filter": ", ".join(options.filters or ()) or None,
             "collapse": options.collapse,
             "truth": None if truth is None else truth.source,
-            "rounds": f"{options.rounds}, the first apart"
-            if options.rounds > 1
-            else "1, the first",
-            "requests": loop if options.rate is None else f"open, {options.rate:g} a second",
+            "rounds": rounds,
+            "requests": requests,
             "failures_allowed": options.allow_failures or None,
             "measurement_itself": f"{1e6 * traits.floor:.2g} µs",
         }
+        quality = str(self.measures[0].measure) if self.measures else None
         if self.judgments is not None:
             rules |= {"convention": self.convention.name, "ties": "input"}
         elif truth is not None:
             rules["key"] = "the exact results"
-        first = str(self.measures[0].measure) if self.measures else None
-        quality = f"Recall@{options.k}" if recalls else first
+        if truth is not None:
+            quality = f"Recall@{options.k}"
         rules["frontier"] = {"cost": options.cost, "quality": quality, **choices.marks()}
         measures: dict[str, Any] = {
             str(labelled.measure): builder.definition(labelled.measure)
             | {"summary": summary_of(labelled.measure, self.convention)}
             for labelled in self.measures
         }
-        for by in recalls:
-            exact = recall_names(self.options.k, by)[0]
-            (definition,) = figure_definitions([exact.replace(f"@{options.k}", "")]).values()
-            measures[exact] = definition
-        measures |= figure_definitions(
-            [*(cost for cost in COSTS if cost != "encoding" or options.encoder), "latency"]
-        )
+        for by in () if truth is None else ("distance", "ids"):
+            exact, _ = recall_names(options.k, by)
+            (measures[exact],) = figure_definitions([exact.replace(f"@{options.k}", "")]).values()
+        costs = [cost for cost in COSTS if cost != "encoding" or options.encoder]
+        measures |= figure_definitions([*costs, "latency"])
         measures["latency"]["summary"] = "median"
-        stated_rules = {name: value for name, value in rules.items() if value is not None}
         return {
-            **stated_rules,
+            **{name: value for name, value in rules.items() if value is not None},
             "intervals": None,
             "seed": None,
             "counts": builder.counts,
@@ -524,72 +560,20 @@ class RetrieveEvaluation:
         }
 
 
-def _tables(
-    measured: Measurement, names: Sequence[str], choices: SettingsChosen
-) -> dict[str, list[dict[str, Any]]]:
-    """The tables beside the summary: verdicts, settings, their parameters, the gain of the best,
-    and the unanswered queries.
-    """
-    pair = dict(zip(("a", "b"), choices.pair, strict=True)) if choices.pair else {}
-    tables: dict[str, list[dict[str, Any]]] = {
-        "verdicts": [{"text": text} | pair for text in choices.verdicts],
-        "settings": choices.table(),
-        "parameters": choices.parameters(),
-        "gain": [] if choices.best is None else [choices.best.gain],
-        "unanswered": [
-            {
-                "run": names[setting],
-                "query": measured.inputs.queries.ids[request.query],
-                "round": number,
-                "status": request.status,
-            }
-            | {"error": request.error}
-            for setting, number, request in measured.failures
-        ],
-    }
-    return {name: rows for name, rows in tables.items() if rows}
-
-
-_FILES = ("items", "item_vectors", "queries", "query_vectors", "qrels")
-
-
-def run_name(measured: Measurement, setting: int) -> str:
-    """The name of the run of a setting: the engine, and what is tried."""
-    return " ".join(filter(None, (measured.traits.name, measured.settings.settings[setting].name)))
-
-
-def _cost_rows(
-    measured: Measurement, names: Sequence[str], costs: Sequence[SettingCosts]
-) -> Iterator[SummaryRow]:
-    for name, setting_costs in zip(names, costs, strict=True):
-        for cost in COSTS:
-            if cost in setting_costs.by_name:
-                figure = setting_costs.by_name[cost]
-                ends = (figure.value, None, figure.low, figure.high)
-                yield SummaryRow.of(
-                    name, cost, label_of(cost, measured), *ends, figure.n, figure.unit
-                )
-
-
-def _plan_notes(measured: Measurement, names: Sequence[str]) -> Iterator[str]:
+def _plan_notes(asked: AskedSetting) -> Iterator[str]:
     """Notes on searches that use no index, and those of the engine on its index."""
-    for setting, name in enumerate(names):
-        described = [report.described for report in measured.reports(setting, measured.rounds)]
-        if scans := [session for session in described if session.get("uses_index") is False]:
-            # A hybrid search may lack one of its two indexes.
-            unread = scans[0].get("scanned", ()) if scans[0]["kind"] == "hybrid" else ()
-            part = f" of the {unread[0]}" if len(unread) == 1 else ""
-            reads = "so that it reads every item; all its times are those of a scan"
-            yield f"{name}: the plan of the search uses no index{part}, {reads}"
-        yield from (
-            f"{name}: {note}"
-            for note in dict.fromkeys(
-                note for session in described for note in session.get("notes", ())
-            )
+    described = [report.described for report in asked.reports()]
+    if scans := [session for session in described if session.get("uses_index") is False]:
+        # A hybrid search may lack one of its two indexes.
+        unread = scans[0].get("scanned", ()) if scans[0]["kind"] == "hybrid" else ()
+        part = f" of the {unread[0]}" if len(unread) == 1 else ""
+        yield (
+            f"{asked.name}: the plan of the search uses no index{part}, so that it reads every "
+            "item; all its times are those of a scan"
         )
+    for note in dict.fromkeys(note for session in described for note in session.get("notes", ())):
+        yield f"{asked.name}: {note}"
 
 
-def _rises(scores: Sequence[int | float] | None) -> bool:
-    return scores is not None and any(
-        following_score > score for score, following_score in pairwise(scores)
-    )
+def _rises(scores: Sequence[int | float]) -> bool:
+    return any(following > score for score, following in pairwise(scores))

@@ -2,7 +2,7 @@
 k count.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from rankwell.data.columns import NOTHING, refuse_unused_columns
 from rankwell.data.tables import Floats
 from rankwell.errors import BadInput, BadUsage, count_of, flag
 from rankwell.io.formats import read_ranking
-from rankwell.tasks.retrieve.inputs import RetrieveInputs, Things
+from rankwell.tasks.retrieve.inputs import RetrieveInputs, filter_option
 from rankwell.tasks.retrieve.measuring import Measurement
 from rankwell.tasks.retrieve.options import RetrieveOptions
 from rankwell.vectors.neighbours import search
@@ -34,86 +34,51 @@ class ExactList(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """The exact results of every query. source: where they are from. scorer: scores of other items;
-    None where unknown.
+    """The exact results of every query. source: where they are from. scorer: the scores of items
+    under a query, -inf for what cannot be a result; None where unknown.
 
     run_items: the ids of all results of a run, those of k and those beyond. notes: of its reader.
     """
 
     source: str
     lists: Sequence[ExactList]
-    scorer: "Scorer | None" = None
+    scorer: Callable[[int, Sequence[str]], Floats] | None = None
     run_items: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
 
-    def recall(self, lists: Mapping[int, Sequence[str]], *, by: str) -> Floats:
-        """(queries,) the share of the exact results that a list has; NaN for a query without any.
-        by: `ids` or `distance`.
+    def recalls(self, lists: Mapping[int, Sequence[str]]) -> dict[str, Floats]:
+        """(queries,) the shares of the exact results that the lists have, by `distance` and by
+        `ids`; NaN for a query without any.
         """
-        recalls = np.full(len(self.lists), np.nan)
+        by_distance, by_ids = (np.full(len(self.lists), np.nan) for _ in range(2))
         for query, exact in enumerate(self.lists):
             if exact.items:
                 returned = dict.fromkeys(lists.get(query, ()))
-                hits = sum(item in exact.items for item in returned)
-                if by == "distance":
-                    hits += self._tied(
-                        query, exact, [item for item in returned if item not in exact.items]
-                    )
-                recalls[query] = min(hits, len(exact.items)) / len(exact.items)
-        return recalls
+                other_items = [item for item in returned if item not in exact.items]
+                hits, most = len(returned) - len(other_items), len(exact.items)
+                by_ids[query] = min(hits, most) / most
+                by_distance[query] = min(hits + self._tied(query, exact, other_items), most) / most
+        return {"distance": by_distance, "ids": by_ids}
 
     def _tied(self, query: int, exact: ExactList, other_items: Sequence[str]) -> int:
         """Number of other items that are as near as the last of the exact results."""
-        n_tied = sum(item in exact.tied for item in other_items)
-        if self.scorer is None or exact.least is None or not other_items:
-            return n_tied
-        return int(np.count_nonzero(self.scorer.scores(query, other_items) >= exact.least))
-
-
-@dataclass(frozen=True, eq=False)
-class Scorer:
-    """Exact scores of items; an unknown item, or one that the filter excludes, has none."""
-
-    queries: Things
-    items: Things
-    metric: Metric
-    allowed: Sequence[frozenset[str] | None]
-    rows: Mapping[str, int]
-
-    def scores(self, query: int, items: Sequence[str]) -> Floats:
-        """(items,) the scores under a query, -inf for items that cannot be a result."""
-        scores, allowed = np.full(len(items), -np.inf), self.allowed[query]
-        known_places = [
-            position
-            for position, item in enumerate(items)
-            if item in self.rows and (allowed is None or item in allowed)
-        ]
-        if known_places:
-            rows = np.array(
-                [self.rows[items[position]] for position in known_places], dtype=np.int64
-            )
-            query_rows = np.full(len(rows), query, dtype=np.int64)
-            scores[known_places] = score_pairs(
-                _vectors(self.queries), _vectors(self.items), query_rows, rows, self.metric
-            )
-        return scores
+        if self.scorer is None or exact.least is None:
+            return sum(item in exact.tied for item in other_items)
+        return int(np.count_nonzero(self.scorer(query, other_items) >= exact.least))
 
 
 def check_truth(options: RetrieveOptions) -> None:
     """Raises BadUsage for columns of a run where no run is the truth."""
-    if options.truth is None or (
-        isinstance(options.truth, str) and options.truth in ("none", "engine")
-    ):
+    if options.truth is None or options.truth_word:
         refuse_unused_columns(options.columns, "run", f"a run as {flag('--truth')}")
 
 
 def read_truth(measured: Measurement) -> Truth | None:
     """The exact results that a call names, or those of its vectors; None where there are none."""
     inputs, options, traits = measured.inputs, measured.options, measured.traits
-    word = options.truth if isinstance(options.truth, str) else ""
-    if word == "none":
+    if options.truth_word == "none":
         return None
-    if word == "engine":
+    if options.truth_word == "engine":
         lists = [
             ExactList(tuple(measured.exact[query])) for query in range(len(inputs.queries.ids))
         ]
@@ -148,42 +113,49 @@ def _from_vectors(inputs: RetrieveInputs, k: int, metric: Metric) -> Truth:
     """The nearest vectors, among the items that a query's filter admits."""
     queries, items = inputs.queries, inputs.items
     assert items is not None  # noqa: S101 - the caller has looked
-    rows = {item: row for row, item in enumerate(items.ids)}
-    columns = {
-        name: np.array(
-            items.column(name, f"{flag('--filter', name='filters')} {name}"), dtype=object
-        )
-        for name in inputs.filters
-    }
+    query_vectors, item_vectors = np.asarray(queries.vectors), np.asarray(items.vectors)
+    columns = [
+        np.array(items.column(name, filter_option(name)), dtype=object) for name in inputs.filters
+    ]
     groups: dict[tuple[str, ...], list[int]] = {}
     for query in range(len(queries.ids)):
-        groups.setdefault(tuple(values[query] for values in inputs.filters.values()), []).append(
-            query
-        )
+        values = tuple(values[query] for values in inputs.filters.values())
+        groups.setdefault(values, []).append(query)
     lists: dict[int, ExactList] = {}
-    allowed: list[frozenset[str] | None] = [None] * len(queries.ids)
+    rows_of_query: dict[int, Mapping[str, int]] = {}
     for values, group_queries in groups.items():
-        admitted = np.ones(len(items.ids), dtype=np.bool_)
-        for column, value in zip(columns.values(), values, strict=True):
-            admitted &= column == value
-        admitted_rows = np.flatnonzero(admitted)
-        if columns:
-            admissible = frozenset(items.ids[row] for row in map(int, admitted_rows))
-            for query in group_queries:
-                allowed[query] = admissible
-        if not len(admitted_rows):
+        is_admitted = np.ones(len(items.ids), dtype=np.bool_)
+        for column, value in zip(columns, values, strict=True):
+            is_admitted &= column == value
+        rows = np.flatnonzero(is_admitted)
+        row_of_item = {items.ids[row]: row for row in map(int, rows)}
+        for query in group_queries:
+            rows_of_query[query] = row_of_item
+        if not len(rows):
             lists |= dict.fromkeys(group_queries, ExactList(()))
             continue
-        neighbours = search(
-            _vectors(queries)[group_queries], _vectors(items)[admitted_rows], k=k, metric=metric
-        )
-        for row, query in enumerate(group_queries):
-            positions = neighbours.positions[row][neighbours.positions[row] >= 0]
-            scores = neighbours.scores[row][: len(positions)]
-            names = [items.ids[row] for row in map(int, admitted_rows[positions])]
-            lists[query] = ExactList(tuple(names), least=float(scores[-1]))
+        neighbours = search(query_vectors[group_queries], item_vectors[rows], k=k, metric=metric)
+        for query, positions, scores in zip(
+            group_queries, neighbours.positions, neighbours.scores, strict=True
+        ):
+            nearest = positions[positions >= 0]
+            names = tuple(items.ids[row] for row in map(int, rows[nearest]))
+            lists[query] = ExactList(names, least=float(scores[len(names) - 1]))
+
+    def _scores(query: int, names: Sequence[str]) -> Floats:
+        rows = rows_of_query[query]
+        scores = np.full(len(names), -np.inf)
+        known_places = [position for position, name in enumerate(names) if name in rows]
+        if known_places:
+            item_rows = np.array([rows[names[position]] for position in known_places])
+            query_rows = np.full(len(item_rows), query)
+            scores[known_places] = score_pairs(
+                query_vectors, item_vectors, query_rows, item_rows, metric
+            )
+        return scores
+
     ordered = [lists[query] for query in range(len(queries.ids))]
-    return Truth(f"exact search, {metric}", ordered, Scorer(queries, items, metric, allowed, rows))
+    return Truth(f"exact search, {metric}", ordered, _scores)
 
 
 def _from_run(run: Any, inputs: RetrieveInputs, options: RetrieveOptions) -> Truth:
@@ -207,10 +179,9 @@ def _from_run(run: Any, inputs: RetrieveInputs, options: RetrieveOptions) -> Tru
         n_cut += len(order) == k > 1 and scores[order[-2]] == least
         lists.append(ExactList(tuple(items[row] for row in order[:k]), tied))
     if n_cut:
-        cut_lists = f"{run}: {count_of(n_cut, 'list ends', 'lists end')} in a tie at rank {k}"
         notes.append(
-            f"{cut_lists}, and items that tie beyond it would count as wrong; search for more "
-            f"than {k}"
+            f"{run}: {count_of(n_cut, 'list ends', 'lists end')} in a tie at rank {k}, and items "
+            f"that tie beyond it would count as wrong; search for more than {k}"
         )
     _check_length(lists, inputs, k, str(run))
     return Truth(str(run), lists, run_items=frozenset(ranking.items), notes=tuple(notes))
@@ -225,7 +196,7 @@ def notes_on_ids(
     exact results never meet.
     """
     items, name = measured.inputs.items, measured.traits.name
-    if isinstance(measured.options.truth, str) and measured.options.truth == "engine":
+    if measured.options.truth_word == "engine":
         return
     exact_items: Collection[str] = truth.run_items if items is None else frozenset(items.ids)
     returned = dict.fromkeys(
@@ -233,20 +204,16 @@ def notes_on_ids(
     )
     unknown = [item for item in returned if item not in exact_items]
     if returned and len(unknown) == len(returned):
-        example = next(
-            (exact.items[0] for exact in truth.lists if exact.items), next(iter(exact_items), None)
-        )
-        mismatch = (
+        first = (exact.items[0] for exact in truth.lists if exact.items)
+        example = next(first, next(iter(exact_items), None))
+        correction = "them with the engine's ids"
+        if items is not None and items.texts is None:
+            correction = f"{flag('--items')} with the ids of the rows of {flag('--item-vectors')}"
+        raise BadInput(
             f"{name} returned no item of the exact results ({truth.source}): it returned "
-            f"{unknown[0]!r}, they have {example!r}"
+            f"{unknown[0]!r}, they have {example!r}. Give {correction}, or "
+            f"{flag('--truth', 'none')}."
         )
-        names = items is not None and items.texts is None
-        rows = (
-            f"{flag('--items')} with the ids of the rows of {flag('--item-vectors')}"
-            if names
-            else "them with the engine's ids"
-        )
-        raise BadInput(f"{mismatch}. Give {rows}, or {flag('--truth', 'none')}.")
     if items is None:
         # A run holds the nearest items alone, so that an item beyond them is only wrong.
         return
@@ -256,9 +223,7 @@ def notes_on_ids(
             "unknown to the exact results, such as "
             f"{unknown[0]!r}; each of them lowers the recall"
         )
-    for number in dict.fromkeys(
-        description.get("items") for description in measured.traits.described
-    ):
+    for number in dict.fromkeys(index.get("items") for index in measured.traits.described):
         if isinstance(number, int) and number != len(items.ids):
             yield (
                 f"{name} has {number:,} items, the exact results are those of {len(items.ids):,}; "
@@ -271,13 +236,7 @@ def _check_length(lists: Sequence[ExactList], inputs: RetrieveInputs, k: int, so
     most = k if inputs.items is None else min(k, len(inputs.items.ids))
     for query, exact in zip(inputs.queries.ids, lists, strict=True):
         if len(exact.items) < most and not inputs.filters:
-            shortfall = (
-                f"{source}: query {query!r} has {len(exact.items)} exact results for k = {k}"
-            )
             raise BadInput(
-                f"{shortfall}; expected {most}: search for at least as many, over all queries."
+                f"{source}: query {query!r} has {len(exact.items)} exact results for k = {k}; "
+                f"expected {most}: search for at least as many, over all queries."
             )
-
-
-def _vectors(things: Things) -> Any:
-    return things.vectors

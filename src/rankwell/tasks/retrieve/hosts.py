@@ -4,15 +4,14 @@ or this process.
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from rankwell.engines import Engine, EngineItems, EngineQuery, IndexReport, open_engine
+from rankwell.engines import Engine, IndexReport, open_engine
 from rankwell.errors import RankwellError
 from rankwell.processes import begin_child, exit_text, is_interrupted, start_function
-from rankwell.tasks.retrieve.encoding import QueryEncoder, needless_encoder
+from rankwell.tasks.retrieve.inputs import QueryEncoder, needless_encoder
 from rankwell.tasks.retrieve.loops import (
     FAILED_IN_A_ROW,
     MOST_IN_A_ROW,
@@ -20,13 +19,14 @@ from rankwell.tasks.retrieve.loops import (
     Client,
     Emit,
     Encode,
+    EngineTask,
     RequestBatch,
     SentRequest,
-    Terms,
     Watch,
     clock,
     floor_seconds,
     measure_batch,
+    not_asked,
 )
 
 MOST_CLIENTS = 256
@@ -38,20 +38,6 @@ _PATIENCE = 5.0
 """Seconds in which a process may end its query after an interruption."""
 _WARM_UP = 10
 """Queries that are encoded before any of these times is taken."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """The work of a host: an engine with an index for each of the builds, the items to index, and
-    the queries.
-    """
-
-    spec: Any
-    fixed: Mapping[str, Any]
-    builds: Sequence[Mapping[str, Any]]
-    items: EngineItems | None
-    queries: Sequence[EngineQuery]
-    terms: Terms
 
 
 class EngineTraits(NamedTuple):
@@ -85,7 +71,7 @@ class LocalHost:
     ended.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: EngineTask) -> None:
         self._task = task
         self._engines: list[Engine] = []
         self._clients: dict[int, list[Client]] = {}
@@ -95,24 +81,23 @@ class LocalHost:
     def open(self) -> EngineTraits:
         """Opens an engine for every build, indexes, and checks the queries."""
         task, reports = self._task, list[IndexReport | None]()
-        for build in task.builds:
-            engine = open_engine(task.spec, {**task.fixed, **build})
+        for build in task.settings.builds:
+            engine = open_engine(task.spec, {**task.settings.fixed, **build})
             self._engines.append(engine)
             self._load_encoder(engine)
             reports.append(
                 None if task.items is None or not engine.can_index else engine.index(task.items)
             )
-            engine.check(task.queries, task.terms.k)
+            engine.check(task.queries, task.k)
         first = self._engines[0]
-        pid = task.terms.server_pid or first.server_pid
         return EngineTraits(
             first.name,
             first.kind,
             first.metric,
             first.in_process,
-            first.in_process or pid is not None,
+            first.in_process or (task.server_pid or first.server_pid) is not None,
             first.exact_parameters,
-            floor_seconds(task.queries, task.terms.k),
+            floor_seconds(task),
             reports,
             [engine.describe() for engine in self._engines],
         )
@@ -122,36 +107,29 @@ class LocalHost:
         vectors.
         """
         task = self._task
-        if task.terms.encoder is None:
+        if task.encoder is None:
             return
         if not engine.needs_vector:
-            raise needless_encoder(engine.label, task.terms.encoder)
+            raise needless_encoder(engine.label, task.encoder)
         if self._encode is None:
-            self._encode = QueryEncoder(task.terms.encoder, task.items and task.items.texts).encode
+            self._encode = QueryEncoder(task.encoder, task.items and task.items.texts).encode
             for query in task.queries[:_WARM_UP]:
                 self._encode(query)
 
     def ask(self, batch: RequestBatch, emit: Emit) -> BatchReport:
         """Asks a batch with clients of their own for every index."""
-        engine, clients = self._engines[batch.build], self._clients.setdefault(batch.build, [])
-        engine.check((self._task.queries[query] for query in batch.queries), self._task.terms.k)
+        task, engine = self._task, self._engines[batch.build]
+        clients = self._clients.setdefault(batch.build, [])
+        engine.check((task.queries[query] for query in batch.queries), task.k)
         while len(clients) < batch.clients:
-            clients.append(
-                Client(
-                    engine,
-                    self._task.queries,
-                    self._task.terms,
-                    self.watch,
-                    len(clients),
-                    self._encode,
-                )
-            )
-        return measure_batch(engine, clients, batch, self._task.terms, emit)
+            clients.append(Client(engine, task, self.watch, len(clients), self._encode))
+        return measure_batch(clients, batch, emit)
 
     def close(self) -> None:
         """Closes sessions and engines."""
-        for client in (client for clients in self._clients.values() for client in clients):
-            client.close()
+        for clients in self._clients.values():
+            for client in clients:
+                client.close()
         for engine in self._engines:
             with suppress(RankwellError):
                 engine.close()
@@ -163,21 +141,16 @@ class ProcessHost:
     below `__main__`.
     """
 
-    def __init__(self, task: Task) -> None:
-        import multiprocessing
-
+    def __init__(self, task: EngineTask) -> None:
         self._task = task
-        self._context = multiprocessing.get_context("spawn")
-        self._process: Any = None
         self._begin()
 
     def _begin(self) -> None:
-        since, query = (
-            self._context.RawArray("d", MOST_CLIENTS),
-            self._context.RawArray("l", MOST_CLIENTS),
+        from multiprocessing.sharedctypes import RawArray, RawValue
+
+        self._watch = Watch(
+            RawArray("d", MOST_CLIENTS), RawArray("l", MOST_CLIENTS), RawValue("b", 0)
         )
-        ended = self._context.RawValue("b", 0)
-        self._watch = Watch(since, query, ended)
         self._process, self._pipe = start_function(_serve, self._watch, daemon=True)
 
     def open(self) -> EngineTraits:
@@ -191,10 +164,7 @@ class ProcessHost:
         return self._reply(("ask", batch), emit)
 
     def _reply(self, request: tuple[str, Any], emit: Emit | None) -> Any:
-        limit, patience = (
-            self._task.terms.timeout * (self._task.terms.retries + 1) + _GRACE,
-            float("inf"),
-        )
+        patience = float("inf")
         try:
             self._pipe.send(request)
         except OSError as error:
@@ -211,7 +181,7 @@ class ProcessHost:
                         raise KeyboardInterrupt
                 if not self._pipe.poll(_POLL):
                     if emit is not None:
-                        self._refuse_hung(limit)
+                        self._refuse_hung()
                     continue
                 kind, content = self._pipe.recv()
             except (EOFError, OSError) as error:
@@ -223,12 +193,11 @@ class ProcessHost:
             else:
                 return content
 
-    def _refuse_hung(self, limit: float) -> None:
-        now, seconds = clock(), self._task.terms.timeout
-        for slot in range(MOST_CLIENTS):
-            since = self._watch.since[slot]
+    def _refuse_hung(self) -> None:
+        now, seconds = clock(), self._task.timeout
+        limit = seconds * (self._task.retries + 1) + _GRACE
+        for query, since in zip(self._watch.query, self._watch.since, strict=True):
             if since and now - since > limit:
-                query = self._watch.query[slot]
                 self._kill()
                 error = f"no answer within {seconds:g} s"
                 raise WorkerLost(
@@ -241,19 +210,16 @@ class ProcessHost:
         """
         self._process.join(_GRACE)
         self._kill()
-        since, message = (
-            self._watch.since,
-            f"the worker process of the engine ended ({exit_text(self._process.exitcode)})",
-        )
-        waiting = [slot for slot in range(MOST_CLIENTS) if since[slot]]
-        if not waiting:
-            return RankwellError(f"{message}; more memory or fewer settings may help.")
-        now, queries = clock(), self._watch.query
+        now = clock()
+        message = f"the worker process of the engine ended ({exit_text(self._process.exitcode)})"
         failed = [
-            SentRequest(queries[slot], None, since[slot], now, "failed", message)
-            for slot in waiting
+            SentRequest(query, None, since, now, "failed", message)
+            for query, since in zip(self._watch.query, self._watch.since, strict=True)
+            if since
         ]
-        return WorkerLost(failed, self._task.terms.retries)
+        if not failed:
+            return RankwellError(f"{message}; more memory or fewer settings may help.")
+        return WorkerLost(failed, self._task.retries)
 
     def _kill(self) -> None:
         self._process.kill()
@@ -314,10 +280,6 @@ def ask_watched(host: Host, batch: RequestBatch, emit: Emit) -> BatchReport:
             in_a_row = 0 if request.status == "ok" else in_a_row
         emit(requests)
 
-    def _leave(why: str) -> None:
-        now = clock()
-        _emit([SentRequest(query, None, now, now, "not_asked", why) for query in [*outstanding]])
-
     while True:
         try:
             return host.ask(batch._replace(queries=list(outstanding)), _emit)
@@ -337,10 +299,10 @@ def ask_watched(host: Host, batch: RequestBatch, emit: Emit) -> BatchReport:
                 warm_up=[query for query in batch.warm_up if query not in queries], prompt=True
             )
             if batch.moments is not None:
-                _leave("another request ended the worker process")
+                _emit(not_asked(outstanding, "another request ended the worker process"))
                 batch = batch._replace(moments=None)
             if in_a_row >= MOST_IN_A_ROW:
-                _leave(FAILED_IN_A_ROW)
+                _emit(not_asked(outstanding, FAILED_IN_A_ROW))
             host.open()
 
 

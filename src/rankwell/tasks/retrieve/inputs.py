@@ -1,8 +1,9 @@
-"""EngineItems and queries of a call: texts and vectors joined by id, filters, and what replaces an
-id.
+"""Items and queries of a call: texts and vectors joined by id, filters, what replaces an id, and
+the encoder of the queries.
 """
 
 import hashlib
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,38 +13,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.data.matrices import Embeddings, matching_rows
-from rankwell.engines import EngineItems, EngineQuery
+from rankwell.engines import EngineFamily, EngineItems, EngineQuery
 from rankwell.errors import BadInput, BadUsage, flag
-from rankwell.io.formats import Texts, read_texts
+from rankwell.io.formats import read_texts
 from rankwell.io.matrices import read_embeddings
-from rankwell.tasks.retrieve.encoding import QueryEncoder
+from rankwell.tasks.retrieve.loops import clock
 from rankwell.tasks.retrieve.options import RetrieveOptions
+from rankwell.vectors.encoders import Singles, TextEncoder, load_encoder
+
+_SNIPPET = 500
 
 
 @dataclass(frozen=True, eq=False)
 class Things:
-    """EngineItems or queries: ids, and what is known of each."""
+    """Items or queries: ids, and what is known of each."""
 
     ids: Sequence[str]
     texts: Sequence[str] | None
     vectors: NDArray[Any] | None
     attributes: Mapping[str, Mapping[str, str]]
 
+    def cells(self, name: str) -> list[str | None]:
+        """The value of a column for each; None where one has none."""
+        return [self.attributes.get(row_id, {}).get(name) for row_id in self.ids]
+
+    def names(self) -> dict[str, None]:
+        """The columns."""
+        return dict.fromkeys(name for cells in self.attributes.values() for name in cells)
+
     def column(self, name: str, option: str) -> list[str]:
         """The value of a column for each. Raises BadInput where one has none."""
-        values = [self.attributes.get(name_of_row, {}).get(name) for name_of_row in self.ids]
-        lacking = next(
-            (row_id for row_id, value in zip(self.ids, values, strict=True) if value is None), None
-        )
-        if lacking is not None:
-            columns = sorted(
-                {name for attributes in self.attributes.values() for name in attributes}
-            )
+        cells = self.cells(name)
+        if None in cells:
             raise BadInput(
-                f"{option}: {lacking!r} has no column {name!r}; found are "
-                f"{', '.join(columns) or 'no further columns'}."
+                f"{option}: {self.ids[cells.index(None)]!r} has no column {name!r}; found are "
+                f"{', '.join(sorted(self.names())) or 'no further columns'}."
             )
-        return [str(value) for value in values]
+        return [str(cell) for cell in cells]
 
     def digest(self) -> str:
         """The SHA-256 of ids, texts and vectors."""
@@ -82,28 +88,57 @@ class RetrieveInputs:
 
     def indexed(self) -> EngineItems | None:
         """The items as engines take them, with the fields that filters name."""
-        if self.items is None:
+        items = self.items
+        if items is None:
             return None
-        fields = {
-            name: self.items.column(name, f"{flag('--filter', name='filters')} {name}")
-            for name in self.filters
+        fields = {name: items.column(name, filter_option(name)) for name in self.filters}
+        return EngineItems(list(items.ids), items.texts, items.vectors, fields)
+
+    def query_columns(self) -> dict[str, list[Any]]:
+        """The columns of queries.parquet: every query with its text and the other columns of the
+        file.
+        """
+        ids, texts = list(self.queries.ids), self.queries.texts
+        columns: dict[str, list[Any]] = {
+            "query": ids,
+            "text": [None] * len(ids) if texts is None else list(texts),
         }
-        return EngineItems(list(self.items.ids), self.items.texts, self.items.vectors, fields)
+        for name in self.queries.names():
+            if name not in columns:
+                columns[name] = self.queries.cells(name)
+        return columns
+
+    def item_columns(self) -> dict[str, list[Any]] | None:
+        """The columns of the items with the beginnings of their texts; None where they have no
+        texts.
+        """
+        items = self.items
+        if items is None or items.texts is None:
+            return None
+        return {
+            "item": list(items.ids),
+            "of": [None] * len(items.ids),
+            "text": [text[:_SNIPPET] for text in items.texts],
+        }
+
+
+def filter_option(name: str) -> str:
+    """The option of a filter, for messages."""
+    return f"{flag('--filter', name='filters')} {name}"
 
 
 def read_inputs(options: RetrieveOptions) -> RetrieveInputs:
     """Reads items, queries and filters. Raises BadInput and BadUsage for what is missing or does
     not fit.
     """
-    if options.encoder is not None and (
-        options.queries is None or options.query_vectors is not None
-    ):
-        reason = (
-            f"needs the texts of the queries; give {flag('--queries')}"
-            if options.queries is None
-            else f"replaces {flag('--query-vectors')}"
-        )
-        raise BadUsage(f"{flag('--encoder', options.encoder)} {reason}.")
+    if options.encoder is not None:
+        reason = ""
+        if options.queries is None:
+            reason = f"needs the texts of the queries; give {flag('--queries')}"
+        elif options.query_vectors is not None:
+            reason = f"replaces {flag('--query-vectors')}"
+        if reason:
+            raise BadUsage(f"{flag('--encoder', options.encoder)} {reason}.")
     queries = _things(options.queries, options.query_vectors, "queries")
     if queries is None:
         raise BadUsage(
@@ -112,19 +147,19 @@ def read_inputs(options: RetrieveOptions) -> RetrieveInputs:
         )
     items = _things(options.items, options.item_vectors, "items")
     if options.encoder is not None:
-        items, queries = _encoded(options.encoder, items, queries)
+        encoder = QueryEncoder(options.encoder, None if items is None else items.texts)
+        if items is not None and items.texts is not None and items.vectors is None:
+            items = replace(items, vectors=encoder.items(items.texts))
+        queries = replace(queries, vectors=encoder.queries(queries.texts or ()))
     filters: dict[str, Sequence[str]] = {}
     for text in options.filters or ():
         name, equals, value = text.partition("=")
         if not name or (equals and not value) or name in filters:
             raise BadUsage(
-                f"{flag('--filter', name='filters')} {text!r}: expected FIELD=VALUE or FIELD, "
-                "each field once."
+                f"{filter_option(repr(text))}: expected FIELD=VALUE or FIELD, each field once."
             )
         filters[name] = (
-            [value] * len(queries.ids)
-            if equals
-            else queries.column(name, f"{flag('--filter', name='filters')} {name}")
+            [value] * len(queries.ids) if equals else queries.column(name, filter_option(name))
         )
     collapse: dict[str, str] = {}
     if options.collapse is not None:
@@ -133,32 +168,19 @@ def read_inputs(options: RetrieveOptions) -> RetrieveInputs:
                 f"{flag('--collapse')} takes the ids from a column of the items; give "
                 f"{flag('--items')}."
             )
-        collapse = dict(
-            zip(items.ids, items.column(options.collapse, flag("--collapse")), strict=True)
-        )
+        names = items.column(options.collapse, flag("--collapse"))
+        collapse = dict(zip(items.ids, names, strict=True))
     return RetrieveInputs(items, queries, filters, collapse)
 
 
-def _encoded(model: str, items: Things | None, queries: Things) -> tuple[Things | None, Things]:
-    """The items and the queries with the vectors of an encoder; items that have vectors keep
-    them.
-    """
-    encoder = QueryEncoder(model, None if items is None else items.texts)
-    if items is not None and items.texts is not None and items.vectors is None:
-        items = replace(items, vectors=encoder.items(items.texts))
-    return items, replace(queries, vectors=encoder.queries(queries.texts or ()))
-
-
 def _things(texts: Any, vectors: Any, noun: str) -> Things | None:
-    if texts is None and vectors is None:
-        return None
-    read = None if texts is None else _read_texts(texts)
+    if isinstance(texts, Sequence) and not isinstance(texts, (str, bytes)):
+        texts = {str(row): text for row, text in enumerate(texts)}
+    content = None if texts is None else read_texts(texts)
     table = None if vectors is None else read_embeddings(vectors)
-    if read is None:
-        assert table is not None  # noqa: S101 - one of both is given
-        return Things(list(table.names()), None, np.asarray(table.vectors), {})
-    ids = list(read.texts)
-    rows = None
+    if content is None:
+        return table and Things(list(table.names()), None, np.asarray(table.vectors), {})
+    ids, rows = list(content.texts), None
     if table is not None:
         text_ids = Embeddings(ids, np.zeros((len(ids), 1), dtype=np.float32))
         rows = np.asarray(table.vectors)[
@@ -166,47 +188,54 @@ def _things(texts: Any, vectors: Any, noun: str) -> Things | None:
         ]
     if not ids:
         raise BadInput(f"there are no {noun}; expected at least one.")
-    return Things(ids, list(read.texts.values()), rows, read.attributes)
+    return Things(ids, list(content.texts.values()), rows, content.attributes)
 
 
-def _read_texts(texts: Any) -> Texts:
-    if isinstance(texts, Sequence) and not isinstance(texts, (str, bytes)):
-        texts = {str(row): text for row, text in enumerate(texts)}
-    return read_texts(texts)
+class QueryEncoder:
+    """The encoder of the queries. A query is encoded alone, as in use, so that its vector is the
+    same in every process.
 
+    model: as `rankwell encode` takes it. items: texts of the items, to which an encoder without
+    training of its own is fitted.
 
-_SNIPPET = 500
-
-
-def query_columns(inputs: RetrieveInputs) -> dict[str, list[Any]]:
-    """The columns of queries.parquet: every query with its text and the other columns of the
-    file.
+    Raises BadUsage for such an encoder without items.
     """
-    ids, queries = list(inputs.queries.ids), inputs.queries
-    names = dict.fromkeys(
-        name
-        for attributes in queries.attributes.values()
-        for name in attributes
-        if name not in ("query", "text")
-    )
-    columns = {
-        name: [queries.attributes.get(query, {}).get(name) for query in ids] for name in names
-    }
-    return {
-        "query": ids,
-        "text": list(queries.texts) if queries.texts is not None else [None] * len(ids),
-    } | columns
+
+    def __init__(self, model: str, items: Sequence[str] | None) -> None:
+        loaded = load_encoder(model)
+        self._encoder: TextEncoder = loaded if items is None else loaded.fit(items)
+        if items is None:
+            try:
+                loaded.describe()
+            except BadUsage as error:
+                raise BadUsage(
+                    f"{flag('--encoder', model)} is fitted to the texts of the items; give "
+                    f"{flag('--items')}."
+                ) from error
+        self._lock = threading.Lock()
+
+    def items(self, texts: Sequence[str]) -> Singles:
+        """(items, d) the vectors of items."""
+        return self._encoder.encode(texts)
+
+    def queries(self, texts: Sequence[str]) -> Singles:
+        """(queries, d) the vectors of queries."""
+        return np.concatenate([self._encoder.encode([text]) for text in texts])
+
+    def encode(self, query: EngineQuery) -> float:
+        """Encodes a query again; the seconds that it took. Clients take turns."""
+        with self._lock:
+            started = clock()
+            query.vector = self._encoder.encode([query.text or ""])[0]
+            return clock() - started
 
 
-def item_columns(inputs: RetrieveInputs) -> dict[str, list[Any]] | None:
-    """The columns of the items with the beginnings of their texts; None where they have no
-    texts.
-    """
-    items = inputs.items
-    if items is None or items.texts is None:
-        return None
-    return {
-        "item": list(items.ids),
-        "of": [None] * len(items.ids),
-        "text": [text[:_SNIPPET] for text in items.texts],
-    }
+def check_encoder(family: EngineFamily, model: str | None) -> None:
+    """Raises BadUsage for an encoder of queries that an engine takes as texts."""
+    if model is not None and family.kinds == ("lexical",):
+        raise needless_encoder(family.name, model)
+
+
+def needless_encoder(engine: str, model: str) -> BadUsage:
+    """The refusal of an encoder whose vectors the engine does not take."""
+    return BadUsage(f"{flag('--encoder', model)}: {engine} takes texts, not vectors; leave it out.")

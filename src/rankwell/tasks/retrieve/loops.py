@@ -6,9 +6,8 @@ import gc
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -16,10 +15,12 @@ from rankwell.engines import (
     Engine,
     EngineFailure,
     EngineHits,
+    EngineItems,
     EngineQuery,
     Session,
     processor_seconds,
 )
+from rankwell.tasks.retrieve.settings import EngineSettings
 
 
 def clock() -> float:
@@ -33,6 +34,7 @@ MOST_IN_A_ROW = 20
 FAILED_IN_A_ROW = f"{MOST_IN_A_ROW} queries in a row failed before"
 _FLUSH, _SLOW = 0.5, 0.005
 _FLOOR = 2000
+_NO_HITS = EngineHits(())
 
 
 class SentRequest(NamedTuple):
@@ -90,17 +92,23 @@ class BatchReport(NamedTuple):
     described: Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Terms:
-    """Terms of all requests. server_pid: the process of a server that the engine does not know
-    itself. encoder: of queries.
+@dataclass(frozen=True)
+class EngineTask:
+    """The work on an engine, which has an index for each of the builds: items to index, queries,
+    and the terms of all requests.
+
+    server_pid: the process of a server that the engine does not know itself. encoder: of queries.
     """
 
+    spec: Any
+    settings: EngineSettings
+    items: EngineItems | None
+    queries: Sequence[EngineQuery]
     k: int
     timeout: float
     retries: int
     server_pid: int | None
-    encoder: str | None = None
+    encoder: str | None
 
 
 class Watch:
@@ -133,25 +141,26 @@ class Client:
     def __init__(
         self,
         engine: Engine,
-        queries: Sequence[EngineQuery],
-        terms: Terms,
+        task: EngineTask,
         watch: Watch,
         slot: int,
         encode: Encode | None = None,
     ) -> None:
-        self._engine, self._queries, self._terms, self._encode = engine, queries, terms, encode
+        self.engine, self.task, self._encode = engine, task, encode
         self._watch, self._slot = watch, slot
         self._session: Session | None = None
         self._broken = False
         self.first: list[float] = []
 
-    def session(self, search: Mapping[str, Any], warm_up: Sequence[int]) -> Session:
-        """A session with these parameters, warm. Raises EngineFailure where there is none."""
+    def session(self, batch: RequestBatch) -> Session:
+        """A session with the parameters of a batch, warm. Raises EngineFailure where there is
+        none.
+        """
         if self._session is None or self._broken:
             self.close()
-            self._session = self._engine.session()
-            self._session.configure(search)
-            self._warm(self._session, warm_up)
+            self._session = self.engine.session()
+            self._session.configure(batch.search)
+            self._warm(self._session, batch.warm_up)
             self._broken = False
         return self._session
 
@@ -163,7 +172,7 @@ class Client:
             self._watch.begin(self._slot, query)
             sent = clock()
             try:
-                session.ask(self._queries[query], self._terms.k)
+                session.ask(self.task.queries[query], self.task.k)
                 if not position:
                     self.first.append(clock() - sent)
             except EngineFailure:
@@ -180,59 +189,51 @@ class Client:
         """Encodes the text of a query; the seconds that it took, None where queries have vectors
         already.
         """
-        return None if self._encode is None else self._encode(self._queries[query])
+        return None if self._encode is None else self._encode(self.task.queries[query])
 
     def ask(
-        self,
-        query: int,
-        planned: float | None,
-        connect: Callable[[], Session],
-        encoding: float | None,
+        self, query: int, planned: float | None, batch: RequestBatch, encoding: float | None
     ) -> SentRequest:
         """The outcome of a query, asked again as often as allowed; the time is that of the last
         attempt.
         """
-        engine_query, k = self._queries[query], self._terms.k
-        for attempt in range(self._terms.retries + 1):
+        engine_query, k = self.task.queries[query], self.task.k
+        attempts_left = self.task.retries
+        while True:
+            status: Status = "ok"
+            error, hits = "", _NO_HITS
             self._watch.begin(self._slot, query)
             sent = clock()
             try:
-                session = (
-                    self._session if self._session is not None and not self._broken else connect()
-                )
+                session = self._session
+                if session is None or self._broken:
+                    session = self.session(batch)
                 sent = clock()
-                hits: EngineHits = session.ask(engine_query, k)
+                hits = session.ask(engine_query, k)
                 done = clock()
-            except EngineFailure as error:
+            except EngineFailure as failure:
                 done, self._broken = clock(), True
-                status: Status = "timeout" if error.kind == "timeout" else "failed"
-                request = SentRequest(
-                    query, planned, sent, done, status, str(error), encoding=encoding
-                )
-            else:
-                if done - sent <= self._terms.timeout:
-                    return SentRequest(
-                        query, planned, sent, done, "ok", "", hits.ids, hits.scores, encoding
-                    )
-                error = f"answered after {done - sent:.3g} s"
-                request = SentRequest(
-                    query, planned, sent, done, "timeout", error, encoding=encoding
-                )
+                status, error = "timeout" if failure.kind == "timeout" else "failed", str(failure)
             finally:
                 self._watch.end(self._slot)
-            if attempt == self._terms.retries:
-                return request
-        raise AssertionError("there is at least one attempt")
+            if status == "ok" and done - sent > self.task.timeout:
+                status, error = "timeout", f"answered after {done - sent:.3g} s"
+                hits = _NO_HITS
+            if status == "ok" or not attempts_left:
+                return SentRequest(
+                    query, planned, sent, done, status, error, hits.ids, hits.scores, encoding
+                )
+            attempts_left -= 1
 
     def scored(self, requests: Sequence[SentRequest]) -> list[SentRequest]:
         """The outcomes with scores in place of distances. Between two requests this would slow the
         second one.
         """
-        if not self._engine.distances:
+        if not self.engine.distances:
             return list(requests)
         return [
             request._replace(
-                scores=self._engine.scored(EngineHits(request.ids, request.scores)).scores
+                scores=self.engine.scored(EngineHits(request.ids, request.scores)).scores
             )
             for request in requests
         ]
@@ -254,30 +255,28 @@ def run_batch(clients: Sequence[Client], batch: RequestBatch, emit: Emit) -> Non
     """Asks all queries of a batch, and hands their outcomes over between requests, those that were
     not asked too.
     """
-    lock, positions = threading.Lock(), deque(range(len(batch.queries)))
-    errors: list[BaseException] = []
-    stop = threading.Event()
+    lock, stop = threading.Lock(), threading.Event()
+    positions, errors = deque(range(len(batch.queries))), list[BaseException]()
     # Requests of an open loop have moments, which encoding would delay.
-    encoded = (
-        {}
-        if batch.moments is None
-        else {query: clients[0].encode(query) for query in batch.queries}
-    )
+    encoded: Mapping[int, float | None] = {}
+    if batch.moments is not None:
+        encoded = {query: clients[0].encode(query) for query in batch.queries}
     start = clock() + (0.05 if batch.moments is not None else 0.0)
 
-    def _next() -> int | None:
-        try:
-            return (
-                None
-                if stop.is_set() or clients[0].is_ended or clock() - start > batch.seconds
-                else positions.popleft()
-            )
-        except IndexError:
-            return None
+    def _positions() -> Iterator[int]:
+        while not (stop.is_set() or clients[0].is_ended or clock() - start > batch.seconds):
+            try:
+                yield positions.popleft()
+            except IndexError:
+                return
 
-    def _client(slot: int) -> None:
+    def _emit(requests: list[SentRequest]) -> None:
+        with lock:
+            emit(requests)
+
+    def _client(client: Client) -> None:
         try:
-            _loop(clients[slot], batch, start, encoded, _next, partial(_guarded, lock, emit), stop)
+            _loop(client, batch, start, encoded, _positions(), _emit, stop)
         except BaseException as error:
             errors.append(error)
             stop.set()
@@ -285,37 +284,28 @@ def run_batch(clients: Sequence[Client], batch: RequestBatch, emit: Emit) -> Non
     gc.disable()
     try:
         threads = [
-            threading.Thread(target=_client, args=(slot,), daemon=True)
-            for slot in range(1, batch.clients)
+            threading.Thread(target=_client, args=(client,), daemon=True)
+            for client in clients[1 : batch.clients]
         ]
         for thread in threads:
             thread.start()
-        _client(0)
+        _client(clients[0])
         for thread in threads:
             thread.join()
     finally:
         gc.enable()
     if errors:
         raise errors[0]
+    why = FAILED_IN_A_ROW if stop.is_set() else "the time of the call was up"
+    if clients[0].is_ended:
+        why = "the call was interrupted"
+    emit(not_asked([batch.queries[position] for position in positions], why))
+
+
+def not_asked(queries: Iterable[int], why: str) -> list[SentRequest]:
+    """The outcomes of queries that are not asked any more."""
     now = clock()
-    why = (
-        "the call was interrupted"
-        if clients[0].is_ended
-        else FAILED_IN_A_ROW
-        if stop.is_set()
-        else "the time of the call was up"
-    )
-    emit(
-        [
-            SentRequest(batch.queries[position], None, now, now, "not_asked", why)
-            for position in positions
-        ]
-    )
-
-
-def _guarded(lock: threading.Lock, emit: Emit, requests: list[SentRequest]) -> None:
-    with lock:
-        emit(requests)
+    return [SentRequest(query, None, now, now, "not_asked", why) for query in queries]
 
 
 def _loop(
@@ -323,22 +313,21 @@ def _loop(
     batch: RequestBatch,
     start: float,
     encoded: Mapping[int, float | None],
-    following: Callable[[], int | None],
+    positions: Iterator[int],
     emit: Emit,
     stop: threading.Event,
 ) -> None:
     """One client: the next query, until there is none or too many failed in a row."""
     requests, failures, flushed = list[SentRequest](), 0, clock()
-    connect = partial(client.session, batch.search, batch.warm_up)
     try:
-        while (position := following()) is not None:
+        for position in positions:
             query, planned = batch.queries[position], None
             encoding = encoded[query] if query in encoded else client.encode(query)
             if batch.moments is not None:
                 planned = start + batch.moments[position]
                 if (wait := planned - clock()) > 0:
                     time.sleep(wait)
-            requests.append(client.ask(query, planned, connect, encoding))
+            requests.append(client.ask(query, planned, batch, encoding))
             failures = 0 if requests[-1].status == "ok" else failures + 1
             if failures >= MOST_IN_A_ROW:
                 stop.set()
@@ -352,44 +341,39 @@ def _loop(
         emit(client.scored(requests))
 
 
-def measure_batch(
-    engine: Engine, clients: Sequence[Client], batch: RequestBatch, terms: Terms, emit: Emit
-) -> BatchReport:
+def measure_batch(clients: Sequence[Client], batch: RequestBatch, emit: Emit) -> BatchReport:
     """Runs a batch with warm sessions, and reports what it cost."""
-    slots = clients[: batch.clients]
-    for client in slots:
+    clients = clients[: batch.clients]
+    for client in clients:
         client.first.clear()
         try:
-            client.session(batch.search, batch.warm_up).configure(batch.search)
+            client.session(batch).configure(batch.search)
         except EngineFailure:
             # The first query of the client meets the same failure, which then is an outcome.
             client.close()
-    pid = terms.server_pid or engine.server_pid
+    pid = clients[0].task.server_pid or clients[0].engine.server_pid
     started = clock()
-    began = time.process_time(), None if pid is None else processor_seconds(pid), _busy_seconds()
-    run_batch(slots, batch, emit)
-    client_seconds, elapsed = time.process_time() - began[0], clock() - started
-    after = None if pid is None else processor_seconds(pid)
-    server = None if began[1] is None or after is None else after - began[1]
-    busy = _busy_seconds()
-    other_seconds = (
-        None
-        if began[2] is None or busy is None
-        else max(0.0, busy - began[2] - client_seconds - (server or 0.0))
-    )
-    described: Mapping[str, Any] = {}
+    seconds, server, busy = time.process_time(), _server_seconds(pid), _busy_seconds()
+    run_batch(clients, batch, emit)
+    seconds, elapsed = time.process_time() - seconds, clock() - started
+    server = _since(server, _server_seconds(pid))
+    other_processes = _since(busy, _busy_seconds())
+    if other_processes is not None:
+        other_processes = max(0.0, other_processes - seconds - (server or 0.0))
     try:
-        described = slots[0].session(batch.search, ()).describe()
+        described = clients[0].session(batch._replace(warm_up=())).describe()
     except EngineFailure as error:
         described = {"error": str(error)}
-    return BatchReport(
-        [seconds for client in slots for seconds in client.first],
-        client_seconds,
-        server,
-        other_seconds,
-        elapsed,
-        described,
-    )
+    first = [first_seconds for client in clients for first_seconds in client.first]
+    return BatchReport(first, seconds, server, other_processes, elapsed, described)
+
+
+def _server_seconds(pid: int | None) -> float | None:
+    return None if pid is None else processor_seconds(pid)
+
+
+def _since(before: float | None, now: float | None) -> float | None:
+    return None if before is None or now is None else now - before
 
 
 def _busy_seconds() -> float | None:
@@ -406,18 +390,18 @@ def _busy_seconds() -> float | None:
     return sum(int(fields[column]) for column in (1, 2, 3, 6, 7, 8)) / os.sysconf("SC_CLK_TCK")
 
 
-def floor_seconds(queries: Sequence[EngineQuery], k: int) -> float:
+def floor_seconds(task: EngineTask) -> float:
     """The median time of a request to an engine that does nothing: what the measurement itself
     takes.
     """
-    hits, times = EngineHits(()), list[float]()
+    times: list[float] = []
 
     def _nothing(query: EngineQuery, k: int) -> EngineHits:
         del query, k
-        return hits
+        return _NO_HITS
 
     for number in range(_FLOOR):
         sent = clock()
-        _nothing(queries[number % len(queries)], k)
+        _nothing(task.queries[number % len(task.queries)], task.k)
         times.append(clock() - sent)
     return sorted(times)[_FLOOR // 2]

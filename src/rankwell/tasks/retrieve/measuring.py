@@ -6,17 +6,18 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, field
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwell.data.code import code_files
 from rankwell.data.tables import Floats
-from rankwell.engines import EngineFamily, EngineItems, family_of
+from rankwell.documents import parse_json
+from rankwell.engines import EngineFamily
 from rankwell.errors import BadInput, BadUsage, RankwellError, Unfinished, count_of, flag, sentence
 from rankwell.processes import interrupts_held
 from rankwell.store import Source
@@ -27,23 +28,32 @@ from rankwell.tasks.retrieve.hosts import (
     Host,
     LocalHost,
     ProcessHost,
-    Task,
     ask_together,
 )
 from rankwell.tasks.retrieve.inputs import RetrieveInputs
-from rankwell.tasks.retrieve.journal import NAME, Journal, SentBatch
-from rankwell.tasks.retrieve.loops import BatchReport, RequestBatch, SentRequest, Terms, clock
+from rankwell.tasks.retrieve.loops import (
+    BatchReport,
+    EngineTask,
+    RequestBatch,
+    SentRequest,
+    clock,
+    not_asked,
+)
 from rankwell.tasks.retrieve.options import RetrieveOptions
 from rankwell.tasks.retrieve.settings import (
     EngineSettings,
-    Setting,
     chosen_family,
     given_parameters,
     read_settings,
 )
 
 Progress = Callable[[str, int, int], None]
+Failure = RankwellError | OSError
 IN_FLIGHT = 64
+NAME = "asked.jsonl"
+"""The file with the requests that were sent already, one line for each batch, so that a call that
+failed goes on where it ended.
+"""
 _NAMED = 5
 
 
@@ -51,21 +61,113 @@ class EngineFailed(RankwellError):
     """Queries failed, so that there is no figure; the message names them."""
 
 
-@dataclass(frozen=True, eq=False)
-class Measurement:
-    """Everything that was asked. batches: of every setting and round. is_server_known: whether its
-    processor time is.
+class SentBatch(NamedTuple):
+    """The requests of one setting in one round, and what they cost."""
+
+    setting: int
+    round: int
+    requests: list[SentRequest]
+    reports: list[BatchReport]
+
+    @property
+    def open(self) -> set[int]:
+        """The queries without an answer."""
+        answered = {request.query for request in self.requests if request.status == "ok"}
+        return {request.query for request in self.requests} - answered
+
+
+class Journal:
+    """The batches of a call in a file; without a place they are in memory alone. key: what decides
+    the requests.
     """
 
+    def __init__(self, file: Path | None = None, key: str = "") -> None:
+        self._file, self._key = file, key
+        self.batches = {} if file is None else _read(file, key)
+        self._resumed = bool(self.batches)
+
+    def add(self, batch: SentBatch) -> None:
+        """Keeps a batch with what is known of it: answers replace failures."""
+        earlier = self.batches.get((batch.setting, batch.round))
+        if earlier is not None:
+            again = {request.query for request in batch.requests}
+            requests = [request for request in earlier.requests if request.query not in again]
+            batch = batch._replace(
+                requests=[*requests, *batch.requests], reports=[*earlier.reports, *batch.reports]
+            )
+        self.batches[batch.setting, batch.round] = batch
+        if self._file is not None:
+            new = not self._file.exists() or (not self._resumed and len(self.batches) == 1)
+            with self._file.open("w" if new else "a", encoding="utf-8") as stream:
+                if new:
+                    stream.write(json.dumps({"key": self._key}) + "\n")
+                stream.write(json.dumps(batch) + "\n")
+
+    def remove(self) -> None:
+        """Removes the file: its figures are in the results."""
+        if self._file is not None:
+            self._file.unlink(missing_ok=True)
+
+
+class JoinedJournal(Journal):
+    """The journals of several calls as one. places: by setting of all of them its journal, and its
+    number in that.
+    """
+
+    def __init__(self, places: Sequence[tuple[Journal, int]]) -> None:
+        super().__init__()
+        self._places = places
+        for number, (journal, own_number) in enumerate(places):
+            for (setting, round_), batch in journal.batches.items():
+                if setting == own_number:
+                    self.batches[number, round_] = batch._replace(setting=number)
+
+    def add(self, batch: SentBatch) -> None:
+        """Keeps a batch in the journal of its setting, too."""
+        journal, own_number = self._places[batch.setting]
+        journal.add(batch._replace(setting=own_number))
+        super().add(batch)
+
+
+def _read(file: Path, key: str) -> dict[tuple[int, int], SentBatch]:
+    """The batches of a file with the key; none of any other file. A last line that was not written
+    to its end is left out.
+    """
+    batches: dict[tuple[int, int], SentBatch] = {}
+    with suppress(OSError, BadInput, ValueError, TypeError):
+        head, *lines = file.read_text(encoding="utf-8").splitlines()
+        if parse_json(head, file.name) != {"key": key}:
+            return {}
+        for line in lines:
+            setting, number, requests, reports = parse_json(line, file.name)
+            batches[setting, number] = SentBatch(
+                setting,
+                number,
+                [SentRequest(*request) for request in requests],
+                [BatchReport(*report) for report in reports],
+            )
+    return batches
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """Everything that was asked. engine: as the user names it. exact: the lists of the engine's
+    exact mode, where they are the truth.
+    """
+
+    engine: str
+    family: EngineFamily
     settings: EngineSettings
     traits: EngineTraits
     inputs: RetrieveInputs
     options: RetrieveOptions
-    batches: Mapping[tuple[int, int], SentBatch]
-    engine: str
-    family: EngineFamily
-    resumed: bool = False
-    exact: Mapping[int, Sequence[str]] = field(default_factory=dict[int, Sequence[str]])
+    journal: Journal
+    exact: Mapping[int, Sequence[str]]
+
+    @property
+    def batches(self) -> Mapping[tuple[int, int], SentBatch]:
+        """The requests of every setting and round."""
+        return self.journal.batches
 
     @property
     def rounds(self) -> range:
@@ -77,25 +179,10 @@ class Measurement:
         """Whether requests were sent at moments of their own."""
         return self.options.rate is not None
 
-    def of(self, setting: int, rounds: Sequence[int]) -> list[SentRequest]:
-        """The requests of a setting in some rounds."""
-        return [request for number in rounds for request in self.batches[setting, number].requests]
-
-    def reports(self, setting: int, rounds: Sequence[int]) -> list[BatchReport]:
-        """The reports of a setting in some rounds."""
-        return [report for number in rounds for report in self.batches[setting, number].reports]
-
-    def times(self, setting: int, rounds: Sequence[int], *, encoding: bool = False) -> Floats:
-        """(rounds, queries) seconds of the answered requests, NaN for none; of an open loop from
-        the planned moment. encoding: those in which the texts of queries were encoded instead.
-        """
-        seconds = np.full((len(rounds), len(self.inputs.queries.ids)), np.nan)
-        for row, number in enumerate(rounds):
-            for request in self.batches[setting, number].requests:
-                time = request.encoding if encoding else request.seconds
-                if time is not None:
-                    seconds[row, request.query] = time
-        return seconds
+    @cached_property
+    def by_setting(self) -> "list[AskedSetting]":
+        """The requests of each setting."""
+        return [AskedSetting(self, number) for number in range(len(self.settings.settings))]
 
     @cached_property
     def failures(self) -> list[tuple[int, int, SentRequest]]:
@@ -107,71 +194,141 @@ class Measurement:
             if request.status != "ok"
         ]
 
-    def lists(self, setting: int) -> dict[int, SentRequest]:
-        """The first answer of every query at a setting."""
+
+class AskedSetting:
+    """The requests of a setting. name: that of its run. Rounds are all by default."""
+
+    def __init__(self, measured: Measurement, number: int) -> None:
+        self.measured, self.number = measured, number
+        self.setting = measured.settings.settings[number]
+        self.name = " ".join(filter(None, (measured.traits.name, self.setting.name)))
+
+    def batches(self, rounds: range | None = None) -> list[SentBatch]:
+        """The requests of each round."""
+        rounds = self.measured.rounds if rounds is None else rounds
+        return [self.measured.batches[self.number, number] for number in rounds]
+
+    def reports(self, rounds: range | None = None) -> list[BatchReport]:
+        """The reports of all batches."""
+        return [report for batch in self.batches(rounds) for report in batch.reports]
+
+    @property
+    def described(self) -> Mapping[str, Any]:
+        """The last description of its session."""
+        reports = self.reports()
+        return reports[-1].described if reports else {}
+
+    def times(self, rounds: range | None = None, *, encoding: bool = False) -> Floats:
+        """(rounds, queries) seconds of the answered requests, NaN for none; of an open loop from
+        the planned moment. encoding: those in which the texts of queries were encoded instead.
+        """
+        batches = self.batches(rounds)
+        seconds = np.full((len(batches), len(self.measured.inputs.queries.ids)), np.nan)
+        for row, batch in enumerate(batches):
+            for request in batch.requests:
+                time = request.encoding if encoding else request.seconds
+                if time is not None:
+                    seconds[row, request.query] = time
+        return seconds
+
+    @cached_property
+    def answers(self) -> dict[int, SentRequest]:
+        """The first answer of every query."""
         answers: dict[int, SentRequest] = {}
-        for request in self.of(setting, self.rounds):
-            if request.status == "ok":
-                answers.setdefault(request.query, request)
+        for batch in self.batches():
+            for request in batch.requests:
+                if request.status == "ok":
+                    answers.setdefault(request.query, request)
         return answers
 
-    def differing(self, setting: int) -> int:
+    def differing(self) -> int:
         """Number of queries whose lists differ between rounds."""
-        first, differing = self.lists(setting), set[int]()
-        for request in self.of(setting, self.rounds):
-            if request.status == "ok" and list(request.ids) != list(first[request.query].ids):
-                differing.add(request.query)
-        return len(differing)
+        return len(
+            {
+                request.query
+                for batch in self.batches()
+                for request in batch.requests
+                if request.status == "ok"
+                and list(request.ids) != list(self.answers[request.query].ids)
+            }
+        )
 
 
 @dataclass(eq=False)
 class EngineWork:
-    """An engine that is to be asked every query at its settings. hosts: those that hold it.
-    seconds: spent on asking so far.
+    """An engine that is to be asked every query at its settings.
+
+    hosts: those that hold it. seconds: spent on asking so far. done: rounds of settings so far.
+    error: why it cannot be asked on.
     """
 
     engine: Any
     inputs: RetrieveInputs
     options: RetrieveOptions
+    family: EngineFamily
     settings: EngineSettings
-    journal: Journal
+    journal: Journal = field(default_factory=Journal)
     hosts: list[Host] = field(default_factory=list[Host])
     seconds: float = 0.0
     done: int = 0
+    error: Failure | None = None
     _traits: EngineTraits | None = None
+
+    @property
+    def label(self) -> str:
+        """The engine as the user names it."""
+        engine = self.engine
+        if isinstance(engine, str):
+            return engine
+        return getattr(engine, "__name__", type(engine).__name__)
 
     @property
     def parts(self) -> int:
         """Number of rounds of all settings."""
         return len(self.settings.settings) * self.options.rounds
 
+    def check(self) -> None:
+        """Raises BadUsage for more requests than allowed, and for a load on another machine without
+        permission.
+        """
+        options = self.options
+        requests, clients = self.parts * len(self.inputs.queries.ids), options.clients or 1
+        if requests > options.most_requests:
+            raise BadUsage(
+                f"{requests:,} requests are more than {flag('--most-requests')} "
+                f"{options.most_requests:,}; ask fewer, or allow them."
+            )
+        reason = None
+        if options.rate is not None:
+            reason = f"{flag('--rate')} {options.rate:g}"
+        elif clients > 1:
+            reason = flag("--clients", clients)
+        elif requests > MANY_REQUESTS:
+            reason = f"{requests:,} requests"
+        if reason is not None:
+            check_load(self.engine, self.settings.fixed, reason, options.allow_load)
+
     def open(self) -> None:
         """Opens the engine and indexes; an engine in process once for each client of a closed
         loop.
         """
         options = self.options
-        terms = Terms(
-            k=options.k,
-            timeout=options.timeout,
-            retries=options.retries,
-            server_pid=options.server_pid,
-            encoder=options.encoder,
-        )
-        task = Task(
+        task = EngineTask(
             self.engine,
-            self.settings.fixed,
-            self.settings.builds,
+            self.settings,
             self.inputs.indexed(),
             self.inputs.listed,
-            terms,
+            options.k,
+            options.timeout,
+            options.retries,
+            options.server_pid,
+            options.encoder,
         )
-        self.hosts.append(_host(task))
-        self._traits = self.hosts[0].open()
-        if (
-            self._traits.in_process
-            and options.rate is None
-            and isinstance(self.hosts[0], ProcessHost)
-        ):
+        # A process for an engine that is named by a text; Python objects stay in this one.
+        host = ProcessHost(task) if isinstance(self.engine, str) else LocalHost(task)
+        self.hosts.append(host)
+        self._traits = host.open()
+        if self._traits.in_process and options.rate is None and isinstance(host, ProcessHost):
             for _ in range((options.clients or 1) - 1):
                 self.hosts.append(ProcessHost(task))
                 self.hosts[-1].open()
@@ -182,47 +339,134 @@ class EngineWork:
         """
         draw = np.random.Generator(np.random.PCG64([self.options.seed, number]))
         for setting in draw.permutation(len(self.settings.settings)).tolist():
-            order, batch = (
-                draw.permutation(len(self.inputs.queries.ids)).tolist(),
-                self.journal.batches.get((setting, number)),
-            )
-            open_queries = (
-                order if batch is None else [query for query in order if query in batch.open]
-            )
-            if open_queries:
-                left = self.options.most_seconds - self.seconds
-                if left <= 0:
+            queries = draw.permutation(len(self.inputs.queries.ids)).tolist()
+            if (batch := self.journal.batches.get((setting, number))) is not None:
+                open_queries = batch.open
+                queries = [query for query in queries if query in open_queries]
+            if queries:
+                seconds_left = self.options.most_seconds - self.seconds
+                if seconds_left <= 0:
                     over = f"{flag('--most-seconds')} {self.options.most_seconds:g} are over"
                     raise Unfinished(f"{over} after {self.done} of {self.parts} parts; call again.")
                 started = clock()
-                _ask_one(
-                    self.hosts,
-                    self.settings.settings[setting],
-                    (setting, number),
-                    open_queries,
-                    self.options,
-                    self.journal,
-                    left,
-                )
+                self._ask(setting, number, queries, seconds_left)
                 self.seconds += clock() - started
-                _refuse_failures(self.journal, self.inputs, self.settings.settings, self.options)
+                self._refuse_failures()
             self.done += 1
             yield
+
+    def _ask(self, setting: int, number: int, queries: Sequence[int], seconds: float) -> None:
+        """One round of one setting, by all hosts at once."""
+        options, answers, lock = self.options, list[SentRequest](), threading.Lock()
+
+        def _emit(requests: Sequence[SentRequest]) -> None:
+            with lock:
+                answers.extend(requests)
+
+        asked_queries = set(queries)
+        warm_up = sorted(
+            range(max(queries) + 1), key=lambda query: (query in asked_queries, query)
+        )[: options.warm_up]
+        n, moments, clients = len(self.hosts), None, options.clients or 1
+        if options.rate is not None:
+            draw = np.random.Generator(np.random.PCG64([options.seed, setting, number, 1]))
+            moments = np.cumsum(draw.exponential(1 / options.rate, len(queries))).tolist()
+            clients = options.clients or IN_FLIGHT
+        batch = RequestBatch(
+            self.settings.settings[setting].build,
+            self.settings.settings[setting].search,
+            queries,
+            warm_up,
+            moments,
+            clients if n == 1 else 1,
+            seconds,
+        )
+        batches = [batch._replace(queries=queries[host::n]) for host in range(n)]
+        # A request without end in this process would hold an interruption, too.
+        is_local, is_kept = isinstance(self.hosts[0], LocalHost), False
+        try:
+            with nullcontext() if is_local else interrupts_held():
+                reports = ask_together(self.hosts, batches, _emit)
+                self.journal.add(SentBatch(setting, number, answers, reports))
+                is_kept = True
+        except BaseException as error:
+            if not is_kept:
+                # The answers so far are kept, so that the same call asks the rest alone.
+                answered = {request.query for request in answers}
+                unanswered = [query for query in queries if query not in answered]
+                why = str(error) or "the call was interrupted"
+                requests = [*answers, *not_asked(unanswered, why)]
+                self.journal.add(SentBatch(setting, number, requests, []))
+            raise
+
+    def _refuse_failures(self) -> None:
+        """Raises EngineFailed for more failed queries than allowed, and Unfinished for queries that
+        the time was too short for.
+        """
+        requests = [
+            (setting, request)
+            for (setting, _), batch in sorted(self.journal.batches.items())
+            for request in batch.requests
+        ]
+        failed = [
+            (setting, request)
+            for setting, request in requests
+            if request.status in ("failed", "timeout")
+        ]
+        left = [request for _, request in requests if request.status == "not_asked"]
+        if len(failed) <= self.options.allow_failures:
+            if left:
+                count = count_of(len(left), "query was", "queries were")
+                raise Unfinished(f"{count} not asked: {left[0].error}; call again for the rest.")
+            return
+        ids = list(dict.fromkeys(self.inputs.queries.ids[request.query] for _, request in failed))
+        examples = ", ".join(map(repr, ids[:_NAMED]))
+        if len(ids) > _NAMED:
+            examples += f" and {len(ids) - _NAMED} more"
+        setting, first = failed[0]
+        name = self.settings.settings[setting].name
+        remainder = f"; {count_of(len(left), 'was', 'were')} not asked" if left else ""
+        raise EngineFailed(
+            f"{count_of(len(failed), 'query', 'queries')} failed{f' at {name}' if name else ''}: "
+            f"{examples}{remainder}. The first: {sentence(first.error)} "
+            f"No figure is given; with -o the same call asks only the rest, {flag('--retries')} "
+            f"asks again, {flag('--allow-failures')} counts them as empty."
+        )
 
     def measurement(self) -> Measurement:
         """Everything that was asked."""
         assert self._traits is not None  # noqa: S101 - it is open
         return Measurement(
+            self.label,
+            self.family,
             self.settings,
             self._traits,
             self.inputs,
             self.options,
-            self.journal.batches,
-            _label(self.engine),
-            family_of(self.engine, self.settings.fixed),
-            self.journal.resumed,
-            _exact(self.hosts[0], self._traits, self.inputs, self.options),
+            self.journal,
+            self._exact(self._traits),
         )
+
+    def _exact(self, traits: EngineTraits) -> dict[int, Sequence[str]]:
+        """The lists of the engine's exact mode, where they are the truth. Raises BadUsage where it
+        has none, BadInput for gaps.
+        """
+        if self.options.truth_word != "engine":
+            return {}
+        if traits.exact is None:
+            raise BadUsage(
+                f"{flag('--truth', 'engine')}: {traits.name} has no exact mode; give "
+                f"{flag('--item-vectors')}, or a run of `rankwell search`."
+            )
+        ids, answers = self.inputs.queries.ids, list[SentRequest]()
+        self.hosts[0].ask(RequestBatch(0, traits.exact, range(len(ids)), ()), answers.extend)
+        for request in answers:
+            if request.status != "ok":
+                raise BadInput(
+                    f"the exact results of query {ids[request.query]!r} are missing: "
+                    f"{request.error}"
+                )
+        return {request.query: request.ids for request in answers}
 
     def close(self) -> None:
         """Ends the hosts."""
@@ -230,77 +474,79 @@ class EngineWork:
             host.close()
 
 
-def measure(
-    engine: Any,
-    inputs: RetrieveInputs,
-    options: RetrieveOptions,
-    folder: Path | None,
-    progress: Progress | None = None,
-) -> tuple[Measurement, Journal]:
-    """Asks every query at every setting in every round; in a folder it goes on with what was asked
-    there before.
-
-    Raises EngineFailed where more queries failed than allowed, Unfinished where the time of the
-    call is up.
-    """
-    work = plan_work(engine, inputs, options, folder)
-    try:
-        work.open()
-        (error,) = ask_rounds([work], progress)
-        if error is not None:
-            raise error
-        return work.measurement(), work.journal
-    finally:
-        work.close()
-
-
 def plan_work(
     engine: Any, inputs: RetrieveInputs, options: RetrieveOptions, folder: Path | None
 ) -> EngineWork:
     """The work on an engine, of which nothing is done yet. Raises BadUsage, UnknownName for what
     cannot be asked.
+
+    folder: where a call that was interrupted goes on.
     """
     check_options(options)
-    settings = read_settings(
-        chosen_family(engine, options), _parameters(engine, inputs, options), options.sweep
-    )
-    check_requests(engine, settings, inputs, options)
-    journal = Journal(
-        None if folder is None else folder / NAME,
-        _key(engine, settings, inputs, inputs.indexed(), options),
-    )
-    return EngineWork(engine, inputs, options, settings, journal)
+    family, parameters = chosen_family(engine, options), given_parameters(options)
+    has_texts, has_vectors = inputs.queries.texts is not None, inputs.queries.vectors is not None
+    # A Python object gets the only kind of queries that there is.
+    if family.name == "object" and (has_texts != has_vectors or options.encoder is not None):
+        parameters.setdefault("takes", "vector" if has_vectors else "text")
+    settings = read_settings(family, parameters, options.sweep)
+    work = EngineWork(engine, inputs, options, family, settings)
+    work.check()
+    if folder is not None:
+        work.journal = Journal(folder / NAME, _key(work))
+    return work
 
 
-def check_requests(
-    engine: Any, settings: EngineSettings, inputs: RetrieveInputs, options: RetrieveOptions
-) -> None:
-    """Raises BadUsage for more requests than allowed, and for a load on another machine without
-    permission.
+def join_works(works: Sequence[EngineWork]) -> EngineWork:
+    """The works of calls that differ in their sweeps alone as one, with one index for each build;
+    their journals have all that is asked.
     """
-    requests = len(settings.settings) * options.rounds * len(inputs.queries.ids)
-    if requests > options.most_requests:
-        raise BadUsage(
-            f"{requests:,} requests are more than {flag('--most-requests')} "
-            f"{options.most_requests:,}; ask fewer, or allow them."
-        )
-    loads = {
-        f"{flag('--rate')} {options.rate or 0:g}": options.rate is not None,
-        flag("--clients", options.clients or 1): (options.clients or 1) > 1,
-        f"{requests:,} requests": requests > MANY_REQUESTS,
-    }
-    reason = next((name for name, holds in loads.items() if holds), None)
-    if reason is not None:
-        check_load(engine, settings.fixed, reason, options.allow_load)
+    first = works[0]
+    settings = [setting.values for work in works for setting in work.settings.settings]
+    journals = [
+        (work.journal, number) for work in works for number in range(len(work.settings.settings))
+    ]
+    return replace(
+        first,
+        settings=EngineSettings.of(first.family, first.settings.fixed, settings),
+        journal=JoinedJournal(journals),
+        hosts=[],
+    )
 
 
-def ask_rounds(
+def ask_all(
     works: Sequence[EngineWork], progress: Progress | None = None
-) -> list[RankwellError | None]:
-    """All rounds, interleaved over the settings of all engines; the error by which each engine
-    ended early, None for none.
+) -> list[Measurement | Failure]:
+    """Opens all engines, asks them, and closes them: what was asked of each, or the error by which
+    it failed.
+
+    EngineFailed where more queries failed than allowed, Unfinished where the time of the call is
+    up.
     """
-    errors: list[RankwellError | None] = [None] * len(works)
+    outcomes: list[Measurement | Failure] = []
+    try:
+        for work in works:
+            try:
+                work.check()
+                work.open()
+            except (RankwellError, OSError) as error:
+                work.error = error
+        ask_rounds([work for work in works if work.error is None], progress)
+        for work in works:
+            try:
+                outcomes.append(work.error or work.measurement())
+            except (RankwellError, OSError) as error:
+                outcomes.append(error)
+        return outcomes
+    finally:
+        for work in works:
+            with suppress(RankwellError, OSError):
+                work.close()
+
+
+def ask_rounds(works: Sequence[EngineWork], progress: Progress | None = None) -> None:
+    """All rounds, interleaved over the settings of all engines; an engine ends early by its
+    `error`.
+    """
     done, total = 0, sum(work.parts for work in works)
     for number in range(1, max((work.options.rounds for work in works), default=0) + 1):
         rounds = [work.round(number) for work in works]
@@ -308,31 +554,16 @@ def ask_rounds(
             np.arange(len(works)),
             [len(work.settings.settings) * (number <= work.options.rounds) for work in works],
         )
-        for work in (
-            np.random.Generator(np.random.PCG64([number, len(works)])).permutation(turns).tolist()
-        ):
+        draw = np.random.Generator(np.random.PCG64([number, len(works)]))
+        for turn in draw.permutation(turns).tolist():
             try:
-                if errors[work] is None:
-                    next(rounds[work])
+                if works[turn].error is None:
+                    next(rounds[turn])
             except RankwellError as error:
-                errors[work] = error
+                works[turn].error = error
             done += 1
             if progress is not None:
                 progress("ask", done, total)
-    return errors
-
-
-def _parameters(engine: Any, inputs: RetrieveInputs, options: RetrieveOptions) -> dict[str, Any]:
-    """The fixed parameters of --option, --build and --url; a Python object gets the only kind of
-    queries that there is.
-    """
-    parameters = given_parameters(options)
-    has_texts, has_vectors = inputs.queries.texts is not None, inputs.queries.vectors is not None
-    if chosen_family(engine, options).name == "object" and (
-        has_texts != has_vectors or options.encoder is not None
-    ):
-        parameters.setdefault("takes", "vector" if has_vectors else "text")
-    return parameters
 
 
 def check_options(options: RetrieveOptions) -> None:
@@ -362,162 +593,23 @@ def check_options(options: RetrieveOptions) -> None:
         )
 
 
-def _host(task: Task) -> Host:
-    """A process for an engine that is named by a text; Python objects stay in this one."""
-    return ProcessHost(task) if isinstance(task.spec, str) else LocalHost(task)
-
-
-def _label(engine: Any) -> str:
-    return engine if isinstance(engine, str) else getattr(engine, "__name__", type(engine).__name__)
-
-
-def _key(
-    engine: Any,
-    settings: EngineSettings,
-    inputs: RetrieveInputs,
-    items: EngineItems | None,
-    options: RetrieveOptions,
-) -> str:
+def _key(work: EngineWork) -> str:
     """The digest of everything that decides which requests are sent; secrets are in it by their
     names alone.
     """
-    settled = {
-        name: getattr(options, name)
-        for name in ("k", "rounds", "seed", "clients", "rate", "filters", "encoder")
-    }
-    digests = [
-        None if inputs.items is None or items is None else inputs.items.digest(),
-        inputs.queries.digest(),
-    ]
-    for text in (engine, options.encoder):
+    inputs, settings = work.inputs, work.settings
+    names = ("k", "rounds", "seed", "clients", "rate", "filters", "encoder")
+    digests = [None if inputs.items is None else inputs.items.digest(), inputs.queries.digest()]
+    for text in (work.engine, work.options.encoder):
         if isinstance(text, str):
             files = [Path(text)] if text.endswith(".toml") else code_files(text)
             digests += [Source(file).digest() for file in files]
     content = [
-        _label(engine),
+        work.label,
         settings.fixed,
-        [setting._asdict() for setting in settings.settings],
-        list(settings.builds),
-        settled,
+        settings.settings,
+        settings.builds,
+        {name: getattr(work.options, name) for name in names},
         digests,
     ]
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
-
-
-def _ask_one(
-    hosts: Sequence[Host],
-    setting: Setting,
-    where: tuple[int, int],
-    queries: Sequence[int],
-    options: RetrieveOptions,
-    journal: Journal,
-    seconds: float,
-) -> None:
-    """One round of one setting, by all hosts at once."""
-    answers, lock = list[SentRequest](), threading.Lock()
-
-    def _emit(requests: Sequence[SentRequest]) -> None:
-        with lock:
-            answers.extend(requests)
-
-    warm_up = sorted(range(max(queries) + 1), key=lambda query: (query in queries, query))[
-        : options.warm_up
-    ]
-    batches: list[RequestBatch] = []
-    for host, _ in enumerate(hosts):
-        host_queries = queries[host :: len(hosts)]
-        moments = None
-        if options.rate is not None:
-            gaps = np.random.Generator(np.random.PCG64([options.seed, *where, 1])).exponential(
-                1 / options.rate, len(host_queries)
-            )
-            moments = np.cumsum(gaps).tolist()
-        clients = (
-            (options.clients or (IN_FLIGHT if options.rate is not None else 1))
-            if len(hosts) == 1
-            else 1
-        )
-        batches.append(
-            RequestBatch(
-                setting.build, setting.search, host_queries, warm_up, moments, clients, seconds
-            )
-        )
-    # A request without end in this process would hold an interruption, too.
-    held, is_kept = nullcontext() if isinstance(hosts[0], LocalHost) else interrupts_held(), False
-    try:
-        with held:
-            journal.add(SentBatch(*where, answers, ask_together(hosts, batches, _emit)))
-            is_kept = True
-    except BaseException as error:
-        if is_kept:
-            raise
-        # The answers so far are kept, so that the same call asks the rest alone.
-        answered, now = {request.query for request in answers}, clock()
-        why = str(error) or "the call was interrupted"
-        left = [
-            SentRequest(query, None, now, now, "not_asked", why)
-            for query in queries
-            if query not in answered
-        ]
-        journal.add(SentBatch(*where, [*answers, *left], []))
-        raise
-
-
-def _refuse_failures(
-    journal: Journal, inputs: RetrieveInputs, settings: Sequence[Setting], options: RetrieveOptions
-) -> None:
-    """Raises EngineFailed for more failed queries than allowed, and Unfinished for queries that the
-    time was too short for.
-    """
-    failed = [
-        (setting, request)
-        for (setting, _), batch in sorted(journal.batches.items())
-        for request in batch.requests
-        if request.status in ("failed", "timeout")
-    ]
-    left = [
-        request
-        for batch in journal.batches.values()
-        for request in batch.requests
-        if request.status == "not_asked"
-    ]
-    if len(failed) <= options.allow_failures and left:
-        count = count_of(len(left), "query was", "queries were")
-        raise Unfinished(f"{count} not asked: {left[0].error}; call again for the rest.")
-    if len(failed) <= options.allow_failures:
-        return
-    ids = list(dict.fromkeys(inputs.queries.ids[request.query] for _, request in failed))
-    examples = ", ".join(map(repr, ids[:_NAMED])) + (
-        f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
-    )
-    setting, first = failed[0]
-    at = f" at {settings[setting].name}" if settings[setting].name else ""
-    remainder = f"; {count_of(len(left), 'was', 'were')} not asked" if left else ""
-    raise EngineFailed(
-        f"{count_of(len(failed), 'query', 'queries')} failed{at}: {examples}{remainder}. The "
-        f"first: {sentence(first.error)} "
-        f"No figure is given; with -o the same call asks only the rest, {flag('--retries')} "
-        "asks again, "
-        f"{flag('--allow-failures')} counts them as empty."
-    )
-
-
-def _exact(
-    host: Host, traits: EngineTraits, inputs: RetrieveInputs, options: RetrieveOptions
-) -> dict[int, Sequence[str]]:
-    """The lists of the engine's exact mode, where they are the truth. Raises BadUsage where it has
-    none, BadInput for gaps.
-    """
-    if not (isinstance(options.truth, str) and options.truth == "engine"):
-        return {}
-    if traits.exact is None:
-        problem = f"{flag('--truth', 'engine')}: {traits.name} has no exact mode"
-        raise BadUsage(f"{problem}; give {flag('--item-vectors')}, or a run of `rankwell search`.")
-    answers: list[SentRequest] = []
-    host.ask(RequestBatch(0, traits.exact, range(len(inputs.queries.ids)), ()), answers.extend)
-    bad = next((request for request in answers if request.status != "ok"), None)
-    if bad is not None:
-        raise BadInput(
-            f"the exact results of query {inputs.queries.ids[bad.query]!r} are missing: {bad.error}"
-        )
-    return {request.query: request.ids for request in answers}

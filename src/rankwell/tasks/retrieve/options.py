@@ -175,3 +175,10 @@ class RetrieveOptions(MeasureOptions):
     seed: Annotated[
         int, Doc("Seed of the order of requests, of their moments, and of intervals.")
     ] = 0
+
+    @property
+    def truth_word(self) -> str:
+        """The word of `truth`, "" for a run or none of both."""
+        return (
+            self.truth if isinstance(self.truth, str) and self.truth in ("none", "engine") else ""
+        )

@@ -52,8 +52,8 @@ def retrieve(
             seed=seed,
         )
         results = output / "results"
-        result, measured, _ = retrieve_into(_ENGINE, options, None, progress)
-        write(result, measured, results)
+        result = retrieve_into(_ENGINE, options, None, progress)
+        write(result, results)
         write_report([results], results / NAME, documents=documents, title=_TITLE, seed=seed)
     begin = (
         f"{len(read_needs())} questions about the Python standard library, asked of SQLite's "
@@ -88,18 +88,16 @@ def retrieve(
 
 def _gain_cells(gain: Any) -> dict[str, Any]:
     """The row of a gain as it is printed."""
-    apparent, left = (
-        PrintedFigure(figure(gain[name], "share", signed=True))
-        for name in ("apparent", "out_of_fold")
-    )
-    ends = [figure(gain[name], "share", signed=True) for name in ("ci_low", "ci_high")]
-    interval = f"[{ends[0]}, {ends[1]}]"
+    figures = {
+        name: figure(gain[name], "share", signed=True)
+        for name in ("apparent", "out_of_fold", "ci_low", "ci_high")
+    }
     return {
         "measure": gain["measure"],
         "best": gain["best"],
-        "apparent": apparent,
-        "out of fold": left,
-        "95 %": interval,
+        "apparent": PrintedFigure(figures["apparent"]),
+        "out of fold": PrintedFigure(figures["out_of_fold"]),
+        "95 %": f"[{figures['ci_low']}, {figures['ci_high']}]",
     }
 
 
