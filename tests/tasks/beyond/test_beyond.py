@@ -13,7 +13,7 @@ import pytest
 import rankwell as rw
 from rankwell.errors import BadInput, BadLine, BadScore, BadUsage, DuplicateItem, NothingToEvaluate
 from rankwell.io.reader import lists
-from rankwell.tasks.beyond import attributes, reading, streaming
+from rankwell.tasks.beyond import attributes, reading
 from tasks.beyond import smallest
 
 PEERS = json.loads(
@@ -314,10 +314,10 @@ def test_results_do_not_depend_on_how_a_run_is_divided(
     whole = results(place, given)
     monkeypatch.setattr(lists, "_LEAST", 1)
     monkeypatch.setattr(lists, "BLOCK", 300)
-    monkeypatch.setattr(streaming, "CELLS", 20)
+    monkeypatch.setattr(reading, "CELLS", 20)
 
     streamed = results(place, given)
-    monkeypatch.setattr(streaming.StreamedRun, "blocks", irregular)
+    monkeypatch.setattr(reading.RunLists, "streamed", irregular)
     monkeypatch.setattr(reading, "RANGE", 150)
     monkeypatch.setattr(reading, "BATCH", 7)
     monkeypatch.setattr(reading, "PLACES", 7)
@@ -367,7 +367,7 @@ def test_no_block_of_queries_takes_time_by_the_whole_catalogue(
         sizes.append(len(codes))
         return of_all(self, owners, codes)
 
-    monkeypatch.setattr(streaming, "CELLS", 6)
+    monkeypatch.setattr(reading, "CELLS", 6)
     monkeypatch.setattr(attributes.ItemLabels, "cells", counted)
 
     given["judgments"] = {user: ["a"] for user, _, _ in rows}

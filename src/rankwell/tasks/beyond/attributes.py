@@ -6,13 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.core.tables import Bools, Floats, Ints, gather, segment_offsets
 from rankwell.errors import BadUsage, flag
+
+Value = TypeVar("Value")
+_INTERACTIONS = "the interactions of a training set; name a file of them"
 
 
 class ItemLabels(NamedTuple):
@@ -243,50 +246,32 @@ class ItemAttributes:
 
     def catalogue(self, measure: str) -> Ints:
         """The items that may be retrieved. Raises BadUsage where they are not known."""
-        if self.in_catalogue is None:
-            raise BadUsage(
-                f"{measure} needs all items that could be retrieved; name a file of their ids "
-                f"by {flag('--catalogue')}."
-            )
-        return np.flatnonzero(self.in_catalogue)
+        what = "all items that could be retrieved; name a file of their ids"
+        return np.flatnonzero(_given(self.in_catalogue, measure, what, flag("--catalogue")))
 
     def interactions(self, measure: str) -> Ints:
         """The popularity of each item. Raises BadUsage where there are no interactions."""
-        if self.popularity is None:
-            raise BadUsage(
-                f"{measure} needs the interactions of a training set; name a file of them by "
-                f"{flag('--interactions')}."
-            )
-        return self.popularity
+        return _given(self.popularity, measure, _INTERACTIONS, flag("--interactions"))
 
     def interacted(self, measure: str) -> QueryItems:
         """The items of each user. Raises BadUsage where there are no interactions."""
-        if self.histories is None:
-            self.interactions(measure)
-            raise BadUsage(
-                f"{measure} needs the users of interactions; name a file of them by "
-                f"{flag('--interactions')}."
-            )
-        return self.histories
+        return _given(self.histories, measure, _INTERACTIONS, flag("--interactions"))
 
     def labels(self, by: str, measure: str) -> ItemLabels:
         """The categories or the groups. Raises BadUsage where there are none."""
         labels = self.categories if by == "categories" else self.groups
-        if labels is None:
-            raise BadUsage(
-                f"{measure} needs the {by} of items; name a table with them by "
-                f"{flag(f'--item-{by}', name=by)}."
-            )
-        return labels
+        option = flag(f"--item-{by}", name=by)
+        return _given(labels, measure, f"the {by} of items; name a table with them", option)
 
     def directions(self, measure: str) -> Floats:
         """The vectors of the items, a row each. Raises BadUsage where there are none."""
-        if self.vectors is None:
-            raise BadUsage(
-                f"{measure} needs vectors of items; name a file of them by "
-                f"{flag('--item-embeddings', name='embeddings')}."
-            )
-        return self.vectors
+        option = flag("--item-embeddings", name="embeddings")
+        return _given(self.vectors, measure, "vectors of items; name a file of them", option)
+
+    def judged(self, measure: str) -> QueryItems:
+        """The judged items. Raises BadUsage where nothing is judged."""
+        what = "judgments; name a file of them"
+        return _given(self.grades, measure, what, flag("--judgments"))
 
     def self_information(self, of: str, measure: str) -> Floats:
         """-log2 of the share of users, or of interactions, that have each item; an item without any
@@ -324,10 +309,8 @@ class ItemAttributes:
             self.cache[key] = sizes
         return self.cache[key]
 
-    def judged(self, measure: str) -> QueryItems:
-        """The judged items. Raises BadUsage where nothing is judged."""
-        if self.grades is None:
-            raise BadUsage(
-                f"{measure} needs judgments; name a file of them by {flag('--judgments')}."
-            )
-        return self.grades
+
+def _given(value: Value | None, measure: str, what: str, option: str) -> Value:
+    if value is None:
+        raise BadUsage(f"{measure} needs {what} by {option}.")
+    return value
