@@ -345,6 +345,28 @@ def read_column(place: Place, *, format: str | None = None) -> list[str | None]:
         return entry.read(source, Request(part=part))
 
 
+def table_and_column(
+    place: Any, option: str, mapping: str, what: str, example: str
+) -> tuple[str, str]:
+    """The table and the column of `FILE:COLUMN`. Raises BadInput for anything else.
+
+    mapping: what Python may give in its place. what: the column holds. example: such a place.
+    """
+    if not isinstance(place, (str, Path)):
+        raise BadInput(f"{option}: {shown(place)}; expected a table, or a mapping {mapping}.")
+    path, column = split_part(place)
+    if not exists(path):
+        raise BadInput(
+            f"{option} {place}: no such file; expected a table and a column of it, as in {example}."
+        )
+    if not column.partition(",")[0]:
+        raise BadInput(
+            f"{option} {place}: no column is named; name the one of the {what}, as in "
+            f"{place}:{example.partition(':')[2]}."
+        )
+    return path, column
+
+
 def read_as(place: Any, holds: Holds, name: str | None, request: Request) -> tuple[Any, str]:
     """The table in a place of what it holds, and the name of its format."""
     thing, entry, request = identify(place, holds, name, request)
