@@ -22,7 +22,7 @@ from oracles import beyond as beyond_oracle
 from oracles import rag as rag_oracle
 from oracles.agreement import DEPTH, N_CANDIDATES
 from rankwell import judged_rankings, ranking_pairs
-from rankwell.core.tables import Judgments, segment_offsets, sort_ids
+from rankwell.core.tables import Judgments, gather, segment_offsets, sort_ids
 from rankwell.core.views.aspects import GroupRankings, IntentRankings
 from rankwell.core.views.preferences import PreferenceRankings, Preferences
 from rankwell.core.views.second import JudgmentPair, SecondJudgedRankings
@@ -31,6 +31,7 @@ from rankwell.io.mapping import find_hits
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, Predictions, Questions
 from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels, QueryItems
 from rankwell.tasks.beyond.lists import ItemLists, ListCollections
+from rankwell.tasks.logs.rounds import LoggedRounds
 from rankwell.tasks.rag.citations import CitedStatements, Statement
 from rankwell.tasks.rag.passages import DocumentPassage, RetrievedPassages
 from tasks.logs.world import joined, logged
@@ -590,3 +591,29 @@ MAKERS: dict[str, Maker] = {
     "SecondJudgedRankings": Maker(truth=two_grades, nothing=dict, join=_join_second),
     "RetrievedPassages": PassagesMaker(truth=grades, nothing=list, join=_join_passages),
 }
+
+
+_PER_QUERY: dict[type, tuple[str, ...]] = {
+    ItemLists: ("queries",),
+    ListCollections: ("queries", "lists"),
+    LoggedRounds: ("queries",),
+    RetrievedPassages: ("queries", "gold", "chunks"),
+    CitedStatements: ("queries", "statements"),
+}
+"""The fields of views with an element for each query."""
+
+
+def taken(view: Any, rows: Any) -> Any:
+    """The view of some queries only, in the order given by their indices."""
+    if type(view) not in _PER_QUERY:
+        return view.take(rows)
+    fields: dict[str, Any] = {
+        name: tuple(getattr(view, name)[row] for row in rows.tolist())
+        for name in _PER_QUERY[type(view)]
+    }
+    if isinstance(view, ItemLists):
+        fields |= {"codes": view.codes[rows], "cache": {}}
+    if isinstance(view, LoggedRounds):
+        kept, offsets = gather(view.offsets, rows)
+        fields |= {"offsets": offsets, "rows": view.rows.of(kept)}
+    return replace(view, **fields)
