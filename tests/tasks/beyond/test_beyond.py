@@ -220,6 +220,18 @@ def test_items_that_inputs_lack_are_named(tmp_path: Path):
         rw.evaluate_beyond(RUN, "ILD(by='embeddings')", embeddings=tmp_path / "v.npy")
 
 
+def test_vectors_are_enough_to_know_the_items(tmp_path: Path):
+    np.save(tmp_path / "v.npy", np.eye(4))
+    (tmp_path / "v.ids.txt").write_text("a\nb\nc\nd\n")
+
+    found = rw.evaluate_beyond(RUN, "ILD(by='embeddings')@2", embeddings=tmp_path / "v.npy")
+
+    assert found["ILD(by='embeddings')@2"] == 1
+    (tmp_path / "v.ids.txt").write_text("a\nx\nc\nd\n")
+    with pytest.raises(BadInput, match="lists 'b', which embeddings lacks; add its vector"):
+        rw.evaluate_beyond(RUN, "ILD(by='embeddings')@2", embeddings=tmp_path / "v.npy")
+
+
 def test_bad_tables_name_file_row_and_what_to_do(tmp_path: Path):
     table = tmp_path / "items.csv"
     table.write_text("id,genres\na,x\n,y\n")

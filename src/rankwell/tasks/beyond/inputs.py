@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables import Floats, Judgments, sort_ids
+from rankwell.core.tables import Judgments, sort_ids
 from rankwell.core.tables.columns import known_columns, refuse_unused_columns
+from rankwell.core.tables.matrices import Embeddings
 from rankwell.errors import BadInput, BadLine, BadScore, BadUsage, count_of, flag, shown
 from rankwell.io import files as io
 from rankwell.io.matrices import read_embeddings
 from rankwell.io.reader.lines import shorten
-from rankwell.store import Head, Source, decode_id, exists, split_part
+from rankwell.store import Head, Source, decode_id, split_part
 from rankwell.store.data_sets import is_data_set_id
 from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels, QueryItems
 from rankwell.tasks.beyond.options import BeyondOptions
@@ -54,15 +55,16 @@ def read_attributes(options: BeyondOptions) -> tuple[ItemAttributes, list[str]]:
         None if place is None else read_labels(place, flag(f"--item-{name}", name=name))
         for name, place in (("categories", options.categories), ("groups", options.groups))
     )
+    directions = None if options.embeddings is None else _directions(options.embeddings)
     seen = None if interactions is None else interactions.table.flat
-    known = {
-        *(catalogue or ()),
-        *(categories or ()),
-        *(groups or ()),
-        *(seen.items if seen else ()),
-    }
+    known = {*(catalogue or ()), *(categories or ()), *(groups or ())}
+    known.update(seen.items if seen else (), (directions and directions.ids) or ())
     items = tuple(sort_ids(known))
     index = {item: code for code, item in enumerate(items)}
+    vectors = None
+    if directions is not None:
+        vectors = np.full((len(items), directions.dimensions), np.nan)
+        vectors[[index[item] for item in directions.ids or ()]] = directions.vectors
     histories, popularity, n_users = None, None, 0
     if seen is not None:
         histories = _query_items(seen, index, liked=True)
@@ -79,7 +81,7 @@ def read_attributes(options: BeyondOptions) -> tuple[ItemAttributes, list[str]]:
         n_users=n_users,
         categories=None if categories is None else ItemLabels.of(items, categories),
         groups=None if groups is None else ItemLabels.of(items, groups),
-        vectors=None if options.embeddings is None else _directions(options.embeddings, index),
+        vectors=vectors,
         histories=histories,
         grades=None if judged is None else _query_items(judged.table.flat, index),
     ), notes
@@ -105,21 +107,7 @@ def read_labels(place: Any, option: str) -> dict[str, list[str]]:
     """
     if isinstance(place, Mapping):
         return {str(item): _names(labels, item, option) for item, labels in place.items()}
-    if not isinstance(place, (str, Path)):
-        raise BadInput(
-            f"{option}: {shown(place)}; expected a table, or a mapping item -> categories."
-        )
-    path, column = split_part(place)
-    if not exists(path):
-        raise BadInput(
-            f"{option} {place}: no such file; expected a table and a column of it, as in "
-            "items.csv:genres."
-        )
-    if not column:
-        raise BadInput(
-            f"{option} {place}: no column is named; name the one of the labels, as in "
-            f"{place}:genres."
-        )
+    path, _ = io.table_and_column(place, option, "item -> categories", "labels", "items.csv:genres")
     labels_of_item: dict[str, list[str]] = {}
     for row, (item, label) in enumerate(
         zip(io.read_column(path), io.read_column(place), strict=True)
@@ -148,10 +136,9 @@ def _names(labels: Any, item: Any, option: str) -> list[str]:
     return list(map(str, names))
 
 
-def _directions(place: Any, index: Mapping[str, int]) -> Floats:
-    """(items, dimensions) the vectors, of length 1, NaN where there is none.
-
-    Raises BadInput without ids, BadScore for a vector that is zero.
+def _directions(place: Any) -> Embeddings:
+    """The vectors of items, of length 1. Raises BadInput without ids, BadScore for a vector that is
+    zero.
     """
     option, table = flag("--item-embeddings", name="embeddings"), read_embeddings(place)
     if table.ids is None:
@@ -165,10 +152,7 @@ def _directions(place: Any, index: Mapping[str, int]) -> Floats:
             f"{option}: the vector of {table.ids[int(lengths.argmin())]!r} is zero and has no "
             "direction; correct it, or remove the item."
         )
-    codes = np.fromiter(map(index.get, table.ids, repeat(-1)), dtype=np.int64)
-    directions = np.full((len(index), table.dimensions), np.nan)
-    directions[codes[codes >= 0]] = (vectors / lengths[:, None])[codes >= 0]
-    return directions
+    return Embeddings(table.ids, vectors / lengths[:, None])
 
 
 def _query_items(
@@ -204,7 +188,12 @@ def read_interactions(place: Any) -> io.FoundJudgments:
         source = Source(path)
         head = Head.of(source)
         if _are_ratings(head):
-            return _found(_ratings(source), "ratings.dat")
+            ratings = (
+                _rating(line, f"{source.name}:{number}")
+                for number, line in source.lines()
+                if not line.startswith(b"#")
+            )
+            return _found(ratings, "ratings.dat")
         if _are_items_of_users(head):
             note = f"{head.name}: each line is read as a user and all of its items, as LightGCN's"
             return _found(
@@ -239,12 +228,6 @@ def _are_ratings(head: Head) -> bool:
         return False
     _rating(first, f"{head.name}:{head.skipped + 1}")
     return True
-
-
-def _ratings(source: Source) -> Iterator[tuple[str, str, float]]:
-    for number, line in source.lines():
-        if not line.startswith(b"#"):
-            yield _rating(line, f"{source.name}:{number}")
 
 
 def _rating(line: bytes, where: str) -> tuple[str, str, float]:
@@ -321,21 +304,15 @@ def _are_pairs(head: Head) -> bool:
             f"{beginning} may be a user, an item and a rating, or a user and two items; "
             f"{_NAME_COLUMNS}."
         )
-    if width == 4 and _are_numbers(rows, 2) and _are_numbers(rows, 3) and _have_times(rows):
-        raise BadInput(
-            f"{beginning} may be a user, an item, a rating and a time, or a user, a group, an "
-            f"item and a grade; {_NAME_COLUMNS},timestamp."
-        )
+    if width == 4 and _are_numbers(rows, 2) and _are_numbers(rows, 3):
+        # The second field of judgments is the same, and the fourth a grade.
+        has_times = any(float(fields[3]) >= _TIME for fields in rows)
+        if has_times or len({fields[1] for fields in rows}) > 1:
+            raise BadInput(
+                f"{beginning} may be a user, an item, a rating and a time, or a user, a group, an "
+                f"item and a grade; {_NAME_COLUMNS},timestamp."
+            )
     return width == 2
-
-
-def _have_times(rows: Sequence[Sequence[bytes]]) -> bool:
-    """Whether rows of four fields may be other than judgments, whose second field is the same, and
-    whose fourth is a grade.
-    """
-    return len({fields[1] for fields in rows}) > 1 or any(
-        float(fields[3]) >= _TIME for fields in rows
-    )
 
 
 def _are_numbers(rows: Sequence[Sequence[bytes]], column: int) -> bool:
