@@ -87,23 +87,30 @@ def find_hits(
         raise BadUsage(
             "hits are found in judgments with one row per query and item; take `judgments.flat`."
         )
-    chosen_names = chosen_columns(columns, "run")
     request = Request(
         tie_rule(ties),
         single_precision,
         keep,
         comments,
-        _duplicates(duplicates),
-        columns=chosen_names,
+        duplicates,
+        columns=chosen_columns(columns, "run"),
         progress=progress,
     )
+    return find_hits_by(place, judgments, format, request)
+
+
+def find_hits_by(
+    place: Any, judgments: Judgments, format: str | None, request: Request
+) -> FoundHits:
+    """As `find_hits`, with the options of reading as one."""
+    _duplicates(request.duplicates)
     if isinstance(place, Ranking):
-        refuse_choice(chosen_names, "run", kind_of(place))
+        refuse_choice(request.columns, "run", kind_of(place))
         return FoundHits(request.hits(place, judgments), "table")
     thing, entry, request = identify(place, "run", format, request)
     source = thing if isinstance(thing, Source) else None
     with naming(source.name if source else ""):
-        if entry.find_hits is not None and duplicates == "error":
+        if entry.find_hits is not None and request.duplicates == "error":
             hits = entry.find_hits(thing, judgments, request)
         else:
             hits = request.hits(entry.read(thing, request), judgments)

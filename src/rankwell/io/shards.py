@@ -4,6 +4,7 @@ one large file.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Hits, Ranking
@@ -18,9 +19,18 @@ from rankwell.core.tables.shared_hits import (
     shared_queries,
 )
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, naming
-from rankwell.io.files import FoundHits
+from rankwell.io.files import FoundHits, find_hits_by
 from rankwell.io.formats import Format, Request, identify
-from rankwell.store import Source, SourceRange
+from rankwell.store import Source, SourceRange, run_files
+
+
+def find_run_hits(
+    run: Any, judgments: Judgments, run_format: str | None, request: Request
+) -> FoundHits:
+    """The hits of a run in any form, also in a folder of shards. Raises as `find_hits`."""
+    if files := run_files(run):
+        return find_hits_in_shards(files, judgments, run_format, request)
+    return find_hits_by(run, judgments, run_format, request)
 
 
 def find_hits_in_shards(

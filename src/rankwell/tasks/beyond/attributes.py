@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.tables import Bools, Floats, Ints, gather, segment_offsets
+from rankwell.core.tables import Bools, Floats, Ints, gather, segment_offsets, sum_by
 from rankwell.errors import BadUsage, flag
 
 Value = TypeVar("Value")
@@ -116,9 +116,7 @@ class LabelCells(NamedTuple):
         among the labels of its item.
         """
         shares = (weights / np.maximum(self.counts, 1))[self.rows]
-        values = np.bincount(self.cell_of_label, weights=shares, minlength=len(self.keys)).astype(
-            np.float64, copy=False
-        )
+        values = sum_by(self.cell_of_label, shares, len(self.keys))
         return LabelSums(self.keys, self.keys // self.n, self.keys % self.n, values)
 
 
@@ -134,7 +132,7 @@ class LabelSums(NamedTuple):
 
     def by_owner(self, terms: Floats, n: int) -> Floats:
         """The sum of the terms of each of n owners' cells."""
-        return np.bincount(self.owners, weights=terms, minlength=n).astype(np.float64, copy=False)
+        return sum_by(self.owners, terms, n)
 
     def at(self, keys: Ints) -> Floats:
         """The values of some cells, 0 for those that are not there."""

@@ -25,7 +25,7 @@ from rankwell.errors import BadInput, flag, naming
 from rankwell.io import files as io
 from rankwell.io.formats import Request, identify
 from rankwell.io.reader.lists import Irregular, NumberedLists
-from rankwell.io.shards import find_hits_in_shards, shard_hits, shards_format
+from rankwell.io.shards import find_run_hits, shard_hits, shards_format
 from rankwell.store import Source, SourceRange, run_files
 from rankwell.tasks.beyond.attributes import ItemAttributes
 from rankwell.tasks.beyond.lists import ItemLists
@@ -63,7 +63,7 @@ class RunLists:
         self._name, self._run, self._depth = name, run, depth
         self._attributes, self._options = attributes, options
         self._columns = chosen_columns(options.columns, "run")
-        self._files = run_files(run) if isinstance(run, (str, Path)) else []
+        self._files = run_files(run)
         self._items_without_attributes = list[str]()
         self._inputs = _items_by_input(attributes)
         self._is_complete = np.logical_and.reduce(
@@ -185,18 +185,9 @@ class RunLists:
 
     def _find(self, queries: Sequence[str], keep: int) -> io.FoundHits:
         """The first items of these queries in the whole run; nothing counts as judged."""
-        options, judgments = self._options, _nothing_judged(queries)
-        if self._files:
-            request = Request(keep=keep, duplicates=options.duplicates, columns=self._columns)
-            return find_hits_in_shards(self._files, judgments, options.run_format, request)
-        return io.find_hits(
-            self._run,
-            judgments,
-            keep=keep,
-            format=options.run_format,
-            columns=options.columns,
-            duplicates=options.duplicates,
-        )
+        request = Request(keep=keep, duplicates=self._options.duplicates, columns=self._columns)
+        judgments = _nothing_judged(queries)
+        return find_run_hits(self._run, judgments, self._options.run_format, request)
 
     def _lists(self, queries: Sequence[str], offsets: Ints, codes: Ints) -> ItemLists:
         """The lists of some queries, whose items lie one list behind the other. Raises BadInput for

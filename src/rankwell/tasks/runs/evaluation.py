@@ -45,7 +45,7 @@ from rankwell.evaluation.results import (
 from rankwell.evaluation.run_notes import lowest_relevant, mistake_notes
 from rankwell.io import files as io
 from rankwell.io.formats import Request, Texts
-from rankwell.io.shards import find_hits_in_shards
+from rankwell.io.shards import find_run_hits
 from rankwell.parts.options import PartOptions, PartOutcome
 from rankwell.results import Results
 from rankwell.stats import check_intervals, figure_of
@@ -160,7 +160,9 @@ def evaluate_runs(
     }
     if not parts.is_used:
         for name, run in named_runs.items():
-            evaluation.add_file(name, run, evaluation.find(name, run, progress))
+            request = evaluation.request(progress_of(progress, name))
+            hits = find_run_hits(run, truth.flat, options.run_format, request)
+            evaluation.add_file(name, run, hits)
         return PartOutcome(evaluation.results(judgment_files, named_runs, texts))
     from rankwell.parts.execution import run_in_parts
     from rankwell.tasks.runs.parts.runs import part_options
@@ -228,27 +230,10 @@ class _RunEvaluation:
             progress=progress,
         )
 
-    def find(self, name: str, run: Any, progress: Progress | None) -> io.FoundHits:
-        """The hits of a run, or of one in a folder of shards."""
-        options, request = self.options, self.request(progress_of(progress, name))
-        if isinstance(run, (str, Path)) and (files := run_files(run)):
-            return find_hits_in_shards(files, self.truth.flat, options.run_format, request)
-        return io.find_hits(
-            run,
-            self.truth.flat,
-            format=options.run_format,
-            ties=self.rules.ties,
-            single_precision=request.single_precision,
-            keep=self.keep,
-            duplicates=options.duplicates,
-            columns=options.columns,
-            progress=request.progress,
-        )
-
     def add_file(self, name: str, run: Any, found: io.FoundHits) -> None:
         """Measures one run, whose hits were found in one process or in parts."""
         options, notes = self.options, self.builder.notes
-        files = run_files(run) if isinstance(run, (str, Path)) else []
+        files = run_files(run)
         self.formats[name] = found.format
         notes += found.notes
         run_input = RunInput(
@@ -318,7 +303,7 @@ class _RunEvaluation:
         """Adds nAUC, AURC and others of the run that was measured last, by its scores as they are
         in its file.
         """
-        if isinstance(run, (str, Path)) and run_files(run):
+        if run_files(run):
             raise BadUsage(
                 f"{run}: {flag('--confidence')} reads a run in one file; join its shards, or "
                 "leave the option out."
@@ -420,7 +405,7 @@ class _RunEvaluation:
         options, builder, judgments = self.options, self.builder, self.truth.flat
         paths: dict[str, Any] = {}
         for name, run in runs.items():
-            files = run_files(run) if isinstance(run, (str, Path)) else []
+            files = run_files(run)
             paths |= {f"{name}/{Path(file).name}": file for file in files} or {name: run}
         sources = sources_of(
             {name: file for name, file in judgment_files.items() if file is not None}, paths
