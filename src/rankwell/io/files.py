@@ -353,23 +353,23 @@ def read_column(place: Place, *, format: str | None = None) -> list[str | None]:
 
 
 def table_and_column(
-    place: Any, option: str, mapping: str, what: str, example: str
+    table: Any, option: str, mapping: str, content: str, example: str
 ) -> tuple[str, str]:
     """The table and the column of `FILE:COLUMN`. Raises BadInput for anything else.
 
-    mapping: what Python may give in its place. what: the column holds. example: such a place.
+    mapping: what Python may give instead. content: of the column. example: such a text.
     """
-    if not isinstance(place, (str, Path)):
-        raise BadInput(f"{option}: {shown(place)}; expected a table, or a mapping {mapping}.")
-    path, column = split_part(place)
+    if not isinstance(table, (str, Path)):
+        raise BadInput(f"{option}: {shown(table)}; expected a table, or a mapping {mapping}.")
+    path, column = split_part(table)
     if not exists(path):
         raise BadInput(
-            f"{option} {place}: no such file; expected a table and a column of it, as in {example}."
+            f"{option} {table}: no such file; expected a table and a column of it, as in {example}."
         )
     if not column.partition(",")[0]:
         raise BadInput(
-            f"{option} {place}: no column is named; name the one of the {what}, as in "
-            f"{place}:{example.partition(':')[2]}."
+            f"{option} {table}: no column is named; name the one of the {content}, as in "
+            f"{table}:{example.partition(':')[2]}."
         )
     return path, column
 

@@ -146,8 +146,8 @@ def agreement_results(
     )
     panel = VectorPanel([], ()) if is_late else inputs.check_vectors(models, spectrum=spectrum)
     sample = Sample.draw(models[0].items.names(), options, sized=parts.dry_run)
-    usual = inputs.usual_measures(options, ks, sample)
-    plans = inputs.requested_measures(options, rules, ks, usual)
+    default_names = inputs.usual_measures(options, ks, sample)
+    plans = inputs.requested_measures(options, rules, ks, default_names)
     deepest = max(ks)
     # A source that prints no margin need not wait for one.
     with_margin = not (cuts_gold(rules) and quick)
@@ -183,14 +183,7 @@ def agreement_results(
         agreement.judge(options.labels)
     return PartOutcome(
         agreement.results(
-            # Intervals, seed and version stand before the panel.
-            rules={
-                **agreement.rules(matching),
-                "intervals": options.intervals,
-                "seed": options.seed,
-                "version": __version__,
-                "panel": panel.rows,
-            },
+            rules=agreement.rules(matching, panel),
             notes=[*panel.warnings, *notes],
             aggregates=tuple(agreement.aggregates),
             details=_detail_columns(agreement.pairs, sample.items, deepest) if details else None,
@@ -239,8 +232,8 @@ def _results_of_runs(
                 f"{flag(option.name, value)} applies to vectors, and {reference} is a run; leave "
                 "it out."
             )
-    usual = [f"{name}@{k}" for k in ks for name in ("Overlap", "Jaccard", "RBO")]
-    plans = inputs.requested_measures(options, rules, ks, usual)
+    default_names = [f"{name}@{k}" for k in ks for name in ("Overlap", "Jaccard", "RBO")]
+    plans = inputs.requested_measures(options, rules, ks, default_names)
     agreement = _Agreement(places, options, rules, plans)
     notes = agreement.builder.notes
     lists = {
@@ -566,7 +559,7 @@ class _VectorAgreement(_Agreement):
             "source": figure.source,
         }
 
-    def rules(self, matching: Mapping[str, Any]) -> dict[str, Any]:
+    def rules(self, matching: Mapping[str, Any], panel: VectorPanel) -> dict[str, Any]:
         """Every choice that decided a number. matching: how rows belong together."""
         sample, rules = self._lists.sample, self.builder.convention
         n, queries = len(sample.items), len(sample.rows)
@@ -591,6 +584,11 @@ class _VectorAgreement(_Agreement):
             **({"margin": margins} if margins else {}),
             "sd": "population" if rules.population_sd else "sample",
             "measures": self.definitions,
+            # Intervals, seed and version stand before the panel.
+            "intervals": self._options.intervals,
+            "seed": self._options.seed,
+            "version": __version__,
+            "panel": panel.rows,
         }
 
     def query_columns(self) -> dict[str, Sequence[Any]]:

@@ -312,15 +312,15 @@ class MeasurePlan(NamedTuple):
 
 
 def requested_measures(
-    options: AgreementOptions, rules: Convention, ks: Sequence[int], usual: Sequence[str]
+    options: AgreementOptions, rules: Convention, ks: Sequence[int], default_names: Sequence[str]
 ) -> tuple[MeasurePlan, ...]:
-    """The measures of the options, else the convention's or the usual ones.
+    """The measures of the options, else the convention's or those of the default names.
 
     A convention whose truth is a reference's list has words of its own for it; others have words
     for judgments only.
     """
     cut, texts = cuts_gold(rules), measure_names(options.measures)
-    texts = texts or (bare_words(rules.defaults) if cut else usual)
+    texts = texts or (bare_words(rules.defaults) if cut else default_names)
     gold_depth = options.gold_depth or (None if cut else max(ks))
     return plan_measures(texts, ks, rules.words, gold_depth)
 

@@ -63,10 +63,11 @@ class NeighbourLists:
         ranks, scores = np.zeros(shape, dtype=np.int64), np.full(shape, np.nan)
         of_candidate: tuple[Ints | None, Floats | None] = None, None
         if self._exact:
-            name, other = self.reference.name, candidate.name
+            reference_name, candidate_name = self.reference.name, candidate.name
             progress = progress_of(self._progress, candidate.name)
             if self._ranks:
-                of_candidate, of_reference = self._ranks[name, other], self._ranks[other, name]
+                of_candidate = self._ranks[reference_name, candidate_name]
+                of_reference = self._ranks[candidate_name, reference_name]
             else:
                 of_candidate = self.reference.exact_ranks(self.sample, top.positions, progress)
                 of_reference = candidate.exact_ranks(self.sample, first, progress)

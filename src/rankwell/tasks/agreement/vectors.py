@@ -49,10 +49,10 @@ def vector_panel(
     warnings: list[str] = []
     for name, table in models.items():
         scan = _Scan(name, table, block)
-        same = next((earlier for earlier in scans if earlier.equals(scan)), None)
-        rows.append(scan.row(None if same is None else same.name, spectrum=spectrum))
+        equal_scan = next((earlier for earlier in scans if earlier.equals(scan)), None)
+        rows.append(scan.row(None if equal_scan is None else equal_scan.name, spectrum=spectrum))
         warnings += [f"{name}: {warning}" for warning in scan.warnings(rows[-1])]
-        if same is None:
+        if equal_scan is None:
             warnings += [
                 f"{name}: the same vectors as {earlier.name}, in another order; are the ids right?"
                 for earlier in scans
@@ -190,18 +190,18 @@ class _Scan:
 
     def warnings(self, row: Mapping[str, Any]) -> Iterator[str]:
         """What may change numbers. row: of the panel."""
-        place = self.table.place
+        place_of_row = self.table.place
         if len(self.finite) < len(self.norms):
             first = int(np.isnan(self.norms).argmax())
             yield (
                 f"{self.nan} numbers are NaN and {self.infinite} infinite, the first in "
-                f"{place(first)}; no similarity is defined for them."
+                f"{place_of_row(first)}; no similarity is defined for them."
             )
         if row["zero"]:
             first = int((self.norms == 0).argmax())
             yield (
-                f"{_vectors(row['zero'])} zero, the first in {place(first)}; their cosine is "
-                "undefined."
+                f"{_vectors(row['zero'])} zero, the first in {place_of_row(first)}; their cosine "
+                "is undefined."
             )
         if row["duplicates"]:
             yield (

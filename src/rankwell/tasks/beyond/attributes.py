@@ -244,32 +244,32 @@ class ItemAttributes:
 
     def catalogue(self, measure: str) -> Ints:
         """The items that may be retrieved. Raises BadUsage where they are not known."""
-        what = "all items that could be retrieved; name a file of their ids"
-        return np.flatnonzero(_given(self.in_catalogue, measure, what, flag("--catalogue")))
+        need = "all items that could be retrieved; name a file of their ids"
+        return np.flatnonzero(_required(self.in_catalogue, measure, need, flag("--catalogue")))
 
     def interactions(self, measure: str) -> Ints:
         """The popularity of each item. Raises BadUsage where there are no interactions."""
-        return _given(self.popularity, measure, _INTERACTIONS, flag("--interactions"))
+        return _required(self.popularity, measure, _INTERACTIONS, flag("--interactions"))
 
     def interacted(self, measure: str) -> QueryItems:
         """The items of each user. Raises BadUsage where there are no interactions."""
-        return _given(self.histories, measure, _INTERACTIONS, flag("--interactions"))
+        return _required(self.histories, measure, _INTERACTIONS, flag("--interactions"))
 
     def labels(self, by: str, measure: str) -> ItemLabels:
         """The categories or the groups. Raises BadUsage where there are none."""
         labels = self.categories if by == "categories" else self.groups
         option = flag(f"--item-{by}", name=by)
-        return _given(labels, measure, f"the {by} of items; name a table with them", option)
+        return _required(labels, measure, f"the {by} of items; name a table with them", option)
 
     def directions(self, measure: str) -> Floats:
         """The vectors of the items, a row each. Raises BadUsage where there are none."""
         option = flag("--item-embeddings", name="embeddings")
-        return _given(self.vectors, measure, "vectors of items; name a file of them", option)
+        return _required(self.vectors, measure, "vectors of items; name a file of them", option)
 
     def judged(self, measure: str) -> QueryItems:
         """The judged items. Raises BadUsage where nothing is judged."""
-        what = "judgments; name a file of them"
-        return _given(self.grades, measure, what, flag("--judgments"))
+        need = "judgments; name a file of them"
+        return _required(self.grades, measure, need, flag("--judgments"))
 
     def self_information(self, of: str, measure: str) -> Floats:
         """-log2 of the share of users, or of interactions, that have each item; an item without any
@@ -308,7 +308,7 @@ class ItemAttributes:
         return self.cache[key]
 
 
-def _given(value: Value | None, measure: str, what: str, option: str) -> Value:
+def _required(value: Value | None, measure: str, need: str, option: str) -> Value:
     if value is None:
-        raise BadUsage(f"{measure} needs {what} by {option}.")
+        raise BadUsage(f"{measure} needs {need} by {option}.")
     return value

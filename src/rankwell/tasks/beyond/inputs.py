@@ -52,22 +52,22 @@ def read_attributes(options: BeyondOptions) -> tuple[ItemAttributes, list[str]]:
     notes = [note for table in (interactions, judged) if table is not None for note in table.notes]
     catalogue = None if options.catalogue is None else _ids(options.catalogue)
     categories, groups = (
-        None if place is None else read_labels(place, flag(f"--item-{name}", name=name))
-        for name, place in (("categories", options.categories), ("groups", options.groups))
+        None if table is None else read_labels(table, flag(f"--item-{name}", name=name))
+        for name, table in (("categories", options.categories), ("groups", options.groups))
     )
     directions = None if options.embeddings is None else _directions(options.embeddings)
-    seen = None if interactions is None else interactions.table.flat
-    known = {*(catalogue or ()), *(categories or ()), *(groups or ())}
-    known.update(seen.items if seen else (), (directions and directions.ids) or ())
-    items = tuple(sort_ids(known))
+    user_items = None if interactions is None else interactions.table.flat
+    item_ids = {*(catalogue or ()), *(categories or ()), *(groups or ())}
+    item_ids.update(user_items.items if user_items else (), (directions and directions.ids) or ())
+    items = tuple(sort_ids(item_ids))
     index = {item: code for code, item in enumerate(items)}
     vectors = None
     if directions is not None:
         vectors = np.full((len(items), directions.dimensions), np.nan)
         vectors[[index[item] for item in directions.ids or ()]] = directions.vectors
     histories, popularity, n_users = None, None, 0
-    if seen is not None:
-        histories = _query_items(seen, index, liked=True)
+    if user_items is not None:
+        histories = _query_items(user_items, index, liked=True)
         popularity = np.bincount(histories.codes, minlength=len(items))
         n_users = int(np.count_nonzero(np.diff(histories.offsets)))
     in_catalogue = None if popularity is None else popularity > 0
@@ -136,11 +136,11 @@ def _names(labels: Any, item: Any, option: str) -> list[str]:
     return list(map(str, names))
 
 
-def _directions(place: Any) -> Embeddings:
+def _directions(embeddings: Any) -> Embeddings:
     """The vectors of items, of length 1. Raises BadInput without ids, BadScore for a vector that is
     zero.
     """
-    option, table = flag("--item-embeddings", name="embeddings"), read_embeddings(place)
+    option, table = flag("--item-embeddings", name="embeddings"), read_embeddings(embeddings)
     if table.ids is None:
         raise BadInput(
             f"{option}: the vectors have no ids; give them in NAME.ids.txt beside the file."

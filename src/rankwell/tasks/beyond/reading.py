@@ -136,8 +136,8 @@ class RunLists:
                     lengths[query] = lengths.get(query, 0) + n
         self.notes = list(dict.fromkeys(request.notes))
         if not readers:
-            found = self._find((_NO_QUERY,), 0)
-            lengths, self.notes = dict(found.hits.unknown), list(found.notes)
+            found_hits = self._find((_NO_QUERY,), 0)
+            lengths, self.notes = dict(found_hits.hits.unknown), list(found_hits.notes)
             range_of_query = dict.fromkeys(lengths, _SCATTERED)
         judged = self._attributes.judged_queries
         self.unknown = (

@@ -74,8 +74,8 @@ class Log:
     """The rows of a log, by query and then in an order that does not depend on that of the file.
 
     queries: (rows,) ids; the number of the row where the log has none. items, positions: None where
-    it has none. named: whether queries are named. shown: (columns,) what -> column, for the rules.
-    others: further columns that options name. notes: on what the rows do not say.
+    it has none. others: further columns that options name. columns: what -> column, for the rules.
+    notes: on what the rows do not say.
     """
 
     name: str
@@ -85,13 +85,17 @@ class Log:
     rewards: Floats
     propensities: Floats | None
     others: Mapping[str, Floats]
-    named: bool
     columns: Mapping[str, str]
     notes: tuple[str, ...] = ()
 
     def column(self, place: Any) -> Floats | None:
         """(rows,) the column that an option names; None for a table."""
         return self.others.get(str(place)) if isinstance(place, (str, Path)) else None
+
+    @property
+    def named(self) -> bool:
+        """Whether queries are named."""
+        return "query" in self.columns
 
     @property
     def n(self) -> int:
@@ -208,7 +212,6 @@ def read_log(
         column: table.numbers(column, within)
         for column, within in _further(table, options, policies, expected).items()
     }
-    has_queries = texts["query"] is not None
     queries = texts["query"] or [str(row) for row in range(1, len(rewards) + 1)]
     notes = _user_notes(table, queries, columns, option)
     # By query, then by what a row holds, so that sums do not depend on the order of the file.
@@ -228,7 +231,6 @@ def read_log(
         rewards[order],
         None if propensities is None else propensities[order],
         {column: values[order] for column, values in others.items()},
-        has_queries,
         columns,
         notes,
     )
@@ -447,13 +449,9 @@ def slots_of(log: Log) -> tuple[list[str], Ints]:
     """
     if log.positions is None:
         return [], np.zeros(log.n, dtype=np.int64)
-    positions = list(set(log.positions))
-    plain = all(position.isdecimal() and position.isascii() for position in positions)
-    names = (
-        sorted(positions, key=lambda name: (len(name.lstrip("0")), name.lstrip("0"), name))
-        if plain
-        else sort_ids(positions)
-    )
+    names = sort_ids(set(log.positions))
+    if all(name.isdecimal() and name.isascii() for name in names):
+        names.sort(key=lambda name: (len(name.lstrip("0")), name.lstrip("0")))
     number_of = {name: number for number, name in enumerate(names)}
     return names, np.array([number_of[position] for position in log.positions], dtype=np.int64)
 

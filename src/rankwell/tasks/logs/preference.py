@@ -255,9 +255,9 @@ def read_impressions(
     missing = len(lists_by_name) - len({list_name for list_name, _ in clicked_places})
     notes = [f"{missing} of {len(lists_by_name)} lists have no row in the clicks and do not count"]
     return [
-        Impression(shown, lists_by_name[list_name], tuple(sorted(places)))
-        for shown in sort_ids(impressions)
-        for list_name, places in [impressions[shown]]
+        Impression(impression_name, lists_by_name[list_name], tuple(sorted(places)))
+        for impression_name in sort_ids(impressions)
+        for list_name, places in [impressions[impression_name]]
     ], notes * (missing > 0)
 
 

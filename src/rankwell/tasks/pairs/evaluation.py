@@ -372,7 +372,7 @@ def _largest(rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """
     for run in dict.fromkeys(row["run"] for row in rows):
         for name in ("Pearson", "Spearman"):
-            alike = [
+            rows_of_name = [
                 row
                 for row in rows
                 if row["run"] == run
@@ -380,12 +380,12 @@ def _largest(rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
                 and row.get("group", "all") == "all"
                 and row["mean"] is not None
             ]
-            if len(alike) > 1:
+            if len(rows_of_name) > 1:
                 yield {
-                    **alike[0],
+                    **rows_of_name[0],
                     "measure": f"{name}(sim='max')",
                     "label": f"{name.lower()}_max",
-                    "mean": max(row["mean"] for row in alike),
+                    "mean": max(row["mean"] for row in rows_of_name),
                     "ci_low": None,
                     "ci_high": None,
                     "p": None,

@@ -177,6 +177,6 @@ def read_supports(source: Any) -> CitedStatements:
             try:
                 _ = statement.precise
             except BadInput as error:
-                place = first_records[query, statement.name].place
-                raise BadInput(f"{place}: question {query!r}: {error}") from error
+                first_place = first_records[query, statement.name].place
+                raise BadInput(f"{first_place}: question {query!r}: {error}") from error
     return CitedStatements(queries, tuple(statements))

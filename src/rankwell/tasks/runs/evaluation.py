@@ -230,17 +230,17 @@ class _RunEvaluation:
             progress=progress,
         )
 
-    def add_file(self, name: str, run: Any, found: io.FoundHits) -> None:
+    def add_file(self, name: str, run: Any, found_hits: io.FoundHits) -> None:
         """Measures one run, whose hits were found in one process or in parts."""
         options, notes = self.options, self.builder.notes
         files = run_files(run)
-        self.formats[name] = found.format
-        notes += found.notes
+        self.formats[name] = found_hits.format
+        notes += found_hits.notes
         run_input = RunInput(
             name,
-            found.hits,
+            found_hits.hits,
             files[0] if files else run,
-            found.format,
+            found_hits.format,
             options.run_format,
             options.columns,
             is_shard=len(files) > 1,
@@ -250,7 +250,7 @@ class _RunEvaluation:
             notes += mistake_notes(
                 run_input,
                 self.truth.flat,
-                found.source,
+                found_hits.source,
                 rel=self._min_relevant_grade,
                 ties=rules.ties,
                 queries=rules.queries,
