@@ -31,11 +31,12 @@ from rankwell.data.judged_rankings import (
     SessionRankings,
 )
 from rankwell.data.preferences import PreferenceRankings, Preferences
-from rankwell.data.tables import Judgments, segment_offsets, sort_ids
+from rankwell.data.tables import Judgments, gather, segment_offsets, sort_ids
 from rankwell.io.mapping import find_hits
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, Predictions, Questions
 from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels, QueryItems
 from rankwell.tasks.beyond.lists import ItemLists, ListCollections
+from rankwell.tasks.logs.rounds import LoggedRounds
 from rankwell.tasks.rag.citations import CitedStatements, Statement
 from rankwell.tasks.rag.passages import DocumentPassage, RetrievedPassages
 from tasks.logs.world import joined, logged
@@ -595,3 +596,29 @@ MAKERS: dict[str, Maker] = {
     "SecondJudgedRankings": Maker(truth=two_grades, nothing=dict, join=_join_second),
     "RetrievedPassages": PassagesMaker(truth=grades, nothing=list, join=_join_passages),
 }
+
+
+_PER_QUERY: dict[type, tuple[str, ...]] = {
+    ItemLists: ("queries",),
+    ListCollections: ("queries", "lists"),
+    LoggedRounds: ("queries",),
+    RetrievedPassages: ("queries", "gold", "chunks"),
+    CitedStatements: ("queries", "statements"),
+}
+"""The fields of views with an element for each query."""
+
+
+def taken(view: Any, rows: Any) -> Any:
+    """The view of some queries only, in the order given by their indices."""
+    if type(view) not in _PER_QUERY:
+        return view.take(rows)
+    fields: dict[str, Any] = {
+        name: tuple(getattr(view, name)[row] for row in rows.tolist())
+        for name in _PER_QUERY[type(view)]
+    }
+    if isinstance(view, ItemLists):
+        fields |= {"codes": view.codes[rows], "cache": {}}
+    if isinstance(view, LoggedRounds):
+        kept, offsets = gather(view.offsets, rows)
+        fields |= {"offsets": offsets, "rows": view.rows.of(kept)}
+    return replace(view, **fields)

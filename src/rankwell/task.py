@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from functools import partial
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -20,7 +20,7 @@ from rankwell.data.catalogue import command_function
 from rankwell.data.options import Doc, Input, takes_options
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import sort_ids
-from rankwell.errors import BadUsage, NothingToEvaluate, Unfinished, count_of
+from rankwell.errors import BadUsage, NothingToEvaluate, count_of
 from rankwell.evaluation.results import (
     QUERIES_COUNTED,
     QUERIES_MISSING,
@@ -158,22 +158,27 @@ class Task:
             outcome = self.evaluate(*inputs, **bound.arguments)
             return outcome if isinstance(outcome, Results) else outcome.finished()
 
-        hints: dict[str, Any] = dict.fromkeys((declared.name for declared in self.inputs), Any)
-        hints |= {"options": self.options, "details": bool, "progress": Progress, "return": Results}
-        defaults: dict[str, Any] = {
-            declared.name: None for declared in self.inputs if not declared.missing
-        }
-        defaults |= {"details": False, "progress": None}
-        kinds = dict.fromkeys(
-            (declared.name for declared in self.inputs), Parameter.POSITIONAL_OR_KEYWORD
-        )
-        declared_signature = _declare(_evaluate, hints, defaults, kinds)
+        parameters = [
+            Parameter(
+                declared.name,
+                Parameter.POSITIONAL_OR_KEYWORD,
+                default=Parameter.empty if declared.missing else None,
+                annotation=Any,
+            )
+            for declared in self.inputs
+        ]
+        parameters += [
+            _keyword("options", self.options),
+            _keyword("details", bool, False),
+            _keyword("progress", Progress, None),
+        ]
+        declared_signature = _declare(_evaluate, parameters, Results)
         texts = "\n".join(f"{declared.name}\n    {declared.text}" for declared in self.inputs)
         _evaluate.__name__ = f"evaluate_{self.name.split()[-1]}"
         _evaluate.__module__ = module
         _evaluate.__doc__ = f"{self.about}\n\nParameters\n----------\n{texts}\n{self.example}"
-        has_measures = any(option.name == "measures" for option in fields(self.options))
-        return takes_options(self.options, *(["measures"] if has_measures else []))(_evaluate)
+        positional_fields = ["measures"] * hasattr(self.options, "measures")
+        return takes_options(self.options, *positional_fields)(_evaluate)
 
     def command(self) -> "TaskCommand":
         """The command: the inputs, the options, how to print, and where to write."""
@@ -199,39 +204,34 @@ class TaskCommand:
 
     def __init__(self, task: Task) -> None:
         self.task, self.together, self.__doc__ = task, task.together, task.about
-        is_optional = {
-            declared.name: not (declared.missing or declared.many) for declared in task.inputs
-        }
-        optional = [name for name in is_optional if is_optional[name]]
-        hints: dict[str, Any] = {
-            declared.name: Annotated[
-                str | None if is_optional[declared.name] else str,
-                # A bench evaluates what has marked inputs and a folder of results.
-                *([] if task.output else [Input(declared.perhaps)]),
-                Doc(declared.text),
-            ]
-            for declared in task.inputs
-        }
-        hints["options"] = task.options
+        parameters: list[Parameter] = []
+        for declared in task.inputs:
+            is_optional = not (declared.missing or declared.many)
+            parameters.append(
+                Parameter(
+                    declared.name,
+                    Parameter.VAR_POSITIONAL if declared.many else Parameter.POSITIONAL_ONLY,
+                    default=None if is_optional else Parameter.empty,
+                    annotation=Annotated[
+                        str | None if is_optional else str,
+                        # A bench evaluates what has marked inputs and a folder of results.
+                        *([] if task.output else [Input(declared.perhaps)]),
+                        Doc(declared.text),
+                    ],
+                )
+            )
         folder = Annotated[FolderOption, Doc(f"Folder for {task.files}.")]
-        shared = {
-            "per_query": Annotated[PerQueryOption, Doc(task.per_query)],
-            "format": FormatOption,
-            "output": task.output or folder,
-            "progress": Progress,
-        }
-        accepted = signature(task.prints or self._evaluate).parameters
-        hints |= {name: hint for name, hint in shared.items() if name in accepted}
-        if not task.per_query:
-            hints.pop("per_query", None)
-        hints["return"] = Output
-        defaults: dict[str, Any] = dict.fromkeys(optional)
-        defaults |= {"per_query": False, "format": "table", "output": None, "progress": None}
-        kinds = {
-            declared.name: Parameter.VAR_POSITIONAL if declared.many else Parameter.POSITIONAL_ONLY
-            for declared in task.inputs
-        }
-        _declare(self, hints, defaults, kinds)
+        printing = [
+            _keyword("per_query", Annotated[PerQueryOption, Doc(task.per_query)], False),
+            _keyword("format", FormatOption, "table"),
+            _keyword("output", task.output or folder, None),
+            _keyword("progress", Progress, None),
+        ]
+        accepted = set(signature(task.prints or self._evaluate).parameters)
+        accepted -= set() if task.per_query else {"per_query"}
+        parameters.append(_keyword("options", task.options))
+        parameters += [parameter for parameter in printing if parameter.name in accepted]
+        _declare(self, parameters, Output)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return command_function, (tuple(self.task.name.split()),)
@@ -271,8 +271,7 @@ class TaskCommand:
             )
         if isinstance(outcome, PartOutcome):
             if outcome.result is None:
-                code = 0 if outcome.missing is None else Unfinished.exit_code
-                return Output(outcome.text, (*refused, *outcome.notes), code)
+                return Output(outcome.text, (*refused, *outcome.notes), outcome.exit_code)
             outcome = outcome.result
         return present(
             outcome,
@@ -318,9 +317,9 @@ class MeasuringTask(Task):
     view: the class of the views, by which measures are accepted. views: reads and joins the inputs.
     default_measures: the measures where none is named, None for those of the convention. noun,
     truth: what queries are called, and what those that count have, such as `gold passages`. count:
-    counts and notes the queries of a run. run_notes: notes on a run, `(run, view, measures)`.
-    notes: on all runs. rules: what else decided a number. tables: the columns of `queries`,
-    and with details of `details` and `items`, which a page needs.
+    counts and notes the queries of a run, where not all of the task's count. run_notes: notes on a
+    run, `(run, view, measures)`. notes: on all runs. rules: what else decided a number. tables: the
+    columns of `queries`, and with details of `details` and `items`, which a page needs.
     """
 
     noun: Noun
@@ -328,9 +327,7 @@ class MeasuringTask(Task):
     view: type[Any]
     views: Callable[..., Views]
     default_measures: Callable[[Views, Any, Convention], Sequence[str] | None]
-    count: Callable[["MeasuringTask", Views, str, ResultsBuilder], None] = field(
-        default=lambda task, views, run, builder: task.count_listed(views, run, builder)
-    )
+    count: Callable[[Views, str, ResultsBuilder], None] | None = None
     run_notes: Callable[[str, Any, Measures], Iterable[str]] = _none
     notes: Callable[[Views, Measures], Iterable[str]] = _none
     rules: Callable[[Measures], Mapping[str, Any]] = lambda _: {}
@@ -350,7 +347,7 @@ class MeasuringTask(Task):
         check_views((labelled.measure for labelled in measures), self.view)
         builder = ResultsBuilder(convention)
         for number, (run, view) in enumerate(views.runs.items(), 1):
-            self.count(self, views, run, builder)
+            (self.count or self._count_listed)(views, run, builder)
             builder.measure(run, measures, view)
             builder.notes += self.run_notes(run, view, measures)
             if progress is not None:
@@ -367,7 +364,7 @@ class MeasuringTask(Task):
             **self.tables(views, details),
         )
 
-    def count_listed(self, views: Views, run: str, builder: ResultsBuilder) -> None:
+    def _count_listed(self, views: Views, run: str, builder: ResultsBuilder) -> None:
         """Counts and notes the queries that a run lacks, and those that are unknown.
 
         Raises NothingToEvaluate where it has none of the queries.
@@ -399,22 +396,14 @@ class MeasuringTask(Task):
             )
 
 
-def _declare(
-    function: Any, hints: Mapping[str, Any], defaults: Mapping[str, Any], kinds: Mapping[str, Any]
-) -> Signature:
-    """Gives a function a signature; what is not positional is a keyword."""
-    declared = Signature(
-        [
-            Parameter(
-                name,
-                kinds.get(name, Parameter.KEYWORD_ONLY),
-                default=defaults.get(name, Parameter.empty),
-                annotation=hint,
-            )
-            for name, hint in hints.items()
-            if name != "return"
-        ]
-    )
+def _keyword(name: str, hint: Any, default: Any = Parameter.empty) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+
+
+def _declare(function: Any, parameters: Sequence[Parameter], returns: Any) -> Signature:
+    """Gives a function a signature."""
+    declared = Signature(parameters)
     vars(function)["__signature__"] = declared
-    function.__annotations__ = dict(hints)
+    hints = {parameter.name: parameter.annotation for parameter in parameters}
+    function.__annotations__ = hints | {"return": returns}
     return declared

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -503,14 +504,14 @@ def test_a_data_set_of_which_everything_fails_still_has_its_column(runs: Path):
 def test_an_error_of_our_own_stops_one_cell_only(runs: Path, monkeypatch: pytest.MonkeyPatch):
     import rankwell.tasks.runs.task as command
 
-    evaluate = command.evaluate_runs
+    evaluate = command.evaluate
 
-    def broken(judgments: str, names: list[str], *rest: Any, **options: Any) -> Any:
+    def broken(judgments: str, names: list[str], **options: Any) -> Any:
         if names == ["runs/low.run"]:
             raise ZeroDivisionError("oh")
-        return evaluate(judgments, names, *rest, **options)
+        return evaluate.evaluate(judgments, names, **options)
 
-    monkeypatch.setattr(command, "evaluate_runs", broken)
+    monkeypatch.setattr(command, "evaluate", replace(evaluate, evaluation=broken))
     (failed,) = rankwell.bench(runs).failed
 
     assert failed.error.startswith("internal error, ZeroDivisionError: oh; `rankwell evaluate ")

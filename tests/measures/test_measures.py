@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import oracles
-from make import shuffled
+from make import shuffled, taken
 from rankwell.data.registry import MEASURES, parse_measure
 from variants import NAMES, by_query, entry_of, maker_of, options, simplest, variants, world_of
 
@@ -221,7 +221,7 @@ def test_blocks_of_queries_give_the_same_bytes_as_the_whole(name: str) -> None:
     for measure in variants(name):
         whole = measure(view)
         assert (
-            np.concatenate([measure(view.take(block)) for block in blocks]).tobytes()
+            np.concatenate([measure(taken(view, block)) for block in blocks]).tobytes()
             == whole.tobytes()
         ), str(measure)
 

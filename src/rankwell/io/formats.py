@@ -537,23 +537,30 @@ def find_hits(
         raise BadUsage(
             "hits are found in judgments with one row per query and item; take `judgments.flat`."
         )
-    chosen_names = chosen_columns(columns, "run")
     request = Request(
         tie_rule(ties),
         single_precision,
         keep,
         comments,
-        _duplicates(duplicates),
-        columns=chosen_names,
+        duplicates,
+        columns=chosen_columns(columns, "run"),
         progress=progress,
     )
+    return find_hits_by(place, judgments, format, request)
+
+
+def find_hits_by(
+    place: Any, judgments: Judgments, format: str | None, request: Request
+) -> FoundHits:
+    """As `find_hits`, with the options of reading as one."""
+    _duplicates(request.duplicates)
     if isinstance(place, Ranking):
-        refuse_choice(chosen_names, "run", kind_of(place))
+        refuse_choice(request.columns, "run", kind_of(place))
         return FoundHits(request.hits(place, judgments), "table")
     thing, entry, request = identify(place, "run", format, request)
     source = thing if isinstance(thing, Source) else None
     with naming(source.name if source else ""):
-        if entry.find_hits is not None and duplicates == "error":
+        if entry.find_hits is not None and request.duplicates == "error":
             hits = entry.find_hits(thing, judgments, request)
         else:
             hits = request.hits(entry.read(thing, request), judgments)
@@ -793,6 +800,28 @@ def read_column(place: Place, *, format: str | None = None) -> list[str | None]:
     entry = choose_format(head, "column", format, part)
     with naming(source.name):
         return entry.read(source, Request(part=part))
+
+
+def table_and_column(
+    table: Any, option: str, mapping: str, content: str, example: str
+) -> tuple[str, str]:
+    """The table and the column of `FILE:COLUMN`. Raises BadInput for anything else.
+
+    mapping: what Python may give instead. content: of the column. example: such a text.
+    """
+    if not isinstance(table, (str, Path)):
+        raise BadInput(f"{option}: {shown(table)}; expected a table, or a mapping {mapping}.")
+    path, column = split_part(table)
+    if not exists(path):
+        raise BadInput(
+            f"{option} {table}: no such file; expected a table and a column of it, as in {example}."
+        )
+    if not column.partition(",")[0]:
+        raise BadInput(
+            f"{option} {table}: no column is named; name the one of the {content}, as in "
+            f"{table}:{example.partition(':')[2]}."
+        )
+    return path, column
 
 
 def read_as(place: Any, holds: Holds, name: str | None, request: Request) -> tuple[Any, str]:

@@ -577,13 +577,15 @@ _OTHERS = {
 _NEAR = 1 << 20
 
 
-def run_files(place: str | Path) -> list[str]:
+def run_files(place: Any) -> list[str]:
     """The files of a run in a folder, local or remote, in order of their names' bytes; empty for
-    another place.
+    another place, and for rows.
 
     Hidden files (`.name`, `_name`) are left out. Raises BadInput for a folder of something else: a
     data set, results, the parts of some work, folders, or nothing.
     """
+    if not isinstance(place, (str, Path)):
+        return []
     is_local = remote_url(place) is None
     if is_local and not (exists(place) and Path(place).is_dir()):
         return []

@@ -252,8 +252,7 @@ def _read_log(path: Path) -> Any:
 
 
 def _read_policy(path: Path) -> Any:
-    from rankwell.tasks.logs.inputs import read_entries
-    from rankwell.tasks.logs.tables import PROBABILITY
+    from rankwell.tasks.logs.inputs import PROBABILITY, read_entries
 
     values = read_entries(path, "probability", PROBABILITY, "the policy").values
     return {item: value + 0.0 for (_, item, _), value in values.items()}

@@ -13,7 +13,7 @@ import pytest
 import rankwell as rw
 from rankwell.errors import BadInput, BadLine, BadScore, BadUsage, DuplicateItem, NothingToEvaluate
 from rankwell.io import reader as lists
-from rankwell.tasks.beyond import attributes, reading, streaming
+from rankwell.tasks.beyond import attributes, reading
 from tasks.beyond import smallest
 
 PEERS = json.loads(
@@ -220,6 +220,18 @@ def test_items_that_inputs_lack_are_named(tmp_path: Path):
         rw.evaluate_beyond(RUN, "ILD(by='embeddings')", embeddings=tmp_path / "v.npy")
 
 
+def test_vectors_are_enough_to_know_the_items(tmp_path: Path):
+    np.save(tmp_path / "v.npy", np.eye(4))
+    (tmp_path / "v.ids.txt").write_text("a\nb\nc\nd\n")
+
+    found = rw.evaluate_beyond(RUN, "ILD(by='embeddings')@2", embeddings=tmp_path / "v.npy")
+
+    assert found["ILD(by='embeddings')@2"] == 1
+    (tmp_path / "v.ids.txt").write_text("a\nx\nc\nd\n")
+    with pytest.raises(BadInput, match="lists 'b', which embeddings lacks; add its vector"):
+        rw.evaluate_beyond(RUN, "ILD(by='embeddings')@2", embeddings=tmp_path / "v.npy")
+
+
 def test_bad_tables_name_file_row_and_what_to_do(tmp_path: Path):
     table = tmp_path / "items.csv"
     table.write_text("id,genres\na,x\n,y\n")
@@ -314,10 +326,10 @@ def test_results_do_not_depend_on_how_a_run_is_divided(
     whole = results(place, given)
     monkeypatch.setattr(lists, "_LEAST", 1)
     monkeypatch.setattr(lists, "BLOCK", 300)
-    monkeypatch.setattr(streaming, "CELLS", 20)
+    monkeypatch.setattr(reading, "CELLS", 20)
 
     streamed = results(place, given)
-    monkeypatch.setattr(streaming.StreamedRun, "blocks", irregular)
+    monkeypatch.setattr(reading.RunLists, "streamed", irregular)
     monkeypatch.setattr(reading, "RANGE", 150)
     monkeypatch.setattr(reading, "BATCH", 7)
     monkeypatch.setattr(reading, "PLACES", 7)
@@ -367,7 +379,7 @@ def test_no_block_of_queries_takes_time_by_the_whole_catalogue(
         sizes.append(len(codes))
         return of_all(self, owners, codes)
 
-    monkeypatch.setattr(streaming, "CELLS", 6)
+    monkeypatch.setattr(reading, "CELLS", 6)
     monkeypatch.setattr(attributes.ItemLabels, "cells", counted)
 
     given["judgments"] = {user: ["a"] for user, _, _ in rows}

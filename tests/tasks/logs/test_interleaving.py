@@ -17,7 +17,6 @@ import rankwell as rw
 from oracles import interleaving as oracle
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
 from rankwell.reporting.page.scripts import query_noun
-from rankwell.tasks.logs.credit import credit
 from rankwell.tasks.logs.interleaving import (
     CreditFunction,
     InterleavedList,
@@ -29,6 +28,7 @@ from rankwell.tasks.logs.interleaving import (
     probabilistic,
     team_draft,
 )
+from rankwell.tasks.logs.preference import credit
 from tasks.logs import smallest
 
 PEERS = json.loads(

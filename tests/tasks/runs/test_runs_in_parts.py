@@ -246,7 +246,7 @@ def test_an_array_has_parts_that_are_worth_a_process(
     folder: Path, monkeypatch: pytest.MonkeyPatch, least: int, parts: str
 ):
     write("scattered")
-    monkeypatch.setattr("rankwell.tasks.runs.run_plan._LEAST", least)
+    monkeypatch.setattr("rankwell.tasks.runs.parts.runs._LEAST", least)
 
     shown = with_fields(evaluate_task.command())(
         "qrels.txt", "scattered", dry_run=True, executor="array"

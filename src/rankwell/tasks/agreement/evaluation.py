@@ -1,48 +1,46 @@
-"""Embeddings of a reference and of candidates -> values: how many of the reference's neighbours
-each candidate finds.
+"""A reference and candidates -> values: how many of the reference's neighbours each candidate
+finds, or to what extent runs list what a reference run lists.
 """
 
 import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from math import isnan
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rankwell import __version__
 from rankwell.conventions import Convention, LabelledMeasure, check_views, find_convention
+from rankwell.data.arrays import MAGIC
 from rankwell.data.columns import refuse_unused_columns
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import cutoffs, own_arithmetic, takes_options
 from rankwell.data.ranking_pairs import RankingPairs, chance_level
+from rankwell.data.rankings import Ranking
 from rankwell.data.registry import FIGURES, parse_measure
 from rankwell.data.tables import Floats, Unit, exact_mean, sort_ids
-from rankwell.errors import BadUsage, NothingToEvaluate, flag
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation.details import Details, detail_columns
-from rankwell.evaluation.results import ResultsBuilder, progress_of
+from rankwell.evaluation.results import ResultsBuilder
 from rankwell.io import formats as io
+from rankwell.io.formats import scored
 from rankwell.io.mapping import ranking_pairs
 from rankwell.results import Results
 from rankwell.runtime.parts.options import PartOptions, PartOutcome
 from rankwell.runtime.parts.tables import ObjectEmbeddings
-from rankwell.stats import SummaryRow
-from rankwell.store import sources_of
+from rankwell.runtime.parts.vectors import rows_of
+from rankwell.stats import MIN_QUERIES, SummaryRow
+from rankwell.stats.paired_bootstrap import relative_changes
+from rankwell.store import Head, Source, exists, remote_url, sources_of
 from rankwell.tasks.agreement import inputs
-from rankwell.tasks.agreement.changes import notes_on_changes, relative_changes_of
-from rankwell.tasks.agreement.in_parts import neighbours_in_parts
-from rankwell.tasks.agreement.inputs import (
-    MeasurePlan,
-    Model,
-    ReferenceLists,
-    Sample,
-    cuts_gold,
-    plan_measures,
-)
+from rankwell.tasks.agreement.inputs import MeasurePlan, Model, Sample, cuts_gold, plan_measures
+from rankwell.tasks.agreement.lists import NeighbourLists
 from rankwell.tasks.agreement.measures.agreement_space import margin
 from rankwell.tasks.agreement.options import AgreementOptions, AgreementPartOptions
-from rankwell.tasks.agreement.runs import RunAgreement, is_run
 from rankwell.tasks.agreement.vectors import Representation, VectorPanel, hubness, linear_cka
 from rankwell.vectors.neighbours import TopK
 
@@ -53,6 +51,8 @@ _ALIGNED_ITEMS = 10_000
 grows with the items.
 """
 _CHANGES_NOTE = "relative changes have a bootstrap interval only"
+_OF_VECTORS = ("samples", "metric", "ids", "exclude", "labels", "qrels_columns", "ceiling", "eps")
+"""Options that runs have no use for."""
 ListOfIds = Sequence[Hashable] | Mapping[Any, float]  # the keys of a Mapping are invariant
 
 
@@ -106,10 +106,8 @@ def agree(
     items do not allow and for names that are used twice; NothingToEvaluate where the labels judge
     none of the queries.
     """
-    # `AgreementOptions` will do, too.
-    parts = options if isinstance(options, PartOptions) else PartOptions()  # pyright: ignore[reportUnnecessaryIsInstance]
     return agreement_results(
-        reference, candidates, options, parts, spectrum=spectrum, details=details, progress=progress
+        reference, candidates, options, spectrum=spectrum, details=details, progress=progress
     ).finished()
 
 
@@ -117,29 +115,26 @@ def agreement_results(
     reference: Any,
     candidates: Any,
     options: AgreementOptions,
-    parts: PartOptions,
     *,
     spectrum: bool | None = None,
     details: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> PartOutcome:
     """The results of `agree`, or what to show where its parts are not all computed."""
+    parts = options if isinstance(options, PartOptions) else PartOptions()
     rules, ks = inputs.convention_of(options), tuple(sorted(set(cutoffs(options.k))))
-    models_by_name = inputs.named_models(reference, candidates)
-    if is_run(next(iter(models_by_name.values()))):
+    places = inputs.named_models(reference, candidates)
+    if is_run(next(iter(places.values()))):
         if parts.is_used:
             raise BadUsage(
                 "parts need embeddings; runs are compared in one piece: leave "
                 f"{flag('--executor')} out."
             )
-        lists = RunAgreement(models_by_name, options, rules, ks)
-        return PartOutcome(_of_runs(lists, models_by_name, options, ks))
+        return PartOutcome(_results_of_runs(places, options, rules, ks))
     refuse_unused_columns(options.columns, "run", "a run")
     if options.labels is None:
         refuse_unused_columns(options.qrels_columns, "judgments", flag("--labels"))
-    models, notes = inputs.read_models(
-        models_by_name, options, in_parts=parts.is_used, sized=parts.dry_run
-    )
+    models, notes = inputs.read_models(places, options, parts)
     quick = options.intervals == "none"
     spectrum = not quick if spectrum is None else spectrum
     # The panel needs all vectors; those of objects are read once there is a result.
@@ -148,76 +143,134 @@ def agreement_results(
     )
     panel = VectorPanel([], ()) if is_late else inputs.check_vectors(models, spectrum=spectrum)
     sample = Sample.draw(models[0].items.names(), options, sized=parts.dry_run)
-    plans = inputs.requested_measures(options, rules, ks, sample)
-    cut, deepest = cuts_gold(rules), max(ks)
+    default_names = inputs.usual_measures(options, ks, sample)
+    plans = inputs.requested_measures(options, rules, ks, default_names)
+    deepest = max(ks)
     # A source that prints no margin need not wait for one.
-    without_margin = cut and quick
-    depth = max(deepest, *(plan.gold_depth for plan in plans))
-    depth = min(depth + _MARGIN_DEPTH * (not without_margin), sample.most_candidates)
+    with_margin = not (cuts_gold(rules) and quick)
+    depth = max(deepest, *(plan.gold_depth for plan in plans)) + _MARGIN_DEPTH * with_margin
     if options.ceiling and not parts.dry_run:
         models.append(models[0].in_half_precision())
-    # Measures of judged lists need no ranks beyond the lists.
-    exact = any(plan.measure.entry.view is RankingPairs for plan in plans)
-    earlier = None
+    lists = NeighbourLists(
+        sample,
+        models,
+        min(depth, sample.most_candidates),
+        deepest,
+        # Measures of judged lists need no ranks beyond the lists.
+        exact=any(plan.measure.entry.view is RankingPairs for plan in plans),
+        progress=progress,
+    )
     if parts.is_used:
-        outcome = neighbours_in_parts(
-            models,
-            models_by_name,
-            sample,
-            (depth, deepest),
-            exact=exact,
-            parts=parts,
-            progress=progress,
-        )
+        outcome = lists.find_in_parts(places, parts)
         if outcome.result is None:
             return outcome
-        earlier = outcome.result
         panel = inputs.check_vectors(models, spectrum=spectrum) if is_late else panel
-    lists = ReferenceLists(
-        sample,
-        models[0],
-        deepest,
-        depth,
-        earlier=earlier,
-        progress=progress_of(progress, models[0].name),
-    )
-    evaluation = _AgreementEvaluation(options, ks, rules, lists, plans)
-    has_aggregates = options.measures is None and not cut
-    for model in models[1:]:
-        pairs, top = lists.compare(model, exact=exact, progress=progress_of(progress, model.name))
-        evaluation.add(model, pairs, top, aggregates=has_aggregates)
-    if not without_margin:
-        evaluation.add_reference(rows=has_aggregates)
-    if options.labels is not None:
-        words = inputs.bare_words(rules.defaults) if cut else ["nDCG", "P", "R", "AP", "RR"]
-        evaluation.judge(
-            options.labels, plan_measures(words, ks, rules.words, None, [JudgedRankings])
-        )
     matching = {"rows": "matched by position"} if notes else {}
     if sample.requested > len(sample.items):
         notes.append(
             f"{options.samples} samples were requested and there are {len(sample.items)} "
             "items: all are queries"
         )
-    notes = [*rules.unnamed(options), *rules.notes, *panel.warnings, *notes]
-    return PartOutcome(evaluation.results(panel, models_by_name, matching, notes, details=details))
+    agreement = _VectorAgreement(places, options, rules, plans, ks, lists)
+    for model in models[1:]:
+        agreement.add_model(model)
+    if with_margin:
+        agreement.add_reference()
+    if options.labels is not None:
+        agreement.judge(options.labels)
+    return PartOutcome(
+        agreement.results(
+            rules=agreement.rules(matching, panel),
+            notes=[*panel.warnings, *notes],
+            aggregates=tuple(agreement.aggregates),
+            details=_detail_columns(agreement.pairs, sample.items, deepest) if details else None,
+            queries=agreement.query_columns() if details else None,
+            panel=panel,
+            sample=sample,
+            check=lambda result: (
+                [_CHANGES_NOTE] if options.intervals == "t" and result.changes else []
+            ),
+        )
+    )
 
 
-def _of_runs(
-    lists: RunAgreement, runs: Mapping[str, Any], options: AgreementOptions, ks: Sequence[int]
+def is_run(data: Any) -> bool:
+    """Whether a place or an object holds a run, and not vectors."""
+    if isinstance(data, Mapping):
+        first: Any = next(iter(data.values()), None)
+        inner: Any = first[0] if isinstance(first, (list, tuple)) and first else None
+        return isinstance(first, Mapping) or isinstance(inner, (str, list, tuple))
+    if not isinstance(data, (str, Path)):
+        return isinstance(data, Ranking)
+    if not exists(data) or Path(data).is_dir():
+        return False
+    if (url := remote_url(data)) is not None:
+        with suppress(BadInput, BadUsage):
+            rows_of(url)
+            return False
+    head = Head.of(Source(data))
+    if head.raw.startswith(MAGIC) or b"\0" in head.raw[:8]:
+        return False
+    run, vectors = (
+        max((sure for sure, _ in scored(head, holds)), default=0) for holds in ("run", "embeddings")
+    )
+    return run > vectors
+
+
+def _results_of_runs(
+    places: Mapping[str, Any], options: AgreementOptions, rules: Convention, ks: Sequence[int]
 ) -> AgreementResults:
-    """The results of runs beside a reference run."""
-    changes = relative_changes_of(lists.builder, lists.candidates, options.intervals, options.seed)
-    fields = lists.fields(ks)
-    fields["notes"] = [*fields["notes"], *notes_on_changes(changes, options.intervals)]
-    return lists.builder.results(
-        AgreementResults,
-        **fields,
-        tables={"changes": changes},
-        sources=sources_of(runs),
-        intervals=options.intervals,
-        seed=options.seed,
-        task="agreement",
+    """The results of runs beside a reference run, for the queries of the reference."""
+    reference, *candidates = places
+    for option in fields(options):
+        value = getattr(options, option.name)
+        if option.name in _OF_VECTORS and value != option.default:
+            raise BadUsage(
+                f"{flag(option.name, value)} applies to vectors, and {reference} is a run; leave "
+                "it out."
+            )
+    default_names = [f"{name}@{k}" for k in ks for name in ("Overlap", "Jaccard", "RBO")]
+    plans = inputs.requested_measures(options, rules, ks, default_names)
+    agreement = _Agreement(places, options, rules, plans)
+    notes = agreement.builder.notes
+    lists = {
+        name: io.read_ranking(run, columns=options.columns, notes=notes).to_dict()
+        for name, run in places.items()
+    }
+    first = lists[reference]
+    for name in candidates:
+        n_shared = len(first.keys() & lists[name].keys())
+        if not n_shared:
+            raise NothingToEvaluate(
+                f"{name} and {reference} have no query in common ({reference} has queries like "
+                f"{next(iter(first), '')!r}, {name} like {next(iter(lists[name]), '')!r}"
+                "); are these runs of one data set?"
+            )
+        if n_shared < len(first):
+            notes.append(
+                f"{name} lacks {len(first) - n_shared} of {len(first)} queries, which share nothing"
+            )
+        if n_shared < len(lists[name]):
+            notes.append(
+                f"{name} has {len(lists[name]) - n_shared} queries that {reference} lacks; they "
+                "are ignored"
+            )
+        agreement.add(
+            name, ranking_pairs(first, {query: lists[name].get(query, {}) for query in first})
+        )
+    return agreement.results(
+        rules={
+            "convention": rules.name,
+            "reference": reference,
+            "queries": len(first),
+            "k": ",".join(map(str, ks)),
+            "gold_depth": options.gold_depth or ("k" if cuts_gold(rules) else max(ks)),
+            "ties": "id-desc",
+            "sd": "population" if rules.population_sd else "sample",
+            "measures": agreement.definitions,
+        },
+        panel=VectorPanel([], ()),
+        sample=Sample(np.arange(len(first)), list(first), None, len(first)),
     )
 
 
@@ -257,62 +310,178 @@ def compare_lists(
     return float(requested(pairs.judged(depth))[0])
 
 
-class _AgreementEvaluation:
+class _Agreement:
+    """The candidates measured so far. pairs: candidate -> its lists beside the reference's."""
+
+    def __init__(
+        self,
+        places: Mapping[str, Any],
+        options: AgreementOptions,
+        rules: Convention,
+        plans: Sequence[MeasurePlan],
+    ) -> None:
+        self._places, self._options, self._plans = places, options, plans
+        self.builder = ResultsBuilder(rules)
+        self.pairs: dict[str, RankingPairs] = {}
+        self.definitions: dict[str, dict[str, str]] = {}
+
+    def add(self, name: str, pairs: RankingPairs) -> None:
+        """Measures one candidate."""
+        self.pairs[name] = pairs
+        judged = cache(pairs.judged)
+        for plan in self._plans:
+            view = pairs
+            if plan.measure.entry.view is not RankingPairs:
+                view = judged(plan.gold_depth, plan.gains)
+            self._keep(name, plan, pairs.queries, plan.measure(view), **self._chance(plan, pairs))
+
+    def _chance(self, plan: MeasurePlan, pairs: RankingPairs) -> Mapping[str, float | None]:
+        """The chance level of a measure, where it is known; runs say of how many items they are
+        lists.
+        """
+        del plan, pairs
+        return {}
+
+    def _keep(
+        self, run: str, plan: MeasurePlan, queries: Sequence[str], values: Floats, **columns: Any
+    ) -> None:
+        self.builder.keep(run, plan.measure, plan.label, queries, values, name=plan.exact)
+        self.builder.row_attributes.append({"k": plan.measure.cutoff, **columns})
+        self.definitions[plan.exact] = plan.definition
+
+    def results(
+        self, rules: Mapping[str, Any], notes: Sequence[str] = (), **fields: Any
+    ) -> AgreementResults:
+        """The results of all candidates."""
+        builder, options = self.builder, self._options
+        reference, *candidates = self._places
+        changes = self._changes(candidates)
+        return builder.results(
+            AgreementResults,
+            rules=rules,
+            measures=[LabelledMeasure(plan.measure, plan.label) for plan in self._plans],
+            notes=[
+                *builder.convention.unnamed(options),
+                *builder.convention.notes,
+                *notes,
+                *builder.notes,
+                *self._notes_on(changes),
+            ],
+            tables={"changes": changes},
+            reference=reference,
+            candidates=tuple(candidates),
+            convention=builder.convention,
+            pairs=self.pairs,
+            sources=sources_of(self._places),
+            intervals=options.intervals,
+            seed=options.seed,
+            task="agreement",
+            **fields,
+        )
+
+    def _changes(self, candidates: Sequence[str]) -> list[dict[str, Any]]:
+        """Relative changes of the means of the further candidates against the first's, over queries
+        that count in both, as rows.
+        """
+        builder, options, first = self.builder, self._options, candidates[0]
+        base = {
+            values.measure: values
+            for values in builder.values
+            if values.run == first and values.summary == "mean"
+        }
+        compared = [
+            (values, columns["k"])
+            for values, columns in zip(builder.values, builder.row_attributes, strict=True)
+            if values.run in candidates[1:] and values.measure in base
+        ]
+        changes = relative_changes(
+            [(base[values.measure].values, values.values) for values, _ in compared],
+            bootstrap=options.intervals != "none",
+            seed=options.seed,
+        )
+        rows: list[dict[str, Any]] = []
+        for (values, k), change in zip(compared, changes, strict=True):
+            low, high = change.interval or (None, None)
+            names = (f"Change({name})" for name in (values.measure, values.label))
+            row = SummaryRow.of(
+                values.run, *names, change.value, None, low, high, change.n, "share"
+            )
+            rows.append({**row, "k": k, "chance": None, "against": first})
+        return rows
+
+    def _notes_on(self, changes: Sequence[Mapping[str, Any]]) -> list[str]:
+        """A note on changes without an interval, as one resample whose first mean is not above 0
+        leaves none.
+        """
+        lacking = [
+            row
+            for row in changes
+            if row["mean"] is not None and row["ci_low"] is None and row["n"] >= MIN_QUERIES
+        ]
+        if self._options.intervals == "none" or not lacking:
+            return []
+        labels = ", ".join(dict.fromkeys(row["label"] for row in lacking))
+        return [
+            f"no interval, as the mean of {lacking[0]['against']} is 0 or less in a resample of "
+            f"the queries, so that the change has no bound: {labels}"
+        ]
+
+
+class _VectorAgreement(_Agreement):
     """The models measured so far."""
 
     def __init__(
         self,
+        places: Mapping[str, Any],
         options: AgreementOptions,
-        ks: Sequence[int],
-        convention: Convention,
-        lists: ReferenceLists,
+        rules: Convention,
         plans: Sequence[MeasurePlan],
+        ks: Sequence[int],
+        lists: NeighbourLists,
     ) -> None:
-        self._options, self._lists, self._plans, self._ks = options, lists, plans, ks
-        self._deepest = max(ks)
-        self._tops: dict[str, TopK] = {lists.model.name: lists.top}
+        super().__init__(places, options, rules, plans)
+        self._ks, self._deepest, self._lists = ks, max(ks), lists
+        self._has_aggregates = options.measures is None and not cuts_gold(rules)
+        self._tops: dict[str, TopK] = {lists.reference.name: lists.top}
         self._vectors: Representation | None = None
-        self._chances: dict[tuple[str, bytes], Floats] = {}
-        self.builder = ResultsBuilder(convention)
+        self._chances: dict[tuple[str, bytes], float | None] = {}
         self.aggregates: list[dict[str, Any]] = []
-        self.pairs: dict[str, RankingPairs] = {}
-        self.definitions: dict[str, dict[str, str]] = {}
-        self.margins: dict[int, float | None] = {}
+        self._margins: dict[int, float | None] = {}
 
-    def add(self, candidate: Model, pairs: RankingPairs, top: TopK, *, aggregates: bool) -> None:
-        """Measures one candidate. aggregates: adds those of all its vectors."""
-        self.pairs[candidate.name], self._tops[candidate.name] = pairs, top
-        judged = cache(pairs.judged)
-        for plan in self._plans:
-            # The chance level is the same for all candidates whose lists are as long.
-            key = plan.exact, pairs.candidate.offsets.tobytes()
-            if key not in self._chances:
-                self._chances[key] = chance_level(
-                    plan.measure, pairs, gold_depth=plan.gold_depth, gains=plan.gains
-                )
-            values = plan.measure(
-                pairs
-                if plan.measure.entry.view is RankingPairs
-                else judged(plan.gold_depth, plan.gains)
-            )
-            self._keep(candidate.name, plan, values, self._chances[key])
-        if aggregates:
+    def add_model(self, candidate: Model) -> None:
+        """Measures one candidate, and all its vectors."""
+        pairs, self._tops[candidate.name] = self._lists.compare(candidate)
+        self.add(candidate.name, pairs)
+        if self._has_aggregates:
             self._add_alignment(candidate)
             self._add_hubs(candidate.name)
 
-    def add_reference(self, *, rows: bool) -> None:
+    def _chance(self, plan: MeasurePlan, pairs: RankingPairs) -> Mapping[str, float | None]:
+        # It is the same for all candidates whose lists are as long.
+        key = plan.exact, pairs.candidate.offsets.tobytes()
+        if key not in self._chances:
+            chance = chance_level(plan.measure, pairs, gold_depth=plan.gold_depth, gains=plan.gains)
+            defined = chance[~np.isnan(chance)]
+            self._chances[key] = exact_mean(defined) if len(defined) else None
+        return {"chance": self._chances[key]}
+
+    def add_reference(self) -> None:
         """Adds the margin of the reference's lists, and rows of it and of their hubs."""
-        pairs, name = next(iter(self.pairs.values())), self._lists.model.name
+        pairs, name = next(iter(self.pairs.values())), self._lists.reference.name
         for k in self._ks:
             near = margin(pairs, k=k, eps=self._options.eps)
-            self.margins[k] = None if np.isnan(near).all() else float(np.nanmedian(near))
-        if rows:
+            self._margins[k] = None if np.isnan(near).all() else float(np.nanmedian(near))
+        if self._has_aggregates:
             for plan in plan_measures([f"Margin(eps={self._options.eps!r})"], self._ks, {}, None):
-                self._keep(name, plan, plan.measure(pairs))
+                self._keep(name, plan, pairs.queries, plan.measure(pairs), chance=None)
             self._add_hubs(name)
 
-    def judge(self, labels: Any, plans: Sequence[MeasurePlan]) -> None:
+    def judge(self, labels: Any) -> None:
         """Measures the reference and every candidate against judgments of some of the queries."""
+        rules, words = self.builder.convention, ["nDCG", "P", "R", "AP", "RR"]
+        if cuts_gold(rules):
+            words = inputs.bare_words(rules.defaults)
+        plans = plan_measures(words, self._ks, rules.words, None, [JudgedRankings])
         judgments = io.find_judgments(labels, qrels_columns=self._options.qrels_columns)
         flat, names = judgments.table.flat, self._lists.sample.names
         notes = self.builder.notes
@@ -347,24 +516,14 @@ class _AgreementEvaluation:
                 values = np.full(len(names), np.nan)
                 values[judged] = plan.measure(view)
                 exact = inputs.with_parameter(plan.exact, "truth='labels'")
-                self._keep(run, plan._replace(exact=exact, label=f"{plan.label} (labels)"), values)
-
-    def _keep(
-        self, run: str, plan: MeasurePlan, values: Floats, chance: Floats | None = None
-    ) -> None:
-        defined = np.zeros(0) if chance is None else chance[~np.isnan(chance)]
-        level = exact_mean(defined) if len(defined) else None
-        self.builder.keep(
-            run, plan.measure, plan.label, self._lists.sample.names, values, name=plan.exact
-        )
-        self.builder.row_attributes.append({"k": plan.measure.cutoff, "chance": level})
-        self.definitions[plan.exact] = plan.definition
+                plan_of_labels = plan._replace(exact=exact, label=f"{plan.label} (labels)")
+                self._keep(run, plan_of_labels, names, values, chance=None)
 
     def _add_alignment(self, candidate: Model) -> None:
-        n, name = self._lists.model.items.n, candidate.name
+        n, name = self._lists.reference.items.n, candidate.name
         size = min(n, _ALIGNED_ITEMS)
         rows = slice(None) if size == n else np.arange(size, dtype=np.int64) * n // size
-        self._vectors = self._vectors or Representation(self._lists.model.items.vectors[rows])
+        self._vectors = self._vectors or Representation(self._lists.reference.items.vectors[rows])
         cka = linear_cka(self._vectors, Representation(candidate.items.vectors[rows]))
         self._aggregate(name, "CKA", cka.linear, size)
         self._aggregate(name, "CKA(kind='debiased')", cka.debiased, size, chance=0.0)
@@ -397,60 +556,17 @@ class _AgreementEvaluation:
             "source": figure.source,
         }
 
-    def results(
-        self,
-        panel: VectorPanel,
-        models: Mapping[str, Any],
-        matching: Mapping[str, Any],
-        notes: Sequence[str],
-        *,
-        details: bool,
-    ) -> AgreementResults:
-        """The results of all models. matching: the rule by which rows belong together."""
-        builder, sample, depth = self.builder, self._lists.sample, self._deepest
-        candidates = tuple(models)[1:]
-        intervals, seed = self._options.intervals, self._options.seed
-        changes = relative_changes_of(builder, candidates, intervals, seed)
-        return builder.results(
-            AgreementResults,
-            # Intervals, seed and version stand before the panel.
-            rules={
-                **self._rules(matching),
-                "intervals": intervals,
-                "seed": seed,
-                "version": __version__,
-                "panel": panel.rows,
-            },
-            measures=[LabelledMeasure(plan.measure, plan.label) for plan in self._plans],
-            notes=[*notes, *builder.notes, *notes_on_changes(changes, intervals)],
-            aggregates=tuple(self.aggregates),
-            details=_detail_columns(self.pairs, sample.items, depth) if details else None,
-            queries=self._query_columns(depth) if details else None,
-            tables={"changes": changes},
-            reference=self._lists.model.name,
-            candidates=candidates,
-            panel=panel,
-            convention=builder.convention,
-            sample=sample,
-            pairs=self.pairs,
-            sources=sources_of(models),
-            intervals=intervals,
-            seed=seed,
-            check=lambda result: [_CHANGES_NOTE] if intervals == "t" and result.changes else [],
-            task="agreement",
-        )
-
-    def _rules(self, matching: Mapping[str, Any]) -> dict[str, Any]:
-        """Every choice that decided a number."""
+    def rules(self, matching: Mapping[str, Any], panel: VectorPanel) -> dict[str, Any]:
+        """Every choice that decided a number. matching: how rows belong together."""
         sample, rules = self._lists.sample, self.builder.convention
         n, queries = len(sample.items), len(sample.rows)
         least, most = int(sample.n_candidates.min()), int(sample.n_candidates.max())
         margins = " ".join(
-            f"{k}:{'–' if value is None else f'{value:g}'}" for k, value in self.margins.items()
+            f"{k}:{'–' if value is None else f'{value:g}'}" for k, value in self._margins.items()
         )
         return {
             "convention": rules.name,
-            "reference": self._lists.model.name,
+            "reference": self._lists.reference.name,
             "queries": f"{queries} of {n}",
             "candidates": most if least == most else f"{least} to {most}",
             "sampling": "all" if queries == n else "RandomState.choice",
@@ -459,15 +575,20 @@ class _AgreementEvaluation:
             "gold_depth": self._options.gold_depth or ("k" if cuts_gold(rules) else self._deepest),
             "metric": self._options.metric,
             **matching,
-            **({"eps": self._options.eps} if self.margins else {}),
+            **({"eps": self._options.eps} if self._margins else {}),
             **({"cka_items": min(n, _ALIGNED_ITEMS)} if "CKA" in self.definitions else {}),
             "ties": "position",
             **({"margin": margins} if margins else {}),
             "sd": "population" if rules.population_sd else "sample",
             "measures": self.definitions,
+            # Intervals, seed and version stand before the panel.
+            "intervals": self._options.intervals,
+            "seed": self._options.seed,
+            "version": __version__,
+            "panel": panel.rows,
         }
 
-    def _query_columns(self, depth: int) -> dict[str, Sequence[Any]]:
+    def query_columns(self) -> dict[str, Sequence[Any]]:
         """The columns of queries.parquet: the sampled items, rows and labels, and how certain the
         reference's lists end.
         """
@@ -482,12 +603,12 @@ class _AgreementEvaluation:
             columns["label"] = [sample.labels[row] for row in rows]
         last, after = (
             pairs.reference.score_at(np.full(len(rows), rank, dtype=np.int64))
-            for rank in (depth, depth + 1)
+            for rank in (self._deepest, self._deepest + 1)
         )
         if not np.isnan(last - after).all():
             columns["margin"] = [None if isnan(gap) else gap for gap in (last - after).tolist()]
-        if self.margins:
-            near: list[float] = margin(pairs, k=depth, eps=self._options.eps).tolist()
+        if self._margins:
+            near = margin(pairs, k=self._deepest, eps=self._options.eps).tolist()
             columns["near_cut"] = [None if isnan(n) else int(n) for n in near]
         return columns
 
@@ -508,29 +629,36 @@ def _detail_columns(
             (first.other_ranks > 0) & (first.other_ranks <= second.lengths[first.query_of_row])
         )
         last = first.score_at(np.full(len(pairs.queries), depth, dtype=np.int64))
-        ranks = (second.ranks, second.other_ranks), (first.other_ranks, first.ranks)
-        scores = (second.scores, second.other_scores), (first.other_scores, first.scores)
-        sides = ((second, second.within(None)), (first, lacking))
-        for (side, rows), of_rank, of_score in zip(sides, ranks, scores, strict=True):
-            rank, reference_rank = (column[rows] for column in of_rank)
-            score, reference_score = (column[rows] for column in of_score)
-            owner = side.query_of_row[rows]
+        columns_of_second = second.ranks, second.other_ranks, second.scores, second.other_scores
+        columns_of_first = first.other_ranks, first.ranks, first.other_scores, first.scores
+        for side, rows, (ranks, reference_ranks, scores, reference_scores) in (
+            (second, second.within(None), columns_of_second),
+            (first, lacking, columns_of_first),
+        ):
+            rank, reference_rank = ranks[rows], reference_ranks[rows]
+            reference_score, owner = reference_scores[rows], side.query_of_row[rows]
             near = (reference_rank > 0) & (reference_rank <= depth)
             positions: list[int] = side.items[rows].tolist()
             details = Details(
                 query=[pairs.queries[query] for query in owner.tolist()],
                 item=[items[position] for position in positions],
                 rank=np.where(rank == 0, np.nan, rank),
-                score=score,
+                score=scores[rows],
                 grade=near.astype(np.float64),
                 state=["relevant" if is_near else "nonrelevant" for is_near in near.tolist()],
             )
             cells = (reference_rank, reference_score, reference_score - last[owner])
-            lines = zip(*(column.tolist() for column in cells), strict=True)
-            parts.append((run, details, [_detail(*line) for line in lines]))
+            texts = [
+                json.dumps(
+                    {
+                        "reference_rank": of_reference or None,
+                        "reference_score": None if isnan(similarity) else similarity,
+                        "margin": None if isnan(gap) else gap,
+                    }
+                )
+                for of_reference, similarity, gap in zip(
+                    *(column.tolist() for column in cells), strict=True
+                )
+            ]
+            parts.append((run, details, texts))
     return detail_columns(parts)
-
-
-def _detail(rank: int, *similarities: float) -> str:
-    score, gap = (None if isnan(value) else value for value in similarities)
-    return json.dumps({"reference_rank": rank or None, "reference_score": score, "margin": gap})

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, cast, get_args
 
@@ -16,12 +17,13 @@ from rankwell._native.similarity import Metric
 from rankwell.conventions import CONVENTIONS, Convention, check_views, find_convention
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.matrices import Embeddings, align, named_places, refuse_non_finite, rows_by_id
-from rankwell.data.ranking_pairs import Gains, Listed, RankingPairs
+from rankwell.data.ranking_pairs import Gains, RankingPairs
 from rankwell.data.registry import Measure, measure_names, parse_measure
 from rankwell.data.tables import Floats, Ints
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag, shown
 from rankwell.io.formats import read_column
 from rankwell.io.matrices import read_embeddings
+from rankwell.runtime.parts.options import PartOptions
 from rankwell.runtime.parts.tables import planned_embeddings
 from rankwell.tasks.agreement.conventions import AgreementConvention
 from rankwell.tasks.agreement.options import AgreementOptions
@@ -63,21 +65,17 @@ def named_models(reference: Any, candidates: Any) -> dict[str, Any]:
 
 
 def read_models(
-    models: Mapping[str, Any],
-    options: AgreementOptions,
-    *,
-    in_parts: bool = False,
-    sized: bool = False,
+    places: Mapping[str, Any], options: AgreementOptions, parts: PartOptions
 ) -> "tuple[list[Model], list[str]]":
-    """The models with their rows in the reference's order, the reference first, and notes. sized:
-    rows may be in another.
+    """The models with their rows in the reference's order, the reference first, and notes.
 
-    in_parts: of objects no vectors are read, unless their rows are in another order.
+    In parts no vectors of objects are read, unless their rows are in another order; in a dry run
+    rows keep their order.
     """
     # The panel looks at every number anyway.
-    read = planned_embeddings if in_parts else partial(read_embeddings, check=False)
+    read = planned_embeddings if parts.is_used else partial(read_embeddings, check=False)
     tables: dict[str, Embeddings] = {}
-    for name, data in models.items():
+    for name, data in places.items():
         table = read(data)
         if table.ids is None and options.ids is not None:
             table = read(data if isinstance(data, (str, Path)) else table, ids=options.ids)
@@ -89,7 +87,7 @@ def read_models(
     for name, table in tables.items():
         if name == first:
             continue
-        if sized:
+        if parts.dry_run:
             rows_by_id(reference, table, first, name)
         else:
             tables[name] = align(reference, table, first, name)
@@ -256,68 +254,6 @@ class Model:
         return Embeddings(sample.names, vectors if sample.is_all else vectors[sample.rows])
 
 
-class KnownNeighbours(NamedTuple):
-    """The neighbours by each model, and by one model and another's name the ranks of that one's
-    neighbours, with their scores.
-    """
-
-    tops: Mapping[str, TopK]
-    ranks: Mapping[tuple[str, str], tuple[Ints, Floats]]
-
-
-class ReferenceLists:
-    """The lists of the reference, made once for every candidate and cut-off; the candidates' are as
-    long as `depth`.
-
-    earlier: lists and ranks that were found before, of all models.
-    """
-
-    def __init__(
-        self,
-        sample: Sample,
-        model: Model,
-        depth: int,
-        reference_depth: int,
-        *,
-        earlier: KnownNeighbours | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        self.sample, self.model, self.depth, self._earlier = sample, model, depth, earlier
-        self.top = self._nearest(model, reference_depth, progress)
-
-    def _nearest(self, model: Model, depth: int, progress: Progress | None) -> TopK:
-        if self._earlier is None:
-            return model.nearest(self.sample, depth, progress)
-        return self._earlier.tops[model.name]
-
-    def compare(
-        self, candidate: Model, *, exact: bool, progress: Progress | None = None
-    ) -> tuple[RankingPairs, TopK]:
-        """The view of the two models' lists, and the candidate's. exact: with the rank of every
-        item on the other side.
-        """
-        top = self._nearest(candidate, self.depth, progress)
-        shape = self.top.positions.shape
-        ranks, scores = np.zeros(shape, dtype=np.int64), np.full(shape, np.nan)
-        of_candidate: tuple[Ints | None, Floats | None] = None, None
-        if exact:
-            first = self.top.positions[:, : self.depth]
-            if self._earlier is None:
-                of_candidate = self.model.exact_ranks(self.sample, top.positions, progress)
-                of_reference = candidate.exact_ranks(self.sample, first, progress)
-            else:
-                of_candidate = self._earlier.ranks[self.model.name, candidate.name]
-                of_reference = self._earlier.ranks[candidate.name, self.model.name]
-            ranks[:, : first.shape[1]], scores[:, : first.shape[1]] = of_reference
-        pairs = RankingPairs.from_top_k(
-            self.sample.names,
-            Listed(self.top.positions, self.top.scores, ranks, scores),
-            Listed(top.positions, top.scores, *of_candidate),
-            n_candidates=self.sample.n_candidates,
-        )
-        return pairs, top
-
-
 def convention_of(options: AgreementOptions) -> Convention:
     """The convention under which models are compared. Raises BadUsage for one that judges runs, and
     for bad numbers.
@@ -370,10 +306,22 @@ class MeasurePlan(NamedTuple):
 
 
 def requested_measures(
-    options: AgreementOptions, rules: Convention, ks: Sequence[int], sample: Sample
+    options: AgreementOptions, rules: Convention, ks: Sequence[int], default_names: Sequence[str]
 ) -> tuple[MeasurePlan, ...]:
-    """The measures of the options, else the convention's or the usual ones. Raises BadUsage for
-    more depth than neighbours.
+    """The measures of the options, else the convention's or those of the default names.
+
+    A convention whose truth is a reference's list has words of its own for it; others have words
+    for judgments only.
+    """
+    cut, texts = cuts_gold(rules), measure_names(options.measures)
+    texts = texts or (bare_words(rules.defaults) if cut else default_names)
+    gold_depth = options.gold_depth or (None if cut else max(ks))
+    return plan_measures(texts, ks, rules.words, gold_depth)
+
+
+def usual_measures(options: AgreementOptions, ks: Sequence[int], sample: Sample) -> list[str]:
+    """The measures of neighbours where none is named. Raises BadUsage for more depth than
+    neighbours.
     """
     deepest, n = max(ks), sample.most_candidates
     for option, value in (("k", deepest), ("the gold depth", options.gold_depth or 0)):
@@ -382,21 +330,13 @@ def requested_measures(
                 f"{option} is {value}, but {len(sample.items)} vectors leave {n} neighbours; "
                 "choose a smaller value, or give more vectors."
             )
-    texts = measure_names(options.measures)
-    # A convention whose truth is a reference's list has words of its own for it; others have words
-    # for judgments only.
-    if cuts_gold(rules):
-        texts = texts or bare_words(rules.defaults)
-        return plan_measures(texts, ks, rules.words, options.gold_depth)
-    if not texts:
-        texts = []
-        for k in ks:
-            names = [*_USUAL, *(_NEED_TWO if k > 1 else ()), f"EpsRecall(eps={options.eps!r})"]
-            names += _NEED_HALF if 2 * k < n + 1 else ()
-            texts += [f"{name}@{k}" for name in names]
-        texts += [f"RBO(kind={kind!r})@{deepest}" for kind in ("min", "res", "ext")]
-        texts += ["MedR_first", "MnR_first"]
-    return plan_measures(texts, ks, rules.words, options.gold_depth or deepest)
+    texts: list[str] = []
+    for k in ks:
+        names = [*_USUAL, *(_NEED_TWO if k > 1 else ()), f"EpsRecall(eps={options.eps!r})"]
+        names += _NEED_HALF if 2 * k < n + 1 else ()
+        texts += [f"{name}@{k}" for name in names]
+    texts += [f"RBO(kind={kind!r})@{deepest}" for kind in ("min", "res", "ext")]
+    return [*texts, "MedR_first", "MnR_first"]
 
 
 def bare_words(words: Sequence[str]) -> list[str]:
@@ -415,11 +355,22 @@ def plan_measures(
     Raises UnknownName, BadUsage.
     """
     plans: dict[str, MeasurePlan] = {}
-    for text in texts:
-        for spelled in _at_each(text.strip(), ks, words):
-            plan = _plan(spelled, words, gold_depth, max(ks))
-            check_views([plan.measure], *views)
-            plans.setdefault(plan.exact, plan)
+    deepest = max(ks)
+    spelled_texts = [_at_each(text.strip(), ks, words) for text in texts]
+    for text in chain.from_iterable(spelled_texts):
+        bare, gains = _without_gains(text)
+        # A convention's word is for items that are relevant or not.
+        measure = parse_measure(bare, words if gains == "binary" else {})
+        check_views([measure], *views)
+        k = measure.cutoff
+        if k is not None and k > deepest:
+            raise BadUsage(f"{text} looks at {k} places, the lists have {deepest}; add {k} to -k.")
+        exact = str(measure)
+        if gains != "binary":
+            exact = with_parameter(exact, f"gains={gains!r}")
+        label = exact if measure.name == re.split("[(@]", text)[0] else text
+        depth = gold_depth or k or deepest
+        plans.setdefault(exact, MeasurePlan(measure, exact, label, depth, gains))
     return tuple(plans.values())
 
 
@@ -433,18 +384,6 @@ def _at_each(text: str, ks: Sequence[int], words: Mapping[str, str]) -> list[str
     except BadUsage:
         return [text]
     return [f"{text}@{k}" for k in ks]
-
-
-def _plan(text: str, words: Mapping[str, str], gold_depth: int | None, deepest: int) -> MeasurePlan:
-    bare, gains = _without_gains(text)
-    # A convention's word is for items that are relevant or not.
-    measure = parse_measure(bare, words if gains == "binary" else {})
-    k = measure.cutoff
-    if k is not None and k > deepest:
-        raise BadUsage(f"{text} looks at {k} places, the lists have {deepest}; add {k} to -k.")
-    name = str(measure) if gains == "binary" else with_parameter(str(measure), f"gains={gains!r}")
-    label = name if measure.name == re.split("[(@]", text)[0] else text
-    return MeasurePlan(measure, name, label, gold_depth or k or deepest, gains)
 
 
 def with_parameter(name: str, parameter: str) -> str:

@@ -35,10 +35,8 @@ def show(
     panel, remarks = result.panel, [*result.notes, *result.interval_notes]
     notes: list[str] = []
     if panel.rows:
-        columns = [
-            name for name in panel.rows[0] if any(row[name] is not None for row in panel.rows)
-        ]
-        vectors = [{name: row[name] for name in columns} for row in panel.rows]
+        names = [name for name in panel.rows[0] if any(row[name] is not None for row in panel.rows)]
+        vectors = [{name: row[name] for name in names} for row in panel.rows]
         plain = reporting.terminal_of(sys.stderr)._replace(colour=False)
         notes.append(reporting.Aside(reporting.render_rows(vectors, terminal=plain).rstrip("\n")))
     notes += panel.warnings if format == "json" else remarks
@@ -99,16 +97,14 @@ def write(result: AgreementResults, folder: Path) -> None:
     unlabelled = [row for row in result.summary if "truth='labels'" not in row["measure"]]
     cut = cuts_gold(result.convention)
     curves = [row for row in unlabelled if row["k"] is not None and row["run"] != result.reference]
-    if not cut:
-        points = Counter(row["label"].partition("@")[0] for row in curves)
-        curves = [
-            row for row in curves if points[row["label"].partition("@")[0]] > len(result.pairs)
-        ]
+    points = Counter(row["label"].partition("@")[0] for row in curves)
+    curves = [
+        row for row in curves if cut or points[row["label"].partition("@")[0]] > len(result.pairs)
+    ]
     with drafting(folder, result.sources.values()) as draft:
-        written: list[Path] = []
-        for run, name in files.items() if cut else ():
-            written.append(draft / name)
-            write_text(written[-1], _k_columns(unlabelled, run))
+        written = [draft / name for name in files.values() if cut]
+        for path, run in zip(written, files, strict=False):
+            write_text(path, _k_columns(unlabelled, run))
         if curves:
             title = f"Agreement with {result.reference}"
             chart = k_curves(curves, bands="sd" if cut else "interval", title=title)

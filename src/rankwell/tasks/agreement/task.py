@@ -51,7 +51,7 @@ def _evaluate(
     if words:
         options = replace(options, k=",".join(cuts))
     outcome = agreement_results(
-        options.reference, models, options, options, details=details, progress=progress
+        options.reference, models, options, details=details, progress=progress
     )
     if outcome.result is None:
         return outcome

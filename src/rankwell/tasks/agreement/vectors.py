@@ -3,7 +3,7 @@ and hubness.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -31,20 +31,6 @@ class VectorPanel(NamedTuple):
     warnings: tuple[str, ...]
 
 
-class _Scan(NamedTuple):
-    """The result of one pass over the vectors of a model; only finite rows count for norms, sums
-    and hashes.
-    """
-
-    nan: int
-    infinite: int
-    first_wrong: int
-    norms: Floats
-    unit_sum: Floats
-    mean: Floats
-    hashes: NDArray[np.uint64]
-
-
 def vector_panel(
     models: Mapping[str, Embeddings], *, spectrum: bool = True, block: int | None = None
 ) -> VectorPanel:
@@ -58,73 +44,179 @@ def vector_panel(
     in the same rows.
     """
     block = block or max(16, _PANEL_NUMBERS // max(table.dimensions for table in models.values()))
-    scans: dict[str, _Scan] = {}
+    scans: list[_Scan] = []
     rows: list[dict[str, Any]] = []
     warnings: list[str] = []
     for name, table in models.items():
-        scan = _look(table.vectors, block)
-        same_as = next(
-            (
-                earlier
-                for earlier, earlier_scan in scans.items()
-                if _is_same(models[earlier], earlier_scan, table, scan)
-            ),
-            None,
-        )
-        row = _row(name, table, scan, same_as, spectrum=spectrum, block=block)
-        rows.append(row)
-        warnings += _warnings(table, scan, row)
-        for earlier, earlier_scan in scans.items():
-            if (
-                same_as is None
-                and len(earlier_scan.mean) == len(scan.mean)
-                and np.array_equal(np.sort(earlier_scan.hashes), np.sort(scan.hashes))
-                and not np.array_equal(earlier_scan.hashes, scan.hashes)
-            ):
-                warnings.append(
-                    f"{name}: the same vectors as {earlier}, in another order; are the ids right?"
-                )
-        scans[name] = scan
+        scan = _Scan(name, table, block)
+        equal_scan = next((earlier for earlier in scans if earlier.equals(scan)), None)
+        rows.append(scan.row(None if equal_scan is None else equal_scan.name, spectrum=spectrum))
+        warnings += [f"{name}: {warning}" for warning in scan.warnings(rows[-1])]
+        if equal_scan is None:
+            warnings += [
+                f"{name}: the same vectors as {earlier.name}, in another order; are the ids right?"
+                for earlier in scans
+                if earlier.table.dimensions == table.dimensions
+                and np.array_equal(np.sort(earlier.hashes), np.sort(scan.hashes))
+                and not np.array_equal(earlier.hashes, scan.hashes)
+            ]
+        scans.append(scan)
     return VectorPanel(rows, tuple(warnings))
 
 
-def _look(vectors: NDArray[Any], block: int) -> _Scan:
-    n, dimensions = vectors.shape
-    odd = np.random.Generator(np.random.PCG64(0)).integers(
-        0, 1 << 63, dimensions, dtype=np.uint64
-    ) * np.uint64(2) + np.uint64(1)
-    norms, hashes = np.full(n, np.nan), np.zeros(n, dtype=np.uint64)
-    unit_sum, total = np.zeros(dimensions), np.zeros(dimensions)
-    nan = infinite = 0
-    first_wrong = -1
-    for rows in row_blocks(n, dimensions, block):
-        # Adding zero turns -0 into 0, which is the same number with other bits.
-        numbers = vectors[rows].astype(np.float64) + 0.0
-        hashes[rows] = np.einsum("ij,j->i", _mix(numbers.view(np.uint64)), odd)
-        with np.errstate(over="ignore", invalid="ignore"):
-            lengths = np.sqrt(np.einsum("ij,ij->i", numbers, numbers))
-        finite = np.isfinite(lengths) | np.isfinite(numbers).all(axis=1)
-        if not finite.all():
-            nan += int(np.isnan(numbers).sum())
-            infinite += int(np.isinf(numbers).sum())
-            if first_wrong < 0:
-                first_wrong = rows.start + int(np.flatnonzero(~finite)[0])
-            numbers[~finite] = 0.0
-        norms[rows] = np.where(finite, lengths, np.nan)
-        total += numbers.sum(axis=0)
-        numbers *= np.divide(
-            1.0, lengths, out=np.zeros_like(lengths), where=finite & (lengths > 0)
-        )[:, None]
-        unit_sum += numbers.sum(axis=0)
-    return _Scan(
-        nan,
-        infinite,
-        first_wrong,
-        norms,
-        unit_sum,
-        total / max(int((~np.isnan(norms)).sum()), 1),
-        hashes,
-    )
+class _Scan:
+    """The vectors of a model after one pass over them; only finite rows count for norms, sums and
+    hashes.
+    """
+
+    def __init__(self, name: str, table: Embeddings, block: int) -> None:
+        self.name, self.table, self.block = name, table, block
+        n, dimensions = table.vectors.shape
+        odd = np.random.Generator(np.random.PCG64(0)).integers(
+            0, 1 << 63, dimensions, dtype=np.uint64
+        ) * np.uint64(2) + np.uint64(1)
+        self.norms, self.hashes = np.full(n, np.nan), np.zeros(n, dtype=np.uint64)
+        self.unit_sum, total = np.zeros((2, dimensions))
+        self.nan = self.infinite = 0
+        for rows in row_blocks(n, dimensions, block):
+            # Adding zero turns -0 into 0, which is the same number with other bits.
+            numbers = table.vectors[rows].astype(np.float64) + 0.0
+            self.hashes[rows] = np.einsum("ij,j->i", _mix(numbers.view(np.uint64)), odd)
+            with np.errstate(over="ignore", invalid="ignore"):
+                lengths = np.sqrt(np.einsum("ij,ij->i", numbers, numbers))
+            finite = np.isfinite(lengths) | np.isfinite(numbers).all(axis=1)
+            if not finite.all():
+                self.nan += int(np.isnan(numbers).sum())
+                self.infinite += int(np.isinf(numbers).sum())
+                numbers[~finite] = 0.0
+            self.norms[rows] = np.where(finite, lengths, np.nan)
+            total += numbers.sum(axis=0)
+            numbers *= np.divide(
+                1.0, lengths, out=np.zeros_like(lengths), where=finite & (lengths > 0)
+            )[:, None]
+            self.unit_sum += numbers.sum(axis=0)
+        self.finite = np.flatnonzero(~np.isnan(self.norms))
+        self.mean = total / max(len(self.finite), 1)
+
+    def row(self, same_as: str | None, *, spectrum: bool) -> dict[str, Any]:
+        """The row of the panel."""
+        table, norms, rows = self.table, self.norms[self.finite], self.finite
+        directed = int((norms > 0).sum())
+        pairs = directed * (directed - 1)
+        most = max(4 * table.dimensions, _PRODUCTS // table.dimensions**2) if spectrum else 0
+        if len(rows) > most:
+            # Evenly spaced, as many as the product may cost.
+            rows = rows[np.arange(most, dtype=np.int64) * len(rows) // most]
+        numbers = {
+            "norm_min": norms.min() if len(norms) else None,
+            "norm_median": np.median(norms) if len(norms) else None,
+            "norm_max": norms.max() if len(norms) else None,
+            "mean_similarity": (self.unit_sum @ self.unit_sum - directed) / pairs
+            if pairs
+            else None,
+            "effective_rank": self._effective_rank(rows),
+        }
+        return {
+            "embeddings": self.name,
+            "vectors": table.n,
+            "dimensions": table.dimensions,
+            "type": table.vectors.dtype.name,
+            "nan": self.nan,
+            "infinite": self.infinite,
+            "zero": int((norms == 0).sum()),
+            "duplicates": self._duplicates(),
+            **{
+                column: None if number is None else rounded(float(number))
+                for column, number in numbers.items()
+            },
+            "rank_rows": len(rows) if spectrum else None,
+            "same_as": same_as,
+        }
+
+    def _duplicates(self) -> int:
+        """Number of finite vectors that equal an earlier one; hashes only select what to
+        compare.
+        """
+        vectors, hashes = self.table.vectors, self.hashes
+        order = self.finite[np.argsort(hashes[self.finite], kind="stable")]
+        alike = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]])
+        count = 0
+        for block in row_blocks(len(alike), self.table.dimensions):
+            first, second = vectors[order[alike[block]]], vectors[order[alike[block] + 1]]
+            count += int((first == second).all(axis=1).sum())
+        return count
+
+    def _effective_rank(self, rows: Ints) -> float | None:
+        """exp of the entropy of the singular values of some rows, each divided by their sum; None
+        where they are all zero.
+        """
+        vectors, n, dimensions = self.table.vectors, len(rows), self.table.dimensions
+        if n < 2:
+            return None
+        is_sample = n < len(vectors)
+        blocks = [
+            rows[block] if is_sample else block for block in row_blocks(n, dimensions, self.block)
+        ]
+        mean = self.mean
+        if is_sample:
+            total = np.zeros(dimensions)
+            for block in blocks:
+                total += vectors[block].sum(axis=0, dtype=np.float64)
+            mean = total / n
+        gram = np.zeros((dimensions, dimensions))
+        for block in blocks:
+            numbers = vectors[block].astype(np.float64) - mean
+            gram += numbers.T @ numbers
+        energies = np.linalg.eigvalsh(gram)
+        # What the product's rounding leaves of a singular value of zero.
+        energies[energies < energies[-1] * dimensions * np.finfo(np.float64).eps] = 0.0
+        values = np.sqrt(energies)
+        if not values[-1] > np.finfo(np.float64).tiny:
+            return None
+        shares = values[values > 0] / values.sum()
+        return float(np.exp(-(shares * np.log(shares)).sum()))
+
+    def equals(self, other: "_Scan") -> bool:
+        """Whether two models have the same numbers in the same rows, whatever their types."""
+        first, second = self.table.vectors, other.table.vectors
+        return (
+            first.shape == second.shape
+            and np.array_equal(self.hashes, other.hashes)
+            and all(
+                np.array_equal(first[rows], second[rows], equal_nan=True)
+                for rows in row_blocks(*first.shape)
+            )
+        )
+
+    def warnings(self, row: Mapping[str, Any]) -> Iterator[str]:
+        """What may change numbers. row: of the panel."""
+        place_of_row = self.table.place
+        if len(self.finite) < len(self.norms):
+            first = int(np.isnan(self.norms).argmax())
+            yield (
+                f"{self.nan} numbers are NaN and {self.infinite} infinite, the first in "
+                f"{place_of_row(first)}; no similarity is defined for them."
+            )
+        if row["zero"]:
+            first = int((self.norms == 0).argmax())
+            yield (
+                f"{_vectors(row['zero'])} zero, the first in {place_of_row(first)}; their cosine "
+                "is undefined."
+            )
+        if row["duplicates"]:
+            yield (
+                f"{_vectors(row['duplicates'])} equal to an earlier one; their neighbours are tied."
+            )
+        if (row["mean_similarity"] or 0.0) > _COLLAPSED:
+            yield (
+                f"two vectors are {figure(row['mean_similarity'], 'score')} alike on average; did "
+                "the model collapse?"
+            )
+        if row["same_as"] is not None:
+            yield (
+                f"the same numbers as {row['same_as']}, row by row; was one file copied over "
+                "another?"
+            )
 
 
 def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -135,128 +227,6 @@ def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
     mixed ^= mixed >> np.uint64(27)
     return mixed
-
-
-def _row(
-    name: str, table: Embeddings, scan: _Scan, same_as: str | None, *, spectrum: bool, block: int
-) -> dict[str, Any]:
-    norms = scan.norms[~np.isnan(scan.norms)]
-    directed = int((norms > 0).sum())
-    pairs = directed * (directed - 1)
-    similarity = (float(scan.unit_sum @ scan.unit_sum) - directed) / pairs if pairs else None
-    finite = _finite_rows(scan)
-    most = max(4 * table.dimensions, _PRODUCTS // table.dimensions**2) if spectrum else 0
-    if len(finite) > most:
-        # Evenly spaced, as many as the product may cost.
-        finite = finite[np.arange(most, dtype=np.int64) * len(finite) // most]
-    numbers = {
-        "norm_min": norms.min() if len(norms) else None,
-        "norm_median": np.median(norms) if len(norms) else None,
-        "norm_max": norms.max() if len(norms) else None,
-        "mean_similarity": similarity,
-        "effective_rank": _effective_rank(table.vectors, finite, scan.mean, block),
-    }
-    return {
-        "embeddings": name,
-        "vectors": table.n,
-        "dimensions": table.dimensions,
-        "type": table.vectors.dtype.name,
-        "nan": scan.nan,
-        "infinite": scan.infinite,
-        "zero": int((norms == 0).sum()),
-        "duplicates": _duplicates(table.vectors, scan),
-        **{
-            column: None if number is None else rounded(float(number))
-            for column, number in numbers.items()
-        },
-        "rank_rows": len(finite) if spectrum else None,
-        "same_as": same_as,
-    }
-
-
-def _duplicates(vectors: NDArray[Any], scan: _Scan) -> int:
-    """Number of finite vectors that equal an earlier one; hashes only select what to compare."""
-    finite = _finite_rows(scan)
-    order = finite[np.argsort(scan.hashes[finite], kind="stable")]
-    alike = np.flatnonzero(scan.hashes[order[1:]] == scan.hashes[order[:-1]])
-    count = 0
-    for block in row_blocks(len(alike), vectors.shape[1]):
-        first, second = vectors[order[alike[block]]], vectors[order[alike[block] + 1]]
-        count += int((first == second).all(axis=1).sum())
-    return count
-
-
-def _finite_rows(scan: _Scan) -> Ints:
-    return np.flatnonzero(~np.isnan(scan.norms))
-
-
-def _effective_rank(vectors: NDArray[Any], rows: Ints, mean: Floats, block: int) -> float | None:
-    """exp of the entropy of the singular values, each divided by their sum; None where they are all
-    zero.
-    """
-    n, dimensions = len(rows), vectors.shape[1]
-    if n < 2:
-        return None
-    is_sample = n < len(vectors)
-    blocks = list(row_blocks(n, dimensions, block))
-    if is_sample:
-        total = np.zeros(dimensions)
-        for block_rows in blocks:
-            total += vectors[rows[block_rows]].sum(axis=0, dtype=np.float64)
-        mean = total / n
-    gram = np.zeros((dimensions, dimensions))
-    for block_rows in blocks:
-        numbers = vectors[rows[block_rows] if is_sample else block_rows].astype(np.float64) - mean
-        gram += numbers.T @ numbers
-    energies = np.linalg.eigvalsh(gram)
-    # What the product's rounding leaves of a singular value of zero.
-    energies[energies < energies[-1] * dimensions * np.finfo(np.float64).eps] = 0.0
-    values = np.sqrt(energies)
-    if not values[-1] > np.finfo(np.float64).tiny:
-        return None
-    shares = values[values > 0] / values.sum()
-    return float(np.exp(-(shares * np.log(shares)).sum()))
-
-
-def _is_same(first: Embeddings, first_scan: _Scan, second: Embeddings, scan: _Scan) -> bool:
-    """Whether two models have the same numbers in the same rows, whatever their types."""
-    return (
-        first.vectors.shape == second.vectors.shape
-        and np.array_equal(first_scan.hashes, scan.hashes)
-        and all(
-            np.array_equal(first.vectors[rows], second.vectors[rows], equal_nan=True)
-            for rows in row_blocks(first.n, first.dimensions)
-        )
-    )
-
-
-def _warnings(table: Embeddings, scan: _Scan, row: Mapping[str, Any]) -> list[str]:
-    warnings: list[str] = []
-    if scan.first_wrong >= 0:
-        warnings.append(
-            f"{row['nan']} numbers are NaN and {row['infinite']} infinite, the first in "
-            f"{table.place(scan.first_wrong)}; no similarity is defined for them."
-        )
-    if row["zero"]:
-        first = int(np.flatnonzero(scan.norms == 0)[0])
-        warnings.append(
-            f"{_vectors(row['zero'])} zero, the first in {table.place(first)}; their cosine is "
-            "undefined."
-        )
-    if row["duplicates"]:
-        warnings.append(
-            f"{_vectors(row['duplicates'])} equal to an earlier one; their neighbours are tied."
-        )
-    if (row["mean_similarity"] or 0.0) > _COLLAPSED:
-        warnings.append(
-            f"two vectors are {figure(row['mean_similarity'], 'score')} alike on average; did the "
-            "model collapse?"
-        )
-    if row["same_as"] is not None:
-        warnings.append(
-            f"the same numbers as {row['same_as']}, row by row; was one file copied over another?"
-        )
-    return [f"{row['embeddings']}: {warning}" for warning in warnings]
 
 
 def _vectors(count: int) -> str:

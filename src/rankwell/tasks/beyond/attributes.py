@@ -6,13 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.data.tables import Bools, Floats, Ints, gather, segment_offsets
+from rankwell.data.tables import Bools, Floats, Ints, gather, segment_offsets, sum_by
 from rankwell.errors import BadUsage, flag
+
+Value = TypeVar("Value")
+_INTERACTIONS = "the interactions of a training set; name a file of them"
 
 
 class ItemLabels(NamedTuple):
@@ -113,9 +116,7 @@ class LabelCells(NamedTuple):
         among the labels of its item.
         """
         shares = (weights / np.maximum(self.counts, 1))[self.rows]
-        values = np.bincount(self.cell_of_label, weights=shares, minlength=len(self.keys)).astype(
-            np.float64, copy=False
-        )
+        values = sum_by(self.cell_of_label, shares, len(self.keys))
         return LabelSums(self.keys, self.keys // self.n, self.keys % self.n, values)
 
 
@@ -131,7 +132,7 @@ class LabelSums(NamedTuple):
 
     def by_owner(self, terms: Floats, n: int) -> Floats:
         """The sum of the terms of each of n owners' cells."""
-        return np.bincount(self.owners, weights=terms, minlength=n).astype(np.float64, copy=False)
+        return sum_by(self.owners, terms, n)
 
     def at(self, keys: Ints) -> Floats:
         """The values of some cells, 0 for those that are not there."""
@@ -243,50 +244,32 @@ class ItemAttributes:
 
     def catalogue(self, measure: str) -> Ints:
         """The items that may be retrieved. Raises BadUsage where they are not known."""
-        if self.in_catalogue is None:
-            raise BadUsage(
-                f"{measure} needs all items that could be retrieved; name a file of their ids "
-                f"by {flag('--catalogue')}."
-            )
-        return np.flatnonzero(self.in_catalogue)
+        need = "all items that could be retrieved; name a file of their ids"
+        return np.flatnonzero(_required(self.in_catalogue, measure, need, flag("--catalogue")))
 
     def interactions(self, measure: str) -> Ints:
         """The popularity of each item. Raises BadUsage where there are no interactions."""
-        if self.popularity is None:
-            raise BadUsage(
-                f"{measure} needs the interactions of a training set; name a file of them by "
-                f"{flag('--interactions')}."
-            )
-        return self.popularity
+        return _required(self.popularity, measure, _INTERACTIONS, flag("--interactions"))
 
     def interacted(self, measure: str) -> QueryItems:
         """The items of each user. Raises BadUsage where there are no interactions."""
-        if self.histories is None:
-            self.interactions(measure)
-            raise BadUsage(
-                f"{measure} needs the users of interactions; name a file of them by "
-                f"{flag('--interactions')}."
-            )
-        return self.histories
+        return _required(self.histories, measure, _INTERACTIONS, flag("--interactions"))
 
     def labels(self, by: str, measure: str) -> ItemLabels:
         """The categories or the groups. Raises BadUsage where there are none."""
         labels = self.categories if by == "categories" else self.groups
-        if labels is None:
-            raise BadUsage(
-                f"{measure} needs the {by} of items; name a table with them by "
-                f"{flag(f'--item-{by}', name=by)}."
-            )
-        return labels
+        option = flag(f"--item-{by}", name=by)
+        return _required(labels, measure, f"the {by} of items; name a table with them", option)
 
     def directions(self, measure: str) -> Floats:
         """The vectors of the items, a row each. Raises BadUsage where there are none."""
-        if self.vectors is None:
-            raise BadUsage(
-                f"{measure} needs vectors of items; name a file of them by "
-                f"{flag('--item-embeddings', name='embeddings')}."
-            )
-        return self.vectors
+        option = flag("--item-embeddings", name="embeddings")
+        return _required(self.vectors, measure, "vectors of items; name a file of them", option)
+
+    def judged(self, measure: str) -> QueryItems:
+        """The judged items. Raises BadUsage where nothing is judged."""
+        need = "judgments; name a file of them"
+        return _required(self.grades, measure, need, flag("--judgments"))
 
     def self_information(self, of: str, measure: str) -> Floats:
         """-log2 of the share of users, or of interactions, that have each item; an item without any
@@ -324,10 +307,8 @@ class ItemAttributes:
             self.cache[key] = sizes
         return self.cache[key]
 
-    def judged(self, measure: str) -> QueryItems:
-        """The judged items. Raises BadUsage where nothing is judged."""
-        if self.grades is None:
-            raise BadUsage(
-                f"{measure} needs judgments; name a file of them by {flag('--judgments')}."
-            )
-        return self.grades
+
+def _required(value: Value | None, measure: str, need: str, option: str) -> Value:
+    if value is None:
+        raise BadUsage(f"{measure} needs {need} by {option}.")
+    return value

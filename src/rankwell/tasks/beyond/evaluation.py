@@ -1,6 +1,7 @@
 """Runs, and what is known of items and queries -> results."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from rankwell.conventions import (
 )
 from rankwell.data.options import takes_options
 from rankwell.data.registry import Measure, measure_names
-from rankwell.data.tables import Bools, Ints, sort_ids
+from rankwell.data.tables import Floats, Ints, order_ids, sort_ids
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.evaluation.judged import name_runs
 from rankwell.evaluation.results import (
@@ -28,13 +29,11 @@ from rankwell.results import Results
 from rankwell.stats import SummaryRow, check_intervals
 from rankwell.store import sources_of
 from rankwell.tasks.beyond.attributes import ItemAttributes
-from rankwell.tasks.beyond.collecting import RunValues
-from rankwell.tasks.beyond.inputs import BeyondInputs
-from rankwell.tasks.beyond.levels import chance_of, levels_of
-from rankwell.tasks.beyond.lists import ItemLists, ListCollections
+from rankwell.tasks.beyond.inputs import read_attributes
+from rankwell.tasks.beyond.lists import ExposureCounts, ItemLists, ListCollections
+from rankwell.tasks.beyond.measures.diversity import catalogue_distance
 from rankwell.tasks.beyond.options import BeyondOptions
-from rankwell.tasks.beyond.reading import ListedRun
-from rankwell.tasks.beyond.streaming import StreamedRun
+from rankwell.tasks.beyond.reading import RunLists
 
 
 @takes_options(BeyondOptions, "measures")
@@ -60,32 +59,34 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
     if options.k is not None and options.k < 1:
         raise BadUsage(f"-k {options.k}; expected a positive integer.")
     convention = find_convention(options.convention, "beyond")
-    inputs = BeyondInputs.read(options)
+    attributes, notes = read_attributes(options)
     run_inputs = name_runs(runs)
-    builder = ResultsBuilder(convention)
     if not run_inputs:
         raise BadUsage("no run is given; name at least one.")
-    measures = _measures(options, convention, inputs)
-    builder.notes += inputs.notes
-    aggregates = list[SummaryRow]()
-    undefined = ResultsBuilder(convention)
-    attributes = inputs.attributes()
-    del inputs
+    measures = _measures(options, convention, attributes)
+    evaluation = _BeyondEvaluation(options, convention, attributes, measures)
+    builder = evaluation.builder
+    builder.notes += notes
     for name, run in run_inputs.items():
-        run_values = _values(builder, name, run, attributes, measures, options)
-        aggregates += _keep(builder, undefined, name, run_values, measures)
-    _note_ungrouped(builder, attributes, measures)
-    inputs_of = {option: getattr(options, option) for option in _PLACES}
-    summarised = len(builder.values)
-    builder.values += undefined.values
-    builder.row_attributes += [{}] * len(undefined.values)
+        evaluation.add(name, run)
+    evaluation.note_ungrouped()
+    summarised, undefined = len(builder.values), evaluation.undefined.values
+    builder.values += undefined
+    builder.row_attributes += [{}] * len(undefined)
+    catalogue = attributes.in_catalogue
     return builder.results(
         Results,
-        rules=_rules(builder, convention, measures, options, attributes),
+        rules={
+            "convention": convention.name,
+            "ties": "id-desc",
+            "queries": "run" if options.judgments is None else "truth",
+            **({} if catalogue is None else {"catalogue_items": int(catalogue.sum())}),
+            **builder.rules(measures, options),
+        },
         measures=measures,
-        aggregates=tuple(aggregates),
+        aggregates=tuple(evaluation.aggregates),
         notes=[*convention.notes, *builder.notes],
-        sources=sources_of(inputs_of, run_inputs),
+        sources=sources_of({name: getattr(options, name) for name in _PLACES}, run_inputs),
         intervals=options.intervals,
         seed=options.seed,
         by_query=True,
@@ -97,7 +98,7 @@ _PLACES = ("catalogue", "interactions", "categories", "groups", "embeddings", "j
 
 
 def _measures(
-    options: BeyondOptions, convention: Convention, inputs: BeyondInputs
+    options: BeyondOptions, convention: Convention, attributes: ItemAttributes
 ) -> tuple[LabelledMeasure, ...]:
     """The measures that are named, else those of the convention, else those that the inputs
     allow.
@@ -112,18 +113,22 @@ def _measures(
     if names is None and convention.name != "rankwell":
         names = [f"{name}@{k}" for name in convention.defaults]
     elif names is None:
-        catalogue = inputs.catalogue is not None or inputs.interactions is not None
+        has_catalogue = attributes.in_catalogue is not None
+        has_interactions = attributes.popularity is not None
+        has_categories = attributes.categories is not None
+        has_groups = attributes.groups is not None
+        has_judgments = attributes.grades is not None
         allowed = {
-            "ItemCoverage Gini": catalogue,
+            "ItemCoverage Gini": has_catalogue,
             "Entropy": True,
-            "Novelty Popularity": inputs.interactions is not None,
-            "Serendipity": inputs.interactions is not None and inputs.judgments is not None,
-            "ILD": inputs.categories is not None,
-            "ILD(by='embeddings')": inputs.vectors is not None,
-            "Miscalibration": inputs.interactions is not None and inputs.categories is not None,
-            "AWRF": inputs.groups is not None and catalogue,
-            "EED": inputs.groups is not None,
-            "EER EEL": inputs.groups is not None and inputs.judgments is not None and catalogue,
+            "Novelty Popularity": has_interactions,
+            "Serendipity": has_interactions and has_judgments,
+            "ILD": has_categories,
+            "ILD(by='embeddings')": attributes.vectors is not None,
+            "Miscalibration": has_interactions and has_categories,
+            "AWRF": has_groups and has_catalogue,
+            "EED": has_groups,
+            "EER EEL": has_groups and has_judgments and has_catalogue,
         }
         names = [
             f"{name}@{k}"
@@ -136,173 +141,233 @@ def _measures(
     return measures
 
 
-def _depth(measures: Sequence[LabelledMeasure]) -> int | None:
-    """The number of first items that the measures read, None for all."""
-    cutoffs = [labelled.measure.cutoff for labelled in measures]
-    return None if None in cutoffs else max(cutoff for cutoff in cutoffs if cutoff is not None)
+class _BeyondEvaluation:
+    """The runs measured so far. undefined: values of single queries by measures of all lists."""
 
-
-def _values(
-    builder: ResultsBuilder,
-    name: str,
-    run: Any,
-    attributes: ItemAttributes,
-    measures: Sequence[LabelledMeasure],
-    options: BeyondOptions,
-) -> RunValues:
-    """The values of a run, whose queries are counted. Raises NothingToEvaluate where none of them
-    is judged.
-    """
-    try:
-        lists = StreamedRun(name, run, _depth(measures), options)
-        run_values = RunValues.of(lists.blocks(attributes), attributes, measures)
-    except Irregular:
-        lists = ListedRun.of(name, run, attributes.judged_queries, _depth(measures), options)
-        run_values = RunValues.of(lists.blocks(attributes), attributes, measures)
-    missing, unknown = run_values.missing, sort_ids(lists.unknown)
-    if not run_values.queries:
-        raise NothingToEvaluate(f"{name} has no queries.")
-    if len(missing) == len(run_values.queries):
-        raise NothingToEvaluate(
-            f"{name}: none of its {len(unknown)} queries has judgments; are ids written in "
-            "two ways?"
+    def __init__(
+        self,
+        options: BeyondOptions,
+        convention: Convention,
+        attributes: ItemAttributes,
+        measures: Sequence[LabelledMeasure],
+    ) -> None:
+        self.builder, self.undefined = ResultsBuilder(convention), ResultsBuilder(convention)
+        self.aggregates = list[SummaryRow]()
+        self._options, self._attributes, self._measures = options, attributes, measures
+        self._of_lists, self._of_collections = (
+            [labelled for labelled in measures if labelled.measure.entry.view is view]
+            for view in (ItemLists, ListCollections)
         )
-    counts = {
-        QUERIES_COUNTED: len(run_values.queries),
-        QUERIES_MISSING: len(missing),
-        QUERIES_UNKNOWN: len(unknown),
-    }
-    builder.counts[name] = counts
-    builder.notes += lists.notes
-    if missing:
-        builder.notes.append(
-            f"{name}: {len(missing)} judged queries have no list, for example {missing[0]!r}"
-        )
-    if unknown:
-        builder.notes.append(
-            f"{name}: {len(unknown)} queries have no judgments and are ignored, for example "
-            f"{unknown[0]!r}"
-        )
-    return run_values
+        cutoffs = [labelled.measure.cutoff for labelled in measures]
+        self._depth = None if None in cutoffs else max(filter(None, cutoffs))
 
-
-def _keep(
-    builder: ResultsBuilder,
-    undefined: ResultsBuilder,
-    name: str,
-    run_values: RunValues,
-    measures: Sequence[LabelledMeasure],
-) -> list[SummaryRow]:
-    """Adds the values of one run. Returns the rows of measures of all lists, whose values of single
-    queries are undefined.
-    """
-    queries, values = run_values.queries, run_values.values
-    for labelled in measures:
-        if labelled.measure.entry.view is ItemLists:
-            query_values = values.pop(0)
-            builder.keep(name, labelled.measure, labelled.label, queries, query_values)
-            chance = chance_of(labelled.measure, run_values.exposures.attributes)
+    def add(self, name: str, run: Any) -> None:
+        """Measures one run. Raises NothingToEvaluate where none of its queries is judged."""
+        builder, attributes = self.builder, self._attributes
+        lists = RunLists(name, run, self._depth, attributes, self._options)
+        try:
+            values = _RunValues(lists.streamed(), attributes, self._of_lists, self._of_collections)
+        except Irregular:
+            values = _RunValues(lists.listed(), attributes, self._of_lists, self._of_collections)
+        queries, missing, unknown = values.queries, values.missing, sort_ids(lists.unknown)
+        if not queries:
+            raise NothingToEvaluate(f"{name} has no queries.")
+        if len(missing) == len(queries):
+            raise NothingToEvaluate(
+                f"{name}: none of its {len(unknown)} queries has judgments; are ids written in "
+                "two ways?"
+            )
+        builder.counts[name] = {
+            QUERIES_COUNTED: len(queries),
+            QUERIES_MISSING: len(missing),
+            QUERIES_UNKNOWN: len(unknown),
+        }
+        builder.notes += lists.notes
+        if missing:
+            builder.notes.append(
+                f"{name}: {len(missing)} judged queries have no list, for example {missing[0]!r}"
+            )
+        if unknown:
+            builder.notes.append(
+                f"{name}: {len(unknown)} queries have no judgments and are ignored, for example "
+                f"{unknown[0]!r}"
+            )
+        for labelled, column in zip(self._of_lists, values.columns(), strict=True):
+            builder.keep(name, labelled.measure, labelled.label, queries, column)
+            chance = _chance(labelled.measure, attributes)
             builder.row_attributes.append(
                 {} if chance is None else {"ceiling": None, "chance": chance}
             )
-            _note_undefined(builder, f"{name}: {labelled.label}", queries, np.isnan(query_values))
-    if any(labelled.measure.name == "Novelty" for labelled in measures):
-        _note_unseen(
-            builder, name, run_values.exposures.attributes, np.flatnonzero(run_values.is_retrieved)
-        )
-    aggregates: list[SummaryRow] = []
-    for labelled in measures:
-        if labelled.measure.entry.view is not ListCollections:
-            continue
-        undefined.keep(
-            name, labelled.measure, labelled.label, queries, np.full(len(queries), np.nan)
-        )
-        (value,) = labelled.measure(ListCollections((name,), (run_values.exposures,))).tolist()
-        scale, unit = builder.convention.shows(labelled.measure.entry.unit)
+            undefined = np.isnan(column)
+            if n := int(undefined.sum()):
+                builder.notes.append(
+                    f"{name}: {labelled.label} is undefined for {n} of {len(queries)} lists, such "
+                    f"as that of {queries[int(undefined.argmax())]!r}; its mean leaves them out"
+                )
+        if any(labelled.measure.name == "Novelty" for labelled in self._measures):
+            self._note_unseen(name, np.flatnonzero(values.is_retrieved))
+        for labelled in self._of_collections:
+            self._aggregate(name, labelled, values)
+
+    def _note_unseen(self, name: str, items: Ints) -> None:
+        """Notes retrieved items without interactions, whose self-information is infinite."""
+        unseen = items[self._attributes.interactions("Novelty")[items] == 0]
+        if len(unseen):
+            self.builder.notes.append(
+                f"{name}: {len(unseen)} of {len(items)} items have no interactions, for example "
+                f"{self._attributes.items[int(unseen[0])]!r}; Novelty counts each as having one"
+            )
+
+    def _aggregate(self, name: str, labelled: LabelledMeasure, values: "_RunValues") -> None:
+        """Adds the row of a measure of all lists, whose values of single queries are undefined."""
+        measure, n = labelled.measure, len(values.queries)
+        self.undefined.keep(name, measure, labelled.label, values.queries, np.full(n, np.nan))
+        (value,) = measure(ListCollections((name,), (values.exposures,))).tolist()
+        scale, unit = self.builder.convention.shows(measure.entry.unit)
         value, ceiling, chance = (
-            None if level is None or np.isnan(level) else level * scale
-            for level in (value, *levels_of(labelled.measure, run_values.exposures))
+            None if level is None or math.isnan(level) else level * scale
+            for level in (value, *_levels(measure, values.exposures))
         )
-        row = SummaryRow.of(
-            name, str(labelled.measure), labelled.label, value, None, None, None, len(queries), unit
-        )
-        aggregates.append(
-            row if ceiling is None else SummaryRow({**row, "ceiling": ceiling, "chance": chance})
-        )
-    return aggregates
+        row = SummaryRow.of(name, str(measure), labelled.label, value, None, None, None, n, unit)
+        if ceiling is not None:
+            row = SummaryRow({**row, "ceiling": ceiling, "chance": chance})
+        self.aggregates.append(row)
+
+    def note_ungrouped(self) -> None:
+        """Notes items of the catalogue without a group, which are in no group's target."""
+        aimed = [
+            labelled.label
+            for labelled in self._measures
+            if labelled.measure.parameters.get("target") == "catalogue"
+            or (
+                labelled.measure.name in ("EER", "EEL")
+                and labelled.measure.parameters["by"] == "groups"
+            )
+        ]
+        groups, in_catalogue = self._attributes.groups, self._attributes.in_catalogue
+        if not aimed or groups is None or in_catalogue is None:
+            return
+        bare = np.flatnonzero(in_catalogue & (np.diff(groups.offsets)[:-1] == 0))
+        if len(bare):
+            self.builder.notes.append(
+                f"{len(bare)} of {int(in_catalogue.sum())} items of the catalogue have no group, "
+                f"for example {self._attributes.items[bare[0]]!r}; no group's target has their "
+                f"share ({', '.join(aimed)})"
+            )
 
 
-def _note_ungrouped(
-    builder: ResultsBuilder, attributes: ItemAttributes, measures: Sequence[LabelledMeasure]
-) -> None:
-    """Notes items of the catalogue without a group, which are in no group's target."""
-    aimed = [
-        labelled.label for labelled in measures if _takes_groups_of_catalogue(labelled.measure)
-    ]
-    if not aimed or attributes.groups is None or attributes.in_catalogue is None:
-        return
-    bare = np.flatnonzero(attributes.in_catalogue & (np.diff(attributes.groups.offsets)[:-1] == 0))
-    if len(bare):
-        builder.notes.append(
-            f"{len(bare)} of {int(attributes.in_catalogue.sum())} items of the catalogue have no "
-            f"group, for example {attributes.items[bare[0]]!r}; no group's target has their share "
-            f"({', '.join(aimed)})"
+class _RunValues:
+    """The values of a run, whose lists are measured some queries at a time; nothing is kept of them
+    but values and counts.
+
+    queries: those that count, in order. missing: those of them that the run lacks: where there are
+    judgments, their queries count, and a list that is not there is empty. exposures: of all lists.
+    is_retrieved: (items,) whether any list has the item.
+    """
+
+    def __init__(
+        self,
+        blocks: Iterable[ItemLists],
+        attributes: ItemAttributes,
+        of_lists: Sequence[LabelledMeasure],
+        of_collections: Sequence[LabelledMeasure],
+    ) -> None:
+        self.exposures = ExposureCounts(
+            attributes,
+            [
+                (labelled.measure.cutoff, labelled.measure.parameters.get("discount", "none"))
+                for labelled in of_collections
+            ],
         )
+        self.is_retrieved = np.zeros(len(attributes.items), dtype=np.bool_)
+        self._measures = [labelled.measure for labelled in of_lists]
+        self._parts = [list[Floats]() for _ in of_lists]
+        grades, names, rows = attributes.grades, list[str](), list[Ints]()
+        for block in blocks:
+            self._add(block)
+            if grades is None:
+                names += block.queries
+            else:
+                # With judgments, none of the run's ids is kept.
+                rows.append(block.rows_of(grades))
+        self.missing: list[str] = []
+        if grades is None:
+            self._order = order_ids(names)
+            self.queries = tuple(map(names.__getitem__, self._order.tolist()))
+            return
+        self.queries = tuple(grades.index)
+        is_missing = np.ones(len(self.queries), dtype=np.bool_)
+        for rows_of_block in rows:
+            is_missing[rows_of_block] = False
+        rows.append(np.flatnonzero(is_missing))
+        self._order = np.argsort(np.concatenate(rows))
+        self.missing = [self.queries[row] for row in rows[-1].tolist()]
+        if self.missing:
+            nothing = np.full((len(self.missing), 1), -1, dtype=np.int64)
+            self._add(ItemLists(tuple(self.missing), nothing, attributes))
+
+    def _add(self, block: ItemLists) -> None:
+        for measure, parts in zip(self._measures, self._parts, strict=True):
+            parts.append(np.array(measure(block), dtype=np.float64))
+        self.exposures.add(block)
+        codes = block.codes
+        self.is_retrieved[codes[(codes >= 0) & (codes < len(self.is_retrieved))]] = True
+
+    def columns(self) -> Iterator[Floats]:
+        """(queries,) the values of each measure of lists, which are given away: one at a time, so
+        that no two copies of all values are in memory.
+        """
+        while self._parts:
+            yield np.concatenate(self._parts.pop(0))[self._order]
 
 
-def _takes_groups_of_catalogue(measure: Measure) -> bool:
-    """Whether the target of a measure is made of the groups of all items of the catalogue."""
-    parameters = measure.parameters
-    return parameters.get("target") == "catalogue" or (
-        measure.name in ("EER", "EEL") and parameters["by"] == "groups"
+def _levels(measure: Measure, exposures: ExposureCounts) -> tuple[float | None, float | None]:
+    """The ceiling and the chance level of a measure of all lists, None where they are unknown.
+
+    Ceiling: of lists of the same lengths that expose all items of the catalogue alike, which lists
+    of different items always can. It is unknown without a catalogue, under a discount, and for
+    `Entropy(form='mean')`, which falls with the number of items. Chance: the expected value for
+    lists whose items are drawn at random without replacement, independently of each other; only
+    that of coverage has a closed form, 1 - Π (1 - length / items).
+    """
+    parameters, attributes = measure.parameters, exposures.attributes
+    if (
+        attributes.in_catalogue is None
+        or parameters.get("discount", "none") != "none"
+        or parameters.get("form") == "mean"
+    ):
+        return None, None
+    (ceiling,) = measure(ListCollections(("",), (exposures.evenly(measure.cutoff),))).tolist()
+    chance = (
+        _expected_coverage(exposures, measure.cutoff) if measure.name == "ItemCoverage" else None
     )
+    return None if math.isnan(ceiling) else ceiling, chance
 
 
-def _note_undefined(
-    builder: ResultsBuilder, name: str, queries: Sequence[str], undefined: Bools
-) -> None:
-    """Notes lists for which a measure has no value, as ILD of a single item."""
-    if (n := int(undefined.sum())) > 0:
-        first = queries[int(undefined.argmax())]
-        builder.notes.append(
-            f"{name} is undefined for {n} of {len(queries)} lists, such as that of {first!r}; "
-            "its mean leaves them out"
+def _chance(measure: Measure, attributes: ItemAttributes) -> float | None:
+    """The chance level of a measure of a list, None where it is unknown or there is no catalogue.
+
+    The mean over items of a random list, in expectation, is that over the catalogue; so is the mean
+    over its pairs of items.
+    """
+    if attributes.in_catalogue is None:
+        return None
+    if measure.name == "ILD":
+        return (
+            None
+            if measure.cutoff == 1
+            else catalogue_distance(attributes, measure.parameters["by"])
         )
+    if measure.name not in ("Novelty", "Popularity"):
+        return None
+    catalogue_list = ItemLists(("",), attributes.catalogue(measure.name)[np.newaxis], attributes)
+    return float(measure.with_parameters(k=None)(catalogue_list)[0])
 
 
-def _note_unseen(
-    builder: ResultsBuilder, name: str, attributes: ItemAttributes, items: Ints
-) -> None:
-    """Notes retrieved items without interactions, whose self-information is infinite."""
-    unseen = items[attributes.interactions("Novelty")[items] == 0]
-    if len(unseen):
-        builder.notes.append(
-            f"{name}: {len(unseen)} of {len(items)} items have no interactions, for example "
-            f"{attributes.items[int(unseen[0])]!r}; Novelty counts each as having one"
+def _expected_coverage(exposures: ExposureCounts, k: int | None) -> float:
+    lists = exposures.lengths(k)
+    with np.errstate(divide="ignore"):  # a list of the whole catalogue leaves out no item
+        missed = np.log1p(
+            -np.arange(len(lists)) / len(exposures.attributes.catalogue("ItemCoverage"))
         )
-
-
-def _rules(
-    builder: ResultsBuilder,
-    convention: Convention,
-    measures: Sequence[LabelledMeasure],
-    options: BeyondOptions,
-    attributes: ItemAttributes,
-) -> dict[str, Any]:
-    return {
-        "convention": convention.name,
-        "ties": "id-desc",
-        "queries": "run" if options.judgments is None else "truth",
-        **(
-            {}
-            if attributes.in_catalogue is None
-            else {"catalogue_items": int(attributes.in_catalogue.sum())}
-        ),
-        "intervals": options.intervals,
-        "seed": options.seed,
-        "sd": "population" if convention.population_sd else "sample",
-        "counts": builder.counts,
-        "measures": {
-            str(labelled.measure): builder.definition(labelled.measure) for labelled in measures
-        },
-    }
+    return -math.expm1(float((lists * missed)[lists > 0].sum()))

@@ -1,108 +1,90 @@
 """Files about items -> their attributes."""
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from rankwell.data.columns import refuse_unused_columns
-from rankwell.data.tables import Bools, Floats, Judgments, sort_ids
-from rankwell.errors import BadInput, BadScore, BadUsage, flag, shown
+from rankwell.data.columns import known_columns, refuse_unused_columns
+from rankwell.data.matrices import Embeddings
+from rankwell.data.tables import Judgments, sort_ids
+from rankwell.errors import BadInput, BadLine, BadScore, BadUsage, count_of, flag, shown
 from rankwell.io import formats as io
 from rankwell.io.matrices import read_embeddings
-from rankwell.store import exists, split_part
+from rankwell.io.reader.lines import shorten
+from rankwell.store import Head, Source, decode_id, split_part
+from rankwell.store.places import is_data_set_id
 from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels, QueryItems
-from rankwell.tasks.beyond.interactions import read_interactions
 from rankwell.tasks.beyond.options import BeyondOptions
 
+_NUMBER = re.compile(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+_OF_OTHER_FORMS = (b"\0", b",", b";", b"|", b'"', b"{", b"[", b"::")
+_INTEGER = re.compile(rb"[0-9]+")
+_NAME_COLUMNS = (
+    "name the columns in a first line, separated by tabs or commas, as in user,item,rating"
+)
+_TIME = 1e8
+"""Seconds since 1970, in 1973: no grade is as large."""
 
-class BeyondInputs(NamedTuple):
-    """The inputs beside the runs; None where one was not given. notes: of their readers."""
 
-    catalogue: Sequence[str] | None
-    interactions: Judgments | None
-    categories: Mapping[str, Sequence[str]] | None
-    groups: Mapping[str, Sequence[str]] | None
-    vectors: Mapping[str, Floats] | None
-    judgments: Judgments | None
-    notes: tuple[str, ...] = ()
-
-    @classmethod
-    def read(cls, options: BeyondOptions) -> "BeyondInputs":
-        """The inputs that the options name. Raises BadInput for bad rows."""
-        judgments = io.judgments_file(options.judgments)
-        if judgments is None:
-            refuse_unused_columns(options.qrels_columns, "judgments", flag("--judgments"))
-            if options.judgments_format is not None:
-                option = flag("--qrels-format", options.judgments_format, name="judgments_format")
-                raise BadUsage(
-                    f"{option} has no effect without {flag('--judgments')}; give it, or leave "
-                    "this out."
-                )
-        interactions = (
-            None if options.interactions is None else read_interactions(options.interactions)
+def read_attributes(options: BeyondOptions) -> tuple[ItemAttributes, list[str]]:
+    """The attributes of all items that a file has, and the items of each query, with the notes of
+    the readers. Raises BadInput for bad rows.
+    """
+    judgments, judged = io.judgments_file(options.judgments), None
+    if judgments is not None:
+        judged = io.find_judgments(
+            judgments, format=options.judgments_format, qrels_columns=options.qrels_columns
         )
-        reading: dict[str, Any] = {
-            "format": options.judgments_format,
-            "qrels_columns": options.qrels_columns,
-        }
-        judged = None if judgments is None else io.find_judgments(judgments, **reading)
-        return cls(
-            None if options.catalogue is None else _ids(options.catalogue),
-            None if interactions is None else interactions.table.flat,
-            None
-            if options.categories is None
-            else read_labels(options.categories, flag("--item-categories", name="categories")),
-            None
-            if options.groups is None
-            else read_labels(options.groups, flag("--item-groups", name="groups")),
-            None if options.embeddings is None else _vectors(options.embeddings),
-            None if judged is None else judged.table.flat,
-            tuple(
-                note
-                for table in (interactions, judged)
-                if table is not None
-                for note in table.notes
-            ),
-        )
-
-    def attributes(self) -> ItemAttributes:
-        """The attributes of all items that a file has, and the items of each query."""
-        item_ids = set(self.catalogue or ()) | set(self.categories or ()) | set(self.groups or ())
-        if self.interactions is not None:
-            item_ids |= set(self.interactions.items)
-        items = tuple(sort_ids(item_ids))
-        index = {item: code for code, item in enumerate(items)}
-        catalogue = self.catalogue or (None if self.interactions is None else self._interacted())
-        popularity, histories = None, None
-        if self.interactions is not None:
-            histories = _query_items(self.interactions, index, liked=True)
-            popularity = np.bincount(histories.codes, minlength=len(items))
-        return ItemAttributes(
-            items=items,
-            in_catalogue=None if catalogue is None else _among(items, set(catalogue)),
-            popularity=popularity,
-            n_users=0 if histories is None else int(np.count_nonzero(np.diff(histories.offsets))),
-            categories=None if self.categories is None else ItemLabels.of(items, self.categories),
-            groups=None if self.groups is None else ItemLabels.of(items, self.groups),
-            vectors=None if self.vectors is None else _matrix(items, self.vectors),
-            histories=histories,
-            grades=None if self.judgments is None else _query_items(self.judgments, index),
-        )
-
-    def _interacted(self) -> list[str]:
-        table = self.interactions
-        return (
-            []
-            if table is None
-            else [
-                item
-                for item, grade in zip(table.items, table.grades.tolist(), strict=True)
-                if grade > 0
-            ]
-        )
+    else:
+        refuse_unused_columns(options.qrels_columns, "judgments", flag("--judgments"))
+        if options.judgments_format is not None:
+            option = flag("--qrels-format", options.judgments_format, name="judgments_format")
+            raise BadUsage(
+                f"{option} has no effect without {flag('--judgments')}; give it, or leave this out."
+            )
+    interactions = None
+    if options.interactions is not None:
+        interactions = read_interactions(options.interactions)
+    notes = [note for table in (interactions, judged) if table is not None for note in table.notes]
+    catalogue = None if options.catalogue is None else _ids(options.catalogue)
+    categories, groups = (
+        None if table is None else read_labels(table, flag(f"--item-{name}", name=name))
+        for name, table in (("categories", options.categories), ("groups", options.groups))
+    )
+    directions = None if options.embeddings is None else _directions(options.embeddings)
+    user_items = None if interactions is None else interactions.table.flat
+    item_ids = {*(catalogue or ()), *(categories or ()), *(groups or ())}
+    item_ids.update(user_items.items if user_items else (), (directions and directions.ids) or ())
+    items = tuple(sort_ids(item_ids))
+    index = {item: code for code, item in enumerate(items)}
+    vectors = None
+    if directions is not None:
+        vectors = np.full((len(items), directions.dimensions), np.nan)
+        vectors[[index[item] for item in directions.ids or ()]] = directions.vectors
+    histories, popularity, n_users = None, None, 0
+    if user_items is not None:
+        histories = _query_items(user_items, index, liked=True)
+        popularity = np.bincount(histories.codes, minlength=len(items))
+        n_users = int(np.count_nonzero(np.diff(histories.offsets)))
+    in_catalogue = None if popularity is None else popularity > 0
+    if catalogue is not None:
+        members = set(catalogue)
+        in_catalogue = np.array([item in members for item in items], dtype=np.bool_)
+    return ItemAttributes(
+        items=items,
+        in_catalogue=in_catalogue,
+        popularity=popularity,
+        n_users=n_users,
+        categories=None if categories is None else ItemLabels.of(items, categories),
+        groups=None if groups is None else ItemLabels.of(items, groups),
+        vectors=vectors,
+        histories=histories,
+        grades=None if judged is None else _query_items(judged.table.flat, index),
+    ), notes
 
 
 def _ids(place: Any) -> list[str]:
@@ -125,21 +107,7 @@ def read_labels(place: Any, option: str) -> dict[str, list[str]]:
     """
     if isinstance(place, Mapping):
         return {str(item): _names(labels, item, option) for item, labels in place.items()}
-    if not isinstance(place, (str, Path)):
-        raise BadInput(
-            f"{option}: {shown(place)}; expected a table, or a mapping item -> categories."
-        )
-    path, column = split_part(place)
-    if not exists(path):
-        raise BadInput(
-            f"{option} {place}: no such file; expected a table and a column of it, as in "
-            "items.csv:genres."
-        )
-    if not column:
-        raise BadInput(
-            f"{option} {place}: no column is named; name the one of the labels, as in "
-            f"{place}:genres."
-        )
+    path, _ = io.table_and_column(place, option, "item -> categories", "labels", "items.csv:genres")
     labels_of_item: dict[str, list[str]] = {}
     for row, (item, label) in enumerate(
         zip(io.read_column(path), io.read_column(place), strict=True)
@@ -168,37 +136,23 @@ def _names(labels: Any, item: Any, option: str) -> list[str]:
     return list(map(str, names))
 
 
-def _vectors(place: Any) -> dict[str, Floats]:
-    """item -> its vector of length 1. Raises BadInput without ids, BadScore for a vector that is
+def _directions(embeddings: Any) -> Embeddings:
+    """The vectors of items, of length 1. Raises BadInput without ids, BadScore for a vector that is
     zero.
     """
-    table = read_embeddings(place)
+    option, table = flag("--item-embeddings", name="embeddings"), read_embeddings(embeddings)
     if table.ids is None:
         raise BadInput(
-            f"{flag('--item-embeddings', name='embeddings')}: the vectors have no ids; give "
-            "them in NAME.ids.txt beside the file."
+            f"{option}: the vectors have no ids; give them in NAME.ids.txt beside the file."
         )
     vectors = np.asarray(table.vectors, dtype=np.float64)
     lengths = np.linalg.norm(vectors, axis=1)
     if not lengths.all():
-        zero = table.ids[int(np.flatnonzero(lengths == 0)[0])]
         raise BadScore(
-            f"{flag('--item-embeddings', name='embeddings')}: the vector of {zero!r} is zero and "
-            "has no direction; correct it, or remove the item."
+            f"{option}: the vector of {table.ids[int(lengths.argmin())]!r} is zero and has no "
+            "direction; correct it, or remove the item."
         )
-    return dict(zip(table.ids, vectors / lengths[:, None], strict=True))
-
-
-def _matrix(items: Sequence[str], vectors: Mapping[str, Floats]) -> Floats:
-    rows = np.full((len(items), len(next(iter(vectors.values())))), np.nan)
-    for code, item in enumerate(items):
-        if item in vectors:
-            rows[code] = vectors[item]
-    return rows
-
-
-def _among(items: Sequence[str], members: set[str]) -> Bools:
-    return np.array([item in members for item in items], dtype=np.bool_)
+    return Embeddings(table.ids, vectors / lengths[:, None])
 
 
 def _query_items(
@@ -215,3 +169,165 @@ def _query_items(
         codes[is_counted],
         judgments.grades[is_counted],
     )
+
+
+def read_interactions(place: Any) -> io.FoundJudgments:
+    """Users as queries, and the items that each interacted with: judgments in any form, tables
+    without grades, lines `user item`.
+
+    Also MovieLens' lines `user::item::rating::timestamp` (Harper and Konstan 2015), and LightGCN's
+    of a user and all of its items (He and others 2020). Of several rows with the same user and item
+    the one with the highest grade counts. Raises BadInput for lines of numbers whose meaning is not
+    certain.
+    """
+    if (
+        isinstance(place, (str, Path))
+        and not is_data_set_id(place)
+        and not Path(path := split_part(place)[0]).is_dir()
+    ):
+        source = Source(path)
+        head = Head.of(source)
+        if _are_ratings(head):
+            ratings = (
+                _rating(line, f"{source.name}:{number}")
+                for number, line in source.lines()
+                if not line.startswith(b"#")
+            )
+            return _found(ratings, "ratings.dat")
+        if _are_items_of_users(head):
+            note = f"{head.name}: each line is read as a user and all of its items, as LightGCN's"
+            return _found(
+                ((user, item, 1.0) for user, item in _items_of_users(source)), "lines", (note,)
+            )
+        if _are_pairs(head):
+            return _found(((user, item, 1.0) for user, item in _pairs(source)), "lines")
+    return io.find_judgments(place, duplicates="best", ungraded=True)
+
+
+def _found(
+    rows: Iterable[tuple[str, str, float]], form: str, notes: tuple[str, ...] = ()
+) -> io.FoundJudgments:
+    """The highest grade of each user and item."""
+    grades: dict[tuple[str, str], float] = {}
+    for user, item, grade in rows:
+        grades[user, item] = max(grade, grades.get((user, item), grade))
+    users, items = zip(*grades, strict=True)
+    return io.FoundJudgments(Judgments.from_rows(users, items, list(grades.values())), form, notes)
+
+
+def _are_ratings(head: Head) -> bool:
+    """Whether `::` alone separates fields in the first line. Raises BadLine where they are other
+    than those of `ratings.dat`.
+    """
+    first = head.lines[0] if head.lines else b""
+    if (
+        first.count(b"::") < 2
+        or len(first.split()) > 1
+        or any(mark in first for mark in _OF_OTHER_FORMS[:-1])
+    ):
+        return False
+    _rating(first, f"{head.name}:{head.skipped + 1}")
+    return True
+
+
+def _rating(line: bytes, where: str) -> tuple[str, str, float]:
+    """The user, the item and the rating of a line. Raises BadLine for one of anything else."""
+    fields = line.rstrip().split(b"::")
+    if (
+        len(fields) != 4
+        or not fields[0]
+        or not fields[1]
+        or not _are_numbers([fields], 2)
+        or not _INTEGER.fullmatch(fields[3])
+    ):
+        raise BadLine(
+            f"{where}: {shorten(line)}; expected user::item::rating::timestamp as in MovieLens' "
+            "ratings.dat. Name that file, or separate the fields by tabs or commas below a line "
+            "with names of columns."
+        )
+    return decode_id(fields[0]), decode_id(fields[1]), float(fields[2])
+
+
+def _are_items_of_users(head: Head) -> bool:
+    """Whether the first lines are integers, differ in length, and have a user each: of pairs and
+    ratings no line is longer.
+    """
+    rows = [line.split() for line in head.lines]
+    return (
+        len({len(fields) for fields in rows}) > 1
+        and len({fields[0] for fields in rows}) == len(rows)
+        and all(_INTEGER.fullmatch(field) for fields in rows for field in fields)
+    )
+
+
+def _items_of_users(source: Source) -> Iterator[tuple[str, str]]:
+    """The user and each item of the lines. Raises BadLine for a field that is not an integer, and
+    for a user with two lines.
+    """
+    lines: dict[bytes, int] = {}
+    for number, line in source.lines():
+        user, *items = fields = line.split()
+        odd = next((field for field in fields if not _INTEGER.fullmatch(field)), None)
+        if odd is not None:
+            raise BadLine(
+                f"{source.name}:{number}: {shorten(odd)}; expected integers, a user and its items."
+            )
+        if lines.setdefault(user, number) != number:
+            raise BadLine(
+                f"{source.name}:{number}: user {shorten(user)} already has line {lines[user]}; "
+                f"write all items of a user in one line, or {_NAME_COLUMNS}."
+            )
+        yield from ((decode_id(user), decode_id(item)) for item in items)
+
+
+def _are_pairs(head: Head) -> bool:
+    """Whether the first lines are plain text of two fields, without a header.
+
+    Raises BadInput for plain lines of numbers that can be read in two ways.
+    """
+    if any(mark in head.raw for mark in _OF_OTHER_FORMS) or not head.lines or head.skipped:
+        return False
+    rows = [line.split() for line in head.lines]
+    width = len(rows[0])
+    if any(len(fields) != width for fields in rows) or known_columns(
+        [decode_id(field) for field in rows[0]]
+    ):
+        return False
+    beginning = f"{head.name}:1: {shorten(head.lines[0])}"
+    if width == 2 and len(rows) > 1 and not _are_numbers(rows[:1], 0) and _are_numbers(rows[1:], 0):
+        raise BadInput(
+            f"{beginning} before lines of numbers looks like names of columns; "
+            f"{_NAME_COLUMNS}, or remove it."
+        )
+    if width == 3 and _are_numbers(rows, 2):
+        raise BadInput(
+            f"{beginning} may be a user, an item and a rating, or a user and two items; "
+            f"{_NAME_COLUMNS}."
+        )
+    if width == 4 and _are_numbers(rows, 2) and _are_numbers(rows, 3):
+        # The second field of judgments is the same, and the fourth a grade.
+        has_times = any(float(fields[3]) >= _TIME for fields in rows)
+        if has_times or len({fields[1] for fields in rows}) > 1:
+            raise BadInput(
+                f"{beginning} may be a user, an item, a rating and a time, or a user, a group, an "
+                f"item and a grade; {_NAME_COLUMNS},timestamp."
+            )
+    return width == 2
+
+
+def _are_numbers(rows: Sequence[Sequence[bytes]], column: int) -> bool:
+    """Whether all rows have a number in a field."""
+    return all(_NUMBER.fullmatch(fields[column]) is not None for fields in rows)
+
+
+def _pairs(source: Source) -> Iterator[tuple[str, str]]:
+    """The user and the item of each line. Raises BadLine for a line of anything else."""
+    for number, line in source.lines():
+        fields = line.split()
+        if len(fields) != 2:
+            raise BadLine(
+                f"{source.name}:{number}: {shorten(line)} has {count_of(len(fields), 'field')}; "
+                "expected `user item` as in the first line. Give each item a line of its own, or "
+                f"{_NAME_COLUMNS}."
+            )
+        yield decode_id(fields[0]), decode_id(fields[1])

@@ -32,14 +32,6 @@ class ItemLists:
     attributes: ItemAttributes
     cache: dict[Any, Any] = field(default_factory=dict[Any, Any])
 
-    def take(self, queries: Ints) -> "ItemLists":
-        """The view of some queries only, in the order given by their indices."""
-        return ItemLists(
-            tuple(self.queries[row] for row in queries.tolist()),
-            self.codes[queries],
-            self.attributes,
-        )
-
     def first(self, k: int | None) -> Ints:
         """The first k items of each query."""
         return self.codes[:, :k]
@@ -166,13 +158,6 @@ class ListCollections:
     command: ClassVar[str] = "beyond"
     queries: tuple[str, ...]
     lists: tuple[ItemLists | ExposureCounts, ...]
-
-    def take(self, queries: Ints) -> "ListCollections":
-        """The view of some collections only, in the order given by their indices."""
-        rows = queries.tolist()
-        return ListCollections(
-            tuple(self.queries[row] for row in rows), tuple(self.lists[row] for row in rows)
-        )
 
     def exposures(
         self, k: int | None, discount: Discount, p: float

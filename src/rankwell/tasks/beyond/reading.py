@@ -1,27 +1,38 @@
-"""Runs that cannot be streamed -> lists of the codes of items: first the queries, then the items of
-a block of them at a time.
+"""Runs -> lists of the codes of items, some queries at a time, so that memory does not grow with
+their number.
 """
 
-from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from sys import maxsize
+from typing import Any, cast
 
 import numpy as np
 
 from rankwell.data.columns import chosen_columns
 from rankwell.data.rankings import Hits, Ranking
-from rankwell.data.tables import Ints, Judgments, position_in_segment
+from rankwell.data.tables import (
+    Bools,
+    Ints,
+    Judgments,
+    gather,
+    position_in_segment,
+    segment_offsets,
+)
+from rankwell.errors import BadInput, flag, naming
 from rankwell.io import formats as io
 from rankwell.io.formats import Request, identify
-from rankwell.io.shards import find_hits_in_shards, shard_hits
-from rankwell.store import SourceRange, run_files
+from rankwell.io.reader import Irregular, NumberedLists
+from rankwell.io.shards import find_run_hits, shard_hits, shards_format
+from rankwell.store import Source, SourceRange, run_files
 from rankwell.tasks.beyond.attributes import ItemAttributes
-from rankwell.tasks.beyond.lacking import LackingItems
 from rankwell.tasks.beyond.lists import ItemLists
 from rankwell.tasks.beyond.options import BeyondOptions
 
+CELLS = 1 << 18
+"""Places of items that the measures get at a time."""
 RANGE = 4 << 20
 """Bytes of a file that are read at a time."""
 BATCH, PLACES = 20_000, 1 << 20
@@ -30,116 +41,200 @@ several of its ranges; with few first items, so many of these.
 """
 _SCATTERED = -1
 _NO_QUERY = "\0"
+ReadHits = Callable[[Sequence[str], int], Hits]
+"""The hits of some queries, with so many first items."""
 
 
-@dataclass(frozen=True, eq=False)
-class ListedRun:
-    """The lists of a run. queries: those that count. depth: the number of first items that are
-    read.
+class RunLists:
+    """The lists of a run. depth: the number of first items that are read, None for all.
 
-    ranges: of a file that can be divided. range_of_query: (queries,) the range that has all rows of
-    a query; -1 for one that is read from the whole run. unknown: queries that do not count. notes:
-    of the reader.
+    unknown: the queries that do not count. notes: of the reader. Both are there after the lists.
     """
 
-    name: str
-    run: Any
-    options: BeyondOptions
-    queries: tuple[str, ...]
-    depth: int
-    range_of_query: Ints
-    ranges: "_Ranges"
-    unknown: list[str]
-    notes: tuple[str, ...]
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         name: str,
         run: Any,
-        judged: Container[str] | None,
         depth: int | None,
+        attributes: ItemAttributes,
         options: BeyondOptions,
-    ) -> "ListedRun":
-        """Reads the queries of a run. judged: those that count, None for all. depth: None for all
-        items.
+    ) -> None:
+        self.unknown, self.notes = list[str](), list[str]()
+        self._name, self._run, self._depth = name, run, depth
+        self._attributes, self._options = attributes, options
+        self._columns = chosen_columns(options.columns, "run")
+        self._files = run_files(run)
+        self._items_without_attributes = list[str]()
+        self._inputs = _items_by_input(attributes)
+        self._is_complete = np.logical_and.reduce(
+            [*self._inputs.values(), np.ones(len(attributes.items) + 1, dtype=np.bool_)]
+        )
+
+    def streamed(self) -> Iterator[ItemLists]:
+        """The lists of a run whose queries are contiguous, read in one pass, each query once.
+
+        Raises Irregular for a run that must be read another way, BadInput for an item that an input
+        lacks.
         """
-        ranges = _Ranges(run, options)
-        range_of_query = dict[str, int]()
-        lengths = dict[str, int]()
-        notes = tuple[str, ...]()
-        for number in range(len(ranges)):
-            lengths_in_range = ranges.hits(number, (_NO_QUERY,), 0).unknown
+        grades = self._attributes.grades
+        for block in self._stream():
+            self._items_without_attributes += block.new
+            sizes = np.frombuffer(block.sizes, dtype=np.int64)
+            codes = np.frombuffer(block.items, dtype=np.int64)
+            rows, judged = np.arange(len(sizes)), None
+            if grades is not None:
+                judged = grades.rows(block.queries)
+                is_judged = judged < len(grades.index)
+                self.unknown += [block.queries[row] for row in np.flatnonzero(~is_judged).tolist()]
+                rows = np.flatnonzero(is_judged)
+            start, offsets = 0, segment_offsets(sizes)
+            while start < len(rows):
+                stop = start + max(CELLS // int(sizes[rows[start:]].max()), 1)
+                block_rows = rows[start:stop]
+                positions, starts = gather(offsets, block_rows)
+                queries = [block.queries[row] for row in block_rows.tolist()]
+                lists = self._lists(queries, starts, codes[positions])
+                if judged is not None:
+                    # They are looked up already.
+                    lists.cache[id(grades)] = judged[block_rows]
+                yield lists
+                start = stop
+
+    def _stream(self) -> Iterator[NumberedLists]:
+        if not isinstance(self._run, (str, Path)) or self._options.duplicates != "error":
+            raise Irregular
+        keep = maxsize if self._depth is None else self._depth
+        request = Request(keep=keep, columns=self._columns, notes=self.notes)
+        if self._files:
+            sources = [Source(file) for file in self._files]
+            entry, request = shards_format(sources, self._options.run_format, request)
+        else:
+            source, entry, request = identify(self._run, "run", self._options.run_format, request)
+            sources = [source]
+        if entry.lists is None:
+            raise Irregular
+        with naming(sources[0].name if len(sources) == 1 else ""):
+            yield from entry.lists(sources, self._attributes.items, request)
+
+    def listed(self) -> Iterator[ItemLists]:
+        """The lists of any run: first its queries are read, then the items of a block of them at a
+        time. Raises BadInput for an item that an input lacks.
+        """
+        request = Request(duplicates=self._options.duplicates, columns=self._columns)
+        readers: list[ReadHits] = list(self._range_readers(request))
+        range_of_query, lengths = dict[str, int](), dict[str, int]()
+        for number, read in enumerate(readers):
+            lengths_in_range = read((_NO_QUERY,), 0).unknown
             n_repeated = sum(query in range_of_query for query in lengths_in_range)
             if 2 * n_repeated > len(lengths_in_range):
                 # Most queries have rows in several ranges.
-                ranges = _Ranges(None, options)
-                range_of_query = dict[str, int]()
-                lengths = dict[str, int]()
+                readers = []
                 break
             for query, n in lengths_in_range.items():
                 range_of_query[query] = _SCATTERED if query in range_of_query else number
-                if depth is None:
+                if self._depth is None:
                     lengths[query] = lengths.get(query, 0) + n
-        if not ranges:
-            found_hits = _hits(run, (_NO_QUERY,), 0, options)
-            lengths, notes = dict(found_hits.hits.unknown), found_hits.notes
+        self.notes = list(dict.fromkeys(request.notes))
+        if not readers:
+            found_hits = self._find((_NO_QUERY,), 0)
+            lengths, self.notes = dict(found_hits.hits.unknown), list(found_hits.notes)
             range_of_query = dict.fromkeys(lengths, _SCATTERED)
-        queries = tuple(query for query in range_of_query if judged is None or query in judged)
-        ranges_of_queries = np.array([range_of_query[query] for query in queries], dtype=np.int64)
-        unknown = (
+        judged = self._attributes.judged_queries
+        self.unknown = (
             [] if judged is None else [query for query in range_of_query if query not in judged]
         )
-        deepest = max(max(lengths.values(), default=1) if depth is None else depth, 1)
-        return cls(
-            name,
-            run,
-            options,
-            queries,
-            deepest,
-            ranges_of_queries,
-            ranges,
-            unknown,
-            notes or tuple(ranges.notes),
-        )
-
-    def blocks(self, attributes: ItemAttributes) -> Iterator[ItemLists]:
-        """The lists of some queries at a time, each query once. Raises BadInput for an item that an
-        input lacks.
-        """
-        codes, lacking = _Codes(attributes.index), LackingItems(self.name, attributes)
-        for number in range(len(self.ranges)):
-            rows = np.flatnonzero(self.range_of_query == number)
+        queries = [query for query in range_of_query if judged is None or query in judged]
+        ranges = np.array([range_of_query[query] for query in queries], dtype=np.int64)
+        depth = max(self._depth or max(lengths.values(), default=1), 1)
+        blocks = [(read, np.flatnonzero(ranges == number)) for number, read in enumerate(readers)]
+        scattered, batch = np.flatnonzero(ranges == _SCATTERED), max(BATCH, PLACES // depth)
+        blocks += [
+            (lambda queries, keep: self._find(queries, keep).hits, scattered[start : start + batch])
+            for start in range(0, len(scattered), batch)
+        ]
+        codes = _Codes(self._attributes.index)
+        for read, rows in blocks:
             if len(rows):
-                hits = self.ranges.hits(number, self._names(rows), self.depth)
-                yield self._lists(hits.top, attributes, codes, lacking)
-        scattered = np.flatnonzero(self.range_of_query == _SCATTERED)
-        batch = max(BATCH, PLACES // self.depth)
-        for start in range(0, len(scattered), batch):
-            found_hits = _hits(
-                self.run, self._names(scattered[start : start + batch]), self.depth, self.options
+                top = cast(Ranking, read([queries[row] for row in rows.tolist()], depth).top)
+                items = map(codes.__getitem__, top.items)
+                flat = np.fromiter(items, dtype=np.int64, count=len(top.items))
+                self._items_without_attributes = list(codes)[len(self._attributes.items) :]
+                yield self._lists(top.queries, top.offsets, flat)
+
+    def _range_readers(self, request: Request) -> Iterator[ReadHits]:
+        """The readers of the ranges of a plain file whose format can be divided; none of anything
+        else.
+        """
+        if not isinstance(self._run, (str, Path)) or self._files:
+            return
+        source, entry, identified = identify(self._run, "run", self._options.run_format, request)
+        if identified.part or entry.cut is None or source.path is None:
+            return
+        if identified.recognised and entry.confirm is not None:
+            entry.confirm(source)
+        cuts = entry.cut(source, range(RANGE, source.path.stat().st_size, RANGE))
+        bounds = sorted({0, *(start for start in cuts.starts if start < cuts.end), cuts.end})
+        if len(bounds) < 3:
+            return
+        for start, stop in pairwise(bounds):
+            part = SourceRange(source.path, start, stop, of_rows=entry.name == "parquet")
+            part.name = source.name
+            yield lambda queries, keep, part=part: shard_hits(
+                part, entry, _nothing_judged(queries), replace(request, keep=keep)
             )
-            yield self._lists(found_hits.hits.top, attributes, codes, lacking)
 
-    def _names(self, rows: Ints) -> tuple[str, ...]:
-        return tuple(map(self.queries.__getitem__, rows.tolist()))
+    def _find(self, queries: Sequence[str], keep: int) -> io.FoundHits:
+        """The first items of these queries in the whole run; nothing counts as judged."""
+        request = Request(keep=keep, duplicates=self._options.duplicates, columns=self._columns)
+        judgments = _nothing_judged(queries)
+        return find_run_hits(self._run, judgments, self._options.run_format, request)
 
-    def _lists(
-        self,
-        top: Ranking | None,
-        attributes: ItemAttributes,
-        codes: "_Codes",
-        lacking: LackingItems,
-    ) -> ItemLists:
-        if top is None:
-            raise ValueError("the first items were not kept")
-        sizes = np.diff(top.offsets)
-        flat = np.fromiter(map(codes.__getitem__, top.items), dtype=np.int64, count=len(top.items))
-        lacking.others = list(codes)[len(attributes.items) :]
-        lists = np.full((len(top.queries), int(sizes.max(initial=1))), -1, dtype=np.int64)
-        lists[np.repeat(np.arange(len(sizes)), sizes), position_in_segment(top.offsets)] = flat
-        lacking.refuse(top.queries, lists)
-        return ItemLists(tuple(top.queries), lists, attributes)
+    def _lists(self, queries: Sequence[str], offsets: Ints, codes: Ints) -> ItemLists:
+        """The lists of some queries, whose items lie one list behind the other. Raises BadInput for
+        the first item that an input lacks.
+        """
+        owners = np.repeat(np.arange(len(queries)), np.diff(offsets))
+        last = len(self._attributes.items)
+        places = np.minimum(codes, last)
+        if not self._is_complete[places].all():
+            for problem, is_in_input in self._inputs.items():
+                lacking = np.flatnonzero(~is_in_input[places])
+                if len(lacking):
+                    row = int(lacking[0])
+                    items = (*self._attributes.items, *self._items_without_attributes)
+                    raise BadInput(
+                        f"{self._name}: query {queries[owners[row]]!r} lists "
+                        f"{items[codes[row]]!r}, which {problem}."
+                    )
+        lists = np.full((len(queries), int(np.diff(offsets).max(initial=1))), -1, dtype=np.int64)
+        lists[owners, position_in_segment(offsets)] = codes
+        return ItemLists(tuple(queries), lists, self._attributes)
+
+
+def _items_by_input(attributes: ItemAttributes) -> dict[str, Bools]:
+    """The error of an item that an input lacks -> (items + 1,) whether the input has each item; the
+    last place stands for items without attributes.
+    """
+    categories = flag("--item-categories", name="categories")
+    embeddings = flag("--item-embeddings", name="embeddings")
+    groups = flag("--item-groups", name="groups")
+    add_row = "add a row, with an empty {} for an item without one"
+    inputs: dict[str, Bools | None] = {
+        "the catalogue lacks; correct the id, or name a file of all items by "
+        f"{flag('--catalogue')}": attributes.in_catalogue,
+        f"{categories} lacks; {add_row.format('category')}": attributes.categories
+        and attributes.categories.in_input,
+        f"{groups} lacks; {add_row.format('group')}": attributes.groups
+        and attributes.groups.in_input,
+        f"{embeddings} lacks; add its vector": None
+        if attributes.vectors is None
+        else ~np.isnan(attributes.vectors[:, 0]),
+    }
+    return {
+        problem: np.append(is_in_input, False)
+        for problem, is_in_input in inputs.items()
+        if is_in_input is not None
+    }
 
 
 class _Codes(dict[str, int]):
@@ -149,55 +244,5 @@ class _Codes(dict[str, int]):
         return self.setdefault(item, len(self))
 
 
-class _Ranges:
-    """The ranges of a plain file whose format can be divided; none of anything else."""
-
-    def __init__(self, run: Any, options: BeyondOptions) -> None:
-        columns = chosen_columns(options.columns, "run")
-        self._request = Request(duplicates=options.duplicates, columns=columns)
-        self._ranges = list[SourceRange]()
-        if not isinstance(run, (str, Path)) or run_files(run):
-            return
-        source, self._entry, request = identify(run, "run", options.run_format, self._request)
-        if request.part or self._entry.cut is None or source.path is None:
-            return
-        if request.recognised and self._entry.confirm is not None:
-            self._entry.confirm(source)
-        size = source.path.stat().st_size
-        cuts = self._entry.cut(source, range(RANGE, size, RANGE))
-        bounds = sorted({0, *(start for start in cuts.starts if start < cuts.end), cuts.end})
-        for start, stop in pairwise(bounds):
-            part = SourceRange(source.path, start, stop, of_rows=self._entry.name == "parquet")
-            part.name = source.name
-            self._ranges.append(part)
-
-    def __len__(self) -> int:
-        return len(self._ranges) if len(self._ranges) > 1 else 0
-
-    @property
-    def notes(self) -> list[str]:
-        """The notes of the reader, each once."""
-        return list(dict.fromkeys(self._request.notes))
-
-    def hits(self, number: int, queries: Sequence[str], keep: int) -> Hits:
-        """The first items of these queries in a range; nothing counts as judged."""
-        request = replace(self._request, keep=keep)
-        return shard_hits(self._ranges[number], self._entry, _nothing_judged(queries), request)
-
-
 def _nothing_judged(queries: Sequence[str]) -> Judgments:
     return Judgments.from_rows([], [], [], all_queries=queries)
-
-
-def _hits(run: Any, queries: Sequence[str], keep: int, options: BeyondOptions) -> io.FoundHits:
-    """The first items of these queries in the whole run."""
-    if isinstance(run, (str, Path)) and (files := run_files(run)):
-        columns = chosen_columns(options.columns, "run")
-        request = Request(keep=keep, duplicates=options.duplicates, columns=columns)
-        return find_hits_in_shards(files, _nothing_judged(queries), options.run_format, request)
-    reading: dict[str, Any] = {
-        "format": options.run_format,
-        "columns": options.columns,
-        "duplicates": options.duplicates,
-    }
-    return io.find_hits(run, _nothing_judged(queries), keep=keep, **reading)

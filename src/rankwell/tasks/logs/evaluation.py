@@ -2,7 +2,7 @@
 diagnostics of the weights.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,13 +10,14 @@ import numpy as np
 from rankwell.conventions import CONVENTIONS, LabelledMeasure, check_views, choose_measures
 from rankwell.data.options import takes_options
 from rankwell.data.registry import measure_names
-from rankwell.data.tables import Floats, Ints, exact_mean, exact_sd, exact_sum
+from rankwell.data.tables import Floats, exact_mean, exact_sd, exact_sum
 from rankwell.errors import BadUsage, flag
 from rankwell.evaluation.results import QUERIES_COUNTED, ResultsBuilder
 from rankwell.results import Results
 from rankwell.stats import MIN_QUERIES, check_intervals
 from rankwell.store import sources_of
 from rankwell.tasks.logs.inputs import (
+    FINITE,
     LOGGING,
     Entries,
     Log,
@@ -32,7 +33,6 @@ from rankwell.tasks.logs.inputs import (
 )
 from rankwell.tasks.logs.options import LogOptions
 from rankwell.tasks.logs.rounds import LoggedRounds, LoggedRows
-from rankwell.tasks.logs.tables import FINITE
 
 _PLAIN = ("CTR", "MeanReward")
 """Measures of the log, which no policy changes."""
@@ -48,9 +48,9 @@ class WeightFigures(NamedTuple):
     1965).
     """
 
-    ess: float | None
-    largest_weight: float | None
-    mean_weight: float | None
+    ess: float | None = None
+    largest_weight: float | None = None
+    mean_weight: float | None = None
 
     @classmethod
     def of(cls, weights: Floats) -> "WeightFigures":
@@ -85,16 +85,15 @@ def evaluate_logs(log: Any, *, options: LogOptions) -> Results:
     policy_sources = policies_of(options.policies)
     expected = pairs_of(options.expected, flag("--expected"))
     table = read_log(log, options, policy_sources, expected)
-    if options.value_of == "query" and not table.named:
+    by_query = options.value_of == "query"
+    if by_query and not table.named:
         raise BadUsage(
             f"{flag('--value-of', 'query')}: {table.name} has no column of queries; name one."
         )
-    model = (
-        None
-        if options.model is None or table.column(options.model) is not None
-        else _read_model(options.model)
-    )
-    estimates = _estimates(options, table, model)
+    model, estimates = None, table.column(options.model)
+    if options.model is not None and estimates is None:
+        model = read_entries(options.model, "estimate", FINITE, flag("--model"))
+        estimates = model_estimates(model, table)
     policies = {
         name: _policy(name, source, table, model, expected)
         for name, source in policy_sources.items()
@@ -116,20 +115,29 @@ def evaluate_logs(log: Any, *, options: LogOptions) -> Results:
             f"{flag('--by-position', True)}: {table.name} has a position {_ALL!r}, which "
             "stands for all of them; rename it."
         )
-    uniform = Policy(
-        np.ones(table.n) if table.propensities is None else table.propensities, estimates
-    )
-    for name, policy in {LOGGING: uniform, **policies}.items():
-        rows = _rows(
-            table, policy, estimates, slots if options.value_of == "query" else np.zeros_like(slots)
+    propensities = np.ones(table.n) if table.propensities is None else table.propensities
+    for name, policy in {LOGGING: Policy(propensities, estimates), **policies}.items():
+        rows = LoggedRows(
+            table.rewards,
+            policy.probabilities / propensities,
+            slots if by_query else np.zeros_like(slots),
+            estimates,
+            policy.expected,
         )
         policy_measures = [
             labelled
             for labelled in measures
             if name == LOGGING or labelled.measure.name not in _PLAIN
         ]
-        view = LoggedRounds(*query_rows(table), rows, rows, options.value_of == "query")
-        _keep(builder, name, policy_measures, view, positions if options.by_position else [], slots)
+        view = LoggedRounds(*query_rows(table), rows, rows, by_query)
+        builder.counts[name] = {QUERIES_COUNTED: len(view.queries), "rows": table.n}
+        if options.by_position:
+            _keep(builder, name, policy_measures, view, {"position": _ALL})
+            for number, position in enumerate(positions):
+                part = view.at(slots, number)
+                _keep(builder, name, policy_measures, part, {"position": position})
+        else:
+            _keep(builder, name, policy_measures, view, {})
         builder.notes += [f"{name}: {note}" for note in policy.notes]
         if name != LOGGING:
             builder.notes += _weight_notes(name, rows.weights, policy_measures)
@@ -138,35 +146,28 @@ def evaluate_logs(log: Any, *, options: LogOptions) -> Results:
             "rewards of a position depend on how many users see it: they do not rank what is "
             "shown there"
         )
+    rules = {
+        "columns": ",".join(f"{content}={column}" for content, column in table.columns.items()),
+        "value": f"of a {options.value_of}",
+        **builder.rules(measures, options),
+    }
+    # There is one.
+    del rules["convention"]
+    files = {
+        name: source for name, source in policy_sources.items() if table.column(source) is None
+    }
     return builder.results(
         Results,
-        rules=_rules(builder, table, measures, options),
+        rules=rules,
         measures=measures,
         notes=builder.notes,
         sources=sources_of(
-            {"log": log} | ({} if model is None else {"model": options.model}),
-            _files(policy_sources, table),
+            {"log": log} | ({} if model is None else {"model": options.model}), files
         ),
         intervals=options.intervals,
         seed=options.seed,
         query_columns=("position",) if options.by_position else (),
     )
-
-
-def _files(policies: Mapping[str, Any], log: Log) -> dict[str, Any]:
-    """The policies that are files of their own."""
-    return {name: source for name, source in policies.items() if log.column(source) is None}
-
-
-def _read_model(source: Any) -> Entries:
-    return read_entries(source, "estimate", FINITE, flag("--model"))
-
-
-def _estimates(options: LogOptions, log: Log, model: Entries | None) -> Floats | None:
-    """(rows,) the model's estimates of what was shown; None without a model."""
-    if model is not None:
-        return model_estimates(model, log)
-    return None if options.model is None else log.column(options.model)
 
 
 def _policy(
@@ -177,17 +178,9 @@ def _policy(
     expectations = log.others[expected[name]] if name in expected else None
     if column is not None:
         return Policy(column, expectations)
-    policy = read_policy(
-        source, log, None if expectations is not None else model, flag("--policy", name="policies")
-    )
-    return policy if expectations is None else policy._replace(expected=expectations)
-
-
-def _rows(log: Log, policy: Policy, estimates: Floats | None, slots: Ints) -> LoggedRows:
-    weights = policy.probabilities / (
-        np.ones(log.n) if log.propensities is None else log.propensities
-    )
-    return LoggedRows(log.rewards, weights, slots, estimates, policy.expected)
+    if expectations is None:
+        return read_policy(source, log, model)
+    return read_policy(source, log, None)._replace(expected=expectations)
 
 
 def _measures(
@@ -225,10 +218,10 @@ def _unused_model(options: LogOptions, policies: Mapping[str, Policy]) -> str:
             f"{flag('--model')} is unused: {', '.join(_MODELLED)} read it, of a policy, and none "
             "of them is computed"
         )
-    reason = (
-        f"no {', '.join(_MODELLED)}: what the model expects under {', '.join(lacking)} is unknown"
+    return (
+        f"no {', '.join(_MODELLED)}: what the model expects under {', '.join(lacking)} is unknown; "
+        f"name its column by {flag('--expected')}, or give policy and model as tables"
     )
-    return f"{reason}; name its column by {flag('--expected')}, or give policy and model as tables"
 
 
 def _keep(
@@ -236,80 +229,39 @@ def _keep(
     name: str,
     measures: Sequence[LabelledMeasure],
     view: LoggedRounds,
-    positions: Sequence[str],
-    slots: Ints,
+    columns: Mapping[str, Any],
 ) -> None:
-    """Adds the values of one policy, over all rows and at each position."""
-    builder.counts[name] = {QUERIES_COUNTED: len(view.queries), "rows": len(view.rows.rewards)}
-    parts = [
-        (_ALL, view),
-        *((position, view.at(slots, number)) for number, position in enumerate(positions)),
-    ]
-    for position, part in parts:
-        counts = part.counts.astype(np.float64)
-        weights = None if view.sums or (counts == 1).all() else counts
-        diagnostics = (
-            WeightFigures.of(part.rows.weights)
-            if name != LOGGING
-            else WeightFigures(None, None, None)
-        )
-        attributes = {"position": position} if positions else {}
-        attributes |= (
-            diagnostics._asdict()
-            if any(labelled.measure.name not in _PLAIN for labelled in measures)
-            else {}
-        )
-        for labelled in measures:
-            builder.keep(
-                name,
-                labelled.measure,
-                labelled.label,
-                part.queries,
-                labelled.measure(part),
-                weights=weights,
-            )
-            builder.row_attributes.append(attributes)
+    """Adds the values of one policy. columns: of the rows of the summary."""
+    counts = view.counts.astype(np.float64)
+    weights = None if view.sums or (counts == 1).all() else counts
+    if any(labelled.measure.name not in _PLAIN for labelled in measures):
+        figures = WeightFigures() if name == LOGGING else WeightFigures.of(view.rows.weights)
+        columns = {**columns, **figures._asdict()}
+    for labelled in measures:
+        values = labelled.measure(view)
+        builder.keep(name, labelled.measure, labelled.label, view.queries, values, weights=weights)
+        builder.row_attributes.append(columns)
 
 
-def _weight_notes(name: str, weights: Floats, measures: Sequence[LabelledMeasure]) -> list[str]:
+def _weight_notes(name: str, weights: Floats, measures: Sequence[LabelledMeasure]) -> Iterator[str]:
     """Notes on weights that make estimates unreliable."""
     if all(labelled.measure.name in ("DM", *_PLAIN) for labelled in measures):
-        return []
-    figures, n = WeightFigures.of(weights), len(weights)
-    if not figures.largest_weight:
-        return [
+        return
+    (ess, largest, mean), n = WeightFigures.of(weights), len(weights)
+    if not largest:
+        yield (
             f"{name}: it never shows what the log shows; no estimate by weights is possible, "
             "and IPS is 0"
-        ]
-    notes: list[str] = []
+        )
+        return
     error = exact_sd(weights) / n**0.5 if n > 1 else 0.0
-    if n >= MIN_QUERIES and abs((figures.mean_weight or 0) - 1) > 3 * error + 1e-9:
-        deviation = (
-            f"the mean weight is {figures.mean_weight:.4g}, more than 3 standard errors from 1"
+    if n >= MIN_QUERIES and abs((mean or 0) - 1) > 3 * error + 1e-9:
+        yield (
+            f"{name}: the mean weight is {mean:.4g}, more than 3 standard errors from 1: "
+            "propensities may be wrong, or the policy shows what the log could not"
         )
-        notes.append(
-            f"{name}: {deviation}: propensities may be wrong, or the policy shows what the log "
-            "could not"
+    if (ess or 0) < max(_FEW * n, MIN_QUERIES):
+        yield (
+            f"{name}: {n} rows count as {ess:.3g} (largest weight {largest:.4g}); the interval may "
+            "be too narrow, and rests on few rows"
         )
-    if (figures.ess or 0) < max(_FEW * n, MIN_QUERIES):
-        deviation = (
-            f"{n} rows count as {figures.ess:.3g} (largest weight {figures.largest_weight:.4g})"
-        )
-        notes.append(f"{name}: {deviation}; the interval may be too narrow, and rests on few rows")
-    return notes
-
-
-def _rules(
-    builder: ResultsBuilder, log: Log, measures: Sequence[LabelledMeasure], options: LogOptions
-) -> dict[str, Any]:
-    return {
-        "columns": ",".join(f"{content}={column}" for content, column in log.columns.items()),
-        "value": f"of a {options.value_of}",
-        "intervals": options.intervals,
-        "seed": options.seed,
-        "sd": "sample",
-        "counts": builder.counts,
-        "measures": {
-            str(labelled.measure): builder.definition(labelled.measure) for labelled in measures
-        },
-    }

@@ -2,19 +2,62 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.data.tables import Floats, Ints, sort_ids
+from rankwell.data.tables import Floats, Ints, index_queries, sort_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, shown
 from rankwell.io.records import NamedColumns, Range, load_columns
 from rankwell.store import Source, exists, split_name
 from rankwell.tasks.logs.options import LogOptions
-from rankwell.tasks.logs.tables import FINITE, PROBABILITY, PROPENSITY, WORDS
+
+WORDS: dict[str, tuple[str, ...]] = {
+    "query": (
+        "query",
+        "queryid",
+        "qid",
+        "round",
+        "roundid",
+        "slate",
+        "slateid",
+        "session",
+        "sessionid",
+        "impression",
+        "impressionid",
+    ),
+    "user": (
+        "user",
+        "userid",
+        "visitor",
+        "visitorid",
+        "customer",
+        "customerid",
+        "member",
+        "memberid",
+        "device",
+        "deviceid",
+    ),
+    "list": ("list", "listid", "query", "queryid", "qid"),
+    "impression": ("impression", "impressionid"),
+    "item": ("item", "itemid", "action", "arm", "docno", "docid", "doc"),
+    "position": ("position", "slot", "rank"),
+    "reward": ("reward", "click", "clicks", "clicked"),
+    "propensity": ("propensity", "propensityscore", "pscore"),
+    "probability": ("probability", "prob", "propensity", "propensityscore", "pscore"),
+    "estimate": ("estimate", "estimatedreward", "expectedreward", "prediction", "reward"),
+}
+"""Content of a column -> the names that it goes by, in the order of preference."""
+
+FINITE = Range()
+PROPENSITY = Range(above=1e-300, most=1, words="a probability above 0, at most 1")
+CLICKED = Range(
+    least=0, most=1, words="1 for a clicked item or 0 for one that was only shown", is_integer=True
+)
+PROBABILITY = Range(least=0, most=1, words="a probability from 0 to 1")
 
 LOGGING = "log"
 """The name of the logging policy."""
@@ -31,8 +74,8 @@ class Log:
     """The rows of a log, by query and then in an order that does not depend on that of the file.
 
     queries: (rows,) ids; the number of the row where the log has none. items, positions: None where
-    it has none. named: whether queries are named. shown: (columns,) what -> column, for the rules.
-    others: further columns that options name. notes: on what the rows do not say.
+    it has none. others: further columns that options name. columns: what -> column, for the rules.
+    notes: on what the rows do not say.
     """
 
     name: str
@@ -42,13 +85,17 @@ class Log:
     rewards: Floats
     propensities: Floats | None
     others: Mapping[str, Floats]
-    named: bool
     columns: Mapping[str, str]
     notes: tuple[str, ...] = ()
 
     def column(self, place: Any) -> Floats | None:
         """(rows,) the column that an option names; None for a table."""
         return self.others.get(str(place)) if isinstance(place, (str, Path)) else None
+
+    @property
+    def named(self) -> bool:
+        """Whether queries are named."""
+        return "query" in self.columns
 
     @property
     def n(self) -> int:
@@ -75,17 +122,6 @@ class Entries(NamedTuple):
     values: dict[Key, float]
     by_query: bool
     by_position: bool
-
-    def key(self, query: str, item: str, position: str | None) -> Key:
-        """The key of a row of the log."""
-        return (query if self.by_query else None, item, position if self.by_position else None)
-
-    def contexts(self) -> dict[Context, list[Key]]:
-        """The keys of each query and position."""
-        contexts: dict[Context, list[Key]] = defaultdict(list)
-        for key in self.values:
-            contexts[key[0], key[2]].append(key)
-        return contexts
 
 
 def pairs_of(given: Any, option: str) -> dict[str, str]:
@@ -131,13 +167,10 @@ def policies_of(given: Any) -> dict[str, Any]:
         if not name or not source:
             raise BadUsage(f"{option} {shown(text)}; expected a column or a file, or NAME=COLUMN.")
         if name in policies or name == LOGGING:
-            name_problem = (
-                "is the name of the logging policy"
-                if name == LOGGING
-                else "is the name of two policies"
-            )
+            owner = "the logging policy" if name == LOGGING else "two policies"
             raise BadUsage(
-                f"{option}: {name!r} {name_problem}; name it otherwise, as in mine={source}."
+                f"{option}: {name!r} is the name of {owner}; name it otherwise, as in "
+                f"mine={source}."
             )
         policies[name] = source
     return policies
@@ -172,73 +205,60 @@ def read_log(
     rewards = table.numbers(columns["reward"], FINITE)
     propensities = table.numbers(columns["propensity"], PROPENSITY) if policies else None
     texts = {
-        content: table.ids(columns[content])
-        for content in ("query", "item", "position")
-        if content in columns
+        content: table.ids(columns[content]) if content in columns else None
+        for content in ("item", "position", "query")
     }
-    number_columns = {
+    others = {
         column: table.numbers(column, within)
         for column, within in _further(table, options, policies, expected).items()
     }
-    name = table.name
-    has_queries = "query" in texts
-    queries = texts.get("query") or [str(row) for row in range(1, len(rewards) + 1)]
-    notes = _user_notes(
-        table, queries, "queries" if has_queries else "rows", columns.values(), option
-    )
-    numbers = [rewards, *([] if propensities is None else [propensities]), *number_columns.values()]
-    order = _order(queries if has_queries else None, texts, numbers)
-    row_order = order.tolist()
+    queries = texts["query"] or [str(row) for row in range(1, len(rewards) + 1)]
+    notes = _user_notes(table, queries, columns, option)
+    # By query, then by what a row holds, so that sums do not depend on the order of the file.
+    numbers = [rewards, *([] if propensities is None else [propensities]), *others.values()]
+    places = [index_queries(ids)[1] for ids in texts.values() if ids is not None]
+    order = np.lexsort([*numbers[::-1], *places])
+    row_order: list[int] = order.tolist()
     items, positions = (
-        [texts[content][row] for row in row_order] if content in texts else None
-        for content in ("item", "position")
+        None if ids is None else [ids[row] for row in row_order]
+        for ids in (texts["item"], texts["position"])
     )
     return Log(
-        name,
+        table.name,
         [queries[row] for row in row_order],
         items,
         positions,
         rewards[order],
         None if propensities is None else propensities[order],
-        {column: values[order] for column, values in number_columns.items()},
-        has_queries,
+        {column: values[order] for column, values in others.items()},
         columns,
         notes,
     )
 
 
 def _user_notes(
-    table: NamedColumns,
-    queries: Sequence[str],
-    kind: str,
-    columns_read: Collection[str],
-    option: str,
+    table: NamedColumns, queries: Sequence[str], columns: Mapping[str, str], option: str
 ) -> tuple[str, ...]:
     """The note on a column of users of whom the log has several queries: intervals take these for
     independent.
 
-    kind: `queries` or `rows`. used: columns with a meaning already. option: by which columns are
-    named.
+    columns: those with a meaning already. option: by which columns are named.
     """
     column = table.find("user", {})
-    if column is None or column in columns_read:
+    if column is None or column in columns.values():
         return ()
-    n_queries, n_users = (
-        len(set(queries)),
-        len({user for user in table.all_ids(column) if user is not None}),
-    )
+    n_queries = len(set(queries))
+    n_users = len({user for user in table.all_ids(column) if user is not None})
     if not n_users or n_users >= n_queries:
         return ()
-    advice = (
-        f"{option} query={column}"
-        if option.startswith("--")
-        else f"columns={{'query': {column!r}}}"
+    advice = f"columns={{'query': {column!r}}}"
+    if option.startswith("--"):
+        advice = f"{option} query={column}"
+    return (
+        f"{table.name}: intervals take {n_queries} {'queries' if 'query' in columns else 'rows'} "
+        f"of {n_users} users ({column!r}) for independent and are too narrow; {advice} makes them "
+        "intervals over users",
     )
-    counted = (
-        f"{table.name}: intervals take {n_queries} {kind} of {n_users} users ({column!r}) for "
-        "independent and are too narrow"
-    )
-    return (f"{counted}; {advice} makes them intervals over users",)
 
 
 def _further(
@@ -274,60 +294,46 @@ def is_column(place: Any, names: Collection[str]) -> bool:
     return False
 
 
-def _order(
-    queries: Sequence[str] | None, texts: Mapping[str, Sequence[str]], numbers: Sequence[Floats]
-) -> Ints:
-    """(rows,) the order by query, then by what a row holds, so that sums do not depend on the order
-    of the file.
-    """
-    columns = [texts[content] for content in texts if content != "query"] + (
-        [] if queries is None else [queries]
-    )
-    return np.lexsort([*numbers[::-1], *map(_places, columns)]).astype(np.int64)
-
-
-def _places(ids: Sequence[str]) -> Ints:
-    """(rows,) the place of each id among the different ones."""
-    number_of = {name: number for number, name in enumerate(sort_ids(set(ids)))}
-    return np.array([number_of[query] for query in ids], dtype=np.int64)
-
-
 def read_entries(place: Any, noun: str, within: Range, option: str) -> Entries:
     """The numbers of a table by item, and by query and position where it has such columns. Raises
     DuplicateItem.
     """
     table = load_columns(place, option, WORDS)
-    column = table.need(noun, {}, "rename it to one of the names")
-    item = table.need("item", {}, "rename it to one of the names")
-    keys = [table.find(name, {}) for name in ("query", "position")]
+    column, item = (
+        table.need(content, {}, "rename it to one of the names") for content in (noun, "item")
+    )
+    query, position = (table.find(content, {}) for content in ("query", "position"))
     items = table.ids(item)
-    queries, positions = ([None] * len(items) if key is None else table.ids(key) for key in keys)
-    numbers = table.numbers(column, within).tolist()
+    queries, positions = (
+        [None] * len(items) if name is None else table.ids(name) for name in (query, position)
+    )
+    keys: list[Key] = list(zip(queries, items, positions, strict=True))
     values: dict[Key, float] = {}
     for row, (key, value) in enumerate(
-        zip(zip(queries, items, positions, strict=True), numbers, strict=True)
+        zip(keys, table.numbers(column, within).tolist(), strict=True), 1
     ):
         if key in values:
-            where = " of ".join(
-                part for part in (f"item {key[1]!r}", f"query {key[0]!r}" if key[0] else "") if part
-            )
             raise DuplicateItem(
-                f"{table.name}: row {row + 1}: {where} has a number already; keep one of them."
+                f"{table.name}: row {row}: item {key[1]!r}{_of((key[0], None))} has a number "
+                "already; keep one of them."
             )
         values[key] = value
-    return Entries(table.name, values, keys[0] is not None, keys[1] is not None)
+    return Entries(table.name, values, query is not None, position is not None)
 
 
-def read_policy(place: Any, log: Log, model: Entries | None, option: str) -> Policy:
+def read_policy(place: Any, log: Log, model: Entries | None) -> Policy:
     """The probabilities of a policy's table for what the log shows, and what a model's table
     expects under it.
 
     Raises BadInput for a query that the table lacks, and for probabilities of a context that add up
     to more than 1; with a model, also to less.
     """
+    option = flag("--policy", name="policies")
     table = read_entries(place, "probability", PROBABILITY, option)
     rows = log_keys(log, table)
-    contexts = table.contexts()
+    contexts: dict[Context, list[Key]] = defaultdict(list)
+    for key in table.values:
+        contexts[key[0], key[2]].append(key)
     sums = {
         context: math.fsum(table.values[key] for key in keys) for context, keys in contexts.items()
     }
@@ -350,31 +356,25 @@ def read_policy(place: Any, log: Log, model: Entries | None, option: str) -> Pol
     return Policy(probabilities, expected, tuple(notes))
 
 
-def _policy_notes(table: Entries, sums: Mapping[Context, float], logged: set[str]) -> list[str]:
+def _policy_notes(
+    table: Entries, sums: Mapping[Context, float], logged: Collection[str]
+) -> Iterator[str]:
     """Notes on probabilities that do not add up to 1, and on items that the log never shows."""
-    notes: list[str] = []
     short = sorted((context for context, total in sums.items() if total < 1 - _ROUNDED), key=str)
     if short:
-        shortfall = (
-            f"the probabilities of {len(short)} of {len(sums)} contexts add up to less than 1"
+        yield (
+            f"the probabilities of {len(short)} of {len(sums)} contexts add up to less than 1, as "
+            f"{sums[short[0]]:.4g}{_of(short[0])}; items that are not listed have probability 0"
         )
-        notes.append(
-            f"{shortfall}, as {sums[short[0]]:.4g}{_of(short[0])}; items that are not listed have "
-            "probability 0"
-        )
-    never = sorted(
-        {key[1] for key, value in table.values.items() if value > 0 and key[1] not in logged}
-    )
+    unlogged = {key: value for key, value in table.values.items() if key[1] not in logged}
+    never = sorted({key[1] for key, value in unlogged.items() if value > 0})
     if never:
-        lost = math.fsum(
-            value for key, value in table.values.items() if key[1] not in logged
-        ) / len(sums)
-        shortfall = (
+        lost = math.fsum(unlogged.values()) / len(sums)
+        yield (
             f"with probability {lost:.4g} it shows items that are nowhere in the log "
-            f"({len(never)}, as {never[0]!r})"
+            f"({len(never)}, as {never[0]!r}); their rewards are unknown, and no estimate by "
+            "weights has them"
         )
-        notes.append(f"{shortfall}; their rewards are unknown, and no estimate by weights has them")
-    return notes
 
 
 def log_keys(log: Log, table: Entries) -> list[Key]:
@@ -391,8 +391,15 @@ def log_keys(log: Log, table: Entries) -> list[Key]:
             f"{table.name} lists numbers by {content}, and {log.name} has no column for it; name "
             "the log's column."
         )
-    rows = zip(log.queries, log.items or (), log.positions or [None] * log.n, strict=True)
-    return [table.key(query, item, position) for query, item, position in rows]
+    nothing = [None] * log.n
+    return list(
+        zip(
+            log.queries if table.by_query else nothing,
+            log.items or (),
+            (table.by_position and log.positions) or nothing,
+            strict=True,
+        )
+    )
 
 
 def model_estimates(model: Entries, log: Log) -> Floats:
@@ -416,36 +423,24 @@ def _expected(
     log: Log,
 ) -> Floats:
     """(rows,) the mean of a model's estimates over what the policy would show."""
-    expectations: dict[tuple[str | None, str | None, str | None, str | None], float] = {}
-    positions = log.positions or [None] * log.n
-    values = np.empty(log.n)
-    for row, (key, query, position) in enumerate(zip(rows, log.queries, positions, strict=True)):
-        context = (
-            key[0],
-            key[2],
-            query if model.by_query else None,
-            position if model.by_position else None,
-        )
-        if context not in expectations:
-            possible = [
-                key_of_item
-                for key_of_item in sorted(contexts[key[0], key[2]])
-                if table.values[key_of_item]
-            ]
-            expectations[context] = math.fsum(
-                table.values[item_key] * _estimate(model, (context[2], item_key[1], context[3]))
-                for item_key in possible
+    expectations: dict[tuple[Context, Context], float] = {}
+    values: list[float] = []
+    for key, logged in zip(rows, log_keys(log, model), strict=True):
+        context, of_model = (key[0], key[2]), (logged[0], logged[2])
+        if (context, of_model) not in expectations:
+            expectations[context, of_model] = math.fsum(
+                table.values[possible] * _estimate(model, (of_model[0], possible[1], of_model[1]))
+                for possible in sorted(contexts[context])
+                if table.values[possible]
             )
-        values[row] = expectations[context]
-    return values
+        values.append(expectations[context, of_model])
+    return np.array(values, dtype=np.float64)
 
 
 def _of(context: Context) -> str:
     """The words for a query and a position."""
-    query, position = context
-    return ("" if query is None else f" of query {query!r}") + (
-        "" if position is None else f" at position {position!r}"
-    )
+    words = zip((" of query", " at position"), context, strict=True)
+    return "".join(f"{word} {name!r}" for word, name in words if name is not None)
 
 
 def slots_of(log: Log) -> tuple[list[str], Ints]:
@@ -454,13 +449,9 @@ def slots_of(log: Log) -> tuple[list[str], Ints]:
     """
     if log.positions is None:
         return [], np.zeros(log.n, dtype=np.int64)
-    positions = list(set(log.positions))
-    plain = all(position.isdecimal() and position.isascii() for position in positions)
-    names = (
-        sorted(positions, key=lambda name: (len(name.lstrip("0")), name.lstrip("0"), name))
-        if plain
-        else sort_ids(positions)
-    )
+    names = sort_ids(set(log.positions))
+    if all(name.isdecimal() and name.isascii() for name in names):
+        names.sort(key=lambda name: (len(name.lstrip("0")), name.lstrip("0")))
     number_of = {name: number for number, name in enumerate(names)}
     return names, np.array([number_of[position] for position in log.positions], dtype=np.int64)
 

@@ -4,7 +4,7 @@ either.
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
@@ -88,8 +88,10 @@ class InterleavingOptions(RunFileOptions):
             raise BadUsage(f"k is {self.k}, lists {self.lists}; expected positive integers.")
         for name, owner in (("tau", "probabilistic"), ("credit", "optimised")):
             if (value := getattr(self, name)) is not None and self.method != owner:
-                problem = f"{flag(f'--{name}', value)} has no effect on {self.method} interleaving"
-                raise BadUsage(f"{problem}; leave it out, or choose {flag('--method', owner)}.")
+                raise BadUsage(
+                    f"{flag(f'--{name}', value)} has no effect on {self.method} interleaving; "
+                    f"leave it out, or choose {flag('--method', owner)}."
+                )
         if self.tau is not None and not 0 <= self.tau <= 20:
             raise BadUsage(
                 f"{flag('--tau')} is {self.tau:g}; expected a number from 0 to 20, such as 3."
@@ -124,7 +126,7 @@ class InterleavedList(NamedTuple):
         return json.dumps(value | {MARKS[self.method]: list(self.marks)}, ensure_ascii=False) + "\n"
 
 
-def final_lists(ranking: Ranking) -> dict[str, list[str]]:
+def _final_lists(ranking: Ranking) -> dict[str, list[str]]:
     """The items of each query from first to last, tied ones in descending order of their ids."""
     lists: dict[str, list[str]] = {}
     for query in ranking.queries:
@@ -137,18 +139,29 @@ def final_lists(ranking: Ranking) -> dict[str, list[str]]:
     return lists
 
 
-def interleave_rankings(
-    rankings: Mapping[str, Ranking], options: InterleavingOptions
+def interleave_files(
+    runs: Mapping[str, Any], options: InterleavingOptions
 ) -> tuple[list[InterleavedList], list[str]]:
-    """The lists of every query that both rankings have, in the order of their ids, and notes on the
-    others.
+    """The lists that mix two runs by name, for every query that both have, in the order of ids, and
+    notes on the others.
 
     Raises NothingToEvaluate where they share no query with an item in each.
     """
     options.check()
-    (first, first_lists), (second, second_lists) = (
-        (name, final_lists(ranking)) for name, ranking in rankings.items()
+    notes: list[str] = []
+    first_lists, second_lists = (
+        _final_lists(
+            read_ranking(
+                run,
+                format=options.run_format,
+                duplicates=options.duplicates,
+                columns=options.columns,
+                notes=notes,
+            )
+        )
+        for run in runs.values()
     )
+    first, second = runs
     shared = [
         query
         for query in sort_ids(first_lists.keys() & second_lists.keys())
@@ -158,27 +171,27 @@ def interleave_rankings(
         raise NothingToEvaluate(
             f"{first} and {second} have no query in common; are the ids of queries the same?"
         )
-    notes = [f"method {options.method}, seed {options.seed}"]
+    notes.append(f"method {options.method}, seed {options.seed}")
     lone = len(first_lists.keys() | second_lists.keys()) - len(shared)
     if lone:
         notes.append(f"{lone} queries are not in both runs and are not interleaved")
-    short = [
-        query
-        for query in shared
-        if min(len(first_lists[query]), len(second_lists[query])) < options.k
-    ]
+    lengths = {
+        query: min(options.k, len(first_lists[query]), len(second_lists[query])) for query in shared
+    }
+    short = [query for query, length in lengths.items() if length < options.k]
     if short:
         notes.append(
             f"{len(short)} queries have fewer than {options.k} items in a run, as "
             f"{short[0]!r}; their lists are as short"
         )
     interleaved: list[InterleavedList] = []
-    for query in shared:
-        a, b = first_lists[query], second_lists[query]
-        draws = _optimised(query, a, b, options) if options.method == "optimised" else None
+    for query, length in lengths.items():
+        draw = _drawer(query, first_lists[query], second_lists[query], length, options)
         for number in range(1, options.lists + 1):
-            random = _random(options, query, number)
-            items, marks = _drawn(a, b, options, random) if draws is None else draws.draw(random)
+            # The same for a query whatever other queries there are.
+            text = encode_id(f"{options.seed}\0{options.method}\0{number}\0{query}")
+            seed = int.from_bytes(hashlib.sha256(text).digest(), "big")
+            items, marks = draw(np.random.Generator(np.random.PCG64(seed)))
             name = query if options.lists == 1 else f"{query}#{number}"
             interleaved.append(
                 InterleavedList(
@@ -188,23 +201,25 @@ def interleave_rankings(
     return interleaved, notes
 
 
-def _random(options: InterleavingOptions, query: str, number: int) -> np.random.Generator:
-    """The generator of a list: the same for a query whatever other queries there are."""
-    text = encode_id(f"{options.seed}\0{options.method}\0{number}\0{query}")
-    return np.random.Generator(
-        np.random.PCG64(int.from_bytes(hashlib.sha256(text).digest(), "big"))
-    )
-
-
-def _drawn(
-    a: Sequence[str], b: Sequence[str], options: InterleavingOptions, random: np.random.Generator
-) -> tuple[list[str], list[Any]]:
-    length = min(options.k, len(a), len(b))
+def _drawer(
+    query: str, a: Sequence[str], b: Sequence[str], length: int, options: InterleavingOptions
+) -> Callable[[np.random.Generator], tuple[list[str], list[Any]]]:
+    """What draws a list of a query, with a mark of each item."""
     if options.method == "balanced":
-        return balanced(a, b, length, first=int(random.integers(2)))
+        return lambda random: balanced(a, b, length, first=int(random.integers(2)))
     if options.method == "team-draft":
-        return team_draft(a, b, length, random)
-    return probabilistic(a, b, length, _TAU if options.tau is None else options.tau, random)
+        return lambda random: team_draft(a, b, length, random)
+    if options.method == "probabilistic":
+        tau = _TAU if options.tau is None else options.tau
+        return lambda random: probabilistic(a, b, length, tau, random)
+    credit = options.credit or "inverse"
+    lists = optimised(a[:length], b[:length], credit)
+    if lists is None:
+        raise BadUsage(
+            f"query {query!r}: no distribution over lists of {length} items is unbiased with the "
+            f"{credit} credit; choose another {flag('--credit')}, or another {flag('--method')}."
+        )
+    return lists.draw
 
 
 def balanced(
@@ -290,23 +305,6 @@ class OptimisedLists(NamedTuple):
         return list(self.items[number]), self.credits[number].tolist()
 
 
-def _optimised(
-    query: str, a: Sequence[str], b: Sequence[str], options: InterleavingOptions
-) -> OptimisedLists:
-    length = min(options.k, len(a), len(b))
-    credit = options.credit or "inverse"
-    lists = optimised(a[:length], b[:length], credit)
-    if lists is None:
-        problem = (
-            f"query {query!r}: no distribution over lists of {length} items is unbiased with the "
-            f"{credit} credit"
-        )
-        raise BadUsage(
-            f"{problem}; choose another {flag('--credit')}, or another {flag('--method')}."
-        )
-    return lists
-
-
 def optimised(a: Sequence[str], b: Sequence[str], credit: CreditFunction) -> OptimisedLists | None:
     """The unbiased distribution over lists with the largest sensitivity; None where none is
     unbiased.
@@ -356,8 +354,10 @@ def allowed_lists(a: Sequence[str], b: Sequence[str]) -> list[tuple[str, ...]]:
         ]
         lists = list(dict.fromkeys(longer))
         if len(lists) > _MOST_LISTS:
-            excess = f"optimised interleaving would choose from more than {_MOST_LISTS} lists"
-            raise BadUsage(f"{excess}; expected fewer items, as by -k 10.")
+            raise BadUsage(
+                f"optimised interleaving would choose from more than {_MOST_LISTS} lists; expected "
+                "fewer items, as by -k 10."
+            )
     return lists
 
 
@@ -386,22 +386,3 @@ def interleave(
     if len(set(names)) < 2:
         raise BadUsage(f"names={names!r}; expected two different names.")
     return interleave_files(dict(zip(names, (first, second), strict=True)), options)[0]
-
-
-def interleave_files(
-    runs: Mapping[str, Any], options: InterleavingOptions
-) -> tuple[list[InterleavedList], list[str]]:
-    """The lists that mix two runs by name, and notes."""
-    notes: list[str] = []
-    rankings = {
-        name: read_ranking(
-            run,
-            format=options.run_format,
-            duplicates=options.duplicates,
-            columns=options.columns,
-            notes=notes,
-        )
-        for name, run in runs.items()
-    }
-    lists, further_notes = interleave_rankings(rankings, options)
-    return lists, [*notes, *further_notes]

@@ -4,7 +4,7 @@ impression.
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -20,10 +20,9 @@ from rankwell.io.records import load_columns
 from rankwell.results import ComparisonResults, compare_values
 from rankwell.stats import Intervals
 from rankwell.store import Source, sources_of
-from rankwell.tasks.logs.credit import Credit, credit
+from rankwell.tasks.logs.inputs import CLICKED, WORDS
 from rankwell.tasks.logs.interleaving import MARKS, METHODS, InterleavedList, Method
 from rankwell.tasks.logs.measures.interleaving import CREDIT, WINS
-from rankwell.tasks.logs.tables import CLICKED, WORDS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +55,23 @@ class InterleavingTestOptions:
     level: Annotated[float, Doc("Of the intervals; tests are at 1 less this.")] = 0.95
     resamples: Annotated[int, Doc("Of the bootstrap and of the tests that draw.")] = 10_000
     seed: Annotated[int, Doc("Seed of everything that is drawn.")] = 0
+
+
+class Credit(NamedTuple):
+    """first, second: the credit of the two runs. wins: the probability that the first has more, a
+    tie counting as half.
+    """
+
+    first: float
+    second: float
+    wins: float
+
+    @classmethod
+    def of(cls, first: float, second: float) -> "Credit":
+        """The credit where the winner is certain; differences by rounding are ties."""
+        off = first - second
+        certain = 0.5 if abs(off) <= 1e-12 * max(abs(first), abs(second), 1.0) else float(off > 0)
+        return cls(first, second, certain)
 
 
 class Impression(NamedTuple):
@@ -111,13 +127,11 @@ def evaluate_interleaving(
     notes.append(
         f"{tied} of {len(impressions)} impressions are ties, {unclicked} of them without a click"
     )
-    own_names = ("test", "cluster")
+    choices: dict[str, Any] = {**vars(options), "test": test}
+    del choices["cluster"]
     return compare_values(
         _values(impressions, credited, runs),
-        options=ComparisonOptions(
-            test=test,
-            **{name: value for name, value in vars(options).items() if name not in own_names},
-        ),
+        options=ComparisonOptions(**choices),
         cluster=cluster,
         origin=Origin(
             rules={
@@ -132,6 +146,52 @@ def evaluate_interleaving(
             protocol="logs",
         ),
     )
+
+
+def credit(interleaved: InterleavedList, clicks: Sequence[int]) -> Credit:
+    """The credit of clicks on a list. clicks: places in it, from 0, each once.
+
+    balanced: the clicked items among the first j of each ranking, where j is the better of the two
+    ranks of the lowest click. team-draft: the clicked items of each team. probabilistic: the
+    expected number of clicks on items of each run, and the probability of having more, over all
+    teams that may have made the list. optimised: the sums of credit above and below 0.
+    """
+    marks = [interleaved.marks[position] for position in sorted(clicks)]
+    if not marks:
+        return Credit(0.0, 0.0, 0.5)
+    if interleaved.method == "balanced":
+        depth = min(rank for rank in marks[-1] if rank is not None)
+        first, second = (
+            sum(ranks[side] is not None and ranks[side] <= depth for ranks in marks)
+            for side in (0, 1)
+        )
+        return Credit.of(float(first), float(second))
+    if interleaved.method == "team-draft":
+        return Credit.of(float(marks.count(0)), float(marks.count(1)))
+    if interleaved.method == "optimised":
+        return Credit.of(
+            sum(item_credit for item_credit in marks if item_credit > 0),
+            -sum(item_credit for item_credit in marks if item_credit < 0),
+        )
+    return _over_teams(marks)
+
+
+def _over_teams(shares: Sequence[float]) -> Credit:
+    """The credit where each clicked item is the first run's with a probability of its own, whatever
+    the others.
+    """
+    # The distribution of the number of clicks on the first run's items.
+    chances = [1.0]
+    for share in shares:
+        chances = [
+            (chances[n] * (1 - share) if n < len(chances) else 0.0)
+            + (chances[n - 1] * share if n else 0.0)
+            for n in range(len(chances) + 1)
+        ]
+    n = len(shares)
+    more = sum(chance for count, chance in enumerate(chances) if 2 * count > n)
+    tied = chances[n // 2] if n % 2 == 0 else 0.0
+    return Credit(sum(shares), n - sum(shares), more + tied / 2)
 
 
 def _values(
@@ -158,56 +218,47 @@ def read_impressions(
     lists and items.
     """
     table = load_columns(clicks, "the clicks", WORDS)
-    name = table.need("list", {}, "rename it to one of the names")
-    item = table.need("item", {}, "rename it to one of the names")
+    name, item = (
+        table.need(content, {}, "rename it to one of the names") for content in ("list", "item")
+    )
     reward, impression = table.find("reward", {}), table.find("impression", {})
     lists, items = table.ids(name), table.ids(item)
-    shows = None if impression is None else table.ids(impression)
-    clicked = (
-        np.ones(len(lists), dtype=np.bool_)
-        if reward is None
-        else table.numbers(reward, CLICKED) == 1
-    )
+    shows = [""] * len(lists) if impression is None else table.ids(impression)
+    clicked = [1.0] * len(lists) if reward is None else table.numbers(reward, CLICKED).tolist()
     clicked_places: dict[tuple[str, str], set[int]] = {}
-    for row, (list_name, item_id) in enumerate(zip(lists, items, strict=True)):
+    for row, (list_name, item_id, show, is_clicked) in enumerate(
+        zip(lists, items, shows, clicked, strict=True)
+    ):
         if list_name not in lists_by_name:
-            raise BadInput(
-                table.wrong(
-                    name,
-                    row,
-                    f"the name of one of the {len(lists_by_name)} lists, such as "
-                    f"{next(iter(lists_by_name))!r}",
-                )
+            expected = (
+                f"the name of one of the {len(lists_by_name)} lists, such as "
+                f"{next(iter(lists_by_name))!r}"
             )
-        if item_id not in lists_by_name[list_name].items:
+            raise BadInput(table.wrong(name, row, expected))
+        items_of_list = lists_by_name[list_name].items
+        if item_id not in items_of_list:
             raise BadInput(table.wrong(item, row, f"an item of the list {list_name!r}"))
-        clicks_of_list = clicked_places.setdefault(
-            (list_name, "" if shows is None else shows[row]), set()
-        )
-        if clicked[row]:
-            clicks_of_list.add(lists_by_name[list_name].items.index(item_id))
+        places = clicked_places.setdefault((list_name, show), set())
+        if is_clicked:
+            places.add(items_of_list.index(item_id))
     if not clicked_places:
         raise NothingToEvaluate("none of the lists was shown.")
-    by_name = {
-        list_name if shows is None else f"{list_name}/{impression_id}": (list_name, clicks_of_list)
-        for (list_name, impression_id), clicks_of_list in clicked_places.items()
+    impressions = {
+        list_name if impression is None else f"{list_name}/{show}": (list_name, places)
+        for (list_name, show), places in clicked_places.items()
     }
-    if len(by_name) < len(clicked_places):
+    if len(impressions) < len(clicked_places):
         raise DuplicateItem(
             "two impressions have one name, as 'a/b' of list 'a' and 'b' of list 'a/b'; "
             "rename the lists."
         )
     missing = len(lists_by_name) - len({list_name for list_name, _ in clicked_places})
-    notes = (
-        [f"{missing} of {len(lists_by_name)} lists have no row in the clicks and do not count"]
-        if missing
-        else []
-    )
-    order = sort_ids(by_name)
+    notes = [f"{missing} of {len(lists_by_name)} lists have no row in the clicks and do not count"]
     return [
-        Impression(name, lists_by_name[by_name[name][0]], tuple(sorted(by_name[name][1])))
-        for name in order
-    ], notes
+        Impression(impression_name, lists_by_name[list_name], tuple(sorted(places)))
+        for impression_name in sort_ids(impressions)
+        for list_name, places in [impressions[impression_name]]
+    ], notes * (missing > 0)
 
 
 def read_lists(place: Any) -> dict[str, InterleavedList]:
@@ -215,15 +266,13 @@ def read_lists(place: Any) -> dict[str, InterleavedList]:
     DuplicateItem.
     """
     lists: dict[str, InterleavedList] = {}
-    first: InterleavedList | None = None
-    for where, interleaved in _given(place):
-        first = first or interleaved
+    for where, interleaved in _placed_lists(place):
+        first = next(iter(lists.values()), interleaved)
         if (interleaved.runs, interleaved.method) != (first.runs, first.method):
-            difference = (
-                f"{interleaved.method} of {' and '.join(interleaved.runs)}, others are "
-                f"{first.method} of {' and '.join(first.runs)}"
+            raise BadInput(
+                f"{where}: {interleaved.method} of {' and '.join(interleaved.runs)}, others are "
+                f"{first.method} of {' and '.join(first.runs)}; expected lists of one call."
             )
-            raise BadInput(f"{where}: {difference}; expected lists of one call.")
         if interleaved.name in lists:
             raise DuplicateItem(
                 f"{where}: the list {interleaved.name!r} appears twice; keep one of them."
@@ -236,78 +285,74 @@ def read_lists(place: Any) -> dict[str, InterleavedList]:
     return lists
 
 
-def _given(lists: Any) -> Iterator[tuple[str, InterleavedList]]:
-    if not isinstance(lists, (str, Path, Sequence)):
+def _placed_lists(lists: Any) -> Iterator[tuple[str, InterleavedList]]:
+    """The lists, each with its place. Raises BadInput for anything else."""
+    if isinstance(lists, (str, Path)):
+        source = Source(lists)
+        for number, line in enumerate(source.read().split(b"\n"), 1):
+            if line.strip():
+                value = parse_json(
+                    line, source.name, "a JSON object per line", line=number, pairs=unique_keys
+                )
+                yield f"{source.name}:{number}", _list(value, f"{source.name}:{number}")
+        return
+    if not isinstance(lists, Sequence):
         raise BadInput(
             f"the lists: {kind_of(lists)}; expected a file, or what `interleave` returned."
         )
-    if not isinstance(lists, (str, Path)):
-        for number, interleaved in enumerate(lists):
-            if not isinstance(interleaved, InterleavedList):
-                raise BadInput(
-                    f"the lists: item {number} is {shown(interleaved)}; expected a list that "
-                    "`interleave` returned."
-                )
-            yield f"the lists: item {number}", interleaved
-        return
-    source = Source(lists)
-    for number, line in enumerate(source.read().split(b"\n"), 1):
-        if line.strip():
-            value = parse_json(
-                line, source.name, "a JSON object per line", line=number, pairs=unique_keys
+    for number, interleaved in enumerate(lists):
+        if not isinstance(interleaved, InterleavedList):
+            raise BadInput(
+                f"the lists: item {number} is {shown(interleaved)}; expected a list that "
+                "`interleave` returned."
             )
-            yield f"{source.name}:{number}", _list(value, f"{source.name}:{number}")
+        yield f"the lists: item {number}", interleaved
 
 
 def _list(value: Any, where: str) -> InterleavedList:
     """The list of a line. Raises BadInput."""
-
-    def _wrong(key: str, expected: str) -> BadInput:
-        problem = f"is {shown(value[key])}" if key in value else "is missing"
-        return BadInput(
-            f"{where}: {key} {problem}; expected {expected}. `rankwell interleave` writes such "
-            "lists."
-        )
-
-    def _texts(key: str, expected: str) -> tuple[str, ...]:
-        texts = value.get(key)
-        if (
-            not isinstance(texts, list)
-            or not all(isinstance(text, str) for text in texts)
-            or len(set(texts)) < len(texts)
-        ):
-            raise _wrong(key, expected)
-        return tuple(texts)
-
     if not isinstance(value, Mapping):
         raise BadInput(f"{where}: {shown(value)}; expected a JSON object.")
-    for key in ("list", "query"):
-        if not isinstance(value.get(key), str):
-            raise _wrong(key, "a string")
-    method: Method | None = next((name for name in METHODS if name == value.get("method")), None)
-    if method is None:
-        raise _wrong("method", f"one of {', '.join(METHODS)}")
-    runs, items, key = (
-        _texts("runs", "two names"),
-        _texts("items", "different items"),
+
+    def _checked(key: str, expected: str, fits: Callable[[Any], bool]) -> Any:
+        if not fits(value.get(key)):
+            problem = f"is {shown(value[key])}" if key in value else "is missing"
+            raise BadInput(
+                f"{where}: {key} {problem}; expected {expected}. `rankwell interleave` writes such "
+                "lists."
+            )
+        return value[key]
+
+    name, query = (
+        _checked(key, "a string", lambda text: isinstance(text, str)) for key in ("list", "query")
+    )
+    method: Method = _checked(
+        "method", f"one of {', '.join(METHODS)}", lambda word: word in METHODS
+    )
+    first, second = _checked(
+        "runs", "two names", lambda names: _are_different(names) and len(names) == 2
+    )
+    items = _checked("items", "different items", _are_different)
+    marks = _checked(
         MARKS[method],
+        f"one of each of the {len(items)} items",
+        lambda marks: (
+            isinstance(marks, list)
+            and len(marks) == len(items)
+            and all(_is_mark(mark, method) for mark in marks)
+        ),
     )
-    if len(runs) != 2:
-        raise _wrong("runs", "two names")
-    marks = value.get(key)
-    if (
-        not isinstance(marks, list)
-        or len(marks) != len(items)
-        or not all(_is_mark(mark, method) for mark in marks)
-    ):
-        raise _wrong(key, f"one of each of the {len(items)} items")
-    return InterleavedList(
-        value["list"], value["query"], method, (runs[0], runs[1]), items, tuple(map(_frozen, marks))
-    )
+    frozen = (tuple(mark) if isinstance(mark, list) else mark for mark in marks)
+    return InterleavedList(name, query, method, (first, second), tuple(items), tuple(frozen))
 
 
-def _frozen(mark: Any) -> Any:
-    return tuple(mark) if isinstance(mark, list) else mark
+def _are_different(texts: Any) -> bool:
+    """Whether this is a list of texts of which no two are the same."""
+    return (
+        isinstance(texts, list)
+        and all(isinstance(text, str) for text in texts)
+        and len(set(texts)) == len(texts)
+    )
 
 
 def _is_mark(mark: Any, method: Method) -> bool:

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from rankwell.data.tables import Bools, Floats, Ints, gather, segment_offsets
+from rankwell.data.tables import Bools, Floats, Ints, segment_offsets, sum_by
 from rankwell.errors import BadUsage, flag
 
 
@@ -59,7 +59,7 @@ class SelfNormalised(NamedTuple):
         """Those of rows."""
         size = int(rows.slots.max(initial=0)) + 1
         n, weights, sums = (
-            np.bincount(rows.slots, weights=weights, minlength=size).astype(np.float64)
+            sum_by(rows.slots, weights, size)
             for weights in (np.ones(len(variable)), rows.weights, rows.weights * variable)
         )
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -83,17 +83,6 @@ class LoggedRounds:
     whole: LoggedRows
     sums: bool = False
 
-    def take(self, queries: Ints) -> "LoggedRounds":
-        """The view of some queries only, in the order given by their indices."""
-        rows, offsets = gather(self.offsets, queries)
-        return LoggedRounds(
-            tuple(self.queries[query] for query in queries.tolist()),
-            offsets,
-            self.rows.of(rows),
-            self.whole,
-            self.sums,
-        )
-
     def at(self, slot: Ints, number: int) -> "LoggedRounds":
         """The rows of one position alone. slot: (rows,) the position of each. Queries without such
         a row are left out.
@@ -114,7 +103,7 @@ class LoggedRounds:
         """(queries,) the mean, or the sum, of the values of rows; NaN for a query without rows."""
         counts = self.counts
         owners = np.repeat(np.arange(len(self.queries)), counts)
-        totals = np.bincount(owners, weights=values, minlength=len(self.queries)).astype(np.float64)
+        totals = sum_by(owners, values, len(self.queries))
         with np.errstate(invalid="ignore"):
             return np.where(
                 counts > 0, totals / (1 if self.sums else np.maximum(counts, 1)), np.nan

@@ -3,7 +3,8 @@ their targets.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
@@ -13,20 +14,19 @@ from rankwell._native.resamples import over_resamples
 from rankwell._native.similarity import Similarity
 from rankwell.data.matrices import ScoredPairs
 from rankwell.data.options import Doc, Input, InputData, Option
-from rankwell.data.registry import CollectionFigure
 from rankwell.data.tables import Bools, Floats, Values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.details import DETAIL_COLUMNS
 from rankwell.io.formats import read_column
 from rankwell.results import Results
 from rankwell.stats import MIN_QUERIES, Intervals, SummaryRow, correlation, summarise
-from rankwell.stats.classification import classify, classify_resamples
-from rankwell.stats.correlation import PairIntervals, bootstrap_pairs, fit_line
+from rankwell.stats.classification import Classification, classify, classify_resamples
+from rankwell.stats.correlation import FittedLine, PairIntervals, bootstrap_pairs, fit_line
 from rankwell.stats.intervals import percentile_interval
 from rankwell.store import Source, unchanged
 from rankwell.tasks.pairs.measures.similarities import CLASSES, CORRELATIONS, ERRORS
 
-Words = Literal["rankwell", "st"]
+Bounds = tuple[float, float] | None
 _MOST_STRATA = 100
 
 
@@ -70,7 +70,7 @@ class PairOptions:
         ),
     ] = None
     convention: Annotated[
-        Words,
+        Literal["rankwell", "st"],
         Option(("--convention", "-c")),
         Doc(
             "Whose words: rankwell, or st for those of sentence-transformers' "
@@ -88,7 +88,8 @@ class PairOptions:
     seed: Annotated[int, Doc("Seed of the sample and of the bootstrap.")] = 0
 
 
-class ModelPairs(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class ModelPairs:
     """One model's pairs under one similarity; None where the similarities were given as numbers."""
 
     run: str
@@ -98,6 +99,39 @@ class ModelPairs(NamedTuple):
     def __str__(self) -> str:
         return self.run if self.similarity is None else f"{self.run} {self.similarity}"
 
+    @cached_property
+    def line(self) -> FittedLine | None:
+        """The line of calibration; None where a column is constant, which has no correlation."""
+        return fit_line(self.scored.targets, self.scored.similarities)
+
+    @cached_property
+    def classes(self) -> Classification | None:
+        """The figures of classes, where the targets are 0 and 1, both of them, of as many pairs as
+        a correlation needs.
+        """
+        targets = self.scored.targets
+        if len(targets) < correlation.MIN_PAIRS or not np.array_equal(np.unique(targets), [0, 1]):
+            return None
+        return classify(targets == 1, self.scored.similarities)
+
+    def exact(self, name: str) -> str:
+        """A measure's name with the similarity that it was computed from, where that is known:
+        `Spearman(sim='cosine')`.
+        """
+        if self.similarity is None:
+            return name
+        bare, _, parameters = name.partition("(")
+        return f"{bare}(sim={self.similarity!r}" + (f",{parameters}" if parameters else ")")
+
+    def row(
+        self, name: str, value: float | None, bounds: Bounds, *, p: float | None, st_label: str
+    ) -> dict[str, Any]:
+        """The summary row of a figure. st_label: sentence-transformers' word for it, else ""."""
+        n, exact = len(self.scored), self.exact(name)
+        label = st_label if st_label and self.similarity else exact
+        low, high = bounds if bounds and n >= MIN_QUERIES else (None, None)
+        return SummaryRow.of(self.run, exact, label, value, None, low, high, n, "score") | {"p": p}
+
 
 class PairInputs(NamedTuple):
     """The pairs of every model, the rules by which they were chosen, notes on them, and their
@@ -105,7 +139,7 @@ class PairInputs(NamedTuple):
     """
 
     compared: list[ModelPairs]
-    rules: dict[str, str | int]
+    rules: Mapping[str, str]
     notes: list[str]
     sources: dict[str, Source]
 
@@ -133,48 +167,45 @@ def evaluate_pairs(
     """
     strata, n = options.strata, len(inputs.compared[0].scored)
     labels = None if strata is None or strata.isdigit() else _read_strata(strata, n)
-    measured_models, rows, notes = list[MeasuredPairs](), list[dict[str, Any]](), list[str]()
-    for n_compared, model_pairs in enumerate(inputs.compared):
-        measured_models.append(measure_pairs(model_pairs, options))
-        rows += [
-            {**row, **({} if strata is None else {"group": "all"})}
-            for row in measured_models[-1].rows
-        ]
+    values, rows = list[Values](), list[dict[str, Any]]()
+    notes, notes_on_strata, calibrations = list[str](), list[str](), list[str]()
+    for n_compared, model_pairs in enumerate(inputs.compared, 1):
+        measured = measure_pairs(model_pairs, options)
+        values += measured.values
+        notes += measured.notes
+        calibrations += measured.calibrations
+        rows += [row if strata is None else {**row, "group": "all"} for row in measured.rows]
         for group, in_stratum in _strata(model_pairs.scored.targets, strata, labels):
-            part = measure_pairs(
-                model_pairs._replace(scored=model_pairs.scored.of(in_stratum)), options
-            )
-            rows += [{**row, "group": group} for row in part.rows]
-            notes += [
+            part = replace(model_pairs, scored=model_pairs.scored.of(in_stratum))
+            measured_part = measure_pairs(part, options)
+            rows += [{**row, "group": group} for row in measured_part.rows]
+            notes_on_strata += [
                 f"{note}; stratum {group}"
-                for note in part.notes
-                if note not in measured_models[-1].notes
+                for note in measured_part.notes
+                if note not in measured.notes
             ]
         if progress is not None:
-            progress("compared", n_compared + 1, len(inputs.compared))
-    rows += _largest(rows) if options.convention == "st" else []
+            progress("compared", n_compared, len(inputs.compared))
+    if options.convention == "st":
+        rows += list(_largest(rows))
     if strata is not None and labels is None:
-        notes.append(
+        notes_on_strata.append(
             "a stratum holds targets of one range, in which correlations are lower than over all"
         )
-    if options.convention == PairOptions.convention:
-        convention_note = [
-            "convention rankwell, the default: correlations, errors and calibration over all pairs"
-        ]
-        inputs = inputs._replace(notes=convention_note + inputs.notes)
-    notes = list(
-        dict.fromkeys([*(note for measured in measured_models for note in measured.notes), *notes])
+    convention_note = (
+        "convention rankwell, the default: correlations, errors and calibration over all pairs"
     )
     return Results(
-        values=tuple(value for measured in measured_models for value in measured.values),
+        values=tuple(values),
         # A correlation has no value per pair, and errors keep their places among the rows.
         summarised=0,
         aggregates=tuple(rows),
         rules=_rules(inputs, options),
         notes=(
+            *[convention_note] * (options.convention == PairOptions.convention),
             *inputs.notes,
-            *notes,
-            *(line for measured in measured_models for line in measured.calibrations),
+            *dict.fromkeys([*notes, *notes_on_strata]),
+            *calibrations,
         ),
         sources=unchanged(inputs.sources),
         details=_detail_columns(inputs.compared) if details else None,
@@ -189,92 +220,49 @@ def measure_pairs(compared: ModelPairs, options: PairOptions) -> MeasuredPairs:
     """Correlations with p, errors, and the error after calibration, a row each, for one model's
     pairs.
 
-    Targets 0 and 1 have the figures of classes before them.
-    Correlations and the calibrated error are null where a column is constant, correlations also
-    below 3 pairs, intervals below
-    10. intervals: `bootstrap-t` and `bootstrap` resample pairs; `t` is Fisher's z for Pearson and
-        Spearman and Student's t for
-    MAE and MSE;
-    Kendall's is the asymptotic one of Brown and Benedetti (1977) under both. convention: `st`
-    labels correlations as sentence-transformers does, `spearman_cosine`. Raises BadInput where
-    there is no pair.
+    Targets 0 and 1 have the figures of classes before them, by which they are judged. Correlations
+    and the calibrated error are null where a column is constant, correlations also below 3 pairs,
+    intervals below 10. intervals: `bootstrap-t` and `bootstrap` resample pairs; `t` is Fisher's z
+    for Pearson and Spearman and Student's t for MAE and MSE; Kendall's is the asymptotic one of
+    Brown and Benedetti (1977) under both. convention: `st` labels correlations as
+    sentence-transformers does, `spearman_cosine`. Raises BadInput where there is no pair.
     """
-    intervals, seed, convention = options.intervals, options.seed, options.convention
-    targets, similarities = compared.scored.targets, compared.scored.similarities
-    n = len(targets)
+    intervals, seed, line, n = options.intervals, options.seed, compared.line, len(compared.scored)
     if not n:
         raise BadInput(f"{compared.run}: no pairs; expected at least one.")
-    varied = not (correlation.is_constant(targets) or correlation.is_constant(similarities))
     drawn = PairIntervals(None, None, None)
-    if intervals.startswith("bootstrap") and varied and n >= MIN_QUERIES:
-        drawn = bootstrap_pairs(targets, similarities, resamples=resamples_of(n), seed=seed)
-    rows: list[dict[str, Any]] = []
-    for name, coefficient, bounds in _correlations(targets, similarities, drawn, intervals):
-        low, high = bounds if bounds and n >= MIN_QUERIES else (None, None)
-        value, p = coefficient or (None, None)
-        exact = _exact_name(name, compared.similarity)
-        label = _label(name, compared.similarity, convention)
-        rows.append(
-            SummaryRow.of(compared.run, exact, label, value, None, low, high, n, "score") | {"p": p}
+    if intervals.startswith("bootstrap") and line is not None and n >= MIN_QUERIES:
+        drawn = bootstrap_pairs(
+            compared.scored.targets,
+            compared.scored.similarities,
+            resamples=resamples_of(n),
+            seed=seed,
         )
-    values = _errors(compared, convention)
-    for value_column, row in zip(
-        values,
-        summarise(values, intervals=intervals, resamples=resamples_of(n), seed=seed),
-        strict=True,
-    ):
-        row_with_p = row | {"p": None}
-        if "fit=" in value_column.measure:
-            low, high = drawn.calibrated_mae or (None, None)
-            row_with_p |= {"ci_low": low, "ci_high": high}
-        rows.append(row_with_p)
-    line = fit_line(targets, similarities)
-    calibration = (
-        []
-        if line is None
-        else [f"{compared}: calibrated by {line.slope:.4g} · similarity {line.intercept:+.4g}"]
-    )
-    notes = _notes(compared, rows, intervals, varied=varied)
-    # What the figures of 0 and 1 are judged by comes first.
-    return MeasuredPairs(
-        [*(_binary_rows(compared, options) if is_binary(targets) else ()), *rows],
-        values,
-        notes,
-        calibration,
-    )
+    rows = [*_class_rows(compared, options), *_correlation_rows(compared, drawn, options)]
+    values = _errors(compared)
+    summary = summarise(values, intervals=intervals, resamples=resamples_of(n), seed=seed)
+    rows += [{**row, "p": None} for row in summary]
+    rows[-1]["ci_low"], rows[-1]["ci_high"] = drawn.calibrated_mae or (None, None)
+    calibrations: list[str] = []
+    if line is not None:
+        calibrations.append(
+            f"{compared}: calibrated by {line.slope:.4g} · similarity {line.intercept:+.4g}"
+        )
+    return MeasuredPairs(rows, values, list(_notes(compared, rows, intervals)), calibrations)
 
 
-def is_binary(targets: Floats) -> bool:
-    """Whether the targets are 0 and 1, both of them, of as many pairs as a correlation needs."""
-    return len(targets) >= correlation.MIN_PAIRS and np.array_equal(np.unique(targets), [0, 1])
-
-
-def _is_one_class(scored: ScoredPairs) -> bool:
-    """Whether every similarity reaches the threshold of the best F1."""
-    return bool(
-        (
-            scored.similarities >= classify(scored.targets == 1, scored.similarities).f1_threshold
-        ).all()
-    )
-
-
-def _binary_rows(compared: ModelPairs, options: PairOptions) -> Iterator[dict[str, Any]]:
+def _class_rows(compared: ModelPairs, options: PairOptions) -> Iterator[dict[str, Any]]:
     """Average precision, the best F1 with its threshold and its correlation; the threshold is
-    chosen anew in each resample.
+    chosen anew in each resample. None unless targets are 0 and 1.
     """
-    labels = compared.scored.targets == 1
-    similarities = compared.scored.similarities
-    st = options.convention == "st"
-    n, classification = len(labels), classify(labels, similarities)
+    figures = compared.classes
+    if figures is None:
+        return
+    labels, similarities = compared.scored.targets == 1, compared.scored.similarities
+    st, n = options.convention == "st", len(labels)
     # Its evaluator gives distances.
     sign = -1.0 if st and compared.similarity in ("euclidean", "manhattan") else 1.0
-    values = {
-        "ap": classification.ap,
-        "f1": classification.f1,
-        "f1_threshold": sign * classification.f1_threshold,
-        "mcc": classification.mcc,
-    }
-    bounds: dict[str, tuple[float, float] | None] = {}
+    bounds: list[Bounds] = [None, None, None]
     if options.intervals.startswith("bootstrap") and n >= MIN_QUERIES:
 
         def _drawn(counts: Floats) -> Floats:
@@ -285,25 +273,17 @@ def _binary_rows(compared: ModelPairs, options: PairOptions) -> Iterator[dict[st
                 np.nan,
             )
 
-        drawn = np.concatenate(
-            over_resamples(n, resamples_of(n), _drawn, seed=options.seed), axis=1
-        )
-        bounds = dict(
-            zip(
-                ("ap", "f1", "mcc"),
-                (percentile_interval(figures, 0.95) for figures in drawn),
-                strict=True,
-            )
-        )
-    for name, (word, value) in zip(
-        (figure.name for figure in CLASSES), values.items(), strict=True
-    ):
-        low, high = bounds.get(word) or (None, None)
-        exact = _exact_name(name, compared.similarity)
-        label = f"{compared.similarity}_{word}" if st and compared.similarity else exact
-        yield SummaryRow.of(compared.run, exact, label, value, None, low, high, n, "score") | {
-            "p": None
-        }
+        blocks = over_resamples(n, resamples_of(n), _drawn, seed=options.seed)
+        bounds = [percentile_interval(drawn, 0.95) for drawn in np.concatenate(blocks, axis=1)]
+    cells = (
+        ("ap", figures.ap, bounds[0]),
+        ("f1", figures.f1, bounds[1]),
+        ("f1_threshold", sign * figures.f1_threshold, None),
+        ("mcc", figures.mcc, bounds[2]),
+    )
+    for figure, (word, value, interval) in zip(CLASSES, cells, strict=True):
+        st_label = f"{compared.similarity}_{word}" if st else ""
+        yield compared.row(figure.name, value, interval, p=None, st_label=st_label)
 
 
 def resamples_of(n: int) -> int:
@@ -313,142 +293,103 @@ def resamples_of(n: int) -> int:
     return min(10_000, max(1_000, 20_000_000 // n))
 
 
-def _correlations(
-    targets: Floats, similarities: Floats, drawn: PairIntervals, intervals: Intervals
-) -> Iterator[tuple[str, correlation.Correlation | None, tuple[float, float] | None]]:
-    n = len(targets)
+def _correlation_rows(
+    compared: ModelPairs, drawn: PairIntervals, options: PairOptions
+) -> Iterator[dict[str, Any]]:
+    targets, similarities = compared.scored.targets, compared.scored.similarities
     for function, bounds in (
         (correlation.spearman, drawn.spearman),
         (correlation.pearson, drawn.pearson),
     ):
-        coefficient = function(targets, similarities)
-        if coefficient and intervals == "t":
+        name, coefficient = function.__name__, function(targets, similarities)
+        if coefficient and options.intervals == "t":
             bounds = correlation.fisher_interval(
-                coefficient.value, n, ranks=function is correlation.spearman
+                coefficient.value, len(targets), ranks=function is correlation.spearman
             )
-        yield function.__name__.title(), coefficient, bounds
-    counts = correlation.concordance(targets, similarities)
+        value, p = coefficient or (None, None)
+        st_label = f"{name}_{compared.similarity}" if options.convention == "st" else ""
+        yield compared.row(name.title(), value, bounds, p=p, st_label=st_label)
+    counts, bounds = correlation.concordance(targets, similarities), None
     coefficient = correlation.kendall(targets, similarities, counts=counts)
-    yield (
-        "Kendall",
-        coefficient,
-        correlation.kendall_interval(counts) if coefficient and intervals != "none" else None,
-    )
+    if coefficient and options.intervals != "none":
+        bounds = correlation.kendall_interval(counts)
+    value, p = coefficient or (None, None)
+    yield compared.row("Kendall", value, bounds, p=p, st_label="")
 
 
-def _errors(compared: ModelPairs, convention: Words) -> list[Values]:
-    """The errors of single pairs, before and after calibration; NaN where there is no line to
-    calibrate by.
+def _errors(compared: ModelPairs) -> list[Values]:
+    """The errors of single pairs, before and after calibration, which come last; NaN where there is
+    no line to calibrate by.
     """
-    run, scored = compared.run, compared.scored
-    off = scored.similarities - scored.targets
-    line = fit_line(scored.targets, scored.similarities)
-    calibrated = (
-        np.full(len(off), np.nan)
-        if line is None
-        else np.abs(line.predict(scored.similarities) - scored.targets)
-    )
-    names, similarity = tuple(scored.names), compared.similarity
+    scored, line = compared.scored, compared.line
+    off, calibrated = scored.similarities - scored.targets, np.full(len(scored), np.nan)
+    if line is not None:
+        calibrated = np.abs(line.predict(scored.similarities) - scored.targets)
+    columns = (np.abs(off), off * off, calibrated)
+    exact, names = (compared.exact(figure.name) for figure in ERRORS), tuple(scored.names)
     return [
-        Values(
-            run,
-            _exact_name(name, similarity),
-            _label(name, similarity, convention),
-            "score",
-            "mean",
-            names,
-            column,
-        )
-        for name, column in (
-            ("MAE", np.abs(off)),
-            ("MSE", off * off),
-            ("MAE(fit='affine')", calibrated),
-        )
+        Values(compared.run, name, name, "score", "mean", names, column)
+        for name, column in zip(exact, columns, strict=True)
     ]
 
 
-def _exact_name(name: str, similarity: str | None) -> str:
-    """The measure's name with the similarity that it was computed from, where that is known:
-    `Spearman(sim='cosine')`.
-    """
-    if similarity is None:
-        return name
-    bare, _, parameters = name.partition("(")
-    return f"{bare}(sim={similarity!r}" + (f",{parameters}" if parameters else ")")
-
-
-def _label(name: str, similarity: str | None, convention: Words) -> str:
-    is_own = convention == "st" and similarity is not None and name in ("Spearman", "Pearson")
-    return f"{name.lower()}_{similarity}" if is_own else _exact_name(name, similarity)
-
-
 def _notes(
-    compared: ModelPairs, rows: Sequence[Mapping[str, Any]], intervals: Intervals, *, varied: bool
-) -> list[str]:
+    compared: ModelPairs, rows: Sequence[Mapping[str, Any]], intervals: Intervals
+) -> Iterator[str]:
     """Notes on the null values among the rows."""
-    scored, model = compared.scored, str(compared)
-    notes: list[str] = []
+    scored, n = compared.scored, len(compared.scored)
     for kind, column in (("targets", scored.targets), ("similarities", scored.similarities)):
         if correlation.is_constant(column):
-            notes.append(
-                f"{model}: all {kind} are {column[0]:g}: a constant has no correlation, and no "
+            yield (
+                f"{compared}: all {kind} are {column[0]:g}: a constant has no correlation, and no "
                 "line to calibrate by"
             )
-    if is_binary(scored.targets) and _is_one_class(scored):
-        notes.append(
-            f"{model}: the threshold of the best F1 puts every pair in class 1: a constant "
+    classes = compared.classes
+    if classes is not None and (scored.similarities >= classes.f1_threshold).all():
+        yield (
+            f"{compared}: the threshold of the best F1 puts every pair in class 1: a constant "
             "prediction has no correlation, and its MCC is 0 as in scikit-learn"
         )
-    n = len(scored)
-    if varied and n < correlation.MIN_PAIRS:
-        notes.append(f"{model}: no correlation below {correlation.MIN_PAIRS} pairs (here {n})")
+    has_correlation = compared.line is not None
+    if has_correlation and n < correlation.MIN_PAIRS:
+        yield f"{compared}: no correlation below {correlation.MIN_PAIRS} pairs (here {n})"
     if intervals != "none" and n < MIN_QUERIES:
-        notes.append(f"{model}: no interval below {MIN_QUERIES} pairs (here {n})")
-    elif (
-        intervals.startswith("bootstrap") and varied and any(row["ci_low"] is None for row in rows)
-    ):
-        notes.append(
-            f"{model}: a resample holds a single value of a column, so that its correlation has "
+        yield f"{compared}: no interval below {MIN_QUERIES} pairs (here {n})"
+    elif not has_correlation:
+        return
+    elif intervals.startswith("bootstrap") and any(row["ci_low"] is None for row in rows):
+        yield (
+            f"{compared}: a resample holds a single value of a column, so that its correlation has "
             "no bootstrap interval"
         )
-    elif intervals == "t" and varied:
-        notes.append(f"{model}: the error after calibration has a bootstrap interval only")
-    return notes
+    elif intervals == "t":
+        yield f"{compared}: the error after calibration has a bootstrap interval only"
 
 
-def _largest(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _largest(rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """sentence-transformers' `pearson_max` and `spearman_max` of each run, where there is more than
     one similarity.
     """
-    largest_rows: list[dict[str, Any]] = []
     for run in dict.fromkeys(row["run"] for row in rows):
         for name in ("Pearson", "Spearman"):
-            rows_of_run = [
+            rows_of_name = [
                 row
                 for row in rows
-                if row["run"] == run and row["measure"].startswith(f"{name}(sim=")
+                if row["run"] == run
+                and row["measure"].startswith(f"{name}(sim=")
+                and row.get("group", "all") == "all"
+                and row["mean"] is not None
             ]
-            rows_of_run = [
-                row
-                for row in rows_of_run
-                if row.get("group", "all") == "all" and row["mean"] is not None
-            ]
-            if len(rows_of_run) > 1:
-                largest = {
-                    "mean": max(row["mean"] for row in rows_of_run),
+            if len(rows_of_name) > 1:
+                yield {
+                    **rows_of_name[0],
+                    "measure": f"{name}(sim='max')",
+                    "label": f"{name.lower()}_max",
+                    "mean": max(row["mean"] for row in rows_of_name),
                     "ci_low": None,
                     "ci_high": None,
                     "p": None,
                 }
-                largest_rows.append(
-                    {
-                        **rows_of_run[0],
-                        "measure": f"{name}(sim='max')",
-                        "label": f"{name.lower()}_max",
-                        **largest,
-                    }
-                )
-    return largest_rows
 
 
 def _read_strata(path: str, n: int) -> list[str]:
@@ -493,27 +434,9 @@ def _strata(
         yield f"{inside.min():.4g} to {inside.max():.4g}", stratum_of_pair == stratum
 
 
-def known_figures(targets: Floats) -> tuple[CollectionFigure, ...]:
-    """The figures that targets allow."""
-    return (*(CLASSES if is_binary(targets) else ()), *CORRELATIONS, *ERRORS)
-
-
 def _rules(inputs: PairInputs, options: PairOptions) -> dict[str, Any]:
     n = len(inputs.compared[0].scored)
-    similarities = list(
-        dict.fromkeys(
-            model_pairs.similarity for model_pairs in inputs.compared if model_pairs.similarity
-        )
-    )
-    measures = {
-        _exact_name(figure.name, model_pairs.similarity): {
-            "definition": figure.text,
-            "source": figure.source,
-            "better": figure.better,
-        }
-        for model_pairs in inputs.compared
-        for figure in known_figures(model_pairs.scored.targets)
-    }
+    similarities = dict.fromkeys(model.similarity for model in inputs.compared if model.similarity)
     return {
         "convention": options.convention,
         "pairs": n,
@@ -524,7 +447,15 @@ def _rules(inputs: PairInputs, options: PairOptions) -> dict[str, Any]:
         "intervals": options.intervals,
         **({"resamples": resamples_of(n)} if options.intervals.startswith("bootstrap") else {}),
         "seed": options.seed,
-        "measures": measures,
+        "measures": {
+            model.exact(figure.name): {
+                "definition": figure.text,
+                "source": figure.source,
+                "better": figure.better,
+            }
+            for model in inputs.compared
+            for figure in (*(CLASSES if model.classes else ()), *CORRELATIONS, *ERRORS)
+        },
         "version": __version__,
     }
 
@@ -533,26 +464,24 @@ def _query_columns(compared: Sequence[ModelPairs]) -> dict[str, Sequence[Any]]:
     """The target of each pair and every model's similarity; targets of several similarities have
     their names.
     """
-    alone = len({model_pairs.similarity for model_pairs in compared}) == 1
+    alone = len({model.similarity for model in compared}) == 1
     columns: dict[str, Sequence[Any]] = {"query": compared[0].scored.names}
     for model in compared:
-        columns.setdefault(
-            "target" if alone else f"target {model.similarity}", model.scored.targets.tolist()
-        )
+        name = "target" if alone else f"target {model.similarity}"
+        columns.setdefault(name, model.scored.targets.tolist())
     return columns | {
-        f"similarity of {model_pairs}": model_pairs.scored.similarities.tolist()
-        for model_pairs in compared
+        f"similarity of {model}": model.scored.similarities.tolist() for model in compared
     }
 
 
 def _detail_columns(compared: Sequence[ModelPairs]) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {name: [] for name in DETAIL_COLUMNS}
-    for run, similarity, scored in compared:
-        columns["run"] += [run] * len(scored)
+    for model in compared:
+        scored, similarity = model.scored, model.similarity
+        detail = None if similarity is None else f'{{"similarity": "{similarity}"}}'
+        columns["run"] += [model.run] * len(scored)
         columns["query"] += scored.names
         columns["score"] += scored.similarities.tolist()
         columns["grade"] += scored.targets.tolist()
-        columns["detail"] += [
-            None if similarity is None else f'{{"similarity": "{similarity}"}}'
-        ] * len(scored)
+        columns["detail"] += [detail] * len(scored)
     return columns | {name: [None] * len(columns["run"]) for name in ("item", "rank", "state")}

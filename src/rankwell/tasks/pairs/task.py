@@ -36,10 +36,8 @@ def _from_models(options: PairOptions, metrics: Sequence[Similarity]) -> PairInp
     paths = _names([options.reference, *(options.candidate or [])])
     teacher, *candidates = paths
     truth = read_embeddings(paths[teacher])
-    drawn = sample_pairs(
-        truth.n, SAMPLED if options.sample is None else options.sample, seed=options.seed
-    )
-    total = truth.n * (truth.n - 1) // 2
+    size = SAMPLED if options.sample is None else options.sample
+    drawn, total = sample_pairs(truth.n, size, seed=options.seed), truth.n * (truth.n - 1) // 2
     ids = truth.names()
     names = [
         f"{ids[left]} {ids[right]}"
@@ -52,54 +50,38 @@ def _from_models(options: PairOptions, metrics: Sequence[Similarity]) -> PairInp
         rows = matching_rows(truth, table, teacher, run)
         if (truth.ids is None) != (table.ids is None):
             notes.append(f"{run}: only one side has ids, so that rows are matched by position")
-        rows_of_pairs = Pairs(rows[drawn.left], rows[drawn.right])
-        compared += [
-            ModelPairs(
-                run,
-                metric,
-                ScoredPairs(
-                    names, targets[metric], pair_similarities(table, table, rows_of_pairs, metric)
-                ),
-            )
-            for metric in metrics
-        ]
+        pairs_of_run = Pairs(rows[drawn.left], rows[drawn.right])
+        for metric in metrics:
+            similarities = pair_similarities(table, table, pairs_of_run, metric)
+            scored = ScoredPairs(names, targets[metric], similarities)
+            compared.append(ModelPairs(run, metric, scored))
     if len(drawn) < total:
         notes.append(
             "pairs share items: intervals over pairs take them for independent and are "
             "somewhat too narrow"
         )
-    return PairInputs(
-        compared,
-        {"reference": teacher, "pairs": f"{len(drawn)} of {total}"},
-        notes,
-        _sources(paths),
-    )
+    rules = {"reference": teacher, "pairs": f"{len(drawn)} of {total}"}
+    return PairInputs(compared, rules, notes, _sources(paths))
 
 
-def _from_sides(left: str, right: str, scores: str, metrics: Sequence[Similarity]) -> PairInputs:
-    ((run, path),) = _names([left]).items()
-    left_table = read_embeddings(path)
-    right_table = read_embeddings(right)
-    expected = _numbers(scores)
-    if not left_table.n == right_table.n == len(expected):
+def _from_sides(options: PairOptions, metrics: Sequence[Similarity]) -> PairInputs:
+    ((run, path),) = _names([options.left]).items()
+    left, right = read_embeddings(path), read_embeddings(options.right)
+    expected = _numbers(options.scores)
+    if not left.n == right.n == len(expected):
         raise BadInput(
-            f"{left_table.n} vectors on the left, {right_table.n} on the right, {len(expected)} "
-            "scores; row by row they belong to the same pair, so there are as many of each."
+            f"{left.n} vectors on the left, {right.n} on the right, {len(expected)} scores; row by "
+            "row they belong to the same pair, so there are as many of each."
         )
-    rows = Pairs.aligned(left_table.n)
+    rows, names = Pairs.aligned(left.n), Positions(left.n)
     compared = [
         ModelPairs(
-            run,
-            metric,
-            ScoredPairs(
-                Positions(left_table.n),
-                expected,
-                pair_similarities(left_table, right_table, rows, metric),
-            ),
+            run, metric, ScoredPairs(names, expected, pair_similarities(left, right, rows, metric))
         )
         for metric in metrics
     ]
-    return PairInputs(compared, {}, [], _sources({"left": path, "right": right, "scores": scores}))
+    paths = {"left": path, "right": options.right, "scores": options.scores}
+    return PairInputs(compared, {}, [], _sources(paths))
 
 
 def _numbers(path_and_column: str) -> Floats:
@@ -144,13 +126,8 @@ def _evaluate(
     progress: Progress,
 ) -> Results:
     """The correlations, errors and calibrations of every model."""
-    metrics: list[Similarity] = list(
-        dict.fromkeys(
-            similarity_name(name)
-            for text in options.metric or []
-            for name in text.replace(",", " ").split()
-        )
-    )
+    names = " ".join(options.metric or []).replace(",", " ").split()
+    metrics: list[Similarity] = list(dict.fromkeys(similarity_name(name) for name in names))
     forms: dict[str, Sequence[Any]] = {
         "TARGETS SIMILARITIES": [targets, similarities],
         "--reference with --candidate": [options.reference, options.candidate],
@@ -180,7 +157,7 @@ def _evaluate(
     elif options.reference:
         compared = _from_models(options, metrics)
     else:
-        compared = _from_sides(options.left, options.right, options.scores, metrics)
+        compared = _from_sides(options, metrics)
     return evaluate_pairs(compared, options, details=details, progress=progress)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from rankwell.data.tables import Ints
 from rankwell.errors import BadInput
 
 Citations = frozenset[str]
@@ -61,10 +60,3 @@ class CitedStatements:
     command: ClassVar[str] = "rag citations"
     queries: tuple[str, ...]
     statements: tuple[tuple[Statement, ...], ...]
-
-    def take(self, queries: Ints) -> "CitedStatements":
-        """The view of some questions only, in the order given by their indices."""
-        rows: list[int] = queries.tolist()
-        return CitedStatements(
-            tuple(self.queries[row] for row in rows), tuple(self.statements[row] for row in rows)
-        )

@@ -45,19 +45,12 @@ def read_gold(source: Any, documents: Mapping[str, str]) -> dict[str, QuestionPa
                 f"{question.line.place}: question {name!r} has no gold passage; leave it out, or "
                 "give one."
             )
-        blank = next(
-            (
-                number
-                for number, passage in enumerate(question.passages, 1)
-                if passage.text is not None and not passage.text.strip()
-            ),
-            0,
-        )
-        if blank:
-            raise BadInput(
-                f"{question.line.place}: gold passage {blank} of question {name!r} has no text; "
-                "leave it out, or give it."
-            )
+        for number, passage in enumerate(question.passages, 1):
+            if passage.text is not None and not passage.text.strip():
+                raise BadInput(
+                    f"{question.line.place}: gold passage {number} of question {name!r} has no "
+                    "text; leave it out, or give it."
+                )
     return questions
 
 
@@ -79,11 +72,7 @@ def _read(
     default_key, ragas_key = keys
     questions: dict[str, QuestionPassages] = {}
     for row, record in enumerate(_records(source)):
-        key = (
-            ragas_key
-            if ragas_key in record.value and default_key not in record.value
-            else default_key
-        )
+        key = record.key(*keys) or default_key
         # RAGAS' rows have no id; both files list the questions in one order.
         name = str(row) if key == ragas_key and "id" not in record.value else record.required_id()
         if name in questions:
@@ -93,21 +82,17 @@ def _read(
             )
         text = record.value.get("user_input" if key == ragas_key else "question")
         text = text if isinstance(text, str) else None
-        passages = tuple(
-            _passage(_member(record, key, index, member), documents)
-            for index, member in enumerate(record.members(key))
-        )
-        questions[name] = QuestionPassages(record, text, passages)
+        passages: list[DocumentPassage] = []
+        for index, member in enumerate(record.members(key)):
+            # A text alone is a passage.
+            passage = record.content.record(
+                {"text": member} if isinstance(member, str) else member,
+                (*record.where, key, index),
+                "a passage {document, start, end, text}, or a text",
+            )
+            passages.append(_passage(passage, documents))
+        questions[name] = QuestionPassages(record, text, tuple(passages))
     return questions
-
-
-def _member(record: Record, key: str, index: int, member: Any) -> Record:
-    """A passage in the list of a question; a text alone is one."""
-    return record.content.record(
-        {"text": member} if isinstance(member, str) else member,
-        (*record.where, key, index),
-        "a passage {document, start, end, text}, or a text",
-    )
 
 
 def _passage(record: Record, documents: Mapping[str, str]) -> DocumentPassage:
@@ -180,20 +165,18 @@ def read_supports(source: Any) -> CitedStatements:
             )
         verdicts[citations] = is_entailed
         first_records.setdefault((query, statement), record)
-    queries = tuple(sort_ids(judged))
-    statements = tuple(
-        tuple(
-            Statement(name, Citations().union(*sets), sets) for name, sets in judged[query].items()
+    queries, statements = tuple(sort_ids(judged)), list[tuple[Statement, ...]]()
+    for query in queries:
+        statements.append(
+            tuple(
+                Statement(name, Citations().union(*sets), sets)
+                for name, sets in judged[query].items()
+            )
         )
-        for query in queries
-    )
-    for query, statements_of_query in zip(queries, statements, strict=True):
-        for judged_statement in statements_of_query:
+        for statement in statements[-1]:
             try:
-                _ = judged_statement.precise
+                _ = statement.precise
             except BadInput as error:
-                raise BadInput(
-                    f"{first_records[query, judged_statement.name].place}: question {query!r}: "
-                    f"{error}"
-                ) from error
-    return CitedStatements(queries, statements)
+                first_place = first_records[query, statement.name].place
+                raise BadInput(f"{first_place}: question {query!r}: {error}") from error
+    return CitedStatements(queries, tuple(statements))

@@ -5,11 +5,10 @@ and as texts.
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
-from rankwell.data.tables import Ints
 from rankwell.errors import BadUsage, flag
 from rankwell.tasks.rag.tokens import Positions, Unit, tokenizer_of
 
@@ -49,18 +48,6 @@ class RetrievedPassages:
     _words: dict[tuple[Unit, str], Positions] = field(
         default_factory=dict[tuple[Unit, str], Positions]
     )
-
-    def take(self, queries: Ints) -> "RetrievedPassages":
-        """The view of some questions only, in the order given by their indices."""
-        gold, chunks = (
-            [passages[row] for row in queries.tolist()] for passages in (self.gold, self.chunks)
-        )
-        return replace(
-            self,
-            queries=tuple(self.queries[row] for row in queries),
-            gold=tuple(gold),
-            chunks=tuple(chunks),
-        )
 
     def spans(self, passages: Iterable[DocumentPassage], unit: Unit) -> dict[str, list[Span]]:
         """The parts of each document that passages cover, in units, as disjoint spans in order.

@@ -11,7 +11,7 @@ import numpy as np
 from rankwell.conventions import Convention
 from rankwell.data.options import ConventionName, Doc, InputData, MeasureNames, Option
 from rankwell.data.registry import measure_names
-from rankwell.data.tables import sort_ids
+from rankwell.data.tables import columns_of, sort_ids
 from rankwell.errors import BadUsage, count_of, flag
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.judged import name_runs
@@ -104,9 +104,8 @@ def passage_views(gold: Any, retrieved: Any, options: RagOptions) -> Views:
     questions = read_gold(gold, documents)
     files = _files_by_run(retrieved)
     chunks = {run: read_chunks(file, documents) for run, file in files.items()}
-    collection = (
-        () if options.every_chunk is None else read_passages(options.every_chunk, documents)
-    )
+    every_chunk = options.every_chunk
+    collection = () if every_chunk is None else read_passages(every_chunk, documents)
     queries = tuple(sort_ids(questions))
     passages = tuple(questions[query].passages for query in queries)
     runs = {
@@ -119,15 +118,9 @@ def passage_views(gold: Any, retrieved: Any, options: RagOptions) -> Views:
         )
         for run, lines in chunks.items()
     }
-    return Views(
-        runs,
-        queries,
-        chunks,
-        sources_of(
-            {"gold": gold, "documents": options.documents, "chunks": options.every_chunk}, files
-        ),
-        [questions[query].text for query in queries],
-    )
+    inputs = {"gold": gold, "documents": options.documents, "chunks": every_chunk}
+    texts = [questions[query].text for query in queries]
+    return Views(runs, queries, chunks, sources_of(inputs, files), texts)
 
 
 def statement_views(supports: Any, _: CitationOptions) -> Views:
@@ -148,12 +141,10 @@ def _files_by_run(files: Any) -> dict[str, Any]:
                 "no system is given; expected a mapping of names to files or lists of mappings."
             )
         return dict(files)
-    is_rows = (
-        isinstance(files, Sequence)
-        and not isinstance(files, str)
-        and all(isinstance(row, Mapping) for row in files)
-    )
-    return {"run": files} if is_rows else name_runs(files)
+    is_sequence = isinstance(files, Sequence) and not isinstance(files, str)
+    if is_sequence and all(isinstance(row, Mapping) for row in files):
+        return {"run": files}
+    return name_runs(files)
 
 
 def default_passage_measures(
@@ -175,7 +166,7 @@ def default_passage_measures(
     return names + ["SpanPOmega"] * (has_positions and has_collection)
 
 
-def count_statements(_: MeasuringTask, views: Views, run: str, builder: ResultsBuilder) -> None:
+def count_statements(views: Views, run: str, builder: ResultsBuilder) -> None:
     """Counts questions and statements; notes the questions that other runs have."""
     view: CitedStatements = views.runs[run]
     builder.counts[run] = {
@@ -275,25 +266,23 @@ def text_rules(measures: Measures) -> dict[str, str]:
     """The similarities of texts with their thresholds, and the tokenizers, with the versions of the
     libraries that compute them.
     """
-    parameters = [labelled.measure.parameters for labelled in measures]
-    similarities = {
-        _similarity_text(of_measure): of_measure["similarity"]
-        for of_measure in parameters
-        if "similarity" in of_measure
-    }
-    rules = {"similarity": ", ".join(sorted(similarities))} if similarities else {}
+    similarities, rules = dict[str, str](), dict[str, str]()
+    units = set[str]()
+    for labelled in measures:
+        parameters = labelled.measure.parameters
+        name, threshold = parameters.get("similarity"), parameters.get("threshold")
+        if name == "containment":
+            similarities[name] = name
+        elif name is not None:
+            limit = DEFAULT_THRESHOLD if threshold is None else threshold
+            similarities[f"{name} threshold {limit:g}"] = name
+        units.add(parameters.get("unit", ""))
+    if similarities:
+        rules["similarity"] = ", ".join(sorted(similarities))
     if not {"words", "containment"}.issuperset(similarities.values()):
         rules["rapidfuzz"] = version("rapidfuzz")
-    units = sorted({of_measure.get("unit", "") for of_measure in parameters})
-    tokenizers = [f"{unit} ({tokenizer_of(unit).about})" for unit in units if ":" in unit]
+    tokenizers = [f"{unit} ({tokenizer_of(unit).about})" for unit in sorted(units) if ":" in unit]
     return rules | ({"tokenizer": ", ".join(tokenizers)} if tokenizers else {})
-
-
-def _similarity_text(parameters: Mapping[str, Any]) -> str:
-    name, threshold = parameters["similarity"], parameters["threshold"]
-    if name == "containment":
-        return name
-    return f"{name} threshold {DEFAULT_THRESHOLD if threshold is None else threshold:g}"
 
 
 def tables(views: Views, details: bool) -> dict[str, Any]:
@@ -326,25 +315,23 @@ def _details(view: RetrievedPassages) -> Details:
     """A row per chunk, and per gold passage that was not retrieved as such; relevant are chunks
     that hold gold text.
     """
-    rows: list[tuple[str, str, float, float]] = []
+    rows: list[tuple[str, str, float, bool]] = []
     for query, gold, chunks in zip(view.queries, view.gold, view.chunks, strict=True):
-        first_rank: dict[str, tuple[int, DocumentPassage]] = {}
+        cells: dict[str, tuple[float, bool]] = {}
         for rank, chunk in enumerate(chunks, 1):
-            first_rank.setdefault(_item_id(chunk), (rank, chunk))
-        rows += [
-            (query, item, float(rank), float(_holds(chunk, gold)))
-            for item, (rank, chunk) in first_rank.items()
-        ]
-        rows += [
-            (query, item, np.nan, 1.0)
-            for item in dict.fromkeys(map(_item_id, gold))
-            if item not in first_rank
-        ]
-    queries, items, ranks, grades = map(list, zip(*rows, strict=True)) if rows else ([], [], [], [])
-    states = ["relevant" if grade else "unjudged" for grade in grades]
-    known_grades = np.array([grade or np.nan for grade in grades])
+            if _item_id(chunk) not in cells:
+                cells[_item_id(chunk)] = rank, _holds(chunk, gold)
+        for passage in gold:
+            cells.setdefault(_item_id(passage), (np.nan, True))
+        rows += [(query, item, *of_item) for item, of_item in cells.items()]
+    queries, items, ranks, is_relevant = columns_of(rows, 4)
     return Details(
-        queries, items, np.array(ranks), np.full(len(rows), np.nan), known_grades, states
+        queries,
+        items,
+        rank=np.array(ranks, dtype=np.float64),
+        score=np.full(len(rows), np.nan),
+        grade=np.where(is_relevant, 1.0, np.nan),
+        state=["relevant" if relevant else "unjudged" for relevant in is_relevant],
     )
 
 

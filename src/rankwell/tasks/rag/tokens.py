@@ -77,9 +77,8 @@ def _hugging_face(unit: str, name: str) -> TextTokenizer:
         offsets = sorted(tokenizer.encode(text, add_special_tokens=False).offsets)
         return [start for start, _ in offsets], [end for _, end in offsets]
 
-    return TextTokenizer(
-        _positions, f"tokenizers {version('tokenizers')} sha256:{_digest(path.read_bytes())}"
-    )
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    return TextTokenizer(_positions, f"tokenizers {version('tokenizers')} sha256:{digest}")
 
 
 def _place(unit: str, path: Path, name: str) -> Path:
@@ -129,7 +128,3 @@ def _tiktoken(unit: str, name: str) -> TextTokenizer:
         return starts, [max(start + 1, after) for start, after in pairwise([*starts, len(text)])]
 
     return TextTokenizer(_positions, f"tiktoken {version('tiktoken')}")
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:16]

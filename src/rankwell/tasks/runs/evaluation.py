@@ -8,7 +8,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from rankwell.data.options import takes_options
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import Bools, Judgments, figure, tie_rule
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, Unfinished, flag
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation import results
 from rankwell.evaluation.bounds import (
     AbstentionRows,
@@ -52,26 +52,24 @@ from rankwell.evaluation.results import (
 )
 from rankwell.io import formats as io
 from rankwell.io.formats import Request, Texts
-from rankwell.io.shards import find_hits_in_shards
+from rankwell.io.shards import find_run_hits
 from rankwell.results import Results
 from rankwell.runtime.parts.options import PartOptions, PartOutcome
 from rankwell.stats import check_intervals, figure_of
-from rankwell.store import Source, run_files, sources_of
+from rankwell.store import run_files, sources_of
 from rankwell.store.places import queries_beside
 from rankwell.tasks.runs.judgments import (
     JudgmentOptions,
     RunJudgments,
     read_run_judgments,
+    read_sessions,
     view_of,
     with_second,
 )
 from rankwell.tasks.runs.options import EvaluateOptions, RunOptions
-from rankwell.tasks.runs.sessions import read_sessions
 
 Progress = Callable[[str, int, int], None]
 KeptDetails = bool | Literal["unjudged"]
-FindHits = Callable[[str, Any], io.FoundHits]
-"""The hits of the run of a name and a place."""
 
 
 @takes_options(EvaluateOptions, "measures")
@@ -106,32 +104,28 @@ def evaluate(
     >>> result["RR"], result["P@1"]
     (0.75, 0.5)
     """
-    # Options of runs alone are options, too.
-    parts = options if isinstance(options, PartOptions) else PartOptions()  # pyright: ignore[reportUnnecessaryIsInstance]
-    outcome = evaluate_runs(judgments, runs, options, parts, details=details, progress=progress)
-    if outcome.result is None:
-        raise Unfinished("\n".join([*outcome.notes, outcome.text]).strip())
-    return outcome.result
+    return evaluate_runs(
+        judgments, runs, options=options, details=details, progress=progress
+    ).finished()
 
 
 def evaluate_runs(
     judgments: Any,
     runs: Any,
-    options: RunOptions,
-    parts: PartOptions,
     *,
+    options: RunOptions,
     details: KeptDetails,
     progress: Progress | None,
 ) -> PartOutcome:
     """The results of runs, in one piece or in parts."""
+    parts = options if isinstance(options, PartOptions) else PartOptions()
     rules = Rules.resolve(
         options.convention,
         **{name: getattr(options, name) for name in Rules._fields if name != "convention"},
     )
-    labelled = choose_measures(measure_names(options.measures), rules.convention, options.min_grade)
+    measures = choose_measures(measure_names(options.measures), rules.convention, options.min_grade)
     if options.ties is None and any(
-        labelled_measure.measure.entry.view.__name__ == "PreferenceRankings"
-        for labelled_measure in labelled
+        labelled.measure.entry.view.__name__ == "PreferenceRankings" for labelled in measures
     ):
         # trec_eval breaks ties by ascending id for preference measures, and only there.
         rules = rules._replace(ties="id-asc")
@@ -145,150 +139,67 @@ def evaluate_runs(
     refuse_one_stream([judgments, options.other_judgments, *named_runs.values(), options.texts])
     judgments_file = io.judgments_file(judgments, options.split)
     reading = JudgmentOptions(
-        view=view_of(labelled),
+        view=view_of(measures),
         format=options.judgments_format,
         columns=options.qrels_columns,
         exclude_self=bool(rules.exclude_self),
     )
-    second_judgments = options.other_judgments
-    truth = with_second(read_run_judgments(judgments_file, reading), second_judgments, reading)
+    truth = with_second(
+        read_run_judgments(judgments_file, reading), options.other_judgments, reading
+    )
     sessions, session_notes = read_sessions(options.sessions, reading.view, truth.flat)
     if sessions is not None and options.confidence:
         raise BadUsage(
             f"{flag('--confidence')} is about single queries; ask for measures of sessions in "
             "a call of their own."
         )
-    evaluation = _RunEvaluation(rules, labelled, truth, details, sessions)
-    evaluation.builder.notes += session_notes
-    evaluation.builder.notes += [
-        *rules.convention.unnamed(options),
-        *([f"judgments: {judgments_file}"] if judgments_file is not judgments else []),
-    ]
-    default_texts = (
-        None if judgments_file is judgments else queries_beside(judgments, options.split)
-    )
-    extra_inputs = {"other judgments": second_judgments, "sessions": options.sessions}
-    paths = {"judgments": judgments_file} | {
-        name: path for name, path in extra_inputs.items() if path is not None
+    evaluation = _RunEvaluation(options, rules, measures, truth, details, sessions)
+    evaluation.builder.notes += [*session_notes, *rules.convention.unnamed(options)]
+    texts = options.texts
+    if judgments_file is not judgments:
+        evaluation.builder.notes.append(f"judgments: {judgments_file}")
+        if texts is None and details:
+            texts = queries_beside(judgments, options.split)
+    judgment_files = {
+        "judgments": judgments_file,
+        "other judgments": options.other_judgments,
+        "sessions": options.sessions,
     }
-    inputs = RunInputs(default_texts, paths, named_runs, options)
     if not parts.is_used:
-        return PartOutcome(
-            _results(
-                evaluation, inputs, partial(evaluation.find, options=options, progress=progress)
-            )
-        )
+        for name, run in named_runs.items():
+            request = evaluation.request(progress_of(progress, name))
+            hits = find_run_hits(run, truth.flat, options.run_format, request)
+            evaluation.add_file(name, run, hits)
+        return PartOutcome(evaluation.results(judgment_files, named_runs, texts))
     from rankwell.runtime.parts.execution import run_in_parts
-    from rankwell.tasks.runs.run_plan import part_options
+    from rankwell.tasks.runs.parts.runs import part_options
 
     plan_options = part_options(
-        judgments_file, reading, named_runs, options.run_format, evaluation.request(options)
+        judgments_file, reading, named_runs, options.run_format, evaluation.request()
     )
 
-    def build_results(found_runs: Any) -> Results:
-        return _results(
-            evaluation,
-            inputs,
-            lambda name, _: found_runs.find(name, truth.flat),
-            found_runs.digests,
-        )
+    def _results(found_runs: Any) -> Results:
+        for name, run in named_runs.items():
+            evaluation.add_file(name, run, found_runs.find(name, truth.flat))
+        return evaluation.results(judgment_files, named_runs, texts, found_runs.digests)
 
-    words = [
-        "rankwell",
-        "evaluate",
-        *(str(path)[:200] for path in (judgments_file, *named_runs.values())),
-    ][:20]
-    return run_in_parts("runs", plan_options, parts, shlex.join(words), progress, build_results)
+    paths = (str(path)[:200] for path in (judgments_file, *named_runs.values()))
+    words = shlex.join(["rankwell", "evaluate", *paths][:20])
+    return run_in_parts("runs", plan_options, parts, words, progress, _results)
 
 
 def _refuse_in_parts(judgments: Any, runs: Any, options: RunOptions) -> None:
     """Raises BadUsage for what work in parts cannot read."""
     # It is loaded where work is done in parts.
-    from rankwell.tasks.runs.run_plan import refuse_unnamed
+    from rankwell.tasks.runs.parts.runs import refuse_unnamed
 
     if options.confidence:
         raise BadUsage(
             f"{flag('--confidence')} reads all scores of a run in one process; leave "
             f"{flag('--executor')} and {flag('--work')} out."
         )
-    run_list = (
-        runs.values()
-        if isinstance(runs, Mapping)
-        else runs
-        if isinstance(runs, (list, tuple))
-        else [runs]
-    )
-    refuse_unnamed([judgments, *run_list])
-
-
-class RunInputs(NamedTuple):
-    """The inputs of an evaluation. default_texts: the queries in the folder of the judgments, where
-    one was named. runs: by name.
-    """
-
-    default_texts: Path | str | None
-    judgments: Mapping[str, Any]
-    runs: Mapping[str, Any]
-    options: RunOptions
-
-
-def _results(
-    evaluation: "_RunEvaluation",
-    inputs: RunInputs,
-    find: FindHits,
-    digests: Mapping[str, str] = MappingProxyType({}),
-) -> Results:
-    """The results of runs whose hits are found in one process or in parts. digests: of files, by
-    their names, where known.
-    """
-    options, paths = inputs.options, dict[str, Any]()
-    for name, run in inputs.runs.items():
-        found_hits, files = find(name, run), run_files(run) if isinstance(run, (str, Path)) else []
-        paths |= {f"{name}/{Path(file).name}": file for file in files} or {name: run}
-        evaluation.formats[name] = found_hits.format
-        evaluation.builder.notes += found_hits.notes
-        run_input = RunInput(
-            name,
-            found_hits.hits,
-            files[0] if files else run,
-            found_hits.format,
-            options.run_format,
-            options.columns,
-        )
-        run_input = run_input._replace(is_shard=len(files) > 1)
-        evaluation.builder.notes += evaluation.mistakes(run_input, found_hits.source, options)
-        evaluation.add(run_input)
-        if options.confidence:
-            evaluation.add_abstention(run, options)
-    sources = sources_of(inputs.judgments, paths)
-    for source in sources.values():
-        source.known_digest = digests.get(source.name, "")
-    sizes = [source.size for name, source in sources.items() if name in inputs.runs]
-    if len(set(sizes)) < len(sizes):
-        from rankwell.evaluation.mistakes import copies
-
-        evaluation.builder.notes += [copy.sentence for copy in copies(inputs.runs)]
-    texts = inputs.default_texts if options.texts is None and evaluation.keep else options.texts
-    texts_of_queries = None if texts is None else io.read_texts(texts)
-    if texts_of_queries is not None and options.texts is not None:
-        texts_to_check = (
-            texts_of_queries,
-            evaluation.truth.flat.queries,
-            options.texts,
-            "judged queries",
-        )
-        io.refuse_foreign_texts(*texts_to_check)
-        evaluation.builder.notes += io.note_lacking_texts(*texts_to_check)
-    return evaluation.results(
-        intervals=options.intervals,
-        seed=options.seed,
-        sources=sources,
-        details=detail_columns((run, details, None) for run, details in evaluation.details.items())
-        if evaluation.whole
-        else None,
-        queries=evaluation.query_columns(texts_of_queries),
-        unjudged=evaluation.unjudged_items,
-    )
+    run_list = runs if isinstance(runs, (list, tuple)) else [runs]
+    refuse_unnamed([judgments, *(runs.values() if isinstance(runs, Mapping) else run_list)])
 
 
 class _RunEvaluation:
@@ -296,13 +207,15 @@ class _RunEvaluation:
 
     def __init__(
         self,
+        options: RunOptions,
         rules: Rules,
         measures: tuple[LabelledMeasure, ...],
         truth: RunJudgments,
         details: KeptDetails,
-        sessions: SessionQueries | None = None,
+        sessions: SessionQueries | None,
     ) -> None:
-        self.rules, self.measures, self.truth, self.sessions = rules, measures, truth, sessions
+        self.options, self.rules, self.measures = options, rules, measures
+        self.truth, self.sessions = truth, sessions
         self.keep, self.whole = DETAIL_DEPTH if details else 0, details is True
         self.builder = ResultsBuilder(rules.convention, keep_uncounted=False)
         self.formats = {"judgments": truth.format}
@@ -313,68 +226,54 @@ class _RunEvaluation:
         self._left_out: dict[str, dict[str, list[str]]] = {}
         self._min_relevant_grade = lowest_relevant(measures)
 
-    def request(
-        self, options: RunOptions, progress: Callable[[int, int], None] | None = None
-    ) -> Request:
+    def request(self, progress: Callable[[int, int], None] | None = None) -> Request:
         """The options of reading runs."""
-        single = self.rules.convention.single_precision
-        columns = chosen_columns(options.columns, "run")
-        ties = tie_rule(self.rules.ties)
         return Request(
-            ties,
-            single,
+            tie_rule(self.rules.ties),
+            self.rules.convention.single_precision,
             self.keep,
-            duplicates=options.duplicates,
-            columns=columns,
+            duplicates=self.options.duplicates,
+            columns=chosen_columns(self.options.columns, "run"),
             progress=progress,
         )
 
-    def find(
-        self, name: str, run: Any, *, options: RunOptions, progress: Progress | None
-    ) -> io.FoundHits:
-        """The hits of a run, or of one in a folder of shards."""
-        request = self.request(options, progress_of(progress, name))
-        if isinstance(run, (str, Path)) and (files := run_files(run)):
-            return find_hits_in_shards(files, self.truth.flat, options.run_format, request)
-        return io.find_hits(
-            run,
-            self.truth.flat,
-            format=options.run_format,
-            ties=self.rules.ties,
-            single_precision=request.single_precision,
-            keep=self.keep,
-            duplicates=options.duplicates,
-            columns=options.columns,
-            progress=request.progress,
+    def add_file(self, name: str, run: Any, found_hits: io.FoundHits) -> None:
+        """Measures one run, whose hits were found in one process or in parts."""
+        options, notes = self.options, self.builder.notes
+        files = run_files(run)
+        self.formats[name] = found_hits.format
+        notes += found_hits.notes
+        run_input = RunInput(
+            name,
+            found_hits.hits,
+            files[0] if files else run,
+            found_hits.format,
+            options.run_format,
+            options.columns,
+            is_shard=len(files) > 1,
         )
+        if isinstance(self.truth.table, Judgments):
+            rules = self.rules
+            notes += mistake_notes(
+                run_input,
+                self.truth.flat,
+                found_hits.source,
+                rel=self._min_relevant_grade,
+                ties=rules.ties,
+                queries=rules.queries,
+                gauge=Gauge(self.measures[0].label, partial(self._mean_of, run_input=run_input)),
+            )
+        self.add(run_input)
+        if options.confidence:
+            self._add_abstention(run)
 
-    def mistakes(
-        self, run_input: RunInput, source: Source | None, options: RunOptions
-    ) -> list[str]:
-        """The probable mistakes in the judgments and in one run. source: the run's, where it is a
-        file.
-        """
-        if not isinstance(self.truth.table, Judgments):
-            return []
-        rules = self.rules
-        gauge = Gauge(
-            self.measures[0].label,
-            partial(self._mean_of, run_input=run_input, request=self.request(options)),
-        )
-        return mistake_notes(
-            run_input,
-            self.truth.flat,
-            source,
-            rel=self._min_relevant_grade,
-            ties=rules.ties,
-            queries=rules.queries,
-            gauge=gauge,
-        )
-
-    def _mean_of(self, ranking: Ranking, *, run_input: RunInput, request: Request) -> str:
+    def _mean_of(self, ranking: Ranking, *, run_input: RunInput) -> str:
         """The mean of the first measure on other rows of a run, under the same rules."""
-        alone = _RunEvaluation(self.rules, self.measures[:1], self.truth, False, self.sessions)
-        alone.add(run_input._replace(hits=request.hits(ranking, self.truth.flat), ranking=ranking))
+        alone = _RunEvaluation(
+            self.options, self.rules, self.measures[:1], self.truth, False, self.sessions
+        )
+        hits = self.request().hits(ranking, self.truth.flat)
+        alone.add(run_input._replace(hits=hits, ranking=ranking))
         values = alone.builder.values[0]
         return figure(figure_of(values.values, values.summary, values.weights), values.unit)
 
@@ -407,15 +306,16 @@ class _RunEvaluation:
         if self.rules.unjudged == "nonrelevant":
             self.builder.notes += run_notes(run, self.measures, counted, self.rules.convention)
 
-    def add_abstention(self, run: Any, options: RunOptions) -> None:
+    def _add_abstention(self, run: Any) -> None:
         """Adds nAUC, AURC and others of the run that was measured last, by its scores as they are
         in its file.
         """
-        if isinstance(run, (str, Path)) and run_files(run):
+        if run_files(run):
             raise BadUsage(
                 f"{run}: {flag('--confidence')} reads a run in one file; join its shards, or "
                 "leave the option out."
             )
+        options = self.options
         ranking = io.read_ranking(
             run, format=options.run_format, duplicates=options.duplicates, columns=options.columns
         )
@@ -444,20 +344,16 @@ class _RunEvaluation:
                 f"{flag('--no-relevant', 'empty')} or skip."
             ),
         )
-        if not hits.present.any() or not counted.any():
-            n_common = int(hits.present.sum())
+        n_common = int(hits.present.sum())
+        if not n_common or not counted.any():
             if n_common and bare.all():
                 raise NothingToEvaluate(
                     f"{run.name}: no query has anything relevant, and "
                     f"{flag('--no-relevant', 'skip')} leaves all of them out."
                 )
-            first = (view.queries[:1], sorted(hits.unknown)[:1])
-            example = (
-                f" (judged: {first[0][0]!r}, …; in the run: {first[1][0]!r}, …)"
-                if all(first)
-                else ""
-            )
-            reason = ""
+            example, reason = "", ""
+            if view.queries and hits.unknown:
+                example = f" (judged: {view.queries[0]!r}, …; in the run: {min(hits.unknown)!r}, …)"
             if not n_common:
                 from rankwell.evaluation.mistakes import no_common_query
 
@@ -466,11 +362,7 @@ class _RunEvaluation:
                 f"{run.name}: no query to evaluate: the run has {n_common + len(hits.unknown)} "
                 f"queries, the truth {len(hits.present)}, {n_common} are in both{example}.{reason}"
             )
-        missing = [
-            query
-            for query, present in zip(view.queries, view.present.tolist(), strict=True)
-            if not present
-        ]
+        missing = [view.queries[row] for row in np.flatnonzero(~view.present).tolist()]
         self._left_out[run.name] = {"missing": missing, "unknown": sorted(hits.unknown)}
         self.builder.counts[run.name] = {
             results.QUERIES_COUNTED: int(counted.sum()),
@@ -507,31 +399,40 @@ class _RunEvaluation:
             )
         return view
 
-    def query_columns(self, texts: Texts | None) -> dict[str, list[Any]]:
-        """The columns of queries.parquet: every query with its text and the other columns of the
-        file of texts.
+    def results(
+        self,
+        judgment_files: Mapping[str, Any],
+        runs: Mapping[str, Any],
+        texts: Any,
+        digests: Mapping[str, str] = MappingProxyType({}),
+    ) -> Results:
+        """The results of all runs. texts: what the queries say. digests: of files, by their names,
+        where known.
         """
-        # Most measures share their queries.
-        queries = list(
-            dict.fromkeys(
-                chain.from_iterable(dict.fromkeys(values.queries for values in self.builder.values))
-            )
+        options, builder, judgments = self.options, self.builder, self.truth.flat
+        paths: dict[str, Any] = {}
+        for name, run in runs.items():
+            files = run_files(run)
+            paths |= {f"{name}/{Path(file).name}": file for file in files} or {name: run}
+        sources = sources_of(
+            {name: file for name, file in judgment_files.items() if file is not None}, paths
         )
-        text_of, attributes = ({}, {}) if texts is None else (texts.texts, texts.attributes)
-        names = dict.fromkeys(
-            name
-            for columns in attributes.values()
-            for name in columns
-            if name not in ("query", "text")
-        )
-        columns_of_texts = {
-            name: [attributes.get(query, {}).get(name) for query in queries] for name in names
-        }
-        return {"query": queries, "text": list(map(text_of.get, queries))} | columns_of_texts
+        for source in sources.values():
+            source.known_digest = digests.get(source.name, "")
+        sizes = [source.size for name, source in sources.items() if name in runs]
+        if len(set(sizes)) < len(sizes):
+            from rankwell.evaluation.mistakes import copies
 
-    def results(self, **keywords: Any) -> Results:
-        """The results of all runs."""
-        return self.builder.results(
+            builder.notes += [copy.sentence for copy in copies(runs)]
+        texts_of_queries = None if texts is None else io.read_texts(texts)
+        if texts_of_queries is not None and options.texts is not None:
+            texts_to_check = (texts_of_queries, judgments.queries, options.texts, "judged queries")
+            io.refuse_foreign_texts(*texts_to_check)
+            builder.notes += io.note_lacking_texts(*texts_to_check)
+        details = None
+        if self.whole:
+            details = detail_columns((run, rows, None) for run, rows in self.details.items())
+        return builder.results(
             Results,
             rules=self._described(),
             measures=self.measures,
@@ -539,21 +440,41 @@ class _RunEvaluation:
             notes=[
                 *self.rules.convention.notes,
                 *self.truth.notes,
-                *self.builder.notes,
+                *builder.notes,
                 *notes_on_weights(self.grade_weights.described),
                 *self.abstention.notes,
             ],
             formats=self.formats,
             left_out=self._left_out,
             by_query=True,
-            **keywords,
+            intervals=options.intervals,
+            seed=options.seed,
+            sources=sources,
+            details=details,
+            queries=self._query_columns(texts_of_queries),
+            unjudged=self.unjudged_items,
         )
+
+    def _query_columns(self, texts: Texts | None) -> dict[str, list[Any]]:
+        """The columns of queries.parquet: every query with its text and the other columns of the
+        file of texts.
+        """
+        # Most measures share their queries.
+        queries_of_values = dict.fromkeys(values.queries for values in self.builder.values)
+        queries = list(dict.fromkeys(chain.from_iterable(queries_of_values)))
+        text_of, attributes = ({}, {}) if texts is None else (texts.texts, texts.attributes)
+        names = dict.fromkeys(chain.from_iterable(attributes.values()))
+        columns_of_texts = {
+            name: [attributes.get(query, {}).get(name) for query in queries]
+            for name in names
+            if name not in ("query", "text")
+        }
+        return {"query": queries, "text": list(map(text_of.get, queries))} | columns_of_texts
 
     def _described(self) -> Mapping[str, Any]:
         """The rules for JSON; intervals and seed keep their places in the line."""
         rules, builder, weights = self.rules, self.builder, self.grade_weights.described
-        extra_rules = {"grade_weights": weights} if weights else {}
-        return {
+        described: dict[str, Any] = {
             "convention": rules.convention.name,
             "ties": builder.ties(rules.ties),
             "scores": "float32" if rules.convention.single_precision else "float64",
@@ -561,20 +482,18 @@ class _RunEvaluation:
             "no_relevant": rules.no_relevant,
             "unjudged": rules.unjudged,
             "exclude_self": rules.exclude_self,
-            "intervals": None,
-            "seed": None,
-            "sd": "population" if rules.convention.population_sd else "sample",
-            "counts": builder.counts,
-            "measures": {
-                str(labelled_measure.measure): builder.definition(labelled_measure.measure)
-                | {"summary": summary_of(labelled_measure.measure, rules.convention)}
-                for labelled_measure in self.measures
-            }
-            | self.abstention.definitions,
-        } | (
-            extra_rules
-            | ({"risk_coverage": self.abstention.curves} if self.abstention.curves else {})
-        )
+            **builder.rules(self.measures, self.options),
+        }
+        for labelled in self.measures:
+            described["measures"][str(labelled.measure)]["summary"] = summary_of(
+                labelled.measure, rules.convention
+            )
+        described["measures"] |= self.abstention.definitions
+        if weights:
+            described["grade_weights"] = weights
+        if self.abstention.curves:
+            described["risk_coverage"] = self.abstention.curves
+        return described
 
 
 def _has_aspects(kind: type) -> bool:

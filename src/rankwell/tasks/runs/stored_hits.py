@@ -60,43 +60,45 @@ def write_shards(shards: Sequence[StoredShard], judgments: Judgments, stream: Bi
             "top": top is not None,
         }
         present = np.flatnonzero(hits.present | (hits.retrieved > 0))
-        _write(
-            stream,
-            [
-                _text(json.dumps(header).encode()),
-                present,
-                hits.present[present],
-                hits.retrieved[present],
-            ],
-        )
-        _write(stream, [hits.query, hits.row, hits.score, hits.above, hits.tied, hits.before])
-        _write(
-            stream,
-            [*_names(list(hits.unknown)), np.array(list(hits.unknown.values()), dtype=np.int64)],
-        )
+        arrays = [
+            _text(json.dumps(header).encode()),
+            present,
+            hits.present[present],
+            hits.retrieved[present],
+            *(hits.query, hits.row, hits.score, hits.above, hits.tied, hits.before),
+            *_names(list(hits.unknown)),
+            np.array(list(hits.unknown.values()), dtype=np.int64),
+        ]
         if top is not None:
             queries = np.array([judgments.index[query] for query in top.queries], dtype=np.int64)
-            _write(stream, [queries, top.offsets, *_names(top.items), top.scores])
+            arrays += [queries, top.offsets, *_names(top.items), top.scores]
+        _write(stream, arrays)
+
+
+def _records(file: Path) -> Iterator[BinaryIO]:
+    """The stream of a file, at each of its records."""
+    size = file.stat().st_size
+    with file.open("rb") as stream:
+        while stream.tell() < size:
+            yield stream
 
 
 def read_shards(file: Path, judgments: Judgments | None) -> Iterator[StoredShard]:
     """The hits of the shards in a file, one after the other. judgments: that they were counted
     under; None: no first items.
     """
-    size = file.stat().st_size
-    with file.open("rb") as stream:
-        while stream.tell() < size:
-            header = json.loads(read_npy(stream).tobytes())
-            query_rows, is_present, rows = (read_npy(stream) for _ in range(3))
-            retrieved = np.zeros(header["queries"], dtype=np.int64)
-            present = np.zeros(header["queries"], dtype=np.bool_)
-            retrieved[query_rows], present[query_rows] = rows, is_present
-            query, row, score, above, tied, before = (read_npy(stream) for _ in range(6))
-            lengths, names, counts = (read_npy(stream) for _ in range(3))
-            unknown = dict(zip(_ids(lengths, names), counts.tolist(), strict=True))
-            top = _read_top(stream, judgments) if header["top"] else None
-            hits = Hits(query, row, score, above, tied, before, retrieved, present, unknown, top)
-            yield StoredShard(hits, tuple(header["notes"]), header["digest"])
+    for stream in _records(file):
+        header = json.loads(read_npy(stream).tobytes())
+        query_rows, is_present, rows = (read_npy(stream) for _ in range(3))
+        retrieved = np.zeros(header["queries"], dtype=np.int64)
+        present = np.zeros(header["queries"], dtype=np.bool_)
+        retrieved[query_rows], present[query_rows] = rows, is_present
+        query, row, score, above, tied, before = (read_npy(stream) for _ in range(6))
+        lengths, names, counts = (read_npy(stream) for _ in range(3))
+        unknown = dict(zip(_ids(lengths, names), counts.tolist(), strict=True))
+        top = _read_top(stream, judgments) if header["top"] else None
+        hits = Hits(query, row, score, above, tied, before, retrieved, present, unknown, top)
+        yield StoredShard(hits, tuple(header["notes"]), header["digest"])
 
 
 def _read_top(stream: BinaryIO, judgments: Judgments | None) -> Ranking | None:
@@ -119,11 +121,10 @@ def write_shared(shared: Sequence[SharedQueries], stream: BinaryIO) -> None:
 
 def read_shared(file: Path) -> list[SharedQueries]:
     """The shared queries of each run."""
-    size, shared = file.stat().st_size, list[SharedQueries]()
-    with file.open("rb") as stream:
-        while stream.tell() < size:
-            shared.append(SharedQueries(*(read_npy(stream) for _ in SharedQueries._fields)))
-    return shared
+    return [
+        SharedQueries(*(read_npy(stream) for _ in SharedQueries._fields))
+        for stream in _records(file)
+    ]
 
 
 class StoredArray:
@@ -160,10 +161,8 @@ def write_counts(counts: Sequence[tuple[int, int, SharedCounts]], stream: Binary
 
 def read_counts(file: Path) -> Iterator[tuple[int, int, SharedCounts]]:
     """The counts in a file, as `write_counts` takes them; rows and prints stay there."""
-    size = file.stat().st_size
-    with file.open("rb") as stream:
-        while stream.tell() < size:
-            run, shard = read_npy(stream).tolist()
-            target, above, tied, upto = (read_npy(stream) for _ in range(4))
-            prints = SharedPrints(StoredArray(file, stream), StoredArray(file, stream))
-            yield run, shard, SharedCounts(target, above, tied, upto, prints)
+    for stream in _records(file):
+        run, shard = read_npy(stream).tolist()
+        target, above, tied, upto = (read_npy(stream) for _ in range(4))
+        prints = SharedPrints(StoredArray(file, stream), StoredArray(file, stream))
+        yield run, shard, SharedCounts(target, above, tied, upto, prints)

@@ -32,8 +32,6 @@ the numbers were computed.""",
     "manifest.json and charts",
     per_query="One row per query: beside the summary, or instead of it where the format holds one "
     "table (csv, tsv, jsonl).",
-    evaluation=lambda qrels, runs, *, options, details, progress: evaluate_runs(
-        qrels, runs, options, options, details=details, progress=progress
-    ),
+    evaluation=evaluate_runs,
     advice="for its HTML page: rankwell report",
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwell.data.ranking_pairs import Prefixes, RankingPairs, Ties
 from rankwell.data.registry import measure
-from rankwell.data.tables import Floats, Ints, ratio
+from rankwell.data.tables import Floats, Ints, ratio, sum_by
 from rankwell.errors import BadUsage
 
 Kind = Literal["ext", "min", "res", "truncated"]
@@ -94,7 +94,7 @@ def _shared_by_chance(pairs: RankingPairs, prefixes: Prefixes, k: int | None) ->
 
 def _average(prefixes: Prefixes, shared: Floats | Ints) -> Floats:
     depths = np.diff(prefixes.offsets)
-    sums = np.bincount(prefixes.query, weights=shared / prefixes.depth, minlength=len(depths))
+    sums = sum_by(prefixes.query, shared / prefixes.depth, len(depths))
     return _where_any(ratio(sums, depths), depths)
 
 
@@ -238,9 +238,7 @@ def _mean_agreement(
     added = np.maximum(prefixes.depth - shorter[prefixes.query], 0) * beyond[prefixes.query]
     agreement = 2 * (shared + added) / _size(prefixes)
     weights = (1 - p) * p ** (prefixes.depth - 1.0)
-    head = np.bincount(prefixes.query, weights=agreement * weights, minlength=len(longer)).astype(
-        np.float64, copy=False
-    )
+    head = sum_by(prefixes.query, agreement * weights, len(longer))
     return head, _at_end(prefixes, agreement, longer)
 
 

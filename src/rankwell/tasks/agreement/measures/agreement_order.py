@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwell.data.ranking_pairs import RankingPairs
 from rankwell.data.registry import RANK, Scale, measure
-from rankwell.data.tables import Floats, Ints, position_in_segment, segment_offsets
+from rankwell.data.tables import Floats, Ints, position_in_segment, segment_offsets, sum_by
 from rankwell.errors import BadUsage
 
 _HODOSH = "Hodosh, Young and Hockenmaier 2013, Framing image description as a ranking task"
@@ -32,9 +32,7 @@ def _correlation(owner: Ints, first: Ints, second: Ints, queries: int) -> Floats
     items.
     """
     apart = _rank_within(owner, first, queries) - _rank_within(owner, second, queries)
-    squares = np.bincount(owner, weights=apart * apart, minlength=queries).astype(
-        np.float64, copy=False
-    )
+    squares = sum_by(owner, apart * apart, queries)
     items = np.bincount(owner, minlength=queries)
     m = np.where(items >= 2, items, np.nan)
     return 1.0 - 6.0 * squares / (m * (m * m - 1.0))
@@ -167,9 +165,7 @@ def tau_ap(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     offsets = segment_offsets(counts)
     earlier = np.maximum(position_in_segment(offsets), 1)
     right = _earlier_and_smaller(side.ranks[rows][order], offsets) / earlier
-    sums = np.bincount(owner[order], weights=right, minlength=len(counts)).astype(
-        np.float64, copy=False
-    )
+    sums = sum_by(owner[order], right, len(counts))
     return 2.0 * sums / np.where(counts >= 2, counts - 1.0, np.nan) - 1.0
 
 

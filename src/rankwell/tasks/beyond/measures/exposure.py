@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from rankwell.data.registry import Scale, measure
-from rankwell.data.tables import Floats, Ints, position_in_segment, segment_offsets
+from rankwell.data.tables import Floats, Ints, position_in_segment, segment_offsets, sum_by
 from rankwell.tasks.beyond.attributes import ItemLabels, LabelSums, listed_values
 from rankwell.tasks.beyond.lists import Discount, ItemLists, rank_weights
 
@@ -124,9 +124,7 @@ def _exposures(view: ItemLists, k: int | None, p: float, by: By, measure_name: s
 def _of_items(view: ItemLists, k: int | None, p: float, measure_name: str) -> _Exposures:
     codes, n = view.first(k), len(view.attributes.catalogue(measure_name))
     targets, irrelevant_target = _targets(view, n, p, measure_name)
-    squares = np.bincount(
-        targets.owners, weights=targets.values * targets.values, minlength=len(codes)
-    )
+    squares = sum_by(targets.owners, targets.values * targets.values, len(codes))
     n_irrelevant = n - np.bincount(targets.owners, minlength=len(codes))
     relevant = listed_values(targets.owners, targets.codes, targets.values, codes)
     expected = np.where(relevant > 0, relevant, irrelevant_target[:, None])

@@ -146,8 +146,8 @@ def context_precision(
     >>> context_precision(RetrievedPassages(("q",), (gold,), (chunks,))).tolist()
     [0.5]
     """
-    limit, values = _threshold(similarity, threshold), list[float]()
-    for hit in _hits(view, k, similarity, limit):
+    values: list[float] = []
+    for hit in _hits(view, k, similarity, _threshold(similarity, threshold)):
         precision = np.cumsum(hit) / np.arange(1, len(hit) + 1)
         values.append(float(precision[hit].mean()) if hit.any() else 0.0)
     return np.array(values, dtype=np.float64)
@@ -174,9 +174,8 @@ def context_recall(
     ... ).tolist()
     [0.5]
     """
-    limit = _threshold(similarity, threshold)
     values = [
         float(is_found.mean()) if len(is_found) else 0.0
-        for is_found in _found(view, k, similarity, limit)
+        for is_found in _found(view, k, similarity, _threshold(similarity, threshold))
     ]
     return np.array(values, dtype=np.float64)

@@ -6,16 +6,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from rankwell.data.registry import measure
-from rankwell.data.tables import Floats
+from rankwell.data.tables import Floats, Ints, columns_of, ratio
 from rankwell.errors import BadUsage, flag
-from rankwell.tasks.rag.passages import (
-    DocumentPassage,
-    RetrievedPassages,
-    Span,
-    merged,
-    shared,
-    size,
-)
+from rankwell.tasks.rag.passages import RetrievedPassages, Span, merged, shared, size
 from rankwell.tasks.rag.tokens import Unit
 
 Rule = Literal["set", "chunking_evaluation"]
@@ -31,48 +24,48 @@ _MOST = 20
 
 
 class _Sizes(NamedTuple):
-    """Sizes of what is in both, of what was retrieved, of gold, and of the denominator of IoU."""
+    """(questions,) sizes of what is in both, of what was retrieved, of gold, and of the denominator
+    of IoU.
+    """
 
-    shared: int
-    retrieved: int
-    gold: int
-    either: int
+    shared: Ints
+    retrieved: Ints
+    gold: Ints
+    either: Ints
 
 
-def _sizes(view: RetrievedPassages, k: int | None, unit: Unit, rule: Rule) -> list[_Sizes]:
-    if rule == "chunking_evaluation":
-        if unit != "characters":
-            raise BadUsage(
-                f"rule='chunking_evaluation' counts characters, not {unit}; leave one of the "
-                "two out."
-            )
-        return [_published(view, row, k) for row in range(len(view.queries))]
-    sizes: list[_Sizes] = []
-    for gold, chunks in zip(view.gold, view.chunks, strict=True):
+def _sizes(view: RetrievedPassages, k: int | None, unit: Unit, rule: Rule) -> _Sizes:
+    if rule == "chunking_evaluation" and unit != "characters":
+        raise BadUsage(
+            f"rule='chunking_evaluation' counts characters, not {unit}; leave one of the two out."
+        )
+    sizes: list[tuple[int, ...]] = []
+    for row, (gold, chunks) in enumerate(zip(view.gold, view.chunks, strict=True)):
+        if rule == "chunking_evaluation":
+            sizes.append(_published(view, row, k))
+            continue
         truth, taken = view.spans(gold, unit), view.spans(chunks[:k], unit)
         n_shared = sum(shared(spans, taken.get(document, ())) for document, spans in truth.items())
         retrieved, relevant = (sum(map(size, spans.values())) for spans in (taken, truth))
-        sizes.append(_Sizes(n_shared, retrieved, relevant, retrieved + relevant - n_shared))
-    return sizes
+        sizes.append((n_shared, retrieved, relevant, retrieved + relevant - n_shared))
+    return _Sizes(*np.array(columns_of(sizes, 4), dtype=np.int64))
 
 
-def _published(view: RetrievedPassages, row: int, k: int | None) -> _Sizes:
+def _published(view: RetrievedPassages, row: int, k: int | None) -> tuple[int, ...]:
     """The sizes as in base_evaluation.py: overlapping chunks, overlapping gold, and chunks of other
     documents count in full.
     """
     gold, document = _gold_of(view, row)
     if k is None:
-        k = min(
-            len(_bearing(view, gold, document, touching=True, otherwise=", or give a cut-off")),
-            _MOST,
-        )
+        bearing = _bearing(view, gold, document, touching=True, otherwise=", or give a cut-off")
+        k = min(len(bearing), _MOST)
     taken = view.chunks[row][:k]
     view.spans(taken, "characters")
     taken_spans = merged(chunk.span for chunk in taken if chunk.document == document)
     n_shared = shared(merged(gold), taken_spans)
     missed = sum(size([gold_span]) - shared([gold_span], taken_spans) for gold_span in gold)
     retrieved = size(chunk.span for chunk in taken)
-    return _Sizes(n_shared, retrieved, size(gold), retrieved + missed)
+    return n_shared, retrieved, size(gold), retrieved + missed
 
 
 def _gold_of(view: RetrievedPassages, row: int) -> tuple[list[Span], str]:
@@ -94,7 +87,7 @@ def _bearing(
     *,
     touching: bool,
     otherwise: str = "",
-) -> list[DocumentPassage]:
+) -> list[Span]:
     """The chunks of the collection that hold gold text, or touch it. otherwise: what else can be
     done where none are known.
     """
@@ -103,26 +96,20 @@ def _bearing(
             "chunks that hold gold text are counted among all chunks; name their file by "
             f"{flag('--chunks', name='every_chunk')}{otherwise}."
         )
-    chunks_of_document = [chunk for chunk in view.every_chunk if chunk.document == document]
     return [
-        chunk
-        for chunk in chunks_of_document
-        if any(max(chunk.start, start) < min(chunk.end, end) + touching for start, end in gold)
+        chunk.span
+        for chunk in view.every_chunk
+        if chunk.document == document
+        and any(max(chunk.start, start) < min(chunk.end, end) + touching for start, end in gold)
     ]
 
 
-def _share(numerators: Sequence[int], denominators: Sequence[int], rule: Rule) -> Floats:
+def _share(numerators: Ints, denominators: Ints, rule: Rule) -> Floats:
     """The quotients; 0 where nothing was retrieved, for which chunking_evaluation has no value
     (NaN).
     """
     nothing = np.nan if rule == "chunking_evaluation" else 0.0
-    return np.array(
-        [
-            numerator / denominator if denominator else nothing
-            for numerator, denominator in zip(numerators, denominators, strict=True)
-        ],
-        dtype=np.float64,
-    )
+    return np.where(denominators > 0, ratio(numerators, denominators), nothing)
 
 
 @measure("SpanP", source=_SOURCE, exempt=_LONGER)
@@ -148,11 +135,7 @@ def span_precision(
     ([0.4], [0.3])
     """
     sizes = _sizes(view, k, unit, rule)
-    return _share(
-        [sizes_of_query.shared for sizes_of_query in sizes],
-        [sizes_of_query.retrieved for sizes_of_query in sizes],
-        rule,
-    )
+    return _share(sizes.shared, sizes.retrieved, rule)
 
 
 @measure("SpanR", source=_SOURCE)
@@ -171,11 +154,7 @@ def span_recall(
     [0.5]
     """
     sizes = _sizes(view, k, unit, rule)
-    return _share(
-        [sizes_of_query.shared for sizes_of_query in sizes],
-        [sizes_of_query.gold for sizes_of_query in sizes],
-        "set",
-    )
+    return ratio(sizes.shared, sizes.gold)
 
 
 @measure("SpanIoU", source=_SOURCE, aliases="span_iou", exempt=_LONGER)
@@ -193,11 +172,7 @@ def span_iou(
     [0.3333333333333333]
     """
     sizes = _sizes(view, k, unit, rule)
-    return _share(
-        [sizes_of_query.shared for sizes_of_query in sizes],
-        [sizes_of_query.either for sizes_of_query in sizes],
-        rule,
-    )
+    return _share(sizes.shared, sizes.either, rule)
 
 
 @measure("SpanPOmega", source=_SOURCE, exempt=_ANY_LIST)
@@ -218,10 +193,7 @@ def span_precision_omega(view: RetrievedPassages, *, rule: Rule = "set") -> Floa
     values: list[float] = []
     for row in range(len(view.queries)):
         gold, document = _gold_of(view, row)
-        bearing = merged(
-            chunk.span
-            for chunk in _bearing(view, gold, document, touching=rule == "chunking_evaluation")
-        )
+        bearing = merged(_bearing(view, gold, document, touching=rule == "chunking_evaluation"))
         union_size = size(merged([*bearing, *gold]))
         values.append(shared(merged(gold), bearing) / union_size if union_size else 0.0)
     return np.array(values, dtype=np.float64)

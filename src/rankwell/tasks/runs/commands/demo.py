@@ -22,7 +22,7 @@ from rankwell.results import Results
 from rankwell.store import write_text
 from rankwell.tasks.runs.evaluation import evaluate
 from rankwell.vectors.media import python_docs
-from rankwell.vectors.media.python_needs import Need, read_judgments, read_needs
+from rankwell.vectors.media.python_needs import read_judgments, read_needs
 
 DEPTH = 100
 _TITLE = "Two searches of Python's standard library"
@@ -126,39 +126,27 @@ def prepare(folder: Path, *, progress: Callable[[int, int], None] | None = None)
     paths = RunDemoFiles(
         folder / "qrels.txt", folder / "queries.tsv", folder / "documents.tsv", runs
     )
+    needs = read_needs()
     write_text(paths.qrels, _lines(qrels))
-    write_text(paths.queries, _lines(["\t".join(need) for need in read_needs()]))
+    write_text(paths.queries, _lines(["\t".join(need) for need in needs]))
     write_text(paths.documents, _lines([f"{entry.id}\t{entry.title}" for entry in entries]))
     texts = (
         [(entry.id, entry.title) for entry in entries],
         [(entry.id, f"{entry.title}\n\n{entry.text}") for entry in entries],
     )
-    for step, (path, documents) in enumerate(zip(paths.runs, texts, strict=True)):
+    for step, (path, documents) in enumerate(zip(runs, texts, strict=True)):
+        lines: list[str] = []
         with SqliteFts(documents) as system:
-            write_text(path, _run(system, path.stem, read_needs(), step, progress))
+            for done, need in enumerate(needs, 1 + step * len(needs)):
+                # query, Q0, item, rank, score, tag
+                lines += [
+                    f"{need.id} Q0 {item} {rank} {score!r} {path.stem}"
+                    for rank, (item, score) in enumerate(system.search(need.text, DEPTH), 1)
+                ]
+                if progress is not None:
+                    progress(done, 2 * len(needs))
+        write_text(path, _lines(lines))
     return paths
-
-
-def _run(
-    system: SqliteFts,
-    tag: str,
-    needs: Sequence[Need],
-    step: int,
-    progress: Callable[[int, int], None] | None,
-) -> str:
-    """The answers of one of two systems as a TREC run: query, Q0, item, rank, score, tag. step: 0
-    or 1.
-    """
-    lines: list[str] = []
-    for done, need in enumerate(needs, start=1 + step * len(needs)):
-        results = system.search(need.text, DEPTH)
-        lines += [
-            f"{need.id} Q0 {item} {rank} {score!r} {tag}"
-            for rank, (item, score) in enumerate(results, start=1)
-        ]
-        if progress is not None:
-            progress(done, 2 * len(needs))
-    return _lines(lines)
 
 
 def _lines(lines: Sequence[str]) -> str:

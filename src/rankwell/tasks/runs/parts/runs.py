@@ -1,17 +1,28 @@
-"""Runs in parts: a part counts the judged items in some files, or in ranges of them."""
+"""Runs in parts: a part counts the judged items in some files, or in ranges of them; queries that
+several of these shards have are counted once more, among the judged items of all.
+"""
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import lru_cache, partial
+from itertools import chain, compress
 from pathlib import Path
+from typing import Any, NamedTuple
 
+from rankwell.data.rankings import Hits
 from rankwell.data.shared_hits import SharedCounts, join_hits, shared_queries
 from rankwell.data.tables import Judgments
-from rankwell.io.formats import FoundHits
-from rankwell.io.shards import check_prints, check_targets, shard_hits
+from rankwell.errors import BadUsage, flag, kind_of, typed
+from rankwell.io.formats import FORMATS, Format, FoundHits, Request
+from rankwell.io.shards import check_prints, check_targets, shard_counts, shard_hits, shards_format
 from rankwell.runtime.parts import (
     KINDS,
     SECOND,
     Amounts,
+    Cut,
+    Json,
+    Limits,
     PartContent,
     PartInputs,
     PartKind,
@@ -19,23 +30,286 @@ from rankwell.runtime.parts import (
 )
 from rankwell.runtime.parts.execution import PartArrays
 from rankwell.runtime.parts.places import WorkPlace, local_file
-from rankwell.runtime.parts.plans import read_plan
-from rankwell.tasks.runs.run_plan import (
-    RunPlan,
-    Shard,
-    StoredRun,
-    cut_runs,
-    files_of,
-    size_of,
-    source_of,
+from rankwell.runtime.parts.plans import file_of_part, read_plan
+from rankwell.store import (
+    STDIN,
+    Source,
+    SourceRange,
+    file_states,
+    remote,
+    remote_url,
+    run_files,
+    split_part,
 )
+from rankwell.store.places import is_data_set_id
+from rankwell.tasks.runs.judgments import JudgmentOptions, RunJudgments, read_run_judgments
 from rankwell.tasks.runs.stored_hits import (
     StoredShard,
     read_counts,
+    read_shards,
     read_shared,
+    write_counts,
     write_shards,
     write_shared,
 )
+
+_READING = ("ties", "single_precision", "keep", "duplicates", "columns")
+"""The options of reading that a plan has."""
+_GROWTH = 16
+"""Bytes of memory for a byte of a run, where its rows are counted once more."""
+_LEAST = 16 << 20
+"""Bytes of a part, unless more parts are requested: below, the start of a process outweighs the
+rows.
+"""
+_UNDIVIDED = 1.25
+"""The size of a file, in parts, from which on it is divided."""
+
+
+class RunFile(NamedTuple):
+    """A file of a run. run: its index. name: as in messages. of_rows: whether ranges of it are
+    rows, not bytes.
+    """
+
+    run: int
+    path: str
+    name: str
+    format: str = ""
+    of_rows: bool = False
+
+    @property
+    def entry(self) -> Format:
+        """The format."""
+        return FORMATS[f"{self.format} run"]
+
+
+class Shard(NamedTuple):
+    """A file of the plan, or a range of it. file: its index."""
+
+    file: int
+    start: int | None = None
+    stop: int | None = None
+
+
+def part_options(
+    judgments: Any,
+    reading: JudgmentOptions,
+    runs: Mapping[str, Any],
+    run_format: str | None,
+    request: Request,
+) -> dict[str, Json]:
+    """The options of a plan. Raises BadUsage for judgments and runs that are not files."""
+    paths = [_file_of_part(judgments), *map(_file_of_part, runs.values())]
+    return {
+        "judgments": {"path": paths[0], **asdict(reading)},
+        "runs": [
+            [name, str(run), path]
+            for (name, run), path in zip(runs.items(), paths[1:], strict=True)
+        ],
+        "run_format": run_format,
+        **{name: getattr(request, name) for name in _READING},
+    }
+
+
+def refuse_unnamed(inputs: Iterable[Any]) -> None:
+    """Raises BadUsage for inputs that are not files, before any is read."""
+    for source in inputs:
+        if not isinstance(source, (str, Path)):
+            raise BadUsage(
+                f"parts are computed from files; this is {kind_of(source)}; save it and name "
+                "its file."
+            )
+        if str(source) in STDIN:
+            raise BadUsage("standard input cannot be read by several processes; save it as a file.")
+        if is_data_set_id(source):
+            saving = typed("rankwell", "convert", source, "qrels.txt")
+            raise BadUsage(f"parts are computed from files; save the judgments with `{saving}`.")
+
+
+def _file_of_part(path: str | Path) -> str:
+    if split_part(path)[1]:
+        raise BadUsage(
+            f"{path} is a part of a file, which is not read in parts; save it as a file of its own."
+        )
+    return file_of_part(path)
+
+
+class RunPlan:
+    """The options and boundaries of runs in parts."""
+
+    def __init__(self, inputs: PartInputs) -> None:
+        self.options, boundaries = inputs.options, inputs.boundaries
+        self.files = [RunFile(*cells) for cells in boundaries["files"]]
+        self.parts = [[Shard(*cells) for cells in part] for part in boundaries["parts"]]
+        self.notes: list[list[str]] = boundaries["notes"]
+
+    @property
+    def request(self) -> Request:
+        """The options of reading."""
+        return Request(**{name: self.options[name] for name in _READING})
+
+    @property
+    def judgments(self) -> RunJudgments:
+        """The judgments, which a process reads once for all its parts."""
+        options = self.options["judgments"]
+        return _judgments(json.dumps(options, sort_keys=True), file_states(options["path"]))
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The digest of the judgments, for the record of a part."""
+        path = self.options["judgments"]["path"]
+        return {"judgments": _digest(path, file_states(path))}
+
+    def shards(self, run: int) -> list[tuple[int, Shard]]:
+        """The shards of a run in order, each with its part."""
+        return [
+            (part, shard)
+            for part, shards in enumerate(self.parts)
+            for shard in shards
+            if self.files[shard.file].run == run
+        ]
+
+    def source(self, shard: Shard) -> Source:
+        """The source of a shard."""
+        return source_of(self.files[shard.file], shard)
+
+    def entry(self, run: int) -> Format:
+        """The format of a run."""
+        return next(file for file in self.files if file.run == run).entry
+
+
+def source_of(file: RunFile, shard: Shard | None = None) -> Source:
+    """The source of a file, or of a shard of it."""
+    if shard is None or shard.start is None or shard.stop is None:
+        source = Source(file.path)
+    else:
+        source = SourceRange(file.path, shard.start, shard.stop, of_rows=file.of_rows)
+    source.name = file.name
+    return source
+
+
+@lru_cache(1)
+def _judgments(options: str, _: object) -> RunJudgments:
+    keywords = json.loads(options)
+    return read_run_judgments(keywords.pop("path"), JudgmentOptions(**keywords))
+
+
+@lru_cache(1)
+def _digest(path: str, _: object) -> str:
+    return Source(path).digest()[7:39]
+
+
+class StoredRun:
+    """The hits of a run's shards in files of parts, read anew by every iteration.
+
+    judgments: those of the plan with one row per query and item; None leaves out the first items.
+    """
+
+    def __init__(
+        self, plan: RunPlan, files: Sequence[Path], run: int, judgments: Any = None
+    ) -> None:
+        self._plan, self._files, self._run, self._judgments = plan, files, run, judgments
+
+    def stored(self) -> Iterator[StoredShard]:
+        """The content of the parts for each shard."""
+        for file, shards in zip(self._files, self._plan.parts, strict=True):
+            is_of_run = [self._plan.files[shard.file].run == self._run for shard in shards]
+            if any(is_of_run):
+                yield from compress(read_shards(file, self._judgments), is_of_run)
+
+    def __iter__(self) -> Iterator[Hits]:
+        return (content.hits for content in self.stored())
+
+
+def files_of(options: Mapping[str, Json]) -> dict[str, str]:
+    """The files that are read: the judgments, and those of every run."""
+    runs = {
+        f"{name} {file}": file
+        for name, _, path in options["runs"]
+        for file in run_files(path) or [path]
+    }
+    return {"judgments": options["judgments"]["path"]} | runs
+
+
+def size_of(file: RunFile) -> int:
+    """The bytes of a file, or of an object."""
+    if (url := remote_url(file.path)) is None:
+        return Path(file.path).stat().st_size
+    return remote.existing(url).size
+
+
+def cut_runs(options: Mapping[str, Json], limits: Limits) -> Cut:
+    """Ranges of about as many bytes, 16 MiB at least; a file that cannot be divided is in the part
+    in which its middle lies.
+
+    Objects are not divided: whoever reads one fetches it whole.
+    """
+    if limits.shards is not None and limits.shards < 1:
+        raise BadUsage(f"{flag('--shards', limits.shards)}; expected a positive integer.")
+    notes: list[list[str]] = [[] for _ in options["runs"]]
+    files = [
+        run_file
+        for run, notes_of_run in enumerate(notes)
+        for run_file in _files_of_run(options, run, notes_of_run)
+    ]
+    sizes = [size_of(file) for file in files]
+    total, begin = sum(sizes), 0
+    default_parts = max(1, min(2 * limits.workers, total // _LEAST))
+    n_parts = limits.shards or max(-(-total * _GROWTH // limits.memory), default_parts)
+    parts: list[list[list[int | None]]] = [[] for _ in range(n_parts)]
+    for number, size in enumerate(sizes):
+        for part, shard in _shards(
+            files[number], number, range(begin, begin + size), total, n_parts
+        ):
+            parts[part].append(list(shard))
+        begin += size
+    parts = [shards for shards in parts if shards]
+    boundaries = {"files": list(map(list, files)), "parts": parts, "notes": notes}
+    return Cut(
+        len(parts), boundaries, {"parts": len(parts), "files": len(files), "bytes read": total}
+    )
+
+
+def _files_of_run(options: Mapping[str, Json], run: int, notes: list[str]) -> Iterator[RunFile]:
+    """The files of a run, all of one format, on which notes are added."""
+    _, name, path = options["runs"][run]
+    files = [
+        RunFile(run, file, f"{name.rstrip('/')}/{Path(file).name}") for file in run_files(path)
+    ]
+    files = files or [RunFile(run, path, name)]
+    sources = [source_of(file) for file in files]
+    entry, request = shards_format(
+        sources, options["run_format"], Request(columns=options["columns"], notes=notes)
+    )
+    if request.recognised and entry.confirm is not None:
+        for source in sources:
+            entry.confirm(source)
+    return (file._replace(format=entry.name, of_rows=entry.name == "parquet") for file in files)
+
+
+def _shards(
+    file: RunFile, number: int, span: range, total: int, parts: int
+) -> Iterator[tuple[int, Shard]]:
+    """The shards of a file that has the bytes `span` of all files, each with the part that it
+    belongs to.
+    """
+    first, last = span.start * parts // total, (span.stop - 1) * parts // total
+    inside = range(first + 1, last + 1 if len(span) * parts > _UNDIVIDED * total else first + 1)
+    source, cut = source_of(file), None if remote_url(file.path) else file.entry.cut
+    cut_positions = [total * part // parts - span.start for part in inside]
+    cuts = (
+        cut(source, cut_positions)
+        if cut_positions and cut is not None and source.path is not None
+        else None
+    )
+    if cuts is None or not any(0 < start < cuts.end for start in cuts.starts):
+        yield (span.start + span.stop) * parts // (2 * total), Shard(number)
+        return
+    start, part = 0, first
+    for following, position in zip([*inside, last], [*cuts.starts, cuts.end], strict=True):
+        if start < position:
+            yield part, Shard(number, start, position)
+            start = position
+        part = following
 
 
 def _part(inputs: PartInputs, index: int) -> PartContent:
@@ -77,26 +351,24 @@ def _second(inputs: PartInputs, files: Sequence[Path], folder: WorkPlace) -> Sec
 
 
 class FoundRuns:
-    """The hits of runs in files of parts. place: of the first round."""
+    """The hits of runs in files of parts. folder: of the first round.
 
-    def __init__(self, plan: RunPlan, files: Sequence[Path], folder: WorkPlace) -> None:
-        self._plan = plan
-        self._files = files[: len(plan.parts)]
-        self._further = files[len(plan.parts) :]
-        self._shared = (
-            local_file(read_plan(folder.inside(SECOND)).options["shared"])
-            if self._further
-            else None
-        )
-        self.digests: dict[str, str] = {}
-        """The digests of files that parts have taken, by the names of the files."""
+    digests: of files that parts have taken, by the names of the files.
+    """
+
+    def __init__(self, inputs: PartInputs, files: Sequence[Path], folder: WorkPlace) -> None:
+        self._plan, self.digests = RunPlan(inputs), dict[str, str]()
+        n = len(self._plan.parts)
+        self._files, self._files_of_counts = files[:n], files[n:]
+        self._shared = None
+        if self._files_of_counts:
+            self._shared = local_file(read_plan(folder.inside(SECOND)).options["shared"])
 
     def _counts(self, run: int) -> Iterator[tuple[int, SharedCounts]]:
         """The counts of a run, each with the place of its shard."""
-        for file in self._further:
-            yield from (
-                (shard, counts) for owner, shard, counts in read_counts(file) if owner == run
-            )
+        for owner, shard, counts in chain.from_iterable(map(read_counts, self._files_of_counts)):
+            if owner == run:
+                yield shard, counts
 
     def find(self, name: str, judgments: Judgments) -> FoundHits:
         """The hits of a run. Raises DuplicateItem for an item that a judged query lists in two
@@ -120,7 +392,8 @@ class FoundRuns:
         for (_, shard), content in zip(shards, stored.stored(), strict=True):
             notes += content.notes
             hits = content.hits if len(shards) == 1 else None
-            self.digests |= {plan.files[shard.file].name: content.digest} if content.digest else {}
+            if content.digest:
+                self.digests[plan.files[shard.file].name] = content.digest
         if hits is None:
             hits = join_hits(
                 stored, shared, self._counts(run), judgments, ties=plan.request.ties, keep=keep
@@ -129,30 +402,22 @@ class FoundRuns:
         return FoundHits(hits, file.format, tuple(dict.fromkeys(notes)), source_of(file))
 
 
-def _merge(inputs: PartInputs, files: Sequence[Path], folder: WorkPlace) -> FoundRuns:
-    return FoundRuns(RunPlan(inputs), files, folder)
-
-
 def _amounts(inputs: PartInputs) -> Amounts:
     """Bytes of the files; a range of rows has its share of them."""
     plan = RunPlan(inputs)
-    sizes = [size_of(file) for file in plan.files]
+    # The last shard of a file in rows ends at their number.
     rows = {
         shard.file: shard.stop
-        for part in plan.parts
-        for shard in part
+        for shard in chain.from_iterable(plan.parts)
         if shard.stop is not None and plan.files[shard.file].of_rows
     }
+    sizes = [size_of(file) for file in plan.files]
 
     def _bytes(shard: Shard) -> int:
-        size = sizes[shard.file]
         if shard.start is None or shard.stop is None:
-            return size
-        return (
-            (shard.stop - shard.start) * size // rows[shard.file]
-            if shard.file in rows
-            else shard.stop - shard.start
-        )
+            return sizes[shard.file]
+        n = shard.stop - shard.start
+        return n * sizes[shard.file] // rows[shard.file] if shard.file in rows else n
 
     return Amounts("bytes", [sum(map(_bytes, part)) for part in plan.parts])
 
@@ -165,8 +430,52 @@ KINDS.add(
         files_of,
         cut_runs,
         _part,
-        _merge,
+        FoundRuns,
         second=_second,
         amounts=_amounts,
+    ),
+)
+
+
+def _shared_files(options: Mapping[str, Json]) -> dict[str, str]:
+    return files_of(options["options"]) | {"shared queries": options["shared"]}
+
+
+def _cut_shared(options: Mapping[str, Json], _: Limits) -> Cut:
+    """The parts of the first round that have such queries."""
+    parts = options["parts"]
+    return Cut(len(parts), parts, {"parts": len(parts)})
+
+
+def _shared_part(inputs: PartInputs, index: int) -> PartContent:
+    """The counts of the shards of a part, each with its run and its place among the run's
+    shards.
+    """
+    options = inputs.options
+    plan = RunPlan(PartInputs(options["options"], options["boundaries"]))
+    shared = read_shared(local_file(options["shared"]))
+    judgments = plan.judgments.flat
+    counts = [
+        (
+            run,
+            number,
+            shard_counts(
+                plan.source(Shard(*shard)), plan.entry(run), judgments, shared[run], plan.request
+            ),
+        )
+        for run, number, *shard in inputs.boundaries[index]
+    ]
+    return PartContent(".arrays", partial(write_counts, counts), plan.inputs)
+
+
+KINDS.add(
+    "shared queries",
+    PartKind(
+        "shared queries",
+        "Queries in several shards of a run",
+        _shared_files,
+        _cut_shared,
+        _shared_part,
+        lambda _, files, __: list(files),
     ),
 )
