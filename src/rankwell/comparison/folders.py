@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 from rankwell import store
 from rankwell.comparison.data import Origin
+from rankwell.data.catalogue import result_kind
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.judged import joined_weights, notes_on_weights
 from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.io.result_folder import DETAILS, PER_QUERY, SUMMARY, ResultFolder, read_summary
-from rankwell.reporting.page.scripts import query_noun
 
 _TRUTH = (
     "judgments",
@@ -164,7 +164,7 @@ def _on_whole_figures(folders: NamedFolders, protocol: str) -> list[str]:
                 lambda row, measures=query_measures: row["measure"] not in measures, rows
             )
         }
-    singular, plural = query_noun(protocol)
+    singular, plural = result_kind(protocol).noun
     compared = next((values.label for _, folder in folders for values in folder.values), None)
     if not leading or compared is None:
         return []

@@ -26,10 +26,10 @@ from rankwell.comparison.matrices import (
 )
 from rankwell.comparison.rows import Row, notes_on, sentences, system_tables
 from rankwell.comparison.unjudged import notes_on_unjudged
+from rankwell.data.catalogue import result_kind
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import Ints, Values, sort_ids
 from rankwell.errors import BadInput, NothingToEvaluate
-from rankwell.reporting.page.scripts import query_noun
 
 _MOST_VALUES = 12
 
@@ -84,7 +84,7 @@ def compare_values(
             "over the same queries."
         )
     parts = [] if group is None else _parts(comparison, pairs, group)
-    noun = query_noun(origin.protocol)
+    noun = result_kind(origin.protocol).noun
     differences, groups = judge(columns, options, clusters), judge(parts, options, clusters)
     tables = {
         "verdicts": [

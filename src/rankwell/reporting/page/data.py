@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankwell import __version__
+from rankwell.data.catalogue import ResultKind
 from rankwell.data.tables import Bools, Floats, sort_ids
 from rankwell.documents import parse_json
 from rankwell.errors import BadInput, flag
@@ -25,7 +26,6 @@ from rankwell.reporting.page import (
     cells,
     summaries,
 )
-from rankwell.reporting.page.scripts import query_noun, view_marks
 from rankwell.reporting.page.summaries import Key
 from rankwell.reporting.page.tables import NEAR, PART, Overview, Tables
 
@@ -163,7 +163,7 @@ def page_data(source: PageSource) -> PageData:
         "tool": f"rankwell {__version__}",
         "title": source.title,
         "protocol": source.protocol,
-        **({} if (noun := query_noun(source.protocol)) == query_noun("") else {"noun": list(noun)}),
+        **({} if source.kind.noun == ResultKind().noun else {"noun": list(source.kind.noun)}),
         "verdicts": summaries.verdicts(source),
         "pair": None if source.pair is None else [source.runs.index(run) for run in source.pair],
         "warnings": warnings_of(source, overview),
@@ -333,14 +333,13 @@ def flags_of(
     """
     if overview is None:
         return {}, []
-    marks = view_marks(source.protocol)
     flagged: dict[str, Any] = {"no relevant": overview.has_rows & (overview.relevant == 0)}
     # Where every query has unjudged results, the warning with their number is enough.
     if not source.is_keyed and not overview.unjudged.any(axis=0).all():
         flagged[f"unjudged in the first {NEAR}"] = overview.unjudged > 0
     flagged[f"tie at rank {overview.cut}"] = overview.tied
     for run, name in enumerate(source.runs):
-        if "partial" not in marks and overview.has_rows[run].any():
+        if not source.kind.may_skip and overview.has_rows[run].any():
             missing = flagged[f"missing from {name}"] = np.zeros_like(overview.has_rows)
             missing[run] = questions.has_values[run] & ~overview.retrieved[run]
     flags, everywhere = dict[str, list[list[int]]](), list[str]()

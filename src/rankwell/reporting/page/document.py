@@ -110,7 +110,7 @@ def render_page(data: str, title: str, *, parted: bool) -> str:
     entries = [
         path
         for name in names["script"].split()
-        for path in views.get(name, [f"report/page/assets/{name}"])
+        for path in views.get(name, [f"reporting/page/assets/{name}"])
     ]
     script = embeddable(
         f'(() => {{\n"use strict";\n{join_modules(files("rankwell"), entries)}}})();\n'

@@ -66,30 +66,6 @@ def task_views() -> list[str]:
     return [f"tasks/{folder.name}/page.js" for folder in folders if (folder / "page.js").is_file()]
 
 
-def view_marks(protocol: str) -> frozenset[str]:
-    """The marks of a task that decide the data of its pages, from the first line of its script;
-    none for other protocols.
-
-    `keyed`: results have a key of right answers, so that no other item is unjudged; `partial`: a
-    run may leave out queries; `pair/pairs`: the task's name for a query, and for several.
-    """
-    script = files("rankwell.tasks") / protocol / "page.js"
-    match = (
-        _MARKS.match(script.read_text(encoding="utf-8"))
-        if protocol.isidentifier() and script.is_file()
-        else None
-    )
-    return frozenset(match[1].split() if match else ())
-
-
-def query_noun(protocol: str) -> tuple[str, str]:
-    """The task's name for a query, and for several."""
-    singular, _, plural = next(
-        (mark for mark in view_marks(protocol) if "/" in mark), "query/queries"
-    ).partition("/")
-    return singular, plural
-
-
 def _cache(version: str) -> Cache | None:
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111
     if not Path(home).is_absolute():
@@ -103,7 +79,6 @@ def _cache(version: str) -> Cache | None:
 _IMPORT = re.compile(r'^import \{([^{}"]*)\} from "([^"\n]*)";$\n?', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:(?:async )?function|const|class) ([\w$]+))", re.MULTILINE)
 _OTHER = re.compile(r"^(?:import|export)\b.*|\$modules\b", re.MULTILINE)
-_MARKS = re.compile(r"// @page ([a-z/ ]+)\n")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
 
@@ -177,7 +152,7 @@ def _parsed(root: Traversable, target: _Import) -> _Module:
     file = root.joinpath(*path.split("/"))
     if path.startswith("../") or not file.is_file():
         raise ValueError(f"{target.location}: there is no module {path}.")
-    text = _MARKS.sub("\n", file.read_text(encoding="utf-8"), count=1)
+    text = file.read_text(encoding="utf-8")
     imports = tuple(_imports(path, text))
     exports = tuple(match[1] for match in _EXPORT.finditer(text))
     for verb, names in (

@@ -11,7 +11,6 @@ from rankwell.reporting import Row, plain
 from rankwell.reporting.charts import CHARTS, ChartData, difference_label, is_difference, part_of
 from rankwell.reporting.line_charts import k_curves, parameter_chart
 from rankwell.reporting.page import PageSource
-from rankwell.reporting.page.scripts import query_noun
 from rankwell.stats.verdicts import Family, MeasuredDifference, verdict
 
 FEW = 50
@@ -299,9 +298,7 @@ def _sentence(row: Row, source: PageSource) -> str:
     )
     return verdict(
         difference,
-        family=Family(
-            "none", 1, "", source.rules.get("level", 0.95), noun=query_noun(source.protocol)[1]
-        ),
+        family=Family("none", 1, "", source.rules.get("level", 0.95), noun=source.kind.noun[1]),
     )
 
 
@@ -343,9 +340,10 @@ def _intervals(source: PageSource) -> _Drawn:
     )
     measures_drawn = measures[: max(1, most)]
     rows = [row for row in run_rows if row["measure"] in measures_drawn]
-    noun = query_noun(source.protocol)
     spec = CHARTS["intervals"](
-        ChartData(rows, list(source.values), source.rules, list(source.row_attributes), noun)
+        ChartData(
+            rows, list(source.values), source.rules, list(source.row_attributes), source.kind.noun
+        )
     )
     return None if spec is None else (spec, _first(len(measures_drawn), len(measures)))
 

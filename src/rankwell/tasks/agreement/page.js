@@ -1,11 +1,10 @@
-// @page keyed
 // Agreement: each item's rank under the reference, and the distance of the reference's own choice from the cut.
 
-import {comparedRuns} from "../../report/page/assets/chosen.js";
-import {data, DETAIL, ITEM, queries, RANK, ruleOf, STATE} from "../../report/page/assets/data.js";
-import {el, glyph, svg, visible} from "../../report/page/assets/dom.js";
-import {MISSING, number, scoresLike, signed, whole} from "../../report/page/assets/numbers.js";
-import {registerView, runLines} from "../../report/page/assets/views.js";
+import {comparedRuns} from "../../reporting/page/assets/chosen.js";
+import {data, DETAIL, ITEM, queries, RANK, ruleOf, STATE} from "../../reporting/page/assets/data.js";
+import {el, glyph, svg, visible} from "../../reporting/page/assets/dom.js";
+import {MISSING, number, scoresLike, signed, whole} from "../../reporting/page/assets/numbers.js";
+import {registerView, runLines} from "../../reporting/page/assets/views.js";
 import {say} from "./words.js";
 
 const tolerance = Number(ruleOf("eps") ?? 0.005);

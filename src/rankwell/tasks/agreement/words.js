@@ -1,6 +1,6 @@
 // The words of this task on the page.
 
-import {pick} from "../../report/page/assets/words.js";
+import {pick} from "../../reporting/page/assets/words.js";
 
 export const say = {
   kinds: {kept: "counted, and found", lost: "counted, not found", other: "found, not counted"},

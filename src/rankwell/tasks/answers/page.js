@@ -1,11 +1,10 @@
-// @page keyed partial
 // Answers: the predicted and the right one, with the words and the letters that they share.
 
-import {comparedRuns} from "../../report/page/assets/chosen.js";
-import {data, DETAIL, ITEM, queries, RANK} from "../../report/page/assets/data.js";
-import {el, isolated, readable} from "../../report/page/assets/dom.js";
-import {number, scoresLike} from "../../report/page/assets/numbers.js";
-import {rankedRows, registerView, runLines} from "../../report/page/assets/views.js";
+import {comparedRuns} from "../../reporting/page/assets/chosen.js";
+import {data, DETAIL, ITEM, queries, RANK} from "../../reporting/page/assets/data.js";
+import {el, isolated, readable} from "../../reporting/page/assets/dom.js";
+import {number, scoresLike} from "../../reporting/page/assets/numbers.js";
+import {rankedRows, registerView, runLines} from "../../reporting/page/assets/views.js";
 import {say} from "./words.js";
 
 const MOST = 6;

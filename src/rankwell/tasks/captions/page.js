@@ -1,10 +1,9 @@
-// @page keyed
 // Captions and videos: the lead of the best right one, or its distance from the first.
 
-import {data, DETAIL, RANK, SCORE, STATE} from "../../report/page/assets/data.js";
-import {el} from "../../report/page/assets/dom.js";
-import {number, scoresLike} from "../../report/page/assets/numbers.js";
-import {rankedRows, registerView, runLines} from "../../report/page/assets/views.js";
+import {data, DETAIL, RANK, SCORE, STATE} from "../../reporting/page/assets/data.js";
+import {el} from "../../reporting/page/assets/dom.js";
+import {number, scoresLike} from "../../reporting/page/assets/numbers.js";
+import {rankedRows, registerView, runLines} from "../../reporting/page/assets/views.js";
 import {say} from "./words.js";
 
 /** @param {Query} query @returns {string | null} */

@@ -1,11 +1,11 @@
 // Clips: the keywords of the query that each result has, and the keyword that fails most.
 
-import {comparedRuns} from "../../report/page/assets/chosen.js";
-import {data, DETAIL, ITEM, RANK, runs, STATE} from "../../report/page/assets/data.js";
-import {el, heading, isolated, svg, table, visible} from "../../report/page/assets/dom.js";
-import {runTag} from "../../report/page/assets/labels.js";
-import {ALPHABET} from "../../report/page/assets/rows.js";
-import {rankedRows, registerView} from "../../report/page/assets/views.js";
+import {comparedRuns} from "../../reporting/page/assets/chosen.js";
+import {data, DETAIL, ITEM, RANK, runs, STATE} from "../../reporting/page/assets/data.js";
+import {el, heading, isolated, svg, table, visible} from "../../reporting/page/assets/dom.js";
+import {runTag} from "../../reporting/page/assets/labels.js";
+import {ALPHABET} from "../../reporting/page/assets/rows.js";
+import {rankedRows, registerView} from "../../reporting/page/assets/views.js";
 import {say} from "./words.js";
 
 /** @typedef {[group: string, label: string]} Keyword */

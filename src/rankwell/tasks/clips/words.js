@@ -1,6 +1,6 @@
 // The words of this task on the page.
 
-import {counted, pick} from "../../report/page/assets/words.js";
+import {counted, pick} from "../../reporting/page/assets/words.js";
 
 export const say = {
   /** @type {Record<string, string>} */

@@ -1,9 +1,9 @@
 // Instances: contact tiles, the label of each, and the rank of the first right one.
 
-import {data, DETAIL, RANK, STATE} from "../../report/page/assets/data.js";
-import {el, isolated} from "../../report/page/assets/dom.js";
-import {number} from "../../report/page/assets/numbers.js";
-import {rankedRows, registerView, runLines} from "../../report/page/assets/views.js";
+import {data, DETAIL, RANK, STATE} from "../../reporting/page/assets/data.js";
+import {el, isolated} from "../../reporting/page/assets/dom.js";
+import {number} from "../../reporting/page/assets/numbers.js";
+import {rankedRows, registerView, runLines} from "../../reporting/page/assets/views.js";
 import {say} from "./words.js";
 
 const NEAR = 10;

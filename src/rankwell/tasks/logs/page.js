@@ -1,7 +1,6 @@
-// @page impression/impressions
 // Interleaving: the values are of impressions, without lists.
 
-import {registerView} from "../../report/page/assets/views.js";
+import {registerView} from "../../reporting/page/assets/views.js";
 import {say} from "./words.js";
 
 registerView("logs", {labels: say.labels});

@@ -1,7 +1,6 @@
-// @page pair/pairs
 // Pairs: two numbers each, without lists; what they should score stands beside their similarities.
 
-import {registerView} from "../../report/page/assets/views.js";
+import {registerView} from "../../reporting/page/assets/views.js";
 import {say} from "./words.js";
 
 registerView("pairs", {labels: say.labels});

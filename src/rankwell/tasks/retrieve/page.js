@@ -1,13 +1,13 @@
 // Live engines: the frontier of the settings, curves over parameters, the table of settings, and what had no answer.
 
-import {addressText} from "../../report/page/assets/address.js";
-import {withoutFilters} from "../../report/page/assets/chosen.js";
-import {data, measures, queries, RANK, ruleOf, STATE, valueOf} from "../../report/page/assets/data.js";
-import {el, heading, isolated, orMissing, table, visible} from "../../report/page/assets/dom.js";
-import {intervalName, runTag} from "../../report/page/assets/labels.js";
-import {number} from "../../report/page/assets/numbers.js";
-import {wide} from "../../report/page/assets/tables.js";
-import {registerView, runLines} from "../../report/page/assets/views.js";
+import {addressText} from "../../reporting/page/assets/address.js";
+import {withoutFilters} from "../../reporting/page/assets/chosen.js";
+import {data, measures, queries, RANK, ruleOf, STATE, valueOf} from "../../reporting/page/assets/data.js";
+import {el, heading, isolated, orMissing, table, visible} from "../../reporting/page/assets/dom.js";
+import {intervalName, runTag} from "../../reporting/page/assets/labels.js";
+import {number} from "../../reporting/page/assets/numbers.js";
+import {wide} from "../../reporting/page/assets/tables.js";
+import {registerView, runLines} from "../../reporting/page/assets/views.js";
 import {say} from "./words.js";
 
 const CURVES = "over_";

@@ -1,6 +1,6 @@
 // The words of this task on the page.
 
-import {pick} from "../../report/page/assets/words.js";
+import {pick} from "../../reporting/page/assets/words.js";
 
 export const say = {
   /** @param {number} n */

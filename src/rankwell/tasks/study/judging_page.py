@@ -11,8 +11,8 @@ from rankwell.reporting.page.scripts import embeddable, join_modules, source_has
 
 _MARK = re.compile(r"\{\{(\w+)\}\}")
 _STYLES = (
-    "report/page/assets/base.css",
-    "report/page/assets/header.css",
+    "reporting/page/assets/base.css",
+    "reporting/page/assets/header.css",
     "tasks/study/assets/judging.css",
 )
 _FIXED = "base-uri 'none'; form-action 'none'"

@@ -1,6 +1,6 @@
 // The guideline: headings, lists, paragraphs and bold words of Markdown, as text and never as markup.
 
-import {el} from "../../../report/page/assets/dom.js";
+import {el} from "../../../reporting/page/assets/dom.js";
 
 /** @param {string} text */
 export function guideline(text) {

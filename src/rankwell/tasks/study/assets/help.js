@@ -1,6 +1,6 @@
 // The dialog of keys, and the switch for keys without a modifier, which disturb those who speak to their machine.
 
-import {$, button, el} from "../../../report/page/assets/dom.js";
+import {$, button, el} from "../../../reporting/page/assets/dom.js";
 import {gradeKeys} from "./grade_keys.js";
 import {say} from "./words.js";
 

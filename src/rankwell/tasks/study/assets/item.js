@@ -1,6 +1,6 @@
 // A query and an item as a judge reads them: texts, further columns, the picture; everything is text and never markup.
 
-import {$, el, isolated} from "../../../report/page/assets/dom.js";
+import {$, el, isolated} from "../../../reporting/page/assets/dom.js";
 import {say} from "./words.js";
 
 /** @param {ShownAsk} shown */

@@ -1,6 +1,6 @@
 // The judging page: shows an item, takes an answer, and goes on once it is saved. Where answers are saved is the store's affair.
 
-import {$, button, el} from "../../../report/page/assets/dom.js";
+import {$, button, el} from "../../../reporting/page/assets/dom.js";
 import {gradeKeys} from "./grade_keys.js";
 import {guideline} from "./guideline.js";
 import {setUpHelp} from "./help.js";

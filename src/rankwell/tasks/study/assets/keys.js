@@ -1,6 +1,6 @@
 // Keys: one for each grade, and one for each other answer. They rest while a note is written or the help is open.
 
-import {$, targetOf} from "../../../report/page/assets/dom.js";
+import {$, targetOf} from "../../../reporting/page/assets/dom.js";
 import {singleKeys} from "./help.js";
 
 /** @param {{postpone: () => void, unknown: () => void, note: () => void, back: () => void, next: () => void}} acts */

@@ -1,6 +1,6 @@
 // Judging without a server: the items are in the page, the judgments in this browser's database, on its disk before the page goes on.
 
-import {$, el} from "../../../report/page/assets/dom.js";
+import {$, el} from "../../../reporting/page/assets/dom.js";
 import {database, linesOf, addLine} from "./database.js";
 import {startJudging} from "./judging.js";
 import {Outdated} from "./outdated.js";
