@@ -58,12 +58,13 @@ from rankwell.reporting.drafts import (
 from rankwell.reporting.notebook.display import Displayable, system_tables
 from rankwell.reporting.options import JobsOption, Progress
 from rankwell.reporting.page import NAME as PAGE
-from rankwell.reporting.system_formats import link_to, render_system_tables
 from rankwell.reporting.system_table import (
     SystemFigure,
     SystemTable,
     TableFormat,
+    link_to,
     long_rows,
+    render_system_tables,
     shared_rules,
 )
 from rankwell.runtime.executors import find_executor
