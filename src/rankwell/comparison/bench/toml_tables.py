@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rankwell.data.registry import suggest
@@ -65,13 +65,8 @@ class TomlTable:
         inner = self.content.get(name, {})
         if not isinstance(inner, dict):
             raise BadInput(f"{self.at(name)} is {inner!r}; expected a table.")
-        return TomlTable(
-            self.file,
-            inner,
-            self.lines,
-            (*self.path, name),
-            f"{self.title}: {name}" if self.title else "",
-        )
+        title = f"{self.title}: {name}" if self.title else ""
+        return replace(self, content=inner, path=(*self.path, name), title=title)
 
     def tables_by_name(self, kind: str) -> dict[str, "TomlTable"]:
         """The tables of an array by their names, which must be names of folders."""
@@ -83,17 +78,16 @@ class TomlTable:
         tables: dict[str, TomlTable] = {}
         titles: set[str] = set()
         for index, content in enumerate(inner):
-            node = TomlTable(self.file, content, self.lines, (kind, index), f"{kind} {index + 1}")
+            path, title = (kind, index), f"{kind} {index + 1}"
+            node = replace(self, content=content, path=path, title=title)
             name = node.text("name", required=True)
             check_folder_name(name, node.at("name"))
-            if name.casefold() in (earlier_name.casefold() for earlier_name in tables):
+            if name.casefold() in map(str.casefold, tables):
                 raise BadInput(
                     f"{node.at('name')}: a second {kind} named {name!r}; give each a name of "
                     "its own."
                 )
-            tables[name] = TomlTable(
-                self.file, content, self.lines, (kind, index), f"{kind} {name!r}"
-            )
+            tables[name] = replace(node, title=f"{kind} {name!r}")
             title = node.text("title") or name
             if title in titles:
                 raise BadInput(
@@ -105,10 +99,8 @@ class TomlTable:
 
     def text(self, name: str, *, required: bool = False) -> str:
         """The string below, "" where there is none."""
-        value = self.content.get(name)
-        if value is None and not required:
-            return ""
-        if not isinstance(value, str) or not value:
+        value = self.content.get(name, None if required else "")
+        if (name in self.content and not value) or not isinstance(value, str):
             raise BadInput(
                 f"{self.at(name)} is {'missing' if value is None else repr(value)}; expected "
                 "a string."

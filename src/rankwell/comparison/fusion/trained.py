@@ -42,37 +42,16 @@ class Training:
         """
         lengths, columns = list[Ints](), list[tuple[Ints, Ints, Ints, Floats]]()
         for start in range(0, len(truth.queries), _BLOCK):
-            queries = truth.queries[start : start + _BLOCK]
-            lists = RunLists.of(rankings, queries, depth=depth)
+            lists = RunLists.of(rankings, truth.queries[start : start + _BLOCK], depth=depth)
             lengths.append(lists.lengths)
-            rows, grades = list[int](), list[float]()
-            for query, (first, last) in zip(queries, pairwise(lists.offsets.tolist()), strict=True):
-                judged = truth.rows_of(query)
-                graded = dict(zip(truth.items[judged], truth.grades[judged].tolist(), strict=True))
-                judged_rows = [row for row in range(first, last) if lists.items[row] in graded]
-                rows += judged_rows
-                grades += [graded[lists.items[row]] for row in judged_rows]
-            row_array, values = np.array(rows, dtype=np.int64), np.array(grades, dtype=np.float64)
-            run, hit = np.nonzero(lists.ranks[:, row_array])
-            columns.append(
-                (
-                    run,
-                    start + lists.query_of_row[row_array[hit]],
-                    lists.ranks[run, row_array[hit]],
-                    values[hit],
-                )
-            )
+            rows, judged = judged_rows(lists, truth)
+            run, hit = np.nonzero(lists.ranks[:, rows])
+            rows, grades = rows[hit], truth.grades[judged[hit]]
+            columns.append((run, start + lists.query_of_row[rows], lists.ranks[run, rows], grades))
         run, query, rank, grade = (np.concatenate(parts) for parts in zip(*columns, strict=True))
         order = np.lexsort((rank, query, run))
-        return cls(
-            np.concatenate(lengths, axis=1),
-            run[order],
-            query[order],
-            rank[order],
-            grade[order],
-            truth.query_of_row,
-            truth.grades,
-        )
+        hits = run[order], query[order], rank[order], grade[order]
+        return cls(np.concatenate(lengths, axis=1), *hits, truth.query_of_row, truth.grades)
 
     def only(self, is_kept: Bools) -> "Training":
         """The same for some of the queries. kept: (queries,)."""
@@ -120,6 +99,19 @@ class Training:
             .reshape(runs, cells)
             .astype(np.float64)
         )
+
+
+def judged_rows(lists: RunLists, truth: Judgments) -> tuple[Ints, Ints]:
+    """The rows of judged items in the lists, ascending, and those of their judgments."""
+    rows, judged = list[int](), list[int]()
+    for query, (start, stop) in zip(lists.queries, pairwise(lists.offsets.tolist()), strict=True):
+        places = truth.rows_of(query)
+        row_of_item = dict(zip(truth.items[places], range(places.start, places.stop), strict=True))
+        for row in range(start, stop):
+            if (judgment := row_of_item.get(lists.items[row])) is not None:
+                rows.append(row)
+                judged.append(judgment)
+    return np.array(rows, dtype=np.int64), np.array(judged, dtype=np.int64)
 
 
 Scoring = Callable[[Votes], Floats]
