@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from rankwell.comparison.data import ComparisonData, ComparisonOptions
 from rankwell.comparison.folders import Gathered, NamedFolders, from_folders, split_name
@@ -133,19 +133,6 @@ def _manifest_files(folder: Path) -> tuple[Mapping[str, str], Mapping[str, str]]
     return ({}, {}) if manifest is None else (manifest.files, manifest.written)
 
 
-class _PageFindings(NamedTuple):
-    """The findings about all runs of a page. rows: of the summary and of differences. notes: in
-    order, some perhaps repeated.
-    """
-
-    rows: Sequence[Row]
-    verdicts: Sequence[str]
-    groups: Sequence[Row]
-    systems: Sequence[Row]
-    rules: Mapping[str, Any]
-    notes: Sequence[str]
-
-
 def page_source(
     folders: NamedFolders,
     *,
@@ -162,34 +149,22 @@ def page_source(
     title_names = runs[:_MOST_NAMED]
     if len(runs) > _MOST_NAMED:
         title_names.append(f"{len(runs) - _MOST_NAMED} more")
-    stored = stored_by_folder[0] if len(folders) == 1 else {}
-    # Settings of one engine are compared where they were measured.
-    is_swept = any(len(stored.get("parameters", ())) > 1 for stored in stored_by_folder)
-    findings = _stored_findings(gathered, stored_by_folder, is_swept=is_swept)
-    if not findings.verdicts and len(runs) > 1 and not is_swept:
-        findings = _compared_findings(findings, gathered, seed)
-    pair = _pair(findings.rows, findings.systems, findings.verdicts)
-    verdict = next(iter(stored.get("verdicts", ())), {})
-    if pair is None and verdict.get("a") in runs and verdict.get("b") in runs:
-        pair = verdict["a"], verdict["b"]
-    return PageSource(
+    source = PageSource(
         title=title or " and ".join(filter(None, (", ".join(title_names[:-1]), title_names[-1]))),
         protocol=gathered.origin.protocol,
         values=gathered.values,
         row_attributes=gathered.row_attributes,
-        rows=findings.rows,
+        rows=[
+            row | {key: names.get(row[key], row[key]) for key in ("run", "against") if row.get(key)}
+            for _, folder, names, _ in gathered.folders
+            for row in read_summary(folder)
+        ],
         folders=[
             PageFolder(folder.place, names, attributes)
             for _, folder, names, attributes in gathered.folders
         ],
-        verdicts=findings.verdicts,
-        pair=pair,
-        failures=stored.get("failures", ()),
-        groups=findings.groups,
         settings=_renamed(gathered, stored_by_folder, "parameters"),
         unanswered=_renamed(gathered, stored_by_folder, "unanswered"),
-        notes=list(dict.fromkeys(findings.notes)),
-        rules=findings.rules,
         inputs={
             name: digest
             for _, folder in reversed(folders)
@@ -200,52 +175,51 @@ def page_source(
         pictures=pictures,
         seed=seed,
     )
+    # Settings of one engine are compared where they were measured.
+    is_swept = any(len(stored.get("parameters", ())) > 1 for stored in stored_by_folder)
+    stored = stored_by_folder[0] if len(folders) == 1 else {}
+    systems = stored.get("systems", ())
+    if len(folders) == 1:
+        source = replace(
+            source,
+            verdicts=[row["text"] for row in stored.get("verdicts", ())],
+            groups=stored.get("groups", ()),
+            rules=folders[0][1].rules,
+            notes=[str(note) for note in stored.get("notes", ())],
+            failures=stored.get("failures", ()),
+        )
+    else:
+        source = replace(source, notes=gathered.origin.notes, rules=_joined_rules(gathered))
+        if is_swept:
+            verdicts = [
+                f"{name or Path(folder.place).name}: {row['text']}"
+                for (name, folder), folder_tables in zip(folders, stored_by_folder, strict=True)
+                for row in folder_tables["verdicts"]
+            ]
+            source = replace(
+                source, verdicts=verdicts, rules={**source.rules, **_frontiers(gathered)}
+            )
+    if not source.verdicts and len(runs) > 1 and not is_swept:
+        source, systems = _compared(source, gathered)
+    pair = _pair(source.rows, systems, source.verdicts)
+    verdict = next(iter(stored.get("verdicts", ())), {})
+    if pair is None and verdict.get("a") in runs and verdict.get("b") in runs:
+        pair = verdict["a"], verdict["b"]
+    return replace(source, pair=pair, notes=list(dict.fromkeys(source.notes)))
 
 
-def _stored_findings(
-    gathered: Gathered, stored_by_folder: Sequence[Mapping[str, Any]], *, is_swept: bool
-) -> _PageFindings:
-    """The findings that the folders hold, with the names of their runs on the page; of several,
-    verdicts on settings alone.
-    """
-    rows = [
-        row | {key: names.get(row[key], row[key]) for key in ("run", "against") if row.get(key)}
-        for _, folder, names, _ in gathered.folders
-        for row in read_summary(folder)
-    ]
-    if len(gathered.folders) == 1:
-        (stored,), rules = stored_by_folder, gathered.folders[0].folder.rules
-        verdicts = [row["text"] for row in stored.get("verdicts", ())]
-        notes = [str(note) for note in stored.get("notes", ())]
-        groups, systems = (stored.get(name, ()) for name in ("groups", "systems"))
-        return _PageFindings(rows, verdicts, groups, systems, rules, notes)
-    verdicts, rules = list[str](), dict(gathered.origin.rules)
-    curves = [folder.rules.get("risk_coverage") for _, folder, _, _ in gathered.folders]
-    tables = [{"risk_coverage": curve if isinstance(curve, list) else []} for curve in curves]
-    if renamed_curves := _renamed(gathered, tables, "risk_coverage"):
-        rules["risk_coverage"] = renamed_curves
-    if is_swept:
-        verdicts = [
-            f"{name or Path(folder.place).name}: {row['text']}"
-            for (name, folder, _, _), stored in zip(gathered.folders, stored_by_folder, strict=True)
-            for row in stored["verdicts"]
-        ]
-        rules |= _frontiers(gathered)
-    return _PageFindings(rows, verdicts, (), (), rules, gathered.origin.notes)
-
-
-def _compared_findings(findings: _PageFindings, gathered: Gathered, seed: int) -> _PageFindings:
+def _compared(source: PageSource, gathered: Gathered) -> tuple[PageSource, Sequence[Row]]:
     """The same with a new comparison of the runs that share a measure, as far as they can be
-    compared; of many runs each with the first alone.
+    compared, of many runs each with the first alone; and the order of the systems.
     """
-    rows = [row for row in findings.rows if row.get("against") is None]
-    compared = [
+    source = replace(source, rows=source.own_rows)
+    measured = [
         (values.measure, tuple(attributes.items()))
         for values, attributes in zip(gathered.values, gathered.row_attributes, strict=True)
     ]
-    if len(set(compared)) == len(compared):
-        return findings._replace(rows=rows)
-    first, n, baseline, notes = gathered.runs[0], len(gathered.runs), None, [*findings.notes]
+    if len(set(measured)) == len(measured):
+        return source, ()
+    first, n, baseline, notes = gathered.runs[0], len(gathered.runs), None, [*source.notes]
     if n > _MOST_PAIRED:
         baseline = first
         notes.append(
@@ -255,20 +229,28 @@ def _compared_findings(findings: _PageFindings, gathered: Gathered, seed: int) -
     try:
         comparison = compare_values(
             gathered.values,
-            ComparisonOptions(baseline=baseline, seed=seed),
+            ComparisonOptions(baseline=baseline, seed=source.seed),
             row_attributes=gathered.row_attributes,
             origin=gathered.origin,
         )
     except NothingToEvaluate as error:
-        return findings._replace(rows=rows, notes=[*findings.notes, f"not compared: {error}"])
-    return _PageFindings(
-        rows=[*rows, *comparison.differences],
+        return replace(source, notes=[*source.notes, f"not compared: {error}"]), ()
+    return replace(
+        source,
+        rows=[*source.rows, *comparison.differences],
         verdicts=[*_against_one(comparison, n), *comparison.verdicts],
         groups=comparison.groups,
-        systems=comparison.systems,
-        rules={**findings.rules, **comparison.describe()},
+        rules={**source.rules, **comparison.describe()},
         notes=[*notes, *comparison.notes],
-    )
+    ), comparison.systems
+
+
+def _joined_rules(gathered: Gathered) -> dict[str, Any]:
+    """The rules that all folders have, with the risk-coverage curves of every one."""
+    stored = [folder.rules.get("risk_coverage") for _, folder, _, _ in gathered.folders]
+    tables = [{"risk_coverage": curve if isinstance(curve, list) else []} for curve in stored]
+    curves = _renamed(gathered, tables, "risk_coverage")
+    return {**gathered.origin.rules, **({"risk_coverage": curves} if curves else {})}
 
 
 def _against_one(comparison: ComparisonData, runs: int) -> list[str]:

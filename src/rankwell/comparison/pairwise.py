@@ -24,8 +24,7 @@ from rankwell.comparison.matrices import (
     choose_pairs,
     in_order,
 )
-from rankwell.comparison.rows import notes_on, sentences, system_tables
-from rankwell.comparison.unjudged import notes_on_unjudged
+from rankwell.comparison.rows import notes_on, notes_on_unjudged, sentences, system_tables
 from rankwell.data.catalogue import result_kind
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import Ints, Values, sort_ids

@@ -15,8 +15,13 @@ from typing import Any, NamedTuple
 
 from rankwell import startup
 from rankwell.comparison.bench import PlannedCell, content_of, reasons, recipe, results_of
-from rankwell.comparison.bench.files import Cell, Experiment, OptionValue, toml_key
-from rankwell.comparison.bench.toml_tables import check_folder_name
+from rankwell.comparison.bench.files import (
+    Cell,
+    Experiment,
+    OptionValue,
+    check_folder_name,
+    toml_key,
+)
 from rankwell.data.catalogue import command_function, command_summaries
 from rankwell.data.code import code_files
 from rankwell.data.options import Argument, arguments_of, bind, overwriting

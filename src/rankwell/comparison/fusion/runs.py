@@ -12,7 +12,7 @@ import numpy as np
 
 from rankwell import __version__
 from rankwell.comparison.fusion import NORMALISATIONS, Fusion, RunLists, parse_fusion, trials
-from rankwell.comparison.fusion.trained import Training
+from rankwell.comparison.fusion.methods import Training
 from rankwell.comparison.fusion.trials import BLOCK, Choice, Progress
 from rankwell.conventions import CONVENTIONS, LabelledMeasure, choose_measures
 from rankwell.data.judged_rankings import JudgedRankings

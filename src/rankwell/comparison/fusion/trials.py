@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.comparison.fusion import Fusion, RunLists, Votes, parse_fusion
-from rankwell.comparison.fusion.trained import Training, judged_rows
+from rankwell.comparison.fusion.methods import Training, judged_rows
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.registry import Measure

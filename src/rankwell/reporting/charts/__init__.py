@@ -84,7 +84,6 @@ def write_charts(folder: Path, specs: Mapping[str, dict[str, Any]]) -> list[Path
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 INK, QUIET, FAINT, ACCENT = "#1c2733", "#5b6773", "#e6eaee", "#1f6fb2"
-FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 THEME: Mapping[str, Any] = json.loads(
     (files("rankwell.reporting.charts") / "theme.json").read_text(encoding="utf-8")
 )
