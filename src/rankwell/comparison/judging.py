@@ -161,8 +161,9 @@ def _judged(
     ):
         interval = None if options.intervals == "none" else bootstrapped.interval
         if options.intervals == "t":
-            is_few = student is None or len(differences.sums) < MIN_QUERIES
-            interval = None if is_few else student.interval(options.level)
+            interval = None
+            if student is not None and len(differences.sums) >= MIN_QUERIES:
+                interval = student.interval(options.level)
         row = _difference(column, differences, student, interval or (None, None), options)
         if column.matrix.role == "descriptive":
             row |= dict.fromkeys(_TESTED)

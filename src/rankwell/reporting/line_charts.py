@@ -63,7 +63,12 @@ def k_curves(
         word = f"{label.rpartition('@')[0]}@k" if "@" in label else label
         band, narrower = _band(row, bands, signed=unit in signed)
         is_cut |= narrower
-        point = {"run": names[row["run"]], "k": int(row["k"]), "mean": float(row["mean"]), **band}
+        point: dict[str, Any] = {
+            "run": names[row["run"]],
+            "k": int(row["k"]),
+            "mean": float(row["mean"]),
+            **band,
+        }
         points_by_title.setdefault((word, unit), []).append(point)
         # All panels of one unit have one scale.
         ends.setdefault(unit, []).extend(point[end] for end in _ENDS if point[end] is not None)
@@ -325,7 +330,7 @@ def _parameter_panel(
         dashes = [[1, 0], *([6, 3 + 3 * index] for index in range(1, len(series_names)))]
         line["strokeDash"] = series("series", series_names, dashes, legend)
     bar = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
-    look = {"size": 28, "opacity": 0.4} if crowded else {"size": 60, "opacity": 1}
+    look: dict[str, Any] = {"size": 28, "opacity": 0.4} if crowded else {"size": 60, "opacity": 1}
     layers = [
         *([layer("rule", bar, strokeWidth=3, opacity=0.3)] if bars else []),
         layer("line", line, strokeWidth=2.5),

@@ -114,7 +114,8 @@ def _texts(option: Argument, option_value: OptionValue) -> list[str]:
         parts = [",".join(map(str, parts))]
     wrong = next((part for part in parts if not fits(part, option.kind)), None)
     if wrong is not None:
-        expected = {int: "an integer", float: "a number"}.get(option.kind, "a string")
+        words: dict[Any, str] = {int: "an integer", float: "a number"}
+        expected = words.get(option.kind, "a string")
         raise BadInput(f"{where} is {wrong!r}; expected {expected}.")
     return [f"{option_flag}={part}" if option.flags else str(part) for part in parts]
 

@@ -89,7 +89,7 @@ class DatasetResults:
         """The better direction of each figure, as far as folders or measures state it."""
         directions: dict[Figure, Better] = {}
         for figure in self.figures:
-            stated = [
+            stated: list[Better | None] = [
                 results.folder.better.get(figure.measure) for results in self.results.values()
             ]
             better = next(filter(None, stated), None) or known_better(figure.measure)
@@ -288,7 +288,9 @@ def _compare(part: DatasetResults, choices: TableChoices) -> list[str]:
     if len(runs) < 2:
         return []
     notes = differing([(system, results.folder) for system, results in part.results.items()])
-    directions = {figure.measure: better for figure, better in part.better.items()}
+    directions: dict[str, Better] = {
+        figure.measure: better for figure, better in part.better.items()
+    }
     try:
         comparison = compare_values(
             values,

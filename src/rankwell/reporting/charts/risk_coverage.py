@@ -52,7 +52,7 @@ def risk_coverage(data: ChartData) -> dict[str, Any] | None:
 
 
 def _panel(curves: Sequence[Row], runs: Mapping[str, str]) -> dict[str, Any]:
-    points = [
+    points: list[dict[str, Any]] = [
         {"run": runs[curve["run"]], "coverage": coverage, "risk": risk}
         for curve in curves
         for coverage, risk in curve["points"]
