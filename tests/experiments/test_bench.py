@@ -33,8 +33,7 @@ from rankwell.comparison.bench.results import to_do
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.io.result_folder import read_results
 from rankwell.reporting import charts
-from rankwell.reporting.system_formats import render_system_tables
-from rankwell.reporting.system_table import SystemFigure, SystemTable
+from rankwell.reporting.system_table import SystemFigure, SystemTable, render_system_tables
 
 compare = with_fields(compare_command)
 

@@ -338,7 +338,7 @@ def test_a_cell_replaces_the_result_of_another_recipe_and_leaves_files_of_others
     rankwell.bench(runs, tmp_path / "one")
     rankwell.bench(runs, tmp_path / "parts", work=str(tmp_path / "other"))
     assert content(tmp_path / "parts") == content(tmp_path / "one")
-    assert (tmp_path / "runtime/parts/runs/low/own.txt").read_text() == "mine"
+    assert (tmp_path / "parts/runs/low/own.txt").read_text() == "mine"
 
 
 # ---- errors

@@ -23,8 +23,7 @@ from rankwell.reporting import Document, render, summary_grid
 from rankwell.reporting.charts import CHARTS, ChartData
 from rankwell.reporting.notebook.display import html
 from rankwell.reporting.page import cells
-from rankwell.reporting.system_formats import render_system_tables
-from rankwell.reporting.system_table import SystemFigure, SystemTable
+from rankwell.reporting.system_table import SystemFigure, SystemTable, render_system_tables
 from rankwell.results import Results
 from rankwell.stats import SummaryRow
 from rankwell.stats.verdicts import Family, MeasuredDifference, verdict

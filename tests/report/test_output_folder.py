@@ -320,9 +320,9 @@ for name in ("pandas", "pyarrow", "polars"):
     sys.modules[name] = None
 from pathlib import Path
 import rankwell.reporting.folder, rankwell.reporting.charts, rankwell.reporting.outputs.text_table
-from rankwell import report
+from rankwell import reporting
 from rankwell.reporting.folder import FolderContent, write_folder
-report.render([], None, {"ties": "id-desc"}, [], "table")
+reporting.render([], None, {"ties": "id-desc"}, [], "table")
 assert not {"duckdb", "vl_convert", "rich"} & set(sys.modules), "loaded too early"
 content = FolderContent(summary=[], values=[], rules={}, notes=[], manifest={}, queries={"query": ["q"]})
 write_folder(Path(sys.argv[1]), content)

@@ -16,8 +16,7 @@ import pytest
 
 from browsing import ActionChains, Keys, Page
 from page_world import HOSTILE, hostile_world, world, written
-from rankwell.reporting.system_formats import render_system_tables
-from rankwell.reporting.system_table import SystemFigure, SystemTable
+from rankwell.reporting.system_table import SystemFigure, SystemTable, render_system_tables
 
 
 @pytest.fixture(scope="module")

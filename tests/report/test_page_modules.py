@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from rankwell.data.catalogue import result_kind
 from rankwell.reporting.page.document import render_page
-from rankwell.reporting.page.scripts import join_modules, query_noun, view_marks
+from rankwell.reporting.page.scripts import join_modules
 
 
 def tree(folder: Path, modules: dict[str, str]) -> Path:
@@ -130,7 +131,7 @@ def test_a_mistake_is_reported_with_its_place(tmp_path: Path, mistake: str):
 def test_the_page_holds_the_view_of_every_task_and_no_module_twice():
     script = render_page("{}", "t", parted=False)
 
-    names = re.findall(r"^// ((?:report|tasks)/.*\.js)$", script, re.MULTILINE)
+    names = re.findall(r"^// ((?:reporting|tasks)/.*\.js)$", script, re.MULTILINE)
     package = files("rankwell")
     views = sorted(
         f"tasks/{each.name}/page.js"
@@ -156,12 +157,13 @@ def test_the_page_holds_the_view_of_every_task_and_no_module_twice():
     assert names[-1] == "reporting/page/assets/start.js"
 
 
-def test_marks_of_a_view_decide_the_data_and_are_not_part_of_the_page():
-    assert view_marks("answers") == {"keyed", "partial"}
-    assert view_marks("captions") == {"keyed"}
-    assert view_marks("instances") == view_marks("runs") == view_marks("../runs") == set()
-    assert (query_noun("pairs"), query_noun("captions")) == (
-        ("pair", "pairs"),
-        ("query", "queries"),
-    )
-    assert "@page" not in render_page("{}", "title", parted=False)
+def test_kinds_of_results_decide_the_data_of_pages():
+    assert result_kind("answers").is_keyed
+    assert result_kind("answers").may_skip
+    assert result_kind("captions").is_keyed
+    assert not result_kind("captions").may_skip
+    for name in ("runs", "../runs", "instances"):
+        assert not result_kind(name).is_keyed
+        assert not result_kind(name).may_skip
+    assert result_kind("pairs").noun == ("pair", "pairs")
+    assert result_kind("captions").noun == ("query", "queries")

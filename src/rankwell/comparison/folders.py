@@ -2,22 +2,22 @@
 rules that they have in common.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell import store
 from rankwell.comparison.data import Origin
+from rankwell.data.catalogue import result_kind
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.judged import joined_weights, notes_on_weights
 from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.io.result_folder import DETAILS, PER_QUERY, SUMMARY, ResultFolder, read_summary
-from rankwell.reporting.page.scripts import query_noun
 
 _TRUTH = (
     "judgments",
@@ -38,11 +38,21 @@ NamedFolders = Sequence[tuple[str, ResultFolder]]
 """Folders, each with its name, "" where none is given."""
 
 
+class GatheredFolder(NamedTuple):
+    """A folder with the names that its runs have here, and those of its attributes of queries that
+    have another one, as `query_names` gives it.
+    """
+
+    name: str
+    folder: ResultFolder
+    runs: Mapping[str, str]
+    attributes: Mapping[str, str]
+
+
 class Gathered(NamedTuple):
     """Values of all systems with their origin and the attributes of queries: name -> query -> text.
 
-    chooses: whether the requested measures are still to be chosen. renamed: of each folder the
-    attributes that have another name here, as `query_names` gives it.
+    chooses: whether the requested measures are still to be chosen. folders: where they are from.
     """
 
     values: Sequence[Values]
@@ -50,7 +60,7 @@ class Gathered(NamedTuple):
     origin: Origin
     attributes: Mapping[str, Mapping[str, str]]
     chooses: bool
-    renamed: Sequence[Mapping[str, str]] = ()
+    folders: Sequence[GatheredFolder] = ()
 
     @property
     def runs(self) -> list[str]:
@@ -76,43 +86,56 @@ def from_folders(folders: NamedFolders, *, details: bool) -> Gathered:
                 "by query; evaluate it by a measure that has one for every query."
             )
     names = run_names(folders)
+    columns, notes = query_names(folders)
+    gathered = [
+        GatheredFolder(name, folder, runs, column_names)
+        for (name, folder), runs, column_names in zip(folders, names, columns, strict=True)
+    ]
     values: list[Values] = []
     row_attributes: list[Mapping[str, Any]] = []
     attributes: dict[str, dict[str, str]] = {}
-    columns, notes = query_names(folders)
-    notes = [*differing(folders), *notes]
-    for (_, folder), renamed, column_names in zip(folders, names, columns, strict=True):
-        values += [replace(run_values, run=renamed[run_values.run]) for run_values in folder.values]
+    for _, folder, runs, column_names in gathered:
+        values += [replace(run_values, run=runs[run_values.run]) for run_values in folder.values]
         row_attributes += folder.row_attributes
         for name, texts in folder.attributes.items():
-            column_name = column_names.get(name, name)
-            attributes[column_name] = {**texts, **attributes.get(column_name, {})}
+            name = column_names.get(name, name)
+            attributes[name] = {**texts, **attributes.get(name, {})}
     protocols = {folder.protocol for _, folder in folders}
     protocol = protocols.pop() if len(protocols) == 1 else "runs"
-    notes += _on_whole_figures(folders, protocol)
-    notes += notes_on_weights(
-        joined_weights([folder.rules.get("grade_weights") or {} for _, folder in folders], names)
+    weights = joined_weights(
+        [folder.rules.get("grade_weights") or {} for _, folder in folders], names
     )
-    origin = Origin(
-        rules=_shared_rules(folders, names),
-        notes=notes,
-        sources={
-            next(iter(renamed.values())): folder.source
-            for (_, folder), renamed in zip(folders, names, strict=True)
-            if folder.has(PER_QUERY)
-        },
-        details=_details(folders, names) if details else None,
-        unjudged=partial(_unjudged, folders, names),
-        items=_items(folders, names) if details else None,
-        queries=_queries(folders, columns, values, row_attributes) if details else None,
-        better={
-            measure: word
-            for _, folder in reversed(folders)
-            for measure, word in folder.better.items()
-        },
-        protocol=protocol,
+    return Gathered(
+        values,
+        row_attributes,
+        Origin(
+            rules=_shared_rules(gathered),
+            notes=[
+                *differing(folders),
+                *notes,
+                *_on_whole_figures(folders, protocol),
+                *notes_on_weights(weights),
+            ],
+            sources={
+                next(iter(runs.values())): folder.source
+                for _, folder, runs, _ in gathered
+                if folder.has(PER_QUERY)
+            },
+            details=_details(gathered) if details else None,
+            unjudged=partial(_unjudged, gathered),
+            items=_items(gathered) if details else None,
+            queries=_queries(gathered, values, row_attributes) if details else None,
+            better={
+                measure: word
+                for _, folder in reversed(folders)
+                for measure, word in folder.better.items()
+            },
+            protocol=protocol,
+        ),
+        attributes,
+        chooses=True,
+        folders=gathered,
     )
-    return Gathered(values, row_attributes, origin, attributes, chooses=True, renamed=columns)
 
 
 def query_names(folders: NamedFolders) -> tuple[list[dict[str, str]], list[str]]:
@@ -122,23 +145,19 @@ def query_names(folders: NamedFolders) -> tuple[list[dict[str, str]], list[str]]
     An attribute that depends on the system, such as the stage that failed, differs between results
     of two systems.
     """
-    folder_names = _distinct_names(folders)
-    counted = [
-        {query for run_values in folder.values for query in run_values.queries}
-        for _, folder in folders
-    ]
-    texts_of_queries: dict[str, dict[str, str | None]] = {}
+    first_texts: dict[str, dict[str, str | None]] = {}
     differ: dict[str, None] = {}
-    for (_, folder), queries in zip(folders, counted, strict=True):
+    for _, folder in folders:
+        queries = {query for run_values in folder.values for query in run_values.queries}
         for name, texts in folder.attributes.items():
-            column = texts_of_queries.setdefault(name, {})
+            column = first_texts.setdefault(name, {})
             if any(
                 column.setdefault(query, texts.get(query)) != texts.get(query) for query in queries
             ):
                 differ[name] = None
     names = [
         {name: f"{name} ({folder_name})" for name in differ if name in folder.attributes}
-        for (_, folder), folder_name in zip(folders, folder_names, strict=True)
+        for (_, folder), folder_name in zip(folders, _distinct_names(folders), strict=True)
     ]
     if not differ:
         return names, []
@@ -157,14 +176,11 @@ def _on_whole_figures(folders: NamedFolders, protocol: str) -> list[str]:
     leading: dict[str, None] = {}
     for _, folder in folders:
         query_measures = {values.measure for values in folder.values}
-        rows = read_summary(folder) if folder.has(SUMMARY) else []
-        leading |= {
-            row["label"]: None
-            for row in takewhile(
-                lambda row, measures=query_measures: row["measure"] not in measures, rows
-            )
-        }
-    singular, plural = query_noun(protocol)
+        for row in read_summary(folder) if folder.has(SUMMARY) else []:
+            if row["measure"] in query_measures:
+                break
+            leading[row["label"]] = None
+    singular, plural = result_kind(protocol).noun
     compared = next((values.label for _, folder in folders for values in folder.values), None)
     if not leading or compared is None:
         return []
@@ -176,17 +192,18 @@ def run_names(folders: NamedFolders) -> list[dict[str, str]]:
     """For each folder its runs with their names here: with the folder's name where two are alike.
     Raises BadUsage.
     """
-    all_runs = [run for name, folder in folders for run in folder.runs if not name]
+    unnamed = Counter(run for name, folder in folders for run in folder.runs if not name)
     renamings: list[dict[str, str]] = []
     for name, folder in folders:
         label = name or folder.place.resolve().name
-        alone = len(folder.runs) == 1
-        renamed = {run: label if alone else f"{label}/{run}" for run in folder.runs}
+        names = {run: f"{label}/{run}" for run in folder.runs}
+        if len(names) == 1:
+            names = dict.fromkeys(names, label)
         renamings.append(
-            {run: new if name or all_runs.count(run) > 1 else run for run, new in renamed.items()}
+            {run: new if name or unnamed[run] > 1 else run for run, new in names.items()}
         )
-    taken = [new for renamed in renamings for new in renamed.values()]
-    double = next((new for new in taken if taken.count(new) > 1), None)
+    taken = Counter(new for names in renamings for new in names.values())
+    double = next((new for new, times in taken.items() if times > 1), None)
     if double is not None:
         raise BadUsage(
             f"two runs are called {double!r}; give their folders different names, as in "
@@ -199,36 +216,32 @@ def differing(folders: NamedFolders) -> list[str]:
     """Notes on differences that make results of folders hard to compare: other judgments, other
     rules.
     """
-    (_, first), *other_folders = folders
-    first_name, *other_names = _distinct_names(folders)
+    (_, first), *others = folders
+    first_name, *names = _distinct_names(folders)
     notes: list[str] = []
-    for (_, folder), other_name in zip(other_folders, other_names, strict=True):
-        different_inputs = [
-            name
-            for name in _TRUTH
-            if first.inputs.get(name, "") != folder.inputs.get(name, first.inputs.get(name, ""))
-        ]
+    for (_, folder), name in zip(others, names, strict=True):
         notes += [
-            f"{first_name} and {other_name} come of different {name}: their values may not compare"
-            for name in different_inputs
+            f"{first_name} and {name} come of different {truth}: their values may not compare"
+            for truth in _TRUTH
+            if first.inputs.get(truth, "") != folder.inputs.get(truth, first.inputs.get(truth, ""))
         ]
-        for name in dict.fromkeys((*first.rules, *folder.rules)):
-            if name in (*_RUN_RULES, *_OF_SYSTEM):
-                continue
-            first_rule, rule = first.rules.get(name), folder.rules.get(name)
-            if first_rule != rule and isinstance(first_rule, _PLAIN) and isinstance(rule, _PLAIN):
-                notes.append(_on_rule(name, (first_rule, first_name), (rule, other_name)))
+        for rule in dict.fromkeys((*first.rules, *folder.rules)):
+            settings = first.rules.get(rule), folder.rules.get(rule)
+            if (
+                rule not in (*_RUN_RULES, *_OF_SYSTEM)
+                and settings[0] != settings[1]
+                and all(isinstance(setting, _PLAIN) for setting in settings)
+            ):
+                stated = dict(zip((first_name, name), settings, strict=True))
+                notes.append(_on_rule(rule, stated))
     return notes
 
 
-def _on_rule(name: str, *of: tuple[Any, str]) -> str:
-    """A note on a rule that differs between two folders, or that one of them lacks. of: the rule
-    and the folder's name.
-    """
-    stated = [(rule, folder) for rule, folder in of if rule is not None]
-    lacking = [folder for rule, folder in of if rule is None]
-    rules = " and ".join(f"{rule} in {folder}" for rule, folder in stated)
-    return f"{name.replace('_', '-')} is {rules}" + "".join(
+def _on_rule(name: str, settings: Mapping[str, Any]) -> str:
+    """A note on a rule that differs between two folders, or that one of them lacks."""
+    rules = [f"{rule} in {folder}" for folder, rule in settings.items() if rule is not None]
+    lacking = [folder for folder, rule in settings.items() if rule is None]
+    return f"{name.replace('_', '-')} is {' and '.join(rules)}" + "".join(
         f"; {folder} was evaluated without it" for folder in lacking
     )
 
@@ -248,37 +261,28 @@ def _distinct_names(folders: NamedFolders) -> list[str]:
     return [str(folder.place) for _, folder in folders]
 
 
-def _shared_rules(folders: NamedFolders, names: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+def _shared_rules(gathered: Sequence[GatheredFolder]) -> dict[str, Any]:
     """The rules that all folders have in common, the definitions of all measures, and the counts of
     every run.
     """
-    first = folders[0][1].rules
     shared = {
         name: rule
-        for name, rule in first.items()
+        for name, rule in gathered[0].folder.rules.items()
         if name not in _RUN_RULES
         and isinstance(rule, (str, int, float))
-        and all(folder.rules.get(name) == rule for _, folder in folders)
+        and all(folder.rules.get(name) == rule for _, folder, _, _ in gathered)
     }
-    measures = {
-        name: definition
-        for _, folder in folders
-        for name, definition in (folder.rules.get("measures") or {}).items()
-    }
-    counts = {
-        renamed[run]: run_counts
-        for (_, folder), renamed in zip(folders, names, strict=True)
-        for run, run_counts in (folder.rules.get("counts") or {}).items()
-        if run in renamed
-    }
-    return shared | {
-        name: rule for name, rule in (("counts", counts), ("measures", measures)) if rule
-    }
+    counts, measures = dict[str, Any](), dict[str, Any]()
+    for _, folder, runs, _ in gathered:
+        measures |= folder.rules.get("measures") or {}
+        folder_counts = folder.rules.get("counts") or {}
+        counts |= {runs[run]: folder_counts[run] for run in folder_counts if run in runs}
+    tables = {"counts": counts, "measures": measures}
+    return shared | {name: table for name, table in tables.items() if table}
 
 
 def _queries(
-    folders: NamedFolders,
-    columns: Sequence[Mapping[str, str]],
+    gathered: Sequence[GatheredFolder],
     values: Sequence[Values],
     row_attributes: Sequence[Mapping[str, Any]],
 ) -> dict[str, list[Any]]:
@@ -287,7 +291,7 @@ def _queries(
     """
     tables = [
         {column_names.get(name, name): cells for name, cells in folder.query_table().items()}
-        for (_, folder), column_names in zip(folders, columns, strict=True)
+        for _, folder, _, column_names in gathered
     ]
     names = dict.fromkeys(name for attributes in row_attributes for name in attributes)
     key_columns = [name for name in names if any(name in table for table in tables)]
@@ -295,64 +299,54 @@ def _queries(
     for table in tables:
         for cells in zip(*table.values(), strict=True):
             row = dict(zip(table, cells, strict=True))
-            first = rows_by_key.setdefault(
-                (row["query"], *(row.get(name) for name in key_columns)), row
-            )
+            key = (row["query"], *map(row.get, key_columns))
+            first = rows_by_key.setdefault(key, row)
             first.update({name: cell for name, cell in row.items() if first.get(name) is None})
     for run_values, attributes in zip(values, row_attributes, strict=True):
-        key = {name: attributes.get(name) for name in key_columns}
+        key_cells = {name: attributes.get(name) for name in key_columns}
         for query in run_values.queries:
-            rows_by_key.setdefault((query, *key.values()), {"query": query, **key})
-    names = dict.fromkeys(
-        ("query", "text", *(name for row in rows_by_key.values() for name in row))
-    )
-    return {name: [row.get(name) for row in rows_by_key.values()] for name in names}
+            rows_by_key.setdefault((query, *key_cells.values()), {"query": query, **key_cells})
+    rows = rows_by_key.values()
+    names = dict.fromkeys(("query", "text", *(name for row in rows for name in row)))
+    return {name: [row.get(name) for row in rows] for name in names}
 
 
-def _unjudged(folders: NamedFolders, names: Sequence[Mapping[str, str]]) -> UnjudgedItems | None:
+def _unjudged(gathered: Sequence[GatheredFolder]) -> UnjudgedItems | None:
     """The unjudged items of all folders; None where a folder has no details."""
-    if not all(folder.has(DETAILS) for _, folder in folders):
+    if not all(folder.has(DETAILS) for _, folder, _, _ in gathered):
         return None
     items, where = UnjudgedItems(DETAIL_DEPTH), f"state = 'unjudged' AND rank <= {DETAIL_DEPTH}"
-    for (_, folder), renamed in zip(folders, names, strict=True):
+    for _, folder, runs, _ in gathered:
         for columns in folder.details_by_run(where):
-            items.add(columns, renamed)
+            items.add(columns, runs)
     return items
 
 
-def _details(
-    folders: NamedFolders, names: Sequence[Mapping[str, str]]
-) -> dict[str, list[Any]] | None:
+def _details(gathered: Sequence[GatheredFolder]) -> dict[str, list[Any]] | None:
     """The details of all folders with the names of runs that they have here; None where there are
     none.
     """
-    all_details: dict[str, list[Any]] = {
+    columns: dict[str, list[Any]] = {
         name: [] for name in ("run", "query", "item", "rank", "score", "grade", "state", "detail")
     }
-    for (_, folder), renamed in zip(folders, names, strict=True):
-        columns = folder.details("true")
-        if columns:
-            for name, cells in all_details.items():
-                cells += columns.get(name) or [None] * len(columns["run"])
-            start = len(all_details["run"]) - len(columns["run"])
-            all_details["run"][start:] = [
-                renamed.get(run, run) for run in all_details["run"][start:]
-            ]
-    return all_details if all_details["run"] else None
+    for _, folder, runs, _ in gathered:
+        if table := folder.details():
+            table["run"] = [runs.get(run, run) for run in table["run"]]
+            for name, cells in columns.items():
+                cells += table.get(name) or [None] * len(table["run"])
+    return columns if columns["run"] else None
 
 
-def _items(
-    folders: NamedFolders, names: Sequence[Mapping[str, str]]
-) -> dict[str, list[Any]] | None:
+def _items(gathered: Sequence[GatheredFolder]) -> dict[str, list[Any]] | None:
     """The attributes of the items in all folders, of each those of the first folder that has it;
     None where there are none.
     """
-    rows_by_item: dict[tuple[str, str | None], dict[str, Any]] = {}
-    for (_, folder), renamed in zip(folders, names, strict=True):
+    rows: dict[tuple[str, str | None], dict[str, Any]] = {}
+    for _, folder, runs, _ in gathered:
         columns = folder.items()
         for cells in zip(*columns.values(), strict=True):
             row = dict(zip(columns, cells, strict=True))
-            row["of"] = renamed.get(row["of"], row["of"])
-            rows_by_item.setdefault((row["item"], row["of"]), row)
-    rows = list(rows_by_item.values())
-    return {name: [row[name] for row in rows] for name in rows[0]} if rows else None
+            row["of"] = runs.get(row["of"], row["of"])
+            rows.setdefault((row["item"], row["of"]), row)
+    first = next(iter(rows.values()), None)
+    return first and {name: [row[name] for row in rows.values()] for name in first}

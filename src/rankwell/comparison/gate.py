@@ -1,12 +1,12 @@
 """Requirements on results, such as nDCG@10 >= 0.38 or that no run is worse than a baseline."""
 
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
-from rankwell.comparison import requirements
 from rankwell.comparison.data import ComparisonOptions, Origin
-from rankwell.comparison.folders import Gathered, from_folders, run_names
+from rankwell.comparison.folders import Gathered, from_folders
 from rankwell.comparison.pairwise import compare_values
 from rankwell.comparison.requirements import (
     Gate,
@@ -14,6 +14,7 @@ from rankwell.comparison.requirements import (
     GateOptions,
     SummaryFigures,
     Tolerance,
+    about_row,
     check_requirement,
     counted_text,
     parse_requirement,
@@ -85,49 +86,40 @@ def _against(
     tolerance = Tolerance.of(required.tolerance) if required.tolerance else None
     folders = [("", results), *_other_folder(results, required.no_regression)]
     gathered = from_folders(folders, details=False)
-    by_measure, times = _compared_measures(gathered, required.measures)
-    names = run_names(folders)
-    pairs, new = _pairs(results, required.no_regression, names)
+    measured, times = _compared_measures(gathered, required.measures)
+    pairs, new = _pairs(results, required.no_regression, gathered)
     notes = [*gathered.origin.notes, *times]
     notes += [
         f"{run} has no run of its name in {required.no_regression}, and is not compared"
         for run in new
     ]
-    keys = list(
-        dict.fromkeys(name for attributes in gathered.row_attributes for name in attributes)
-    )
-    rows: list[Mapping[str, Any]] = []
-    interval_settings = {
+    keys = list(dict.fromkeys(name for facts in gathered.row_attributes for name in facts))
+    settings = {
         name: getattr(options, name) for name in ("intervals", "level", "resamples", "seed")
     }
+    rows: list[Mapping[str, Any]] = []
     for run, base in pairs:
-        pair_values = [
-            (values, attributes) for values, attributes in by_measure if values.run in (run, base)
-        ]
+        of_pair = [(values, facts) for values, facts in measured if values.run in (run, base)]
         if not required.measures:
-            pair_values, unshared_labels = _shared(pair_values, run, base)
-            notes += (
-                [
-                    f"{', '.join(unshared_labels)}: {base} has no such values, and they are "
-                    "not compared"
-                ]
-                if unshared_labels
-                else []
-            )
+            of_pair, labels = _shared(of_pair, run, base)
+            if labels:
+                notes.append(
+                    f"{', '.join(labels)}: {base} has no such values, and they are not compared"
+                )
         result = compare_values(
-            [values for values, _ in pair_values],
+            [values for values, _ in of_pair],
             ComparisonOptions(
                 baseline=base,
                 measures=required.measures or None,
                 test="t",
                 correction="none",
-                **interval_settings,
+                **settings,
             ),
-            row_attributes=[attributes for _, attributes in pair_values],
+            row_attributes=[facts for _, facts in of_pair],
             origin=Origin(better=gathered.origin.better),
         )
         for row in result.differences:
-            _check_lost_queries(row, pair_values)
+            _check_lost_queries(row, of_pair)
         notes += result.notes
         rows += result.differences
     judged = [row for row in rows if row["better"] != "neither"]
@@ -150,25 +142,19 @@ def _compared_measures(
     Queries of one call share the load of the machine, so that a test over queries finds differences
     of an engine from itself.
     """
-    attributed_values = list(zip(gathered.values, gathered.row_attributes, strict=True))
-    if measures:
-        return attributed_values, []
-    untimed_values = [
-        (values, attributes) for values, attributes in attributed_values if values.unit != _TIMES
-    ]
-    if not untimed_values:
-        measure_flag = flag("--measure", attributed_values[0][0].measure, name="measures")
+    measured = list(zip(gathered.values, gathered.row_attributes, strict=True))
+    times = dict.fromkeys(values.label for values, _ in measured if values.unit == _TIMES)
+    if measures or not times:
+        return measured, []
+    untimed = [(values, facts) for values, facts in measured if values.unit != _TIMES]
+    if not untimed:
+        measure_flag = flag("--measure", measured[0][0].measure, name="measures")
         raise BadUsage(
             f"the results have only times, which differ from call to call; {measure_flag} compares "
             "them."
         )
-    time_labels = dict.fromkeys(
-        values.label for values, _ in attributed_values if values.unit == _TIMES
-    )
     how = f"compared only where {flag('--measure', name='measures')} names them"
-    return untimed_values, [
-        f"{', '.join(time_labels)}: times differ from call to call, and are {how}"
-    ] if time_labels else []
+    return untimed, [f"{', '.join(times)}: times differ from call to call, and are {how}"]
 
 
 def _other_folder(results: ResultFolder, baseline: str) -> list[tuple[str, ResultFolder]]:
@@ -193,12 +179,12 @@ def _other_folder(results: ResultFolder, baseline: str) -> list[tuple[str, Resul
 
 
 def _pairs(
-    results: ResultFolder, baseline: str, names: Sequence[Mapping[str, str]]
+    results: ResultFolder, baseline: str, gathered: Gathered
 ) -> tuple[list[tuple[str, str]], list[str]]:
     """The pairs of runs to compare, by their names here, and the runs that the baseline does not
     have.
     """
-    if len(names) == 1:
+    if len(gathered.folders) == 1:
         other_runs = [run for run in results.runs if run != baseline]
         if not other_runs:
             raise BadUsage(
@@ -206,12 +192,11 @@ def _pairs(
                 "compare with it."
             )
         return [(run, baseline) for run in other_runs], []
-    base = names[1]
+    base = gathered.folders[1].runs
     shared = [run for run in results.runs if run in base]
     if not shared and len(base) == 1:
         return [(run, baseline_run) for run in results.runs for baseline_run in base.values()], []
-    lost = [run for run in base if run not in shared]
-    if lost:
+    if lost := [run for run in base if run not in shared]:
         raise BadInput(
             f"{results.place} has no run {lost[0]!r}, which {baseline} has (here are "
             f"{', '.join(results.runs)}); a run that is missing cannot be found worse."
@@ -220,64 +205,43 @@ def _pairs(
 
 
 def _shared(
-    attributed_values: Sequence[_AttributedValues], run: str, base: str
+    measured: Sequence[_AttributedValues], run: str, base: str
 ) -> tuple[list[_AttributedValues], list[str]]:
     """The measures of both, and those of the run alone. Raises BadInput for a measure of the
     baseline that the run lacks.
     """
-    measures_by_run = {
-        name: [
-            (values.measure, attributes)
-            for values, attributes in attributed_values
-            if values.run == name
-        ]
+    in_run, in_base = (
+        [(values.measure, facts) for values, facts in measured if values.run == name]
         for name in (run, base)
-    }
-    lost = next(
-        (
-            values.label
-            for values, attributes in attributed_values
-            if values.run == base and (values.measure, attributes) not in measures_by_run[run]
-        ),
-        None,
     )
-    if lost is not None:
-        raise BadInput(
-            f"{run} has no values of {lost}, which {base} has; evaluate it as well, or choose "
-            "measures by --measure."
-        )
-    unshared_labels = dict.fromkeys(
-        values.label
-        for values, attributes in attributed_values
-        if (values.measure, attributes) not in measures_by_run[base]
+    for values, facts in measured:
+        if values.run == base and (values.measure, facts) not in in_run:
+            raise BadInput(
+                f"{run} has no values of {values.label}, which {base} has; evaluate it as well, or "
+                "choose measures by --measure."
+            )
+    is_shared = [(values.measure, facts) in in_base for values, facts in measured]
+    labels = dict.fromkeys(
+        values.label for (values, _), shared in zip(measured, is_shared, strict=True) if not shared
     )
-    return [
-        (values, attributes)
-        for values, attributes in attributed_values
-        if (values.measure, attributes) in measures_by_run[base]
-    ], list(unshared_labels)
+    return list(compress(measured, is_shared)), list(labels)
 
 
-def _check_lost_queries(
-    row: Mapping[str, Any], attributed_values: Sequence[_AttributedValues]
-) -> None:
+def _check_lost_queries(row: Mapping[str, Any], measured: Sequence[_AttributedValues]) -> None:
     """Raises BadInput where queries that count for the baseline do not count for the run: the hard
     ones may be missing.
     """
     counted = {
-        values.run: [
-            query
-            for query, counts in zip(values.queries, values.counted.tolist(), strict=True)
-            if counts
-        ]
-        for values, attributes in attributed_values
+        values.run: list(compress(values.queries, values.counted))
+        for values, facts in measured
         if values.measure == row["of"]
-        and all(row.get(name) == value for name, value in attributes.items())
+        and all(row.get(name) == value for name, value in facts.items())
     }
     run, base = row["run"], row["against"]
-    lost = [query for query in counted[base] if query not in set(counted[run])]
+    run_queries = set(counted[run])
+    lost = [query for query in counted[base] if query not in run_queries]
     if lost:
-        about = f"{requirements.about_row(run, difference_label(row), '')} against {base}"
+        about = f"{about_row(run, difference_label(row), '')} against {base}"
         raise BadInput(
             f"{about}: {len(lost)} of {len(counted[base])} queries that count there do not "
             f"count for {run}, such as {lost[0]!r}, "
@@ -290,10 +254,9 @@ def _compared(
     row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequence[str], level: float
 ) -> GateLine:
     """The line of a paired difference. Raises BadInput where it has no interval."""
-    measure = difference_label(row)
+    measure, base, low, high = difference_label(row), row["against"], row["ci_low"], row["ci_high"]
     part = ", ".join(row[name] for name in keys if isinstance(row.get(name), str))
-    run, base, low, high = row["run"], row["against"], row["ci_low"], row["ci_high"]
-    about = requirements.about_row(run, measure, part)
+    about = about_row(row["run"], measure, part)
     if low is None or high is None:
         raise BadInput(
             f"{about} against {base}: {row['n']} queries count for both, too few for an "
@@ -303,35 +266,22 @@ def _compared(
     lower = row["better"] == "lower"
     # How much is lost at best, and at worst.
     least, most = (low, high) if lower else (-high, -low)
-    passed = least <= 0 if tolerance is None else most <= tolerance.reach(row)
     # A passed check does not prove equality: with few queries a worse run is not shown to be worse.
-    if tolerance is None:
-        than, verdict_failed, verdict_passed = (
-            f"than {base}",
-            "is significantly worse",
-            "is not shown to be worse",
-        )
-    else:
-        than, verdict_failed, verdict_passed = (
-            f"than {base} by more than {tolerance.text}",
-            "may be worse",
-            "is not worse",
-        )
+    passed, than, significantly = least <= 0, f"than {base}", "significantly "
+    verdict = "is not shown to be worse" if passed else "is significantly worse"
+    if tolerance is not None:
+        passed, significantly = most <= tolerance.reach(row), ""
+        than += f" by more than {tolerance.text}"
+        verdict = "is not worse" if passed else "may be worse"
     unit = row["unit"] if row["unit"] != "count" else "rank"
-    ends = (
-        f"{100 * level:g} % interval [{figure(low, unit, signed=True)}, "
-        f"{figure(high, unit, signed=True)}]"
-    )
-    numbers = (
-        f"{figure(row['mean'], unit, signed=True)}, {ends} {counted_text(row['unit'], row['n'])}"
-    )
+    mean, low_text, high_text = (figure(end, unit, signed=True) for end in (row["mean"], low, high))
     return GateLine(
         passed=passed,
-        requirement=f"{measure} not {'' if tolerance else 'significantly '}worse {than}",
+        requirement=f"{measure} not {significantly}worse {than}",
         measure=measure,
         part=part,
         found=row["mean"],
         **{name: row[name] for name in ("run", "ci_low", "ci_high", "unit", "n")},
-        told=f"{about} {verdict_passed if passed else verdict_failed} {than}: "
-        f"{numbers}{', lower is better' if lower else ''}",
+        told=f"{about} {verdict} {than}: {mean}, {100 * level:g} % interval [{low_text}, "
+        f"{high_text}] {counted_text(row['unit'], row['n'])}{', lower is better' if lower else ''}",
     )

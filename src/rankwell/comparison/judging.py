@@ -24,6 +24,8 @@ from rankwell.stats.paired_bootstrap import (
 from rankwell.stats.paired_randomisation import max_t, paired_randomisation
 from rankwell.stats.paired_tests import PairedT, paired_t, sign_test, wilcoxon
 
+_TESTED = ("effect_size", "wins", "ties", "losses", "detectable", "queries_needed")
+"""Figures that a measure without a better direction does not have."""
 _TOGETHER = 1 << 21
 """Differences in memory at a time."""
 _RANGES: dict[Unit, float] = {"share": 1.0, "percent": 100.0}
@@ -45,6 +47,12 @@ class Column(NamedTuple):
     def differences(self) -> Floats:
         """The difference of each query, NaN where it does not count here."""
         return np.where(self.rows, self.matrix.differences(self.pair), np.nan)
+
+    @property
+    def weights(self) -> Floats | None:
+        """The weight of the difference for each query; None for a plain mean."""
+        weights = self.matrix.weights
+        return None if weights is None else weights[:, self.matrix.runs.index(self.pair.run)]
 
     @property
     def names(self) -> tuple[str, str]:
@@ -141,34 +149,42 @@ def _judged(
 ) -> list[PairedDifference]:
     """The statistics of some columns without adjusted p-values."""
     added = [_added(column, clusters) for column in columns]
+    students = [
+        paired_t(differences.sums, differences.sizes) if _weighs(differences) else None
+        for differences in added
+    ]
     boot = _boot(added, options)
-    columns_with_p = zip(columns, _p_values(columns, added, boot, options), strict=True)
-    p = [
-        None if column.matrix.role == "descriptive" else p_value
-        for column, p_value in columns_with_p
-    ]
-    intervals = [
-        _interval(differences, drawn, options)
-        for differences, drawn in zip(added, boot, strict=True)
-    ]
-    rows = zip(columns, added, intervals, p, strict=True)
-    return [_difference(*row, options, clustered=clusters is not None) for row in rows]
+    p_values = _p_values(columns, added, students, boot, options)
+    judged: list[PairedDifference] = []
+    for column, differences, student, bootstrapped, p in zip(
+        columns, added, students, boot, p_values, strict=True
+    ):
+        interval = None if options.intervals == "none" else bootstrapped.interval
+        if options.intervals == "t":
+            interval = None
+            if student is not None and len(differences.sums) >= MIN_QUERIES:
+                interval = student.interval(options.level)
+        row = _difference(column, differences, student, interval or (None, None), options)
+        if column.matrix.role == "descriptive":
+            row |= dict.fromkeys(_TESTED)
+        else:
+            row["p"] = p
+        if clusters is not None:
+            row["clusters"] = len(differences.sums)
+        judged.append(PairedDifference(column, row))
+    return judged
 
 
 def _added(column: Column, clusters: Ints | None) -> Differences:
     """The differences that count, added up by cluster where there are clusters."""
-    differences = column.differences
+    differences, weights = column.differences, column.weights
     is_counted = ~np.isnan(differences)
-    weights = column.matrix.shared_weights(column.pair)
-    counted_weights = None if weights is None else weights[is_counted]
+    counted, weights = differences[is_counted], None if weights is None else weights[is_counted]
     if clusters is not None:
-        return cluster_sums(differences[is_counted], clusters[is_counted], counted_weights)
-    if counted_weights is not None:
-        return Differences(differences[is_counted] * counted_weights, counted_weights)
-    return Differences(
-        differences[is_counted],
-        largest={"share": 1.0, "percent": 100.0}.get(column.matrix.unit, math.inf),
-    )
+        return cluster_sums(counted, clusters[is_counted], weights)
+    if weights is not None:
+        return Differences(counted * weights, weights)
+    return Differences(counted, largest=_RANGES.get(column.matrix.unit, math.inf))
 
 
 def _boot(added: Sequence[Differences], options: ComparisonOptions) -> list[Bootstrapped]:
@@ -196,34 +212,21 @@ def _weighs(differences: Differences) -> bool:
 def _p_values(
     columns: Sequence[Column],
     added: Sequence[Differences],
+    students: Sequence[PairedT | None],
     boot: Sequence[Bootstrapped],
     options: ComparisonOptions,
 ) -> list[float | None]:
     if options.test == "randomisation":
         pairs = [(np.zeros(len(differences.sums)), differences.sums) for differences in added]
-        return [
-            test_result.p
-            for test_result in paired_randomisation(
-                pairs, resamples=options.resamples, seed=options.seed
-            )
-        ]
+        results = paired_randomisation(pairs, resamples=options.resamples, seed=options.seed)
+        return [result.p for result in results]
     if options.test == "bootstrap":
         return [bootstrapped.p for bootstrapped in boot]
     if options.test == "t":
-        return [
-            None if test_result is None else test_result.p
-            for test_result in (_t(differences) for differences in added)
-        ]
+        return [student and student.p for student in students]
+    test = wilcoxon if options.test == "wilcoxon" else sign_test
     counted = [values[~np.isnan(values)] for values in (column.differences for column in columns)]
-    tested = [
-        wilcoxon(values).p if options.test == "wilcoxon" else sign_test(values).p
-        for values in counted
-    ]
-    return [p if len(values) else None for p, values in zip(tested, counted, strict=True)]
-
-
-def _t(differences: Differences) -> PairedT | None:
-    return paired_t(differences.sums, differences.sizes) if _weighs(differences) else None
+    return [test(values).p if len(values) else None for values in counted]
 
 
 def _adjusted(
@@ -278,12 +281,10 @@ def _within_family(
 
 def _aligned(column: Column, clusters: Ints | None) -> Floats:
     """The weighted sum of each query, or of each cluster, in a column; NaN where nothing counts."""
-    weights = column.matrix.shared_weights(column.pair)
-    table = column.differences if weights is None else column.differences * weights
+    table = column.differences if column.weights is None else column.differences * column.weights
     if clusters is None:
         return table
-    counted = ~np.isnan(table)
-    size = int(clusters.max()) + 1
+    counted, size = ~np.isnan(table), int(clusters.max()) + 1
     sums = np.bincount(clusters[counted], weights=table[counted], minlength=size)
     return np.where(np.bincount(clusters[counted], minlength=size) > 0, sums, np.nan)
 
@@ -292,72 +293,62 @@ def _tukey(columns: Sequence[Column], options: ComparisonOptions) -> list[float 
     """The p-values over all systems of each matrix and group, over the queries that count for all
     of them.
     """
-    done: dict[tuple[int, str], Floats | None] = {}
+    tables: dict[tuple[int, str], Floats | None] = {}
     p_values: list[float | None] = []
     for column in columns:
-        key = (id(column.matrix), column.group)
-        if key not in done:
-            if column.matrix.weights is not None:
+        matrix, key = column.matrix, (id(column.matrix), column.group)
+        if key not in tables:
+            if matrix.weights is not None:
                 raise BadUsage(
-                    f"{column.matrix.label} is a weighted mean, which Tukey's test cannot "
-                    "compare; choose holm."
+                    f"{matrix.label} is a weighted mean, which Tukey's test cannot compare; choose "
+                    "holm."
                 )
-            rows = column.rows & ~np.isnan(column.matrix.values).any(axis=1)
-            table = np.round(column.matrix.values[rows], 12)
-            done[key] = (
-                randomised_tukey_hsd(table, resamples=options.resamples, seed=options.seed)[1]
+            rows = column.rows & ~np.isnan(matrix.values).any(axis=1)
+            values, draws = np.round(matrix.values[rows], 12), options.resamples
+            tables[key] = (
+                randomised_tukey_hsd(values, resamples=draws, seed=options.seed)[1]
                 if rows.any()
                 else None
             )
-        p = done[key]
-        runs = column.matrix.runs
-        p_values.append(
-            None
-            if p is None
-            else float(p[runs.index(column.pair.run), runs.index(column.pair.against)])
-        )
+        p = tables[key]
+        places = [matrix.runs.index(run) for run in column.pair]
+        p_values.append(None if p is None else float(p[tuple(places)]))
     return p_values
-
-
-def _interval(
-    added: Differences, boot: Bootstrapped, options: ComparisonOptions
-) -> tuple[float, float] | None:
-    if options.intervals != "t":
-        return None if options.intervals == "none" else boot.interval
-    student = _t(added) if len(added.sums) >= MIN_QUERIES else None
-    return None if student is None else student.interval(options.level)
 
 
 def _difference(
     column: Column,
     added: Differences,
-    interval: tuple[float, float] | None,
-    p: float | None,
+    student: PairedT | None,
+    interval: tuple[float, float] | tuple[None, None],
     options: ComparisonOptions,
-    *,
-    clustered: bool,
-) -> PairedDifference:
-    matrix, differences = column.matrix, column.differences
+) -> dict[str, Any]:
+    """The row of a difference without p-values."""
+    matrix, differences, weights = column.matrix, column.differences, column.weights
     is_counted = ~np.isnan(differences)
-    counted_differences, n = differences[is_counted], int(is_counted.sum())
-    weighs, student, units = _weighs(added), _t(added), len(added.sums)
-    mean = added.mean if weighs else None
+    counted, n, units = differences[is_counted], int(is_counted.sum()), len(added.sums)
+    mean, means = None, [None, None]
+    if _weighs(added):
+        weights = None if weights is None else weights[is_counted]
+        mean = added.mean
+        means = [exact_mean(matrix.column(run)[is_counted], weights) for run in column.pair]
     # The spread of one query's (or cluster's) difference that gives the mean its error.
     spread = None if student is None else student.error * math.sqrt(units)
-    levels = {"alpha": options.alpha, "power": options.power}
+    levels, detectable = {"alpha": options.alpha, "power": options.power}, None
+    if spread:
+        detectable = minimal_detectable_difference(spread, units, **levels)
+        # No difference of shares is as large.
+        if detectable is not None and detectable > _RANGES.get(matrix.unit, math.inf):
+            detectable = None
     wins, losses = (
-        int(np.count_nonzero(counted_differences * sign > 0))
-        for sign in (matrix.sign, -matrix.sign)
+        int(np.count_nonzero(counted * sign > 0)) for sign in (matrix.sign, -matrix.sign)
     )
-    low, high = interval or (None, None)
-    means = _means(column, is_counted) if weighs else (None, None)
-    row: dict[str, Any] = {
+    return {
         "run": column.pair.run,
         **dict(zip(("measure", "label"), column.names, strict=True)),
         "mean": mean,
-        "sd": exact_sd(counted_differences) if n > 1 else None,
-        "ci_low": low,
-        "ci_high": high,
+        "sd": exact_sd(counted) if n > 1 else None,
+        **dict(zip(("ci_low", "ci_high"), interval, strict=True)),
         "n": n,
         "unit": matrix.unit,
         **matrix.row_attributes,
@@ -365,42 +356,11 @@ def _difference(
         "of": matrix.measure,
         **({"group": column.group} if column.group else {}),
         **dict(zip(("mean_run", "mean_against"), means, strict=True)),
-        "p": p,
-        "p_adjusted": None,
-        "decisive": False,
+        **{"p": None, "p_adjusted": None, "decisive": False},
         "better": matrix.better,
         "role": matrix.role,
-        "effect_size": cohen_dz(counted_differences),
-        "wins": wins,
-        "ties": n - wins - losses,
-        "losses": losses,
-        "detectable": _detectable(matrix.unit, spread, units, **levels),
+        "effect_size": cohen_dz(counted),
+        **{"wins": wins, "ties": n - wins - losses, "losses": losses},
+        "detectable": detectable,
         "queries_needed": queries_needed(mean, spread, **levels) if spread and mean else None,
-        **({"clusters": units} if clustered else {}),
     }
-    if matrix.role == "descriptive":
-        row |= dict.fromkeys(
-            ("effect_size", "wins", "ties", "losses", "detectable", "queries_needed")
-        )
-    return PairedDifference(column, row)
-
-
-def _detectable(
-    unit: Unit, spread: float | None, units: int, *, alpha: float, power: float
-) -> float | None:
-    """The smallest difference that is found with this power; None where no difference of shares is
-    as large.
-    """
-    size = (
-        minimal_detectable_difference(spread, units, alpha=alpha, power=power) if spread else None
-    )
-    return size if size is not None and size <= _RANGES.get(unit, math.inf) else None
-
-
-def _means(column: Column, is_counted: Bools) -> tuple[float, float]:
-    weights = column.matrix.shared_weights(column.pair)
-    counted_weights = None if weights is None else weights[is_counted]
-    mean_run, mean_against = (
-        exact_mean(column.matrix.column(run)[is_counted], counted_weights) for run in column.pair
-    )
-    return mean_run, mean_against

@@ -48,21 +48,17 @@ class QuerySystemMatrix:
 
     def equals(self, other: "QuerySystemMatrix") -> bool:
         """Whether both have the same runs with the same values and weights on every query."""
-        arrays = (
-            (matrix.values, np.ones(1) if matrix.weights is None else matrix.weights)
+        (key, *arrays), (other_key, *other_arrays) = (
+            (
+                (matrix.runs, matrix.better, matrix.row_attributes),
+                matrix.values,
+                np.ones(1) if matrix.weights is None else matrix.weights,
+            )
             for matrix in (self, other)
         )
-        own_arrays, other_arrays = (
-            tuple(np.round(array, _DECIMALS) for array in pair) for pair in arrays
-        )
-        same = (self.runs, self.better, self.row_attributes) == (
-            other.runs,
-            other.better,
-            other.row_attributes,
-        )
-        return same and all(
-            np.array_equal(*pair, equal_nan=True)
-            for pair in zip(own_arrays, other_arrays, strict=True)
+        return key == other_key and all(
+            np.array_equal(np.round(array, _DECIMALS), np.round(other, _DECIMALS), equal_nan=True)
+            for array, other in zip(arrays, other_arrays, strict=True)
         )
 
     @property
@@ -89,17 +85,10 @@ class QuerySystemMatrix:
         """
         return np.round(self.column(pair.run) - self.column(pair.against), _DECIMALS)
 
-    def shared_weights(self, pair: Pair) -> Floats | None:
-        """The weight of a pair's difference for each query; None for a plain mean."""
-        return None if self.weights is None else self.weights[:, self.runs.index(pair.run)]
-
     def lone(self, pair: Pair) -> int:
         """The number of queries that count for one of the two only."""
-        run_missing, against_missing = (
-            np.isnan(self.column(pair.run)),
-            np.isnan(self.column(pair.against)),
-        )
-        return int(np.count_nonzero(run_missing != against_missing))
+        is_missing, is_other_missing = (np.isnan(self.column(run)) for run in pair)
+        return int(np.count_nonzero(is_missing != is_other_missing))
 
 
 class Comparison(NamedTuple):
@@ -131,7 +120,7 @@ def align_values(
             "more."
         )
     queries = sort_ids({query for run_values in values for query in run_values.queries})
-    row_of_query = {query: at for at, query in enumerate(queries)}
+    row_of_query = {query: row for row, query in enumerate(queries)}
     grouped: dict[tuple[str, tuple[tuple[str, Any], ...]], dict[str, Values]] = {}
     for run_values, attributes in zip(values, row_attributes, strict=True):
         values_by_run = grouped.setdefault((run_values.measure, tuple(attributes.items())), {})
@@ -145,52 +134,36 @@ def align_values(
                 f"run {run_values.run!r} has {run_values.measure} more than once; name the "
                 "folders, as in first=DIR second=DIR."
             )
-    shared = {
-        run for values_by_run in grouped.values() if len(values_by_run) > 1 for run in values_by_run
-    }
+    comparable = {key: by_run for key, by_run in grouped.items() if len(by_run) > 1}
+    shared = {run for by_run in comparable.values() for run in by_run}
     if not shared:
         raise BadInput(
             f"{_quoted_names(runs)} have no measure in common; evaluate them by the same measures."
         )
-    lone = [run for run in runs if run not in shared]
-    notes = (
-        [f"not compared, as no other run has their measures: {', '.join(map(repr, lone))}"]
-        if lone
-        else []
-    )
+    notes: list[str] = []
+    if lone := [repr(run) for run in runs if run not in shared]:
+        notes.append(f"not compared, as no other run has their measures: {', '.join(lone)}")
     runs = tuple(run for run in runs if run in shared)
     matrices = [
-        _matrix(values_by_run, dict(attributes), row_of_query, better, notes)
-        for (_, attributes), values_by_run in grouped.items()
-        if len(values_by_run) > 1
+        _matrix(by_run, dict(attributes), row_of_query, better, notes)
+        for (_, attributes), by_run in comparable.items()
     ]
-    selected_matrices = _selected(matrices, measures) if measures else matrices
-    selected_keys = {
-        (matrix.measure, tuple(matrix.row_attributes.items())) for matrix in selected_matrices
-    }
-    selected_groups = {
-        key: values_by_run
-        for key, values_by_run in grouped.items()
-        if key in selected_keys or not measures
-    }
-    return Comparison(
-        tuple(queries),
-        runs,
-        tuple(selected_matrices),
-        tuple(dict.fromkeys([*notes, *_on_partial(selected_groups, runs)])),
-    )
+    if measures:
+        matrices = _selected(matrices, measures)
+        keys = [(matrix.measure, tuple(matrix.row_attributes.items())) for matrix in matrices]
+        grouped = {key: by_run for key, by_run in grouped.items() if key in keys}
+    notes += _on_partial(grouped.values(), runs)
+    return Comparison(tuple(queries), runs, tuple(matrices), tuple(dict.fromkeys(notes)))
 
 
-def _on_partial(grouped: Mapping[Any, Mapping[str, Values]], runs: Sequence[str]) -> list[str]:
+def _on_partial(grouped: Iterable[Mapping[str, Values]], runs: Sequence[str]) -> list[str]:
     """A note on the measures that some runs have and others do not. grouped: run -> values, of
     every measure.
     """
     partial: dict[tuple[str, ...], list[str]] = {}
-    for values_by_run in grouped.values():
-        if len(values_by_run) < len(runs) and not values_by_run.keys().isdisjoint(runs):
-            partial.setdefault(tuple(values_by_run), []).append(
-                next(iter(values_by_run.values())).label
-            )
+    for by_run in grouped:
+        if len(by_run) < len(runs) and not by_run.keys().isdisjoint(runs):
+            partial.setdefault(tuple(by_run), []).append(next(iter(by_run.values())).label)
     if not partial:
         return []
     n = sum(map(len, partial.values()))
@@ -206,19 +179,19 @@ def in_order(values: Iterable[Values]) -> Iterator[Values]:
     """The same values in the order of their queries' ids, so that sums and resamples do not depend
     on the order of rows.
     """
-    # Most share their queries, and their order is one.
+    # Most share their queries, and their order is one; the key is kept, so that its id stays its
+    # own.
     orders: dict[int, tuple[Ints, tuple[str, ...], tuple[str, ...]]] = {}
     for run_values in values:
-        if id(run_values.queries) not in orders:
-            order = order_ids(run_values.queries)
-            orders[id(run_values.queries)] = (
-                order,
-                tuple(run_values.queries[row] for row in order.tolist()),
-                run_values.queries,
-            )
-        order, queries, _ = orders[id(run_values.queries)]
+        queries, key = run_values.queries, id(run_values.queries)
+        if key not in orders:
+            order = order_ids(queries)
+            orders[key] = order, tuple(queries[row] for row in order.tolist()), queries
+        order, ordered_queries, _ = orders[key]
         weights = None if run_values.weights is None else run_values.weights[order]
-        yield replace(run_values, queries=queries, values=run_values.values[order], weights=weights)
+        yield replace(
+            run_values, queries=ordered_queries, values=run_values.values[order], weights=weights
+        )
 
 
 def _matrix(
@@ -288,27 +261,19 @@ def _selected(
     matrices: Sequence[QuerySystemMatrix], names: Sequence[str]
 ) -> list[QuerySystemMatrix]:
     """The matrices of these measures, in this order. Raises UnknownName for an unknown one."""
-    selected_matrices: list[QuerySystemMatrix] = []
+    selected: list[QuerySystemMatrix] = []
+    labels = [matrix.label.removesuffix(" (mean)") for matrix in matrices]
     for name in names:
         spellings = {name, exact_name(name)}
-        matching_matrices = [
+        matching = [
             matrix
-            for matrix in matrices
-            if matrix.measure in spellings or matrix.label.removesuffix(" (mean)") == name
+            for matrix, label in zip(matrices, labels, strict=True)
+            if matrix.measure in spellings or label == name
         ]
-        if not matching_matrices:
-            raise UnknownName(
-                f"no measure {name!r} in these results; {suggest(name, _labels(matrices))}"
-            )
-        selected_matrices += [
-            matrix for matrix in matching_matrices if matrix not in selected_matrices
-        ]
-    return selected_matrices
-
-
-def _labels(matrices: Sequence[QuerySystemMatrix]) -> dict[str, None]:
-    """The names of measures in their results."""
-    return dict.fromkeys(matrix.label.removesuffix(" (mean)") for matrix in matrices)
+        if not matching:
+            raise UnknownName(f"no measure {name!r} in these results; {suggest(name, set(labels))}")
+        selected += [matrix for matrix in matching if matrix not in selected]
+    return selected
 
 
 def assign_roles(comparison: Comparison, family: str) -> Comparison:
@@ -319,28 +284,19 @@ def assign_roles(comparison: Comparison, family: str) -> Comparison:
     """
     notes, matrices = list(comparison.notes), list[QuerySystemMatrix]()
     for matrix in sorted(comparison.matrices, key=lambda matrix: matrix.better == "neither"):
-        twin = next(
-            (
-                earlier_matrix
-                for earlier_matrix in matrices
-                if earlier_matrix.is_counted and matrix.equals(earlier_matrix)
-            ),
-            None,
-        )
-        role: Role = (
-            "repeated" if twin else "secondary" if matrices and family == "primary" else "primary"
-        )
-        matrices.append(
-            replace(matrix, role="descriptive" if matrix.better == "neither" else role, twin=twin)
-        )
+        counted = (earlier for earlier in matrices if earlier.is_counted)
+        twin = next((earlier for earlier in counted if matrix.equals(earlier)), None)
+        role: Role = "secondary" if matrices and family == "primary" else "primary"
+        role = "repeated" if twin else role
+        role = "descriptive" if matrix.better == "neither" else role
+        matrices.append(replace(matrix, role=role, twin=twin))
         if twin:
             notes.append(
                 f"{matrix.label}: the same values as {twin.label} on every query; the two count "
                 "as one"
             )
-    if undirected := list(
-        dict.fromkeys(matrix.label for matrix in matrices if matrix.role == "descriptive")
-    ):
+    undirected = dict.fromkeys(matrix.label for matrix in matrices if matrix.role == "descriptive")
+    if undirected:
         notes.append(
             f"{', '.join(undirected)}: neither higher nor lower values are better; not tested"
         )
@@ -367,5 +323,5 @@ def choose_pairs(runs: Sequence[str], baseline: str | None) -> tuple[Pair, ...]:
 
 
 def _quoted_names(names: Sequence[str]) -> str:
-    quoted_names = [repr(name) for name in names[:6]]
-    return ", ".join(quoted_names) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+    more = f" and {len(names) - 6} more" if len(names) > 6 else ""
+    return ", ".join(map(repr, names[:6])) + more

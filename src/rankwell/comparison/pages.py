@@ -6,17 +6,17 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from rankwell.comparison.data import ComparisonData, ComparisonOptions
-from rankwell.comparison.folders import Gathered, NamedFolders, from_folders, run_names, split_name
+from rankwell.comparison.folders import Gathered, NamedFolders, from_folders, split_name
 from rankwell.comparison.pairwise import compare_values
 from rankwell.data.options import may_overwrite
 from rankwell.errors import BadUsage, NothingToEvaluate, flag
 from rankwell.io.formats import read_texts, refuse_foreign_texts
 from rankwell.io.result_folder import (
+    ResultFolder,
     digest_of,
     is_result_folder,
     read_further,
@@ -34,6 +34,7 @@ from rankwell.vectors.media.item_pictures import ItemPictures
 
 _MOST_NAMED = 3
 _MOST_PAIRED = 5
+_LISTS = f"{Path(NAME).stem}_data/"
 
 
 def write_report(
@@ -51,20 +52,12 @@ def write_report(
     Raises BadInput where the query texts are of other queries, as where two files were exchanged.
     """
     with holding(target.parent) if is_result_folder(target.parent) else nullcontext():
-        named_folders, page_files = (
-            [split_name(str(path)) for path in places],
-            (target.name, f"{target.stem}_data/"),
-        )
-        page_folder = target.parent.resolve()
-        folders = [
-            (
-                name,
-                read_results(
-                    path, replaced=page_files if Path(path).resolve() == page_folder else ()
-                ),
-            )
-            for name, path in named_folders
-        ]
+        page_files, page_folder = (target.name, f"{target.stem}_data/"), target.parent.resolve()
+        folders: list[tuple[str, ResultFolder]] = []
+        for place in places:
+            name, path = split_name(str(place))
+            replaced = page_files if Path(path).resolve() == page_folder else ()
+            folders.append((name, read_results(path, replaced=replaced)))
         texts = read_texts(documents).texts if isinstance(documents, str) else documents or {}
         pictures = None if thumbnails is None else ItemPictures(thumbnails)
         source = page_source(folders, texts=texts, pictures=pictures, title=title, seed=seed)
@@ -97,10 +90,17 @@ def _texts_of_queries(
 
 
 def write_missing_pages(folders: Iterable[Path], progress: Progress = None) -> None:
-    """Writes the page of each folder of results that has none, as `rankwell report FOLDER` does.
-    Raises as `refuse_pages`.
+    """Writes the page of each folder of results that has none with all lists beside it, as
+    `rankwell report FOLDER` does. Raises as `refuse_pages`.
     """
-    lacking = [folder for folder in dict.fromkeys(folders) if not _has_page(folder)]
+    lacking: list[Path] = []
+    for folder in dict.fromkeys(folders):
+        files, _ = _manifest_files(folder)
+        names = [name for name in files if name == NAME or name.startswith(_LISTS)]
+        if NAME not in names or not all(
+            (folder / name).is_file() and digest_of(folder / name) == files[name] for name in names
+        ):
+            lacking.append(folder)
     refuse_pages(lacking)
     for n_done, folder in enumerate(lacking):
         if progress is not None:
@@ -125,34 +125,12 @@ def refuse_pages(folders: Iterable[Path]) -> None:
             )
 
 
-def _has_page(folder: Path) -> bool:
-    """Whether a folder has its page with all lists beside it, as they were written."""
-    files, data_prefix = _manifest_files(folder)[0], f"{Path(NAME).stem}_data/"
-    page_files = [name for name in files if name == NAME or name.startswith(data_prefix)]
-    return NAME in page_files and all(
-        (folder / name).is_file() and digest_of(folder / name) == files[name] for name in page_files
-    )
-
-
 def _manifest_files(folder: Path) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """The files that a folder's manifest lists with their digests, and those that were written
     before a process was killed.
     """
     manifest = read_manifest(folder) if is_result_folder(folder) else None
     return ({}, {}) if manifest is None else (manifest.files, manifest.written)
-
-
-class _PageFindings(NamedTuple):
-    """The findings about all runs of a page. rows: of the summary and of differences. notes: in
-    order, some perhaps repeated.
-    """
-
-    rows: Sequence[Row]
-    verdicts: Sequence[str]
-    groups: Sequence[Row]
-    systems: Sequence[Row]
-    rules: Mapping[str, Any]
-    notes: Sequence[str]
 
 
 def page_source(
@@ -167,36 +145,26 @@ def page_source(
     else a new comparison.
     """
     gathered = from_folders(folders, details=False)
-    names, runs = run_names(folders), gathered.runs
-    title_names = runs[:_MOST_NAMED] + (
-        [f"{len(runs) - _MOST_NAMED} more"] if len(runs) > _MOST_NAMED else []
-    )
-    stored_by_folder = [read_further(folder) for _, folder in folders]
-    stored = stored_by_folder[0] if len(folders) == 1 else {}
-    findings = _stored_findings(folders, names, stored_by_folder, gathered)
-    if not findings.verdicts and len(runs) > 1 and not _is_swept(stored_by_folder):
-        findings = _compared_findings(findings, gathered, seed)
-    return PageSource(
+    runs, stored_by_folder = gathered.runs, [read_further(folder) for _, folder in folders]
+    title_names = runs[:_MOST_NAMED]
+    if len(runs) > _MOST_NAMED:
+        title_names.append(f"{len(runs) - _MOST_NAMED} more")
+    source = PageSource(
         title=title or " and ".join(filter(None, (", ".join(title_names[:-1]), title_names[-1]))),
         protocol=gathered.origin.protocol,
         values=gathered.values,
         row_attributes=gathered.row_attributes,
-        rows=findings.rows,
-        folders=[
-            PageFolder(folder.place, renamed, attributes)
-            for (_, folder), renamed, attributes in zip(
-                folders, names, gathered.renamed, strict=True
-            )
+        rows=[
+            row | {key: names.get(row[key], row[key]) for key in ("run", "against") if row.get(key)}
+            for _, folder, names, _ in gathered.folders
+            for row in read_summary(folder)
         ],
-        verdicts=findings.verdicts,
-        pair=_pair(findings.rows, findings.systems, findings.verdicts)
-        or _stored_pair(stored, runs),
-        failures=stored.get("failures", ()),
-        groups=findings.groups,
-        settings=_renamed(stored_by_folder, names, "parameters"),
-        unanswered=_renamed(stored_by_folder, names, "unanswered"),
-        notes=list(dict.fromkeys(findings.notes)),
-        rules=findings.rules,
+        folders=[
+            PageFolder(folder.place, names, attributes)
+            for _, folder, names, attributes in gathered.folders
+        ],
+        settings=_renamed(gathered, stored_by_folder, "parameters"),
+        unanswered=_renamed(gathered, stored_by_folder, "unanswered"),
         inputs={
             name: digest
             for _, folder in reversed(folders)
@@ -207,96 +175,82 @@ def page_source(
         pictures=pictures,
         seed=seed,
     )
-
-
-def _is_swept(stored_by_folder: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a folder has settings of one engine, which are compared where they were measured."""
-    return any(len(stored.get("parameters", ())) > 1 for stored in stored_by_folder)
-
-
-def _stored_findings(
-    folders: NamedFolders,
-    names: Sequence[Mapping[str, str]],
-    stored_by_folder: Sequence[Mapping[str, Any]],
-    gathered: Gathered,
-) -> _PageFindings:
-    """The findings that the folders hold, with the names of their runs on the page; of several,
-    verdicts on settings alone.
-    """
-    summaries = [
-        (row, renamed)
-        for (_, folder), renamed in zip(folders, names, strict=True)
-        for row in read_summary(folder)
-    ]
-    run_columns = ("run", "against")
-    rows = [
-        {**row, **{key: new_names.get(row[key], row[key]) for key in run_columns if row.get(key)}}
-        for row, new_names in summaries
-    ]
+    # Settings of one engine are compared where they were measured.
+    is_swept = any(len(stored.get("parameters", ())) > 1 for stored in stored_by_folder)
+    stored = stored_by_folder[0] if len(folders) == 1 else {}
+    systems = stored.get("systems", ())
     if len(folders) == 1:
-        (stored,), ((_, folder),) = stored_by_folder, folders
-        verdicts = [row["text"] for row in stored.get("verdicts", ())]
-        notes = [str(note) for note in stored.get("notes", ())]
-        return _PageFindings(
-            rows, verdicts, stored.get("groups", ()), stored.get("systems", ()), folder.rules, notes
+        source = replace(
+            source,
+            verdicts=[row["text"] for row in stored.get("verdicts", ())],
+            groups=stored.get("groups", ()),
+            rules=folders[0][1].rules,
+            notes=[str(note) for note in stored.get("notes", ())],
+            failures=stored.get("failures", ()),
         )
-    verdicts, rules = list[str](), {**gathered.origin.rules, **_curves(folders, names)}
-    if _is_swept(stored_by_folder):
-        called = [name or Path(folder.place).name for name, folder in folders]
-        verdicts = [
-            f"{name}: {row['text']}"
-            for name, stored in zip(called, stored_by_folder, strict=True)
-            for row in stored["verdicts"]
-        ]
-        rules |= _frontiers([folder.rules.get("frontier") for _, folder in folders], names)
-    return _PageFindings(rows, verdicts, (), (), rules, gathered.origin.notes)
+    else:
+        source = replace(source, notes=gathered.origin.notes, rules=_joined_rules(gathered))
+        if is_swept:
+            verdicts = [
+                f"{name or Path(folder.place).name}: {row['text']}"
+                for (name, folder), folder_tables in zip(folders, stored_by_folder, strict=True)
+                for row in folder_tables["verdicts"]
+            ]
+            source = replace(
+                source, verdicts=verdicts, rules={**source.rules, **_frontiers(gathered)}
+            )
+    if not source.verdicts and len(runs) > 1 and not is_swept:
+        source, systems = _compared(source, gathered)
+    pair = _pair(source.rows, systems, source.verdicts)
+    verdict = next(iter(stored.get("verdicts", ())), {})
+    if pair is None and verdict.get("a") in runs and verdict.get("b") in runs:
+        pair = verdict["a"], verdict["b"]
+    return replace(source, pair=pair, notes=list(dict.fromkeys(source.notes)))
 
 
-def _compared_findings(findings: _PageFindings, gathered: Gathered, seed: int) -> _PageFindings:
-    """The same with a new comparison of the runs, as far as they can be compared."""
-    comparison, lacking = _compared(gathered, seed)
-    rows, notes = (
-        [row for row in findings.rows if row.get("against") is None],
-        [*findings.notes, *lacking],
-    )
-    if comparison is None:
-        return findings._replace(rows=rows, notes=notes)
-    return _PageFindings(
-        rows=[*rows, *comparison.differences],
-        verdicts=[*_against_one(comparison, len(gathered.runs)), *comparison.verdicts],
-        groups=comparison.groups,
-        systems=comparison.systems,
-        rules={**findings.rules, **comparison.describe()},
-        notes=[*notes, *comparison.notes],
-    )
-
-
-def _compared(gathered: Gathered, seed: int) -> tuple[ComparisonData | None, list[str]]:
-    """The comparison of the runs that share a measure, or why there is none; of many runs each with
-    the first alone.
+def _compared(source: PageSource, gathered: Gathered) -> tuple[PageSource, Sequence[Row]]:
+    """The same with a new comparison of the runs that share a measure, as far as they can be
+    compared, of many runs each with the first alone; and the order of the systems.
     """
-    compared = [
+    source = replace(source, rows=source.own_rows)
+    measured = [
         (values.measure, tuple(attributes.items()))
         for values, attributes in zip(gathered.values, gathered.row_attributes, strict=True)
     ]
-    if not any(first_key == second_key for first_key, second_key in combinations(compared, 2)):
-        return None, []
-    first, n = gathered.runs[0], len(gathered.runs)
-    baseline_note = (
-        f"each run was tested against {first} alone; rankwell compare tests all {math.comb(n, 2)} "
-        "pairs"
-    )
-    notes, baseline = ([baseline_note], first) if n > _MOST_PAIRED else ([], None)
-    origin, attributes = gathered.origin, gathered.row_attributes
+    if len(set(measured)) == len(measured):
+        return source, ()
+    first, n, baseline, notes = gathered.runs[0], len(gathered.runs), None, [*source.notes]
+    if n > _MOST_PAIRED:
+        baseline = first
+        notes.append(
+            f"each run was tested against {first} alone; rankwell compare tests all "
+            f"{math.comb(n, 2)} pairs"
+        )
     try:
-        return compare_values(
+        comparison = compare_values(
             gathered.values,
-            ComparisonOptions(baseline=baseline, seed=seed),
-            row_attributes=attributes,
-            origin=origin,
-        ), notes
+            ComparisonOptions(baseline=baseline, seed=source.seed),
+            row_attributes=gathered.row_attributes,
+            origin=gathered.origin,
+        )
     except NothingToEvaluate as error:
-        return None, [f"not compared: {error}"]
+        return replace(source, notes=[*source.notes, f"not compared: {error}"]), ()
+    return replace(
+        source,
+        rows=[*source.rows, *comparison.differences],
+        verdicts=[*_against_one(comparison, n), *comparison.verdicts],
+        groups=comparison.groups,
+        rules={**source.rules, **comparison.describe()},
+        notes=[*notes, *comparison.notes],
+    ), comparison.systems
+
+
+def _joined_rules(gathered: Gathered) -> dict[str, Any]:
+    """The rules that all folders have, with the risk-coverage curves of every one."""
+    stored = [folder.rules.get("risk_coverage") for _, folder, _, _ in gathered.folders]
+    tables = [{"risk_coverage": curve if isinstance(curve, list) else []} for curve in stored]
+    curves = _renamed(gathered, tables, "risk_coverage")
+    return {**gathered.origin.rules, **({"risk_coverage": curves} if curves else {})}
 
 
 def _against_one(comparison: ComparisonData, runs: int) -> list[str]:
@@ -321,50 +275,30 @@ def _against_one(comparison: ComparisonData, runs: int) -> list[str]:
 
 
 def _renamed(
-    stored_by_folder: Sequence[Mapping[str, Any]], names: Sequence[Mapping[str, str]], table: str
+    gathered: Gathered, stored_by_folder: Sequence[Mapping[str, Any]], table: str
 ) -> list[Row]:
     """The rows of a table of every folder, with the names of its runs on the page."""
     return [
-        {**row, "run": new_names.get(row["run"], row["run"])}
-        for stored, new_names in zip(stored_by_folder, names, strict=True)
+        {**row, "run": names.get(row["run"], row["run"])}
+        for stored, (_, _, names, _) in zip(stored_by_folder, gathered.folders, strict=True)
         for row in stored.get(table, ())
     ]
 
 
-def _curves(folders: NamedFolders, names: Sequence[Mapping[str, str]]) -> dict[str, list[Row]]:
-    """The rule of the risk-coverage curves of every folder, with the names of their runs on the
-    page.
-    """
-    stored = [folder.rules.get("risk_coverage") for _, folder in folders]
-    curves = [curve if isinstance(curve, list) else [] for curve in stored]
-    rows = _renamed([{"risk_coverage": curve} for curve in curves], names, "risk_coverage")
-    return {"risk_coverage": rows} if rows else {}
-
-
-def _frontiers(rules: Sequence[Any], names: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+def _frontiers(gathered: Gathered) -> dict[str, Any]:
     """The rule of one frontier of all folders, where they have the same cost and quality; empty
     where they differ.
     """
-    frontiers = [frontier for frontier in rules if isinstance(frontier, Mapping)]
-    if (
-        len(frontiers) < len(rules)
-        or len(
-            {(str(frontier.get("cost")), str(frontier.get("quality"))) for frontier in frontiers}
-        )
-        > 1
-    ):
+    rules: list[Any] = [folder.rules.get("frontier") for _, folder, _, _ in gathered.folders]
+    frontiers = [rule if isinstance(rule, Mapping) else {} for rule in rules]
+    axes = {(str(frontier.get("cost")), str(frontier.get("quality"))) for frontier in frontiers}
+    if len(axes) > 1 or not all(isinstance(rule, Mapping) for rule in rules):
         return {}
     marked: dict[str, list[str]] = {"best": [], "cheapest": []}
-    for frontier, new_names in zip(frontiers, names, strict=True):
+    for frontier, (_, _, names, _) in zip(frontiers, gathered.folders, strict=True):
         for name, runs in marked.items():
-            runs += [new_names.get(run, run) for run in frontier.get(name) or ()]
+            runs += [names.get(run, run) for run in frontier.get(name) or ()]
     return {"frontier": {**frontiers[0], **marked}}
-
-
-def _stored_pair(stored: Mapping[str, Any], runs: Sequence[str]) -> tuple[str, str] | None:
-    """The runs that the first verdict names."""
-    first = next(iter(stored.get("verdicts", ())), {})
-    return (first["a"], first["b"]) if first.get("a") in runs and first.get("b") in runs else None
 
 
 def _pair(
@@ -377,16 +311,12 @@ def _pair(
     if not differences:
         return None
     first = differences[0]
-    pairs = [
-        row
-        for row in differences
-        if difference_label(row) == difference_label(first) and row["of"] == first["of"]
-    ]
-    if len(verdicts) < len(pairs):
-        ranked = sorted(
-            (row for row in systems if row["measure"] == first["of"]), key=lambda row: row["rank"]
-        )
-        names = list(dict.fromkeys(row["run"] for row in ranked))
-        if len(names) > 1 and len(pairs) == math.comb(len(names), 2):
-            return names[1], names[0]
+    key = difference_label(first), first["of"]
+    pairs = sum((difference_label(row), row["of"]) == key for row in differences)
+    ranked = sorted(
+        (row for row in systems if row["measure"] == first["of"]), key=lambda row: row["rank"]
+    )
+    names = list(dict.fromkeys(row["run"] for row in ranked))
+    if len(verdicts) < pairs == math.comb(len(names), 2):
+        return names[1], names[0]
     return first["against"], first["run"]

@@ -2,8 +2,8 @@
 and the order of systems.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from itertools import compress, pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from rankwell.comparison.data import (
     Pair,
     RowAttributes,
 )
-from rankwell.comparison.judging import Column, ComparedValues, PairedDifference, columns_of, judge
+from rankwell.comparison.judging import Column, ComparedValues, columns_of, judge
 from rankwell.comparison.matrices import (
     Comparison,
     align_values,
@@ -24,12 +24,11 @@ from rankwell.comparison.matrices import (
     choose_pairs,
     in_order,
 )
-from rankwell.comparison.rows import Row, notes_on, sentences, system_tables
-from rankwell.comparison.unjudged import notes_on_unjudged
+from rankwell.comparison.rows import notes_on, notes_on_unjudged, sentences, system_tables
+from rankwell.data.catalogue import result_kind
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import Ints, Values, sort_ids
 from rankwell.errors import BadInput, NothingToEvaluate
-from rankwell.reporting.page.scripts import query_noun
 
 _MOST_VALUES = 12
 
@@ -47,35 +46,19 @@ def compare_values(
     """The comparison of two systems or more; see `rankwell.compare_values`."""
     if cluster is not None:
         options.check_clusters()
-    origin, measures = origin or Origin(), measure_names(options.measures)
-    attributes = [dict(element_attributes) for element_attributes in row_attributes] or [
-        {} for _ in values
-    ]
+    origin = origin or Origin()
+    attributes = list(map(dict, row_attributes)) or [{} for _ in values]
     values, attributes, left_out_notes = _by_query(values, attributes)
-    comparison = assign_roles(
-        align_values(values, attributes, origin.better, measures), options.family
-    )
+    comparison = align_values(values, attributes, origin.better, measure_names(options.measures))
+    comparison = assign_roles(comparison, options.family)
     clusters = None if cluster is None else _numbered(comparison, cluster)
-    compared_values = [
-        (run_values, run_attributes)
+    keys = [(matrix.measure, matrix.row_attributes) for matrix in comparison.matrices]
+    is_compared = [
+        (run_values.measure, run_attributes) in keys
         for run_values, run_attributes in zip(values, attributes, strict=True)
-        if any(
-            (matrix.measure, matrix.row_attributes) == (run_values.measure, run_attributes)
-            for matrix in comparison.matrices
-        )
     ]
-    compared_values = list(
-        zip(
-            in_order(run_values for run_values, _ in compared_values),
-            (run_attributes for _, run_attributes in compared_values),
-            strict=True,
-        )
-    )
-    rules = dict(origin.rules) | {
-        name: attribute.name
-        for name, attribute in (("group", group), ("cluster", cluster))
-        if attribute
-    }
+    compared = list(in_order(compress(values, is_compared)))
+    compared_attributes = list(compress(attributes, is_compared))
     pairs = pairs or choose_pairs(comparison.runs, options.baseline)
     columns = columns_of(comparison, pairs, np.ones(len(comparison.queries), dtype=np.bool_))
     if all(np.isnan(column.differences).all() for column in columns):
@@ -84,13 +67,12 @@ def compare_values(
             "over the same queries."
         )
     parts = [] if group is None else _parts(comparison, pairs, group)
-    noun = query_noun(origin.protocol)
+    noun = result_kind(origin.protocol).noun
     differences, groups = judge(columns, options, clusters), judge(parts, options, clusters)
+    rows = tuple(difference.row for difference in differences)
+    verdicts = tuple(sentences(comparison, pairs, differences, groups, options, noun[1]))
     tables = {
-        "verdicts": [
-            {"text": text}
-            for text in sentences(comparison, pairs, differences, groups, options, noun[1])
-        ],
+        "verdicts": [{"text": text} for text in verdicts],
         "groups": [difference.row for difference in groups],
         **system_tables(comparison, differences, groups, options.level),
     }
@@ -99,71 +81,31 @@ def compare_values(
         *left_out_notes,
         *comparison.notes,
         *notes_on_unjudged(comparison, pairs, origin.unjudged, origin.rules),
+        *notes_on(differences, groups, options.intervals, noun),
     ]
-    notes += notes_on(differences, groups, options.intervals, noun)
-    origin = replace(origin, rules=rules, notes=tuple(dict.fromkeys(notes)))
     baseline = None if len({pair.against for pair in pairs}) > 1 else pairs[0].against
-    return _results(
-        comparison.queries, compared_values, differences, tables, origin, options, baseline
-    )
-
-
-def _by_query(
-    values: Sequence[Values], attributes: list[dict[str, Any]]
-) -> tuple[Sequence[Values], list[dict[str, Any]], list[str]]:
-    """The values without those of measures that have none for any query, such as figures of all
-    queries, and a note on them.
-    """
-    measures_with_values = {
-        run_values.measure for run_values in values if not np.isnan(run_values.values).all()
+    typed_tables: dict[str, Any] = {
+        name: tuple(table) for name, table in tables.items() if name != "verdicts"
     }
-    indices = [
-        index
-        for index, run_values in enumerate(values)
-        if run_values.measure in measures_with_values
-    ]
-    if not indices or len(indices) == len(values):
-        return values, attributes, []
-    left_out = dict.fromkeys(
-        run_values.label for run_values in values if run_values.measure not in measures_with_values
-    )
-    note = f"not compared, as no query has a value of its own: {', '.join(left_out)}"
-    return [values[index] for index in indices], [attributes[index] for index in indices], [note]
-
-
-def _results(
-    queries: tuple[str, ...],
-    compared: Sequence[tuple[Values, dict[str, Any]]],
-    differences: Sequence[PairedDifference],
-    tables: Mapping[str, list[Row]],
-    origin: Origin,
-    options: ComparisonOptions,
-    baseline: str | None,
-) -> ComparisonData:
-    """The results of a comparison. compared: the values that were compared, with their row
-    attributes.
-    """
-    rows = tuple(difference.row for difference in differences)
-    blank: dict[str, Any] = dict.fromkeys(name for _, attributes in compared for name in attributes)
-    columns = [difference.column for difference in differences]
+    blank: dict[str, Any] = {name: None for facts in compared_attributes for name in facts}
+    stated = {"group": group, "cluster": cluster}
+    methods = ("test", "family", "correction", "level", "power", "resamples")
     return ComparisonData(
-        values=ComparedValues([run_values for run_values, _ in compared], columns, queries),
+        values=ComparedValues(compared, columns, comparison.queries),
         summarised=len(compared),
         aggregates=rows,
         rules={
             **origin.rules,
+            **{name: attribute.name for name, attribute in stated.items() if attribute},
             # The rules of the comparison follow; intervals, seed and version keep their places.
             **dict.fromkeys(("intervals", "seed", "version")),
-            **{
-                name: getattr(options, name)
-                for name in ("test", "family", "correction", "level", "power", "resamples")
-            },
+            **{name: getattr(options, name) for name in methods},
             "baseline": baseline or "none",
             "mean_ranks": tables["mean_ranks"],
         },
-        notes=tuple(origin.notes),
+        notes=tuple(dict.fromkeys(notes)),
         row_attributes=(
-            *(blank | attributes | {"against": None} for _, attributes in compared),
+            *(blank | facts | {"against": None} for facts in compared_attributes),
             *(
                 blank | dict(column.matrix.row_attributes) | {"against": column.pair.against}
                 for column in columns
@@ -177,59 +119,66 @@ def _results(
         task=origin.protocol,
         intervals=options.intervals,
         seed=options.seed,
-        tables={name: rows for name, rows in tables.items() if rows},
+        tables={name: table for name, table in tables.items() if table},
         method=options,
         baseline=baseline,
         differences=rows,
-        verdicts=tuple(row["text"] for row in tables["verdicts"]),
-        groups=tuple(tables["groups"]),
-        systems=tuple(tables["systems"]),
-        orders=tuple(tables["orders"]),
-        borda=tuple(tables["borda"]),
-        mean_ranks=tuple(tables["mean_ranks"]),
+        verdicts=verdicts,
+        **typed_tables,
     )
+
+
+def _by_query(
+    values: Sequence[Values], attributes: list[dict[str, Any]]
+) -> tuple[Sequence[Values], list[dict[str, Any]], list[str]]:
+    """The values without those of measures that have none for any query, such as figures of all
+    queries, and a note on them.
+    """
+    measures = {
+        run_values.measure for run_values in values if not np.isnan(run_values.values).all()
+    }
+    has_values = [run_values.measure in measures for run_values in values]
+    if all(has_values) or not any(has_values):
+        return values, attributes, []
+    labels = dict.fromkeys(
+        run_values.label for run_values in values if run_values.measure not in measures
+    )
+    note = f"not compared, as no query has a value of its own: {', '.join(labels)}"
+    return list(compress(values, has_values)), list(compress(attributes, has_values)), [note]
 
 
 def _parts(comparison: Comparison, pairs: Sequence[Pair], group: Attribute) -> list[Column]:
     """The columns of every group of the queries, groups in the order of their names."""
     texts = _in_ranges([group.of.get(query) for query in comparison.queries])
-    if not any(texts):
+    named = _ordered(set(filter(None, texts)))
+    if not named:
         raise BadInput(
             f"no query has a value of {group.name!r}; name another attribute to group by."
         )
     columns: list[Column] = []
-    for text in _ordered({query_text for query_text in texts if query_text}):
-        name = (
-            f"{group.name} {text}"
-            if text.startswith(("at most ", "above "))
-            else f"{group.name} = {text}"
-        )
-        columns += columns_of(
-            comparison, pairs, np.array([query_text == text for query_text in texts]), name
-        )
+    for text in named:
+        is_range = text.startswith(("at most ", "above "))
+        name = f"{group.name} {'' if is_range else '= '}{text}"
+        is_member = np.array([query_text == text for query_text in texts])
+        columns += columns_of(comparison, pairs, is_member, name)
     without = np.array([not query_text for query_text in texts])
-    return columns + (
-        columns_of(comparison, pairs, without, f"{group.name} not given") if without.any() else []
-    )
+    if without.any():
+        columns += columns_of(comparison, pairs, without, f"{group.name} not given")
+    return columns
 
 
 def _in_ranges(texts: Sequence[str | None]) -> list[str | None]:
     """The values as they are; of many different numbers, the quarter of all that each is in."""
-    distinct_texts = {text for text in texts if text}
-    numbers = {text: number for text in distinct_texts if (number := _number(text)) is not None}
-    if len(distinct_texts) <= _MOST_VALUES or len(numbers) < len(distinct_texts):
+    numbers: dict[str, Any] = {text: _number(text) for text in texts if text}
+    if len(numbers) <= _MOST_VALUES or None in numbers.values():
         return list(texts)
     values = [numbers[text] for text in texts if text]
     edges = np.unique(np.quantile(values, [0, 0.25, 0.5, 0.75, 1], method="inverted_cdf")).tolist()
-    words: dict[str, str] = {}
-    for text in distinct_texts:
-        quarter = int(np.searchsorted(edges[1:-1], numbers[text], side="left"))
-        words[text] = (
-            f"at most {edges[1]:g}"
-            if quarter == 0
-            else f"above {edges[quarter]:g} to {edges[quarter + 1]:g}"
-        )
-    return [words[text] if text else None for text in texts]
+    words = [
+        f"at most {edges[1]:g}",
+        *(f"above {low:g} to {high:g}" for low, high in pairwise(edges[1:])),
+    ]
+    return [text and words[np.searchsorted(edges[1:-1], numbers[text])] for text in texts]
 
 
 def _number(text: str) -> float | None:
@@ -242,26 +191,25 @@ def _number(text: str) -> float | None:
 
 def _ordered(texts: set[str]) -> list[str]:
     """Numbers and ranges by size, other texts by their bytes."""
-    ranges = {text: _number(text.removeprefix("above ").split(" to ")[0]) for text in texts}
-    if all(number is not None or text.startswith("at most ") for text, number in ranges.items()):
-        return sorted(
-            texts, key=lambda text: -np.inf if (number := ranges[text]) is None else number
-        )
-    return sort_ids(texts)
+    ranges = {
+        text: -np.inf
+        if text.startswith("at most ")
+        else _number(text.removeprefix("above ").split(" to ")[0])
+        for text in texts
+    }
+    if None in ranges.values():
+        return sort_ids(texts)
+    return sorted(texts, key=lambda text: ranges[text] or 0.0)
 
 
 def _numbered(comparison: Comparison, cluster: Attribute) -> Ints:
     """The number of each query's cluster. Raises BadInput for a query without one."""
-    unclustered_query = next(
-        (query for query in comparison.queries if not cluster.of.get(query)), None
-    )
-    if unclustered_query is not None:
-        raise BadInput(
-            f"query {unclustered_query!r} has no value of {cluster.name!r}; every query belongs to "
-            "a cluster."
-        )
-    names = {
-        name: number
-        for number, name in enumerate(sort_ids({cluster.of[query] for query in comparison.queries}))
-    }
-    return np.array([names[cluster.of[query]] for query in comparison.queries], dtype=np.int64)
+    for query in comparison.queries:
+        if not cluster.of.get(query):
+            raise BadInput(
+                f"query {query!r} has no value of {cluster.name!r}; every query belongs to a "
+                "cluster."
+            )
+    names = [cluster.of[query] for query in comparison.queries]
+    numbers = {name: number for number, name in enumerate(sort_ids(set(names)))}
+    return np.array([numbers[name] for name in names], dtype=np.int64)

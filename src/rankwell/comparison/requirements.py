@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.comparison.bench.toml_tables import TomlTable
+from rankwell.comparison.bench.files import TomlTable
 from rankwell.comparison.matrices import exact_name
 from rankwell.data.options import Doc, MeasureNames, Option
 from rankwell.data.registry import measure_names, suggest
@@ -112,17 +112,14 @@ class GateOptions:
         """The requirements of the options and of their file together. Raises BadInput for a file
         that is not a gate.
         """
-        file_gate = Gate()
-        if self.requirements is not None:
-            file_gate = read_gate(self.requirements)
-        return Gate(
-            require=(*file_gate.require, *self._stated()),
-            no_regression=file_gate.no_regression
-            if self.no_regression is None
-            else self.no_regression,
-            tolerance=file_gate.tolerance if self.tolerance is None else str(self.tolerance),
-            measures=tuple(measure_names(self.measures) or measure_names(file_gate.measures) or ()),
-        )
+        gate = Gate() if self.requirements is None else read_gate(self.requirements)
+        changes: dict[str, Any] = {"require": (*gate.require, *self._stated())}
+        if self.no_regression is not None:
+            changes["no_regression"] = self.no_regression
+        if self.tolerance is not None:
+            changes["tolerance"] = str(self.tolerance)
+        measures = measure_names(self.measures) or measure_names(gate.measures) or ()
+        return gate._replace(measures=tuple(measures), **changes)
 
 
 Row = Mapping[str, Any]
@@ -316,16 +313,18 @@ def _choose(
     requirement: Requirement, results: SummaryFigures, besides: str | None
 ) -> tuple[list[Row], str]:
     """The rows that a requirement is about, and the name of the figure in them."""
-    head, dot, tail = requirement.subject.rpartition(".")
-    subject, figure = (
-        (head, tail) if dot and tail in results.names else (requirement.subject, "mean")
-    )
+    subject, figure = requirement.subject, "mean"
+    head, dot, tail = subject.rpartition(".")
+    if dot and tail in results.names:
+        subject, figure = head, tail
     columns: dict[str, str] = {}
-    if (match := _SELECTED.fullmatch(subject)) is not None:
-        pairs = [part.partition("=") for part in match[2].split(",")]
-        if not all(name.strip() and equals and value.strip() for name, equals, value in pairs):
-            raise BadUsage(f"[{match[2]}] chooses no rows; write [column=value], {_EXAMPLE}.")
-        subject, columns = match[1], {name.strip(): value.strip() for name, _, value in pairs}
+    if match := _SELECTED.fullmatch(subject):
+        subject = match[1]
+        for part in match[2].split(","):
+            column, _, value = (text.strip() for text in part.partition("="))
+            if not column or not value:
+                raise BadUsage(f"[{match[2]}] chooses no rows; write [column=value], {_EXAMPLE}.")
+            columns[column] = value
     run, name = _split_run(subject, results)
     rows = results.of(name, run)
     if not rows:
@@ -335,24 +334,19 @@ def _choose(
         labels = {row["label"] for row in results.rows if run in (None, row["run"])}
         raise UnknownName(f"no measure {name!r} in these results; {suggest(name, labels)}")
     for column, value in columns.items():
-        matching_rows = [
-            row
-            for row in rows
-            if column not in (*_NAMES, *_FIGURES) and str(row.get(column)) == value
-        ]
-        if not matching_rows:
+        is_figure = column in (*_NAMES, *_FIGURES)
+        matching = [row for row in rows if not is_figure and str(row.get(column)) == value]
+        if not matching:
             alternatives = [
                 f"{column_name}={text}"
                 for column_name, texts in _differing_columns(rows).items()
                 for text in texts
             ]
-            advice = (
-                f"known are {', '.join(alternatives)}."
-                if alternatives
-                else "all of its rows have the same columns."
-            )
+            advice = "all of its rows have the same columns."
+            if alternatives:
+                advice = f"known are {', '.join(alternatives)}."
             raise UnknownName(f"no row of {name} has {column}={value}; {advice}")
-        rows = matching_rows
+        rows = matching
     if run is None and besides is not None:
         rows = [row for row in rows if row["run"] != besides]
         if not rows:
@@ -379,13 +373,14 @@ def _differing_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
     """The columns, except those of figures, in which rows of one measure differ, with their
     values.
     """
-    names = dict.fromkeys(name for row in rows for name in row if name not in (*_NAMES, *_FIGURES))
-    columns = [name for name in names if not any(isinstance(row.get(name), float) for row in rows)]
-    values_by_column = {
-        name: list(dict.fromkeys(str(row[name]) for row in rows if row.get(name) is not None))
-        for name in columns
-    }
-    return {name: values for name, values in values_by_column.items() if len(values) > 1}
+    columns: dict[str, list[str]] = {}
+    for name in dict.fromkeys(name for row in rows for name in row):
+        cells = [row[name] for row in rows if row.get(name) is not None]
+        texts = list(dict.fromkeys(map(str, cells)))
+        is_figure = name in (*_NAMES, *_FIGURES) or any(isinstance(cell, float) for cell in cells)
+        if len(texts) > 1 and not is_figure:
+            columns[name] = texts
+    return columns
 
 
 def counted_text(unit: str, n: int) -> str:
@@ -395,52 +390,46 @@ def counted_text(unit: str, n: int) -> str:
 
 def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigures) -> GateLine:
     """The line of a row: the figure that was found, the bound, and how far off it is."""
-    figure_value = (
-        _of_queries(row, figure, results)
-        if figure in _OF_QUERIES and figure not in row
-        else row.get(figure)
-    )
-    if figure_value is None:
+    value = row.get(figure)
+    if figure in _OF_QUERIES and figure not in row:
+        value = _of_queries(row, figure, results)
+    if value is None:
         raise BadInput(
             f"{row['run']} has no {figure} of {row['label']}: {_why(row, figure, results.rules)}"
         )
     unit = "count" if figure == "n" else row["unit"] if figure in (*_FIGURES, *_LEVELS) else ""
-    low, high, bounds = _bounds(requirement, row, figure, figure_value, unit)
-    below, above = round(low - figure_value, _DECIMALS), round(figure_value - high, _DECIMALS)
+    low, high, bounds = _bounds(requirement, row, figure, value, unit)
+    below, above = round(low - value, _DECIMALS), round(value - high, _DECIMALS)
     farthest = max(below, above)
     passed = farthest < 0 if requirement.operator in (">", "<") else farthest <= 0
     part = part_of_row(row, results)
-    shown_unit = "rank" if unit == "count" else unit or "share"
-    value_text, off = str(figure_value), str(farthest)
-    if not isinstance(figure_value, int):
+    value_text, off = str(value), str(farthest)
+    if not isinstance(value, int):
         # As tables show it, with as many digits as it takes to see on which side of the bound it
         # lies.
-        value_text, off = figure_text(figure_value, shown_unit), figure_text(farthest, shown_unit)
-        if not passed and abs(float(value_text) - figure_value) >= abs(farthest):
-            value_text = f"{figure_value:.10g}"
-    off = off if float(off) else f"{farthest:.4g}"
-    missed = (
-        ""
-        if passed
-        else f": {off} too {'high' if above > 0 else 'low'}"
-        if farthest
-        else ": equal is not enough"
-    )
+        unit_shown = "rank" if unit == "count" else unit or "share"
+        value_text, off = figure_text(value, unit_shown), figure_text(farthest, unit_shown)
+        if not passed and abs(float(value_text) - value) >= abs(farthest):
+            value_text = f"{value:.10g}"
+    missed = ""
+    if not passed:
+        off = off if float(off) else f"{farthest:.4g}"
+        missed = f": {off} too {'high' if above > 0 else 'low'}"
+        missed = missed if farthest else ": equal is not enough"
     counted = "" if figure == "n" else f" {counted_text(unit, row['n'])}"
     subject = f"{about_row(row['run'], row['label'], part)}{_figure_suffix(row, figure, results)}"
-    about = f"{subject} is {value_text}{counted}, required {bounds}{missed}"
     return GateLine(
-        passed,
-        requirement.text,
-        row["run"],
-        row["label"],
-        part,
-        figure_value,
-        None,
-        None,
-        unit,
-        row["n"],
-        about,
+        passed=passed,
+        requirement=requirement.text,
+        run=row["run"],
+        measure=row["label"],
+        part=part,
+        found=value,
+        ci_low=None,
+        ci_high=None,
+        unit=unit,
+        n=row["n"],
+        told=f"{subject} is {value_text}{counted}, required {bounds}{missed}",
     )
 
 
@@ -464,13 +453,10 @@ def _figure_suffix(row: Row, figure: str, results: SummaryFigures) -> str:
     is_of_queries = (
         not results.values or values_behind(row, results.values, results.row_attributes) is not None
     )
-    if figure == "mean":
-        return ": mean" if is_of_queries else ""
-    return (
-        f": {figure} of the mean"
-        if figure in ("ci_low", "ci_high") and is_of_queries
-        else f": {figure}"
-    )
+    if figure == "mean" and not is_of_queries:
+        return ""
+    of_mean = " of the mean" if figure in ("ci_low", "ci_high") and is_of_queries else ""
+    return f": {figure}{of_mean}"
 
 
 def _of_queries(row: Row, figure: str, results: SummaryFigures) -> float | None:

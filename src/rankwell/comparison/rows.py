@@ -2,16 +2,19 @@
 on it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwell.comparison.data import ComparisonOptions, Pair, Row
 from rankwell.comparison.judging import PairedDifference
 from rankwell.comparison.matrices import Comparison, QuerySystemMatrix
-from rankwell.data.tables import Bools, Floats, exact_means
+from rankwell.data.registry import Measure, parse_measure
+from rankwell.data.tables import Bools, Floats, exact_mean, exact_means, figure
+from rankwell.errors import BadUsage, flag
+from rankwell.evaluation.bounds import DEFINITE, RankedItems, UnjudgedItems, difference_bounds
 from rankwell.stats import FEW_QUERIES, MIN_QUERIES, Intervals
 from rankwell.stats.correlation import kendall_tau
 from rankwell.stats.multiple_comparisons import significance_letters
@@ -68,29 +71,28 @@ def system_tables(
     matrices = [
         matrix for matrix in comparison.matrices if matrix.is_counted and len(matrix.runs) > 2
     ]
-    runs = comparison.runs
     if not matrices:
         return {"systems": [], "orders": [], "borda": [], "mean_ranks": []}
-    complete_matrices = [matrix for matrix in matrices if len(matrix.runs) == len(runs)]
+    complete = [matrix for matrix in matrices if len(matrix.runs) == len(comparison.runs)]
     labels = [matrix.label for matrix in matrices]
     # By every measure over all queries, and by the first measure in every group.
     orders = [
         Order(
-            matrix.label
-            if labels.count(matrix.label) == 1
-            else f"{matrix.label} {dict(matrix.row_attributes)}",
+            f"{matrix.label} {dict(matrix.row_attributes)}"
+            if labels.count(matrix.label) > 1
+            else matrix.label,
             matrix,
         )
         for matrix in matrices
     ]
-    groups = {difference.column.group: difference.column.rows for difference in parts}
+    rows_of_group = {difference.column.group: difference.column.rows for difference in parts}
+    groups = [
+        Order(f"{labels[0]}, {name}", matrices[0], rows) for name, rows in rows_of_group.items()
+    ]
     return {
         "systems": system_rows(matrices, differences, level),
-        "orders": order_rows(
-            orders,
-            [Order(f"{labels[0]}, {name}", matrices[0], rows) for name, rows in groups.items()],
-        ),
-        "borda": borda_rows(runs, complete_matrices) if len(complete_matrices) > 1 else [],
+        "orders": order_rows(orders, groups),
+        "borda": borda_rows(comparison.runs, complete) if len(complete) > 1 else [],
         "mean_ranks": rank_differences(matrices, differences, level),
     }
 
@@ -131,15 +133,16 @@ def _apart(matrix: QuerySystemMatrix, differences: Sequence[PairedDifference]) -
     """Whether two runs differ significantly by a measure, (runs, runs); None where not every pair
     was compared.
     """
-    matrix_differences = [
-        difference for difference in differences if difference.column.matrix is matrix
-    ]
-    if len(matrix_differences) < len(matrix.runs) * (len(matrix.runs) - 1) // 2:
+    n = len(matrix.runs)
+    decisive = {
+        column.pair: row["decisive"] for column, row in differences if column.matrix is matrix
+    }
+    if len(decisive) < n * (n - 1) // 2:
         return None
-    apart = np.zeros((len(matrix.runs), len(matrix.runs)), dtype=np.bool_)
-    for difference in matrix_differences:
-        first, second = (matrix.runs.index(run) for run in difference.column.pair)
-        apart[first, second] = apart[second, first] = difference.row["decisive"]
+    apart = np.zeros((n, n), dtype=np.bool_)
+    for pair in decisive:
+        first, second = map(matrix.runs.index, pair)
+        apart[first, second] = apart[second, first] = decisive[pair]
     return apart
 
 
@@ -185,26 +188,24 @@ def order_rows(orders: Sequence[Order], groups: Sequence[Order]) -> list[Row]:
     rbo looks from the first.
     """
     rows: list[Row] = []
-    for first, second in [*combinations(orders, 2), *((orders[0], group) for group in groups)]:
+    for pair in [*combinations(orders, 2), *((orders[0], group) for group in groups)]:
+        first, second = pair
         shared = [run for run in first.matrix.runs if run in second.matrix.runs]
-        first_scores = first.scores[[first.matrix.runs.index(run) for run in shared]]
-        second_scores = second.scores[[second.matrix.runs.index(run) for run in shared]]
-        if len(shared) < 3 or np.isnan(first_scores).any() or np.isnan(second_scores).any():
-            continue
-        first_scores, second_scores = np.round(first_scores, 12), np.round(second_scores, 12)
-        row = {
-            "first": first.name,
-            "second": second.name,
-            "tau": kendall_tau(first_scores, second_scores),
-        }
-        rows.append(
-            {
-                **row,
-                "tau_ap": tau_ap(first_scores, second_scores),
-                "rbo": rank_biased_overlap(first_scores, second_scores),
-                "systems": len(shared),
-            }
-        )
+        scores = [
+            np.round(order.scores[[order.matrix.runs.index(run) for run in shared]], 12)
+            for order in pair
+        ]
+        if len(shared) > 2 and not np.isnan(scores).any():
+            rows.append(
+                {
+                    "first": first.name,
+                    "second": second.name,
+                    "tau": kendall_tau(*scores),
+                    "tau_ap": tau_ap(*scores),
+                    "rbo": rank_biased_overlap(*scores),
+                    "systems": len(shared),
+                }
+            )
     return rows
 
 
@@ -214,19 +215,14 @@ def borda_rows(runs: Sequence[str], matrices: Sequence[QuerySystemMatrix]) -> li
     """
     table = np.full((len(matrices), len(runs)), np.nan)
     for task, matrix in enumerate(matrices):
-        scores = Order("", matrix).scores
-        for run, score in zip(matrix.runs, np.round(scores, 12).tolist(), strict=True):
-            table[task, runs.index(run)] = score
+        columns = [runs.index(run) for run in matrix.runs]
+        table[task, columns] = np.round(Order("", matrix).scores, 12)
     points = borda_points(table)
-    ranks = descending_ranks(points)
     rows = [
-        {
-            "run": run,
-            "points": float(points[column]),
-            "rank": float(ranks[column]),
-            "tasks": len(matrices),
-        }
-        for column, run in enumerate(runs)
+        {"run": run, "points": run_points, "rank": rank, "tasks": len(matrices)}
+        for run, run_points, rank in zip(
+            runs, points.tolist(), descending_ranks(points).tolist(), strict=True
+        )
     ]
     return sorted(rows, key=lambda row: row["rank"])
 
@@ -241,23 +237,25 @@ def notes_on(
     differences in groups.
     """
     singular, plural = noun
-    lone: dict[tuple[Pair, int], list[str]] = {}
-    for matrix, pair in (difference.column[:2] for difference in differences):
-        lone.setdefault((pair, matrix.lone(pair)), []).append(matrix.label)
     notes: list[str] = []
+    lone: dict[tuple[Pair, int], list[str]] = {}
+    same: dict[tuple[Pair, bool], list[str]] = {}
+    for (matrix, pair, *_), row in differences:
+        lone.setdefault((pair, matrix.lone(pair)), []).append(matrix.label)
+        # An interval of wins and losses says how far other queries may differ even where these do
+        # not.
+        if row["sd"] == 0 and row["ci_low"] is not None and row["ci_low"] == row["ci_high"]:
+            same.setdefault((pair, row["mean"] == 0), []).append(matrix.label)
     for (pair, n), labels in lone.items():
         if n:
-            clause = (
-                f"{', '.join(dict.fromkeys(labels))}: {n} "
-                f"{f'{singular} counts' if n == 1 else f'{plural} count'} for one only"
-            )
+            count, are = (f"{singular} counts", "is") if n == 1 else (f"{plural} count", "are")
             notes.append(
-                f"{clause} of {pair.run} and {pair.against}, and {'is' if n == 1 else 'are'} left "
-                "out"
+                f"{', '.join(dict.fromkeys(labels))}: {n} {count} for one only of {pair.run} and "
+                f"{pair.against}, and {are} left out"
             )
-    sizes = [difference.row.get("clusters", difference.row["n"]) for difference in differences]
+    sizes = [row.get("clusters", row["n"]) for _, row in differences]
     fewest = min(sizes, default=FEW_QUERIES)
-    unit = plural if not differences or "clusters" not in differences[0].row else "clusters"
+    unit = "clusters" if differences and "clusters" in differences[0].row else plural
     if fewest < MIN_QUERIES:
         notes.append(f"no interval below {MIN_QUERIES} {unit} (here {fewest})")
     elif fewest < FEW_QUERIES and intervals == "bootstrap-t":
@@ -265,33 +263,15 @@ def notes_on(
             f"with {fewest} {unit} 95 % intervals held the true difference in 90 to 100 % of "
             f"simulations, in fewer where hardly any {singular} differs (docs/statistics.md)"
         )
-    same: dict[tuple[Pair, bool], list[str]] = {}
-    for difference in differences:
-        # An interval of wins and losses says how far other queries may differ even where these do
-        # not.
-        if (
-            difference.row["sd"] == 0
-            and difference.row["ci_low"] is not None
-            and difference.row["ci_low"] == difference.row["ci_high"]
-        ):
-            same.setdefault((difference.column.pair, difference.row["mean"] == 0), []).append(
-                difference.column.matrix.label
-            )
     for (pair, is_zero), labels in same.items():
-        clause = (
-            f"no {singular} differs; the interval of 0 holds"
-            if is_zero
-            else f"every {singular} differs by as much; the interval holds"
-        )
+        clause = f"every {singular} differs by as much; the interval holds"
+        if is_zero:
+            clause = f"no {singular} differs; the interval of 0 holds"
         notes.append(
             f"{', '.join(labels)} of {pair.run} and {pair.against}: {clause} for these {plural} "
             "only"
         )
-    small = {
-        difference.column.group: difference.row["n"]
-        for difference in parts
-        if difference.row["n"] < FEW
-    }
+    small = {column.group: row["n"] for column, row in parts if row["n"] < FEW}
     if small:
         group_list = ", ".join(f"{name} (n = {n})" for name, n in list(small.items())[:6])
         more = f" and {len(small) - 6} more" if len(small) > 6 else ""
@@ -313,28 +293,18 @@ def sentences(
     """A verdict per pair by the first measure; of many pairs one on the leader. parts: the
     differences in groups of queries.
     """
-    counted, count, first = (
-        [matrix for matrix in comparison.matrices if matrix.is_counted],
-        len(pairs),
-        comparison.matrices[0],
-    )
+    counted = sum(matrix.is_counted for matrix in comparison.matrices)
     if not counted:
         return [NOTHING_TESTED.format(", ".join(matrix.label for matrix in comparison.matrices))]
     signs = options.test in ("randomisation", "wilcoxon", "sign")
-    differences_by_pair, group_differences = (
-        _by_pair(comparison, differences, signs=signs),
-        _by_pair(comparison, parts, signs=signs),
-    )
+    by_pair = _by_pair(comparison, differences, signs=signs)
+    groups_by_pair = _by_pair(comparison, parts, signs=signs)
     # Pairs without a common measure are not tested.
-    tested, together = len(differences_by_pair), len(counted) if options.family == "all" else 1
-    sizes = [
-        f"{n} {unit_name}" for n, unit_name in ((tested, "pairs"), (together, "measures")) if n > 1
-    ]
-    described = (
-        f"over {len(comparison.runs)} systems"
-        if options.correction == "tukey"
-        else f"over {' × '.join(sizes)}"
-    )
+    tested, together = len(by_pair), counted if options.family == "all" else 1
+    sizes = [f"{n} {unit}" for n, unit in ((tested, "pairs"), (together, "measures")) if n > 1]
+    described = f"over {' × '.join(sizes)}"
+    if options.correction == "tukey":
+        described = f"over {len(comparison.runs)} systems"
     family = Family(
         options.correction,
         tested * together,
@@ -344,45 +314,33 @@ def sentences(
         options.family == "primary",
         noun,
     )
-    scores, order = Order("", first).scores, list[tuple[str, float]]()
-    if count > _MOST_SENTENCES and not np.isnan(scores).any():
+    first = comparison.matrices[0]
+    n, scores = len(first.runs), Order("", first).scores
+    if _MOST_SENTENCES < len(pairs) == n * (n - 1) // 2 and not np.isnan(scores).any():
         ranking = np.argsort(-scores, kind="stable").tolist()
         order = [(first.runs[column], float(first.sign * scores[column])) for column in ranking]
-    if order and count == len(first.runs) * (len(first.runs) - 1) // 2:
         best = order[0][0]
-        leader_differences = {
-            pair: pair_differences
-            for pair, pair_differences in differences_by_pair.items()
+        of_leader = {
+            run: pair_differences[0]
+            for pair, pair_differences in by_pair.items()
             if best in pair
+            for run in pair
         }
-        unclear = [
-            run
-            for run, _ in order[1:]
-            if not next(
-                pair_differences[0]
-                for pair, pair_differences in leader_differences.items()
-                if run in pair
-            ).decisive
-        ]
-        second = next(
-            pair_differences[0]
-            for pair, pair_differences in leader_differences.items()
-            if order[1][0] in pair
-        )
-        return [leader(order, unclear, second, family)]
+        unclear = [run for run, _ in order[1:] if not of_leader[run].decisive]
+        return [leader(order, unclear, of_leader[order[1][0]], family)]
     return [
         verdict(
             first_difference,
-            other_differences,
+            others,
             [
-                group_difference
-                for group_difference in group_differences.get(pair, [])
-                if group_difference.measure == first_difference.measure
+                difference
+                for difference in groups_by_pair.get(pair, [])
+                if difference.measure == first_difference.measure
             ],
             family=family,
             few=FEW,
         )
-        for pair, (first_difference, *other_differences) in differences_by_pair.items()
+        for pair, (first_difference, *others) in by_pair.items()
     ]
 
 
@@ -392,28 +350,22 @@ def _by_pair(
     """The differences of each pair that are tested and count, in the order of the measures. signs:
     whether the test uses them.
     """
-    differences_by_pair: dict[Pair, list[MeasuredDifference]] = {}
+    by_pair: dict[Pair, list[MeasuredDifference]] = {}
     labels = [matrix.label for matrix in comparison.matrices]
-    for difference in (
-        difference for difference in differences if difference.column.matrix.is_counted
-    ):
-        matrix, pair = difference.column.matrix, difference.column.pair
+    for (matrix, pair, _, group, _), row in differences:
+        if not matrix.is_counted:
+            continue
         attributes = ", ".join(
             f"{name} {value}" for name, value in matrix.row_attributes.items() if value is not None
         )
-        word = (
-            matrix.label
-            if labels.count(matrix.label) == 1 or not attributes
-            else f"{matrix.label} ({attributes})"
-        )
-        row = difference.row
-        differences_by_pair.setdefault(pair, []).append(
+        is_clear = labels.count(matrix.label) == 1 or not attributes
+        by_pair.setdefault(pair, []).append(
             MeasuredDifference(
-                measure=word,
+                measure=matrix.label if is_clear else f"{matrix.label} ({attributes})",
                 difference=row["mean"],
                 interval=None if row["ci_low"] is None else (row["ci_low"], row["ci_high"]),
                 p=row["p_adjusted"],
-                part=difference.column.group,
+                part=group,
                 differing=row["wins"] + row["losses"] if signs and "clusters" not in row else None,
                 **{
                     name: row[name]
@@ -421,4 +373,89 @@ def _by_pair(
                 },
             )
         )
-    return differences_by_pair
+    return by_pair
+
+
+_MOST_BOUNDED = 6
+
+
+def notes_on_unjudged(
+    comparison: Comparison,
+    pairs: Sequence[Pair],
+    load_unjudged: Callable[[], UnjudgedItems | None],
+    rules: Mapping[str, Any],
+) -> list[str]:
+    """A note for each of the first pairs, where the rules leave every item one rank and count
+    unjudged items.
+    """
+    counts = rules.get("ties") in DEFINITE and rules.get("unjudged") == "nonrelevant"
+    if not counts or (unjudged := load_unjudged()) is None:
+        return []
+    items, notes, more = unjudged.ranked(comparison.queries), list[str](), 0
+    for pair in pairs:
+        shared = (
+            matrix
+            for matrix in comparison.matrices
+            if set(pair) <= set(matrix.runs) and matrix.weights is None
+        )
+        bounded = [
+            (matrix, measure)
+            for matrix in shared
+            if (measure := _bounded_measure(matrix, unjudged.depth))
+        ]
+        deepest = max((measure.cutoff or 0 for _, measure in bounded), default=0)
+        if not any(len(items(run, deepest).rank) for run in pair):
+            continue
+        if len(notes) == _MOST_BOUNDED:
+            more += 1
+        elif words := [
+            text for matrix, measure in bounded for text in _bounds(matrix, measure, pair, items)
+        ]:
+            notes.append(
+                f"{pair.run} and {pair.against}: {', '.join(words)}, depending on unjudged items"
+            )
+    if more:
+        pairs_are = "1 more pair is" if more == 1 else f"{more} more pairs are"
+        advice = (
+            f"name a {flag('--baseline')}"
+            if len({pair.against for pair in pairs}) > 1
+            else "compare fewer runs"
+        )
+        notes.append(f"the bounds of {pairs_are} not listed; {advice}")
+    return notes
+
+
+def _bounded_measure(matrix: QuerySystemMatrix, depth: int) -> Measure | None:
+    """The measure of a matrix; None of one that the first `depth` items do not bound."""
+    try:
+        measure = parse_measure(matrix.measure)
+    except BadUsage:
+        return None
+    return measure if measure.cutoff is not None and measure.cutoff <= depth else None
+
+
+def _bounds(
+    matrix: QuerySystemMatrix,
+    measure: Measure,
+    pair: Pair,
+    items: Callable[[str, int], RankedItems],
+) -> Iterator[str]:
+    """The bounds of a difference in words; nothing where there are none, or where they are
+    equal.
+    """
+    counts_for_both = ~np.isnan(matrix.differences(pair))
+    if not counts_for_both.any():
+        return
+    scale = 100.0 if matrix.unit == "percent" else 1.0
+    values = (
+        np.nan_to_num(matrix.column(pair.run)) / scale,
+        np.nan_to_num(matrix.column(pair.against)) / scale,
+    )
+    bounds = difference_bounds(measure, items, (pair.run, pair.against), values)
+    if bounds is not None:
+        low, high = (exact_mean(bound_values[counts_for_both]) * scale for bound_values in bounds)
+        if high - low > 1e-12 * scale:
+            yield (
+                f"Difference({matrix.label}) is between {figure(low, matrix.unit, signed=True)} "
+                f"and {figure(high, matrix.unit, signed=True)}"
+            )

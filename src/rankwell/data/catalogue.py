@@ -254,6 +254,35 @@ def suggest(name: str, candidates: Iterable[str]) -> str:
     )
 
 
+class ResultKind(NamedTuple):
+    """What is read of the results of one task by what reads those of all, the task's `RESULTS`.
+
+    noun: its word for a query, and for several. is_keyed: whether results have a key of right
+    answers, so that no other item is unjudged. may_skip: whether a run may leave out queries.
+    files: what it adds to the files that every result has; `*` stands for any part of a name.
+    timed: those that hold times, so that they are never the same twice.
+    """
+
+    noun: tuple[str, str] = ("query", "queries")
+    is_keyed: bool = False
+    may_skip: bool = False
+    files: tuple[str, ...] = ()
+    timed: tuple[str, ...] = ()
+
+
+@cache
+def result_kinds() -> Mapping[str, ResultKind]:
+    """The kinds of results by the names of the tasks that declare one."""
+    tasks = sorted(file.parent.name for file in _PACKAGE.glob("tasks/[a-z]*/__init__.py"))
+    modules = {name: importlib.import_module(f"rankwell.tasks.{name}") for name in tasks}
+    return {name: module.RESULTS for name, module in modules.items() if hasattr(module, "RESULTS")}
+
+
+def result_kind(name: str) -> ResultKind:
+    """The kind of results of this name, with the words of the field where no task declares it."""
+    return result_kinds().get(name, ResultKind())
+
+
 Words = tuple[str, ...]
 
 DROP_IN = "trec-eval"

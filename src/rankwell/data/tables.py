@@ -542,8 +542,8 @@ def figure(value: float | None, unit: str, *, signed: bool = False) -> str:
     counts none where they are whole.
 
     It is rounded to the nearest; of two that are equally near the even one is taken, as C and
-    trec_eval do: 78.125 is 78.12. Zero has no sign. `reporting/page/assets/numbers.js` is the
-    same for pages. signed: gains have a plus sign.
+    trec_eval do: 78.125 is 78.12. Zero has no sign. `reporting/page/assets/numbers.js` is the same
+    for pages. signed: gains have a plus sign.
     """
     if value is None or not isfinite(value):
         return MISSING

@@ -35,41 +35,37 @@ def difference_text(
     differences: rows of the summary. Of the groups those by the first measure are shown, of
     `per_query` those of differences.
     """
-    mark = "% " if format == "latex" else ""
-    safe = markdown_text if format == "md" else visible
-    tables_shown: list[Sequence[Row]] = []
+    printed: list[Sequence[Row]] = []
     if per_query is not None:
         names = {"run": "run", "against": "against", "query": "query", "measure": "label"}
-        singles = [row for row in per_query if row.get("against") is not None]
-        identified = [{word: row[name] for word, name in names.items()} for row in singles]
-        signed = [figure(row["value"], row["unit"], signed=True) for row in singles]
-        tables_shown.append(
+        printed.append(
             [
-                {**row, "difference": PrintedFigure(value)}
-                for row, value in zip(identified, signed, strict=True)
+                {
+                    **{word: row[name] for word, name in names.items()},
+                    "difference": PrintedFigure(figure(row["value"], row["unit"], signed=True)),
+                }
+                for row in per_query
+                if row.get("against") is not None
             ]
         )
-    tables_shown.append(shown_differences(differences))
-    if groups := tables.get("groups"):
-        tables_shown.append(
-            shown_differences([row for row in groups if row["of"] == groups[0]["of"]])
-        )
-    if tables.get("systems"):
-        tables_shown.append(_systems(tables["systems"], tables.get("borda", ())))
-    if tables.get("orders"):
-        tables_shown.append(
-            [{word: row[name] for name, word in _ORDERS.items()} for row in tables["orders"]]
-        )
-    wide = terminal if format == "table" else PLAIN
-    parts = [
-        "\n".join(folded(mark + safe(row["text"]), wide) for row in tables.get("verdicts", ()))
-    ]
-    parts += [render_rows(rows, format, terminal=terminal) for rows in tables_shown]
+    groups, systems = tables.get("groups", ()), tables.get("systems", ())
+    printed.append(shown_differences(differences))
+    if groups:
+        printed.append(shown_differences([row for row in groups if row["of"] == groups[0]["of"]]))
+    if systems:
+        printed.append(_systems(systems, tables.get("borda", ())))
+    if orders := tables.get("orders"):
+        printed.append([{word: row[name] for name, word in _ORDERS.items()} for row in orders])
     # Comments in LaTeX, paragraphs elsewhere.
-    if legend := _legend(differences, tables.get("systems", ()), rules):
-        parts.append(folded(f"{mark}{safe(legend)}", wide))
-    line = rules_line(rules)
-    parts += [folded(f"{mark}rules: {safe(line)}", wide)] if line else []
+    mark, safe = "% " if format == "latex" else "", markdown_text if format == "md" else visible
+    wide = terminal if format == "table" else PLAIN
+    below = [_legend(differences, systems, rules), rules_line(rules)]
+    below[1] = f"rules: {below[1]}" if below[1] else ""
+    parts = [
+        "\n".join(folded(mark + safe(row["text"]), wide) for row in tables.get("verdicts", ())),
+        *(render_rows(rows, format, terminal=terminal) for rows in printed),
+        *(folded(mark + safe(text), wide) for text in below if text),
+    ]
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 
 
@@ -85,28 +81,29 @@ _ROLES = {
 
 def _legend(differences: Sequence[Row], systems: Sequence[Row], rules: Mapping[str, Any]) -> str:
     """The meaning of the columns and letters that need one."""
-    words: list[str] = []
+
+    def has(name: str) -> bool:
+        return any(row[name] is not None for row in differences)
+
     roles = {row.get("role") for row in differences}
-    words += [
-        f"{role}: {meaning}" for role, meaning in _ROLES.items() if role in roles and len(roles) > 1
-    ]
-    if any(row["p"] is not None for row in differences):
+    words = [f"{role}: {meaning}" for role, meaning in _ROLES.items() if role in roles]
+    words = words if len(roles) > 1 else []
+    if has("p"):
         words.append("p: two-sided")
-    if any(row["effect_size"] is not None for row in differences):
+    if has("effect_size"):
         words.append(
             "effect: the mean difference in standard deviations of the differences (Cohen's d_z)"
         )
-    if any(row["detectable"] is not None for row in differences):
-        chance_words = f"with a probability of {rules['power']:g}"
+    if has("detectable"):
         words.append(
-            "detectable: the smallest true difference that n queries show as significant "
-            f"{chance_words}"
+            "detectable: the smallest true difference that n queries show as significant with a "
+            f"probability of {rules['power']:g}"
         )
     pairs = {(row["run"], row["against"]) for row in differences}
     if len(pairs) > 1 and rules.get("correction") not in (None, "none"):
-        excludes = "an interval may exclude 0 where the adjusted p shows no significant difference"
         words.append(
-            f"intervals and detectable are of one pair alone, without the correction: {excludes}"
+            "intervals and detectable are of one pair alone, without the correction: an interval "
+            "may exclude 0 where the adjusted p shows no significant difference"
         )
     if any(row["letters"] for row in systems):
         words.append(
@@ -130,8 +127,8 @@ def shown_differences(rows: Sequence[Row]) -> list[Row]:
     """The columns of differences that people read, figures as text."""
     # Columns that distinguish a measure's rows lie between the columns of every summary and those
     # of differences.
-    names = list(rows[0]) if rows else []
-    attributes = names[names.index("unit") + 1 : names.index("against")] if rows else []
+    names = list(rows[0]) if rows else ["unit", "against"]
+    attributes = names[names.index("unit") + 1 : names.index("against")]
     corrected = any(row["p_adjusted"] != row["p"] for row in rows)
     several = len({row.get("role") for row in rows}) > 1
     return [_difference(row, attributes, corrected=corrected, several=several) for row in rows]
@@ -140,19 +137,16 @@ def shown_differences(rows: Sequence[Row]) -> list[Row]:
 def _difference(row: Row, attributes: Sequence[str], *, corrected: bool, several: bool) -> Row:
     label, unit = difference_label(row), row["unit"]
     measure = label if label.removesuffix(" (mean)") == row["of"] else f"{label} = {row['of']}"
-    low, high = row["ci_low"], row["ci_high"]
+    low, high = (figure(row[end], unit, signed=True) for end in ("ci_low", "ci_high"))
+    counts = [row[name] for name in ("wins", "ties", "losses")]
     texts = {
         "mean": figure(row["mean_run"], unit),
         "other's mean": figure(row["mean_against"], unit),
         "difference": figure(row["mean"], unit, signed=True),
-        "interval": MISSING
-        if low is None
-        else f"[{figure(low, unit, signed=True)}, {figure(high, unit, signed=True)}]",
+        "interval": MISSING if row["ci_low"] is None else f"[{low}, {high}]",
         "adjusted p" if corrected else "p": p_value(row["p_adjusted"]),
         "effect": figure(row["effect_size"], "effect", signed=True),
-        "won/tied/lost": MISSING
-        if row["wins"] is None
-        else f"{row['wins']}/{row['ties']}/{row['losses']}",
+        "won/tied/lost": MISSING if counts[0] is None else "/".join(map(str, counts)),
         "detectable": figure(row["detectable"], unit),
     }
     return {
@@ -171,38 +165,23 @@ def _systems(rows: Sequence[Row], borda: Sequence[Row]) -> list[Row]:
     """A row per system, best first: its mean by each measure with its letters, and its Borda points
     over the measures.
     """
-    points = {row["run"]: row["points"] for row in borda}
-    first = rows[0]["measure"]
-    ranks = {row["run"]: row["rank"] for row in rows if row["measure"] == first}
-    runs = sorted(
-        dict.fromkeys(row["run"] for row in rows), key=lambda run: ranks.get(run, len(rows))
-    )
-    measures_by_label: dict[str, set[str]] = {}
+    measures: dict[str, set[str]] = {}
     for row in rows:
-        measures_by_label.setdefault(row["label"], set()).add(row["measure"])
-    system_rows: list[Row] = []
-    for run in runs:
-        cells: dict[str, Any] = {"system": run}
-        for row in rows:
-            if row["run"] == run:
-                letters = f" {row['letters']}" if row["letters"] else ""
-                attributes = [
-                    str(cell)
-                    for name, cell in row.items()
-                    if name not in _SYSTEM and cell is not None
-                ]
-                # A word that two measures have does not distinguish them.
-                name = (
-                    row["label"]
-                    if len(measures_by_label[row["label"]]) == 1
-                    else f"{row['label']} = {row['measure']}"
-                )
-                heading = Heading(" ".join([name, *attributes]))
-                cells[heading] = PrintedFigure(figure(row["mean"], row["unit"]) + letters)
-        system_rows.append(
-            cells | ({"Borda points": PrintedFigure(f"{points[run]:g}")} if run in points else {})
-        )
-    return system_rows
+        measures.setdefault(row["label"], set()).add(row["measure"])
+    systems: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        # A word that two measures have does not distinguish them.
+        exact = f" = {row['measure']}" if len(measures[row["label"]]) > 1 else ""
+        cells = (cell for name, cell in row.items() if name not in _SYSTEM and cell is not None)
+        heading = Heading(" ".join([f"{row['label']}{exact}", *map(str, cells)]))
+        letters = f" {row['letters']}" if row["letters"] else ""
+        text = PrintedFigure(figure(row["mean"], row["unit"]) + letters)
+        systems.setdefault(row["run"], {"system": row["run"]})[heading] = text
+    for row in borda:
+        if row["run"] in systems:
+            systems[row["run"]]["Borda points"] = PrintedFigure(f"{row['points']:g}")
+    ranks = {row["run"]: row["rank"] for row in rows if row["measure"] == rows[0]["measure"]}
+    return sorted(systems.values(), key=lambda row: ranks.get(row["system"], len(rows)))
 
 
 _SYSTEM = frozenset(("run", "measure", "label", "mean", "rank", "mean_rank", "letters", "unit"))
@@ -217,9 +196,8 @@ def write_comparison(tables: Mapping[str, Sequence[Row]], folder: Path) -> list[
         for name, rows in tables.items()
         if name not in ("verdicts", "mean_ranks")
     }
-    texts[folder / "verdicts.txt"] = "".join(
-        f"{visible(row['text'])}\n" for row in tables["verdicts"]
-    )
+    verdicts = [f"{visible(row['text'])}\n" for row in tables["verdicts"]]
+    texts[folder / "verdicts.txt"] = "".join(verdicts)
     for path, content in texts.items():
         write_text(path, content)
     return list(texts)

@@ -9,10 +9,12 @@ import shutil
 import warnings
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rankwell.data.catalogue import result_kind, result_kinds
 from rankwell.data.options import may_overwrite, overwriting
 from rankwell.errors import BadInput, BadUsage, RankwellWarning, flag, printable
 from rankwell.io.result_folder import MANIFEST, digest_of, read_manifest
@@ -35,19 +37,26 @@ from rankwell.threads import in_threads
 _PATIENCE = 30.0
 """Seconds to wait for another process that is writing a folder, which takes one or two."""
 
-_OWN = re.compile(
-    r"((summary|by_group|by_keyword|keywords|by_instance|encoding_errors|groups|systems|orders|results|top_k|no_answer_curves"
-    r"|[^/]+_results)\.csv"
-    r"|(summary|performance|engine)\.json|table\.(txt|csv|json|md|tex)|(per_query|details|queries|items|run|timings)\.parquet|verdicts\.txt"
-    r"|[^/]+\.(png|svg)|sheets/[^/]+\.png|[^/]+\.html?|[^/]+_data/[0-9]{3}-[0-9a-f]{8}\.js)"
+_PAGE_FILES = r"[^/]+\.html?|[^/]+_data/[0-9]{3}-[0-9a-f]{8}\.js"
+_PAGE = re.compile(_PAGE_FILES)
+_FILES = (
+    r"(summary|groups|systems|orders)\.csv|(summary|performance)\.json"
+    r"|table\.(txt|csv|json|md|tex)|(per_query|details|queries|items)\.parquet|verdicts\.txt"
+    rf"|[^/]+\.(png|svg)|{_PAGE_FILES}"
 )
-"""The names of files that rankwell writes into folders of results; it removes no others."""
+"""The names of files in folders of results, besides those that tasks declare."""
 
 
-_PAGE = re.compile(r"[^/]+\.html?|[^/]+_data/[0-9]{3}-[0-9a-f]{8}\.js")
+@cache
+def _own_names() -> re.Pattern[str]:
+    """The names of files that rankwell writes into folders of results; it removes no others."""
+    names = {name for kind in result_kinds().values() for name in kind.files}
+    return re.compile(
+        "|".join([_FILES, *(re.escape(name).replace(r"\*", "[^/]+") for name in names)])
+    )
+
+
 _VALUES = ("per_query.parquet", "details.parquet")
-_TIMED = {"retrieve": ("per_query.parquet",)}
-"""By kind of result: the files of values that have times, which are never the same."""
 _NOT_SETTINGS = ("version", "measurement_itself")
 """Rules that another run of the same command may state differently."""
 
@@ -115,7 +124,7 @@ def drafting(
             if (
                 file
                 and resolved in file.parents
-                and _OWN.fullmatch(file.relative_to(resolved).as_posix())
+                and _own_names().fullmatch(file.relative_to(resolved).as_posix())
             ):
                 raise BadUsage(
                     f"{source.name} is an input of this command, and {directory} the folder to "
@@ -251,7 +260,7 @@ def _refuse_other_objects(
     is_same = inputs == _digests(before) and rules.get("version") == (
         before.get("rules") or {}
     ).get("version")
-    values = set(_VALUES) - set(_TIMED.get(kind, ()))
+    values = set(_VALUES) - set(result_kind(kind).timed)
     changed = [
         name
         for name, digest in written.items()
@@ -387,7 +396,7 @@ def _earlier(
     names = [
         name
         for name in dict.fromkeys(chain(*states))
-        if _OWN.fullmatch(name) and (directory / name).is_file()
+        if _own_names().fullmatch(name) and (directory / name).is_file()
     ]
     digests: dict[str, str] = {}
     for name, digest in zip(

@@ -4,19 +4,19 @@ systems.
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import cycle, islice, pairwise
 from typing import Any, Literal
 
 from rankwell.errors import NothingToEvaluate
 from rankwell.reporting import Row, plain, visible
 from rankwell.reporting.charts import (
     QUIET,
-    THEME,
-    columns_for,
     layer,
     nice_edges,
+    nominal,
     page,
     quantity,
+    series,
     short_names,
 )
 from rankwell.stats.intervals import RANGES
@@ -55,40 +55,37 @@ def k_curves(
     names = short_names(list(dict.fromkeys(row["run"] for row in mean_rows)))
     ks = sorted({int(row["k"]) for row in mean_rows})
     signed = {_unit(row) for row in mean_rows if row["mean"] < 0}
-    parts: dict[str, tuple[str, list[dict[str, Any]]]] = {}
+    points_by_title: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    ends: dict[str, list[float]] = {}
     is_cut = False
     for row in mean_rows:
-        band, narrower = _band(row, bands, signed=_unit(row) in signed)
+        unit, label = _unit(row), str(row["label"])
+        word = f"{label.rpartition('@')[0]}@k" if "@" in label else label
+        band, narrower = _band(row, bands, signed=unit in signed)
         is_cut |= narrower
-        point = {"run": names[row["run"]], "k": int(row["k"]), "mean": float(row["mean"]), **band}
-        parts.setdefault(_word(row), (_unit(row), []))[1].append(point)
-    panels: list[dict[str, Any]] = []
-    for word, (unit, points) in parts.items():
+        point: dict[str, Any] = {
+            "run": names[row["run"]],
+            "k": int(row["k"]),
+            "mean": float(row["mean"]),
+            **band,
+        }
+        points_by_title.setdefault((word, unit), []).append(point)
         # All panels of one unit have one scale.
-        ends = [
-            point[end]
-            for panel_unit, unit_points in parts.values()
-            if panel_unit == unit
-            for point in unit_points
-            for end in _ENDS
-        ]
-        panel = _k_panel(points, list(names.values()), ks, [end for end in ends if end is not None])
-        width = _WIDTH * (2 if len(parts) == 1 else 1)
-        panels.append({"title": _titled(word, unit), "width": width, "height": _HEIGHT, **panel})
-    all_points = [point for _, points in parts.values() for point in points]
-    spec = _page(
-        title or "Measures over k", _subtitle(mean_rows, all_points, bands, is_cut=is_cut), panels
-    )
-    spec["spacing"] = {"row": 26, "column": 34}
-    return spec
-
-
-def _word(row: Row) -> str:
-    return (
-        f"{str(row['label']).rpartition('@')[0]}@k"
-        if "@" in str(row["label"])
-        else str(row["label"])
-    )
+        ends.setdefault(unit, []).extend(point[end] for end in _ENDS if point[end] is not None)
+    panels = [
+        {
+            "title": _titled(word, unit),
+            "width": _WIDTH * (2 if len(points_by_title) == 1 else 1),
+            "height": _HEIGHT,
+            **_k_panel(points, list(names.values()), ks, ends[unit]),
+        }
+        for (word, unit), points in points_by_title.items()
+    ]
+    all_points = [point for points in points_by_title.values() for point in points]
+    subtitle = _subtitle(mean_rows, all_points, bands, is_cut=is_cut)
+    spec = page(title or "Measures over k", subtitle, panels, legend=True)
+    spec["config"]["axisY"] = {"labelColor": QUIET}
+    return {**spec, "spacing": {"row": 26, "column": 34}}
 
 
 def _titled(word: str, unit: str) -> str:
@@ -139,60 +136,48 @@ def _k_panel(
     """The panel of one measure; the more runs, the paler their bands. ends: all that the scale
     covers, from 0 or below.
     """
-    y, legend = (
-        _scale(nice_edges(min(0.0, *ends), max(ends), 5)),
-        {"columns": _columns(names), **_STROKES},
-    )
-    x: dict[str, Any] = {"x": _cut_offs(ks)}
+    y = _scale(nice_edges(min(0.0, *ends), max(ends), 5))
+    legend = {"columns": _columns(names), **_STROKES}
+
+    def _layer(mark: str, field: str, **look: Any) -> dict[str, Any]:
+        encoding = {"y": {**y, "field": field}}
+        if mark in ("rule", "area"):
+            encoding["y2"] = {"field": "high"}
+        return layer(mark, encoding, where=field, **look)
+
+    axis = {
+        "title": "k",
+        "values": list(ks),
+        "grid": len(ks) > 1,
+        "labelAngle": 0,
+        "labelOverlap": True,
+        "labelFlush": False,
+    }
     if len(ks) == 1:
-        x["xOffset"] = {"field": "run", "type": "nominal", "scale": {"domain": names}}
-        marks = [_layer("rule", y, "low", y2="high", strokeWidth=3, opacity=0.45)]
+        encoding = {
+            "x": {"field": "k", "type": "ordinal", "axis": axis},
+            "xOffset": nominal("run", scale={"domain": names}),
+        }
+        marks = [_layer("rule", "low", strokeWidth=3, opacity=0.45)]
     else:
+        kind, domain = _domain(ks[0], ks[-1])
+        x_axis = {**axis, "format": "d"}
+        encoding = {"x": quantity("k", domain, x_axis, zero=False, type=kind)}
+        opacity = max(0.045, round(0.26 / (1 + len(names) / 2), 3))
         marks = [
-            _layer(
-                "area",
-                y,
-                "low",
-                y2="high",
-                opacity=max(0.045, round(0.26 / (1 + len(names) / 2), 3)),
-            )
+            _layer("area", "low", opacity=opacity),
+            *(_layer("line", end, strokeWidth=1, opacity=0.35) for end in ("low", "high")),
+            _layer("line", "mean", strokeWidth=2.5),
         ]
-        marks += [_layer("line", y, end, strokeWidth=1, opacity=0.35) for end in ("low", "high")]
-        marks.append(_layer("line", y, "mean", strokeWidth=2.5))
         if len(names) > len(COLOURS):
             dashes = [_DASHES[index // len(COLOURS) % len(_DASHES)] for index in range(len(names))]
-            marks[-1]["encoding"]["strokeDash"] = _series("run", names, dashes, legend)
+            marks[-1]["encoding"]["strokeDash"] = series("run", names, dashes, legend)
     marks.append(
-        _layer("point", y, "mean", filled=True, size=60, opacity=1, stroke="white", strokeWidth=1)
+        _layer("point", "mean", filled=True, size=60, opacity=1, stroke="white", strokeWidth=1)
     )
-    colour = _series(
-        "run", names, [COLOURS[index % len(COLOURS)] for index in range(len(names))], legend
-    )
-    return {"data": {"values": points}, "encoding": {**x, "color": colour}, "layer": marks}
-
-
-def _layer(
-    mark: str, y: Mapping[str, Any], field: str, *, y2: str | None = None, **look: Any
-) -> dict[str, Any]:
-    return layer(
-        mark,
-        {"y": {**y, "field": field}} | ({"y2": {"field": y2}} if y2 else {}),
-        where=field,
-        **look,
-    )
-
-
-def _series(
-    field: str, names: Sequence[str], values: Sequence[Any], legend: Mapping[str, Any] | None
-) -> dict[str, Any]:
-    """A value of its own for each line, with a legend where there are several."""
-    scale = {"domain": names, "range": values}
-    return {
-        "field": field,
-        "type": "nominal",
-        "scale": scale,
-        "legend": legend if len(names) > 1 else None,
-    }
+    colours = list(islice(cycle(COLOURS), len(names)))
+    encoding["color"] = series("run", names, colours, legend)
+    return {"data": {"values": points}, "encoding": encoding, "layer": marks}
 
 
 def _columns(names: Sequence[str]) -> int:
@@ -208,21 +193,6 @@ def _scale(edges: Sequence[float], **axis: Any) -> dict[str, Any]:
         "scale": {"domain": [edges[0], edges[-1]], "nice": False, "zero": False},
         "axis": axis_spec,
     }
-
-
-def _cut_offs(ks: Sequence[int]) -> dict[str, Any]:
-    axis = {
-        "title": "k",
-        "values": list(ks),
-        "grid": True,
-        "labelAngle": 0,
-        "labelOverlap": True,
-        "labelFlush": False,
-    }
-    if len(ks) == 1:
-        return {"field": "k", "type": "ordinal", "axis": {**axis, "grid": False}}
-    kind, domain = _domain(ks[0], ks[-1])
-    return quantity("k", domain, {**axis, "format": "d"}, zero=False, type=kind)
 
 
 _PARAMETER_HEIGHT = 180
@@ -247,52 +217,35 @@ def parameter_chart(
     mean_rows = [row for row in rows if plain(row["mean"]) is not None]
     if not mean_rows:
         raise NothingToEvaluate("no run of the grid has a figure, so there is nothing to draw.")
-    labels = list(dict.fromkeys(str(row["label"]) for row in mean_rows))
-    moving = [
-        label
-        for label in labels
-        if len({row["mean"] for row in mean_rows if row["label"] == label}) > 1
-    ] or labels
-    still = len(labels) - len(moving)
-    series = len({row["series"] for row in mean_rows})
-    crowded, bars = (
-        series > MOST_LINES,
-        series <= _MOST_BARS and any(plain(row.get("ci_low")) is not None for row in mean_rows),
-    )
-    names = short_names(
-        list(dict.fromkeys(str(row["system" if crowded else "series"]) for row in mean_rows))
-    )
+    rows_by_label: dict[str, list[Row]] = {}
+    for row in mean_rows:
+        rows_by_label.setdefault(str(row["label"]), []).append(row)
+    moving = {
+        label: label_rows
+        for label, label_rows in rows_by_label.items()
+        if len({row["mean"] for row in label_rows}) > 1
+    } or rows_by_label
+    n_series = len({row["series"] for row in mean_rows})
+    crowded = n_series > MOST_LINES
+    bars = n_series <= _MOST_BARS and any(plain(row.get("ci_low")) is not None for row in mean_rows)
+    line_of = "system" if crowded else "series"
+    names = short_names(list(dict.fromkeys(str(row[line_of]) for row in mean_rows)))
     x = _axis(list(dict.fromkeys(row["value"] for row in mean_rows)), parameter)
     panels = [
-        _parameter_panel(
-            label,
-            [row for row in mean_rows if row["label"] == label],
-            x,
-            names,
-            crowded=crowded,
-            bars=bars,
-        )
-        for label in moving
+        _parameter_panel(label, label_rows, x, names, line_of, bars=bars)
+        for label, label_rows in moving.items()
     ]
-    subtitle = (
-        "points: single runs; lines: the medians of a system's runs"
-        if crowded
-        else f"a point is a {point}"
-    )
+    subtitle = f"a point is a {point}"
+    if crowded:
+        subtitle = "points: single runs; lines: the medians of a system's runs"
     subtitle += "; bars: intervals" if bars else ""
-    if still:
-        subtitle += (
-            f"; {still} measure{'s' if still > 1 else ''} that no run moves "
-            f"{'are' if still > 1 else 'is'} left out"
-        )
+    if still := len(rows_by_label) - len(moving):
+        are = "s that no run moves are" if still > 1 else " that no run moves is"
+        subtitle += f"; {still} measure{are} left out"
     if len(names) == 1:
         subtitle = f"{next(iter(names.values()))}; {subtitle}"
-    return _page(title or f"Measures over {parameter}", subtitle, panels)
-
-
-def _page(title: str, subtitle: str, panels: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    spec = page(title, subtitle, panels, columns=columns_for(len(panels)))
-    spec["config"] = {**spec["config"], "legend": THEME["legend"], "axisY": {"labelColor": QUIET}}
+    spec = page(title or f"Measures over {parameter}", subtitle, panels, legend=True)
+    spec["config"]["axisY"] = {"labelColor": QUIET}
     return spec
 
 
@@ -321,24 +274,18 @@ def _axis(values: Sequence[Any], parameter: str) -> dict[str, Any]:
         "labelOverlap": True,
         "labelFlush": False,
     }
-    numbers = all(
+    are_numbers = all(
         isinstance(value, (int, float)) and not isinstance(value, bool) for value in values
     )
-    if not numbers or len(values) == 1:
-        return {
-            "field": "value",
-            "type": "ordinal",
-            "scale": {"domain": [_value_text(value) for value in values]},
-            "axis": axis,
-        }
-    kind, domain = (
-        ("log", [min(values) / 1.1, max(values) * 1.1])
-        if _is_geometric(values)
-        else _domain(min(values), max(values))
-    )
+    if not are_numbers or len(values) == 1:
+        scale = {"domain": [_value_text(value) for value in values]}
+        return {"field": "value", "type": "ordinal", "scale": scale, "axis": axis}
+    kind, domain = _domain(min(values), max(values))
+    if _is_geometric(values):
+        kind, domain = "log", [min(values) / 1.1, max(values) * 1.1]
     scale = {"type": kind, "domain": domain, "nice": False, "zero": False}
-    marks = {**axis, "values": sorted(values), "format": ".12~g", "grid": True}
-    return {"field": "value", "type": "quantitative", "scale": scale, "axis": marks}
+    axis |= {"values": sorted(values), "format": ".12~g", "grid": True}
+    return {"field": "value", "type": "quantitative", "scale": scale, "axis": axis}
 
 
 def _value_text(value: Any) -> str:
@@ -350,14 +297,15 @@ def _parameter_panel(
     rows: Sequence[Row],
     x: Mapping[str, Any],
     names: Mapping[str, str],
+    line_of: str,
     *,
-    crowded: bool,
     bars: bool,
 ) -> dict[str, Any]:
-    series_names = list(names.values())
+    """The panel of one measure. line_of: the column that says which line a row belongs to."""
+    series_names, crowded = list(names.values()), line_of == "system"
     points: list[dict[str, Any]] = [
         {
-            "series": names[str(row["system" if crowded else "series"])],
+            "series": names[str(row[line_of])],
             "value": row["value"] if x["type"] == "quantitative" else _value_text(row["value"]),
             "mean": float(row["mean"]),
             "low": plain(row.get("ci_low")),
@@ -365,41 +313,35 @@ def _parameter_panel(
         }
         for row in rows
     ]
-    ends = [
-        point[end]
-        for point in points
-        for end in (_ENDS if bars else ("mean",))
-        if point[end] is not None
-    ]
+    drawn = _ENDS if bars else ("mean",)
+    ends = [point[end] for point in points for end in drawn if point[end] is not None]
     low, high = min(ends), max(ends)
     # What is there with some room, not from 0, as lines are read by their slope.
     edges = nice_edges(low, high if high > low else low + max(abs(low), 1.0) * 0.1, 4)
     # As many decimals as the ticks need: 0.75 is not 0.8.
     y = _scale(edges, format=".12~g")
     y["axis"]["values"] = [round(edge, 12) for edge in edges if math.isfinite(edge)]
-    mean = {"y": {**y, "field": "mean"}}
-    line = {"y": {**mean["y"], "aggregate": "median"}} if crowded else dict(mean)
+    mean = {**y, "field": "mean"}
+    line = {"y": {**mean, "aggregate": "median"} if crowded else mean}
     legend = {**_STROKES, "columns": _columns(series_names)}
     if len(series_names) > 1:
         # The first line is whole, the others have gaps of their own, so that equal lines are all to
         # be seen.
         dashes = [[1, 0], *([6, 3 + 3 * index] for index in range(1, len(series_names)))]
-        line["strokeDash"] = _series("series", series_names, dashes, legend)
+        line["strokeDash"] = series("series", series_names, dashes, legend)
     bar = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
+    look: dict[str, Any] = {"size": 28, "opacity": 0.4} if crowded else {"size": 60, "opacity": 1}
     layers = [
         *([layer("rule", bar, strokeWidth=3, opacity=0.3)] if bars else []),
         layer("line", line, strokeWidth=2.5),
-        layer(
-            "point", mean, filled=True, size=28 if crowded else 60, opacity=0.4 if crowded else 1
-        ),
+        layer("point", {"y": mean}, filled=True, **look),
     ]
-    colours = [SERIES[index % len(SERIES)] for index in range(len(series_names))]
-    colour = _series("series", series_names, colours, legend)
+    colours = list(islice(cycle(SERIES), len(series_names)))
     return {
         "title": _titled(label, _unit(rows[0])),
         "width": _WIDTH,
         "height": _PARAMETER_HEIGHT,
         "data": {"values": points},
-        "encoding": {"x": x, "color": colour},
+        "encoding": {"x": x, "color": series("series", series_names, colours, legend)},
         "layer": layers,
     }

@@ -1,17 +1,36 @@
 """Systems × data sets: a figure with its interval in each cell, which system is better than which,
-and what each one took.
+and what each one took; as text in every format, and as one page of HTML, which opens from disk.
 """
 
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
+from html import escape
+from importlib.resources import files
+from itertools import chain, product
+from pathlib import Path
 from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
+from urllib.parse import quote
 
 from rankwell.data.registry import Better
-from rankwell.reporting import MISSING, Format, PrintedFigure, Row, Strong, figure, plain
+from rankwell.reporting import (
+    MISSING,
+    OUTPUTS,
+    PLAIN,
+    Document,
+    Format,
+    PrintedFigure,
+    Row,
+    Strong,
+    Terminal,
+    figure,
+    plain,
+    render_rows,
+    visible,
+)
 
 TableFormat = Literal[Format, "html"]
 IMPOSSIBLE = "†"
@@ -95,15 +114,11 @@ class SystemTable:
         """A letter for every measured system, by which marks name it; none where there is nothing
         to compare with.
         """
-        systems = list(
-            self.systems or dict.fromkeys(cell.system for cell in self.cells if not cell.printed)
-        )
-        words = (
-            "".join(letters)
-            for size in (1, 2, 3)
-            for letters in product(ascii_lowercase, repeat=size)
-        )
-        return dict(zip(systems, words, strict=False)) if len(systems) > 1 else {}
+        measured = dict.fromkeys(cell.system for cell in self.cells if not cell.printed)
+        systems = list(self.systems or measured)
+        words = chain.from_iterable(product(ascii_lowercase, repeat=size) for size in (1, 2, 3))
+        letters = dict(zip(systems, map("".join, words), strict=False))
+        return letters if len(systems) > 1 else {}
 
     @cached_property
     def lines(self) -> list[tuple[str, bool, dict[str, SystemFigure]]]:
@@ -119,7 +134,7 @@ class SystemTable:
             (self.letters[name] for name in cell.better_than),
             key=lambda letter: (len(letter), letter),
         )
-        return ("" if all(len(letter) == 1 for letter in letters) else ",").join(letters)
+        return ("," if max(map(len, letters), default=0) > 1 else "").join(letters)
 
     def is_best(self, cell: SystemFigure) -> bool:
         """Whether no other system has a better figure on its data set, as far as one can see it in
@@ -136,16 +151,14 @@ class SystemTable:
         """The best figure of each data set that has several, as it is printed."""
         best: dict[str, str] = {}
         for name in self.datasets:
-            measured_cells = [
-                cell
+            measured = [
+                (cell.mean, cell.unit)
                 for cell in self.cells
                 if cell.dataset == name and cell.mean is not None and not cell.printed
             ]
-            if len(measured_cells) > 1 and self.better.get(name) in ("higher", "lower"):
-                first = (min if self.better[name] == "lower" else max)(
-                    measured_cells, key=lambda cell: cell.mean or 0.0
-                )
-                best[name] = figure(first.mean, first.unit)
+            if len(measured) > 1 and self.better.get(name) in ("higher", "lower"):
+                extreme = min if self.better[name] == "lower" else max
+                best[name] = figure(*extreme(measured, key=lambda cell: cell[0]))
         return best
 
     @property
@@ -187,35 +200,35 @@ class SystemTable:
     def footnotes(self) -> dict[str, str]:
         """The meaning of marks, reasons for missing and against published figures, the machine."""
         notes: dict[str, str] = {"measured_on": self.machine} if self.machine else {}
+        costs = self.costs or ()
         if any(cell.better_than for cell in self.cells):
             notes["letters"] = (
                 "a system is significantly better than those whose letters follow its figure"
             )
-        if any(cost.from_cache for cost in self.costs or ()):
-            cached = (
-                "vectors or features of earlier runs came from the cache, so that this is less "
-                "than it takes"
+        if any(cost.from_cache for cost in costs):
+            notes["cached"] = (
+                f"{CACHED} vectors or features of earlier runs came from the cache, so that this "
+                "is less than it takes"
             )
-            notes["cached"] = f"{CACHED} {cached}"
-        if any(cost.peak_memory_mib is not None for cost in self.costs or ()):
+        if any(cost.peak_memory_mib is not None for cost in costs):
             notes["memory"] = "the greatest that the whole command had, with all its runs"
         datasets_by_gap: dict[tuple[str, str, str], list[str]] = {}
         for cell in self.cells:
             if cell.gap and cell.gap != NO_FIGURE:
-                datasets_by_gap.setdefault(
-                    (cell.gap, cell.system, cell.why.rstrip(".")), []
-                ).append(cell.dataset)
+                key = (cell.gap, cell.system, cell.why.rstrip("."))
+                datasets_by_gap.setdefault(key, []).append(cell.dataset)
         for (gap, system, why), datasets in datasets_by_gap.items():
-            reason = ": ".join(filter(None, (f"{system} on {', '.join(datasets)}", why)))
+            reason = f"{system} on {', '.join(datasets)}" + (f": {why}" if why else "")
             notes[gap] = f"{notes[gap]}; {reason}" if gap in notes else reason
         if any(cell.gap == NO_FIGURE for cell in self.cells):
             notes[NO_FIGURE] = "the results of a system do not have this figure"
-        wrong = [
+        if wrong := [
             f"{cell.system} on {cell.dataset}: {cell.warning}"
             for cell in self.cells
             if cell.warning
-        ]
-        return notes | ({"impossible": f"{IMPOSSIBLE} {'; '.join(wrong)}"} if wrong else {})
+        ]:
+            notes["impossible"] = f"{IMPOSSIBLE} {'; '.join(wrong)}"
+        return notes
 
 
 def named_measure(table: SystemTable) -> dict[str, str]:
@@ -228,18 +241,15 @@ def shared_rules(tables: Sequence[SystemTable]) -> dict[str, Any]:
     """The rules and footnotes of all tables; what each says otherwise, one after the other."""
     rules: dict[str, Any] = {}
     for table in tables:
+        own = {**table.rules, **table.footnotes}
         # Of several tables each title has the word; what is left to say is what the word stands
         # for.
-        measure_rule = (
-            named_measure(table) if len(tables) == 1 or table.label != table.measure else {}
-        )
-        for name, value in {**measure_rule, **table.rules, **table.footnotes}.items():
-            earlier = rules.get(name, value)
-            rules[name] = (
-                earlier
-                if earlier == value or str(value) in str(earlier).split("; ")
-                else f"{earlier}; {value}"
-            )
+        if len(tables) == 1 or table.label != table.measure:
+            own = named_measure(table) | own
+        for name, value in own.items():
+            earlier = rules.setdefault(name, value)
+            if earlier != value and str(value) not in str(earlier).split("; "):
+                rules[name] = f"{earlier}; {value}"
     return rules
 
 
@@ -250,22 +260,24 @@ def long_rows(table: SystemTable) -> list[Row]:
     costs = {(cost.system, cost.dataset): cost for cost in table.costs or ()}
     rows: list[Row] = []
     for cell in [cell for _, _, cells in table.lines for cell in cells.values()]:
-        row = {
-            "run": cell.system,
-            "dataset": cell.dataset,
+        place = cell.system, cell.dataset
+        row: dict[str, Any] = {
+            **dict(zip(("run", "dataset"), place, strict=True)),
             "measure": table.measure,
             "label": table.label,
-        }
-        row |= {
-            name: getattr(cell, name) for name in ("mean", "sd", "ci_low", "ci_high", "n", "unit")
+            **{
+                name: getattr(cell, name)
+                for name in ("mean", "sd", "ci_low", "ci_high", "n", "unit")
+            },
         }
         better = ", ".join(cell.better_than)
         if table.costs is None:
             rows.append({**row, "better_than": better, "gap": cell.gap, "why": cell.why})
             continue
         row |= {"published": bool(cell.printed), "better_than": better, "warning": cell.warning}
-        unknown = SystemCost(cell.system, cell.dataset)
-        cost = unknown if cell.printed else costs.get((cell.system, cell.dataset), unknown)
+        cost = SystemCost(*place)
+        if not cell.printed:
+            cost = costs.get(place, cost)
         rows.append(row | dict(list(cost._asdict().items())[2:]))
     return rows
 
@@ -274,16 +286,14 @@ def wide_rows(table: SystemTable) -> list[Row]:
     """A row per system, a column per data set, as people read it; the best figures are strong."""
     rows: list[Row] = []
     for name, published, cells in table.lines:
-        row: dict[str, Any] = (
-            {" ": table.letters.get(name, "") if not published else ""} if table.letters else {}
-        )
+        row: dict[str, Any] = {}
+        if table.letters:
+            row[" "] = "" if published else table.letters.get(name, "")
         row["system"] = f"{name} (published)" if published else name
         for dataset in table.datasets:
-            heading = (
-                f"{dataset} (data set)"
-                if table.heading(dataset) in (" ", "system")
-                else table.heading(dataset)
-            )
+            heading = table.heading(dataset)
+            if heading in (" ", "system"):
+                heading = f"{dataset} (data set)"
             row[heading] = _cell(table, cells.get(dataset))
         rows.append(row)
     return rows
@@ -292,14 +302,14 @@ def wide_rows(table: SystemTable) -> list[Row]:
 def _cell(table: SystemTable, cell: SystemFigure | None) -> str:
     if cell is None or cell.gap:
         return PrintedFigure(MISSING if cell is None else cell.gap)
-    marks = [table.marks(cell), IMPOSSIBLE if cell.warning else ""]
     parts = [
         cell.printed or figure(cell.mean, cell.unit),
         interval_of(cell),
-        *marks,
+        table.marks(cell),
+        IMPOSSIBLE if cell.warning else "",
         table.n_note(cell),
     ]
-    text = " ".join(part for part in parts if part)
+    text = " ".join(filter(None, parts))
     return Strong(text) if table.is_best(cell) else PrintedFigure(text)
 
 
@@ -359,3 +369,226 @@ def _cost(name: str, cost: SystemCost, scale: float) -> str:
     return PrintedFigure(
         f"{text} {CACHED}" if cost.from_cache and name == "evaluation_seconds" else text
     )
+
+
+def render_system_tables(
+    tables: Sequence[SystemTable],
+    format: TableFormat = "table",
+    *,
+    notes: Sequence[str] = (),
+    title: str = "",
+    terminal: Terminal = PLAIN,
+) -> str:
+    """One table or several, one below the other, each with what its systems took.
+
+    `table`, `md`, `latex` and `html` set data sets side by side; the others have a row per system
+    and data set, in full precision, with time and memory in further columns. `html` is a page of
+    its own, with nothing from elsewhere;
+    every name in it is escaped. title: of the page of HTML. Raises UnknownName for another format.
+    """
+    if format == "html":
+        return page(tables, notes, title=title)
+    shared = shared_rules(tables)
+    if format in ("csv", "tsv", "json", "jsonl"):
+        rows = [row for table in tables for row in long_rows(table)]
+        return OUTPUTS[format](Document(rows, None, shared, notes, summary=False))
+    texts: list[str] = []
+    for table in tables:
+        # Of LaTeX each may float to another page, and so needs all of its own.
+        is_last, rules = table is tables[-1], dict[str, Any]()
+        if format == "latex":
+            rules = {**named_measure(table), **table.rules, **table.footnotes}
+        elif is_last:
+            rules = shared
+        texts.append(
+            _terminal_text(table, rules, terminal)
+            if format == "table"
+            else _wide_text(table, format, rules, notes if is_last or format == "latex" else ())
+        )
+    return "\n".join(texts)
+
+
+def _wide_text(
+    table: SystemTable, format: Format, rules: Mapping[str, Any], notes: Sequence[str]
+) -> str:
+    """The tables in Markdown or LaTeX, which has footnotes below."""
+    footnotes = table.footnotes if format == "latex" else {}
+    below: list[str] = []
+    if "letters" in footnotes:
+        # The marks, the test behind them, impossible figures.
+        below.append(f"Letters: {footnotes['letters']}.")
+        if "test" in table.rules:
+            below.append(f"Test: {table.rules['test']}, level {table.rules.get('alpha')}.")
+    gaps = dict.fromkeys(cell.gap for cell in table.cells if cell.gap)
+    below += [f"{gap}: {footnotes[gap]}" for gap in gaps if gap in footnotes]
+    below += [footnotes["impossible"]] if "impossible" in footnotes else []
+    parts = [(table.title, rules, wide_rows(table), [*below, *notes])]
+    if table.costs:
+        below = [footnotes["cached"]] if "cached" in footnotes else []
+        below += [f"Memory: {footnotes['memory']}"] if "memory" in footnotes else []
+        below += [f"Measured on {table.machine}"] if "measured_on" in footnotes else []
+        parts.append((PERFORMANCE, {}, cost_rows(table), below))
+    return "\n".join(
+        OUTPUTS[format](
+            Document(rows, None, part_rules, (), summary=False, title=name, legend=legend)
+        )
+        for name, part_rules, rows, legend in parts
+    )
+
+
+def _terminal_text(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -> str:
+    parts = [visible(table.title), render_rows(wide_rows(table), terminal=terminal)]
+    if rules:
+        parts.append(
+            OUTPUTS["table"](Document([], None, rules, (), summary=False, terminal=terminal))
+        )
+    if table.costs:
+        parts += [PERFORMANCE, render_rows(cost_rows(table), terminal=terminal)]
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def page(tables: Sequence[SystemTable], notes: Sequence[str], *, title: str = "") -> str:
+    """The tables as one page with the header, the themes and the sorting of every page; notes stand
+    once, below all.
+    """
+    # Only a page needs them.
+    from rankwell.reporting.page.scripts import embeddable, source_hash
+
+    assets = files("rankwell.reporting.page") / "assets"
+    style = "".join(
+        (assets / name).read_text(encoding="utf-8")
+        for name in ("base.css", "header.css", "systems.css")
+    )
+    script = embeddable((assets / "systems.js").read_text(encoding="utf-8"))
+    allowed = f"script-src {source_hash(script)}; style-src {source_hash(style)}"
+    policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
+    rules = shared_rules(tables)
+    rules.pop("measure", None)
+    marks = [rules.pop(name) for name in ("letters", "impossible") if name in rules]
+    lines = [*marks, *(f"{name.replace('_', ' ')}: {rules[name]}" for name in rules), *notes]
+    is_only = len(tables) == 1 and not title
+    parts = [_section(table, titled=not is_only) for table in tables]
+    if lines:
+        list_items = "\n".join(f"<li>{_safe(line)}</li>" for line in dict.fromkeys(lines))
+        parts.append(f'<h2>Notes</h2>\n<ul class="notes">\n{list_items}\n</ul>')
+    template = (assets / "systems.html").read_text(encoding="utf-8")
+    return template.format(
+        title=_safe(title or (tables[0].title if is_only else "Systems by data set")),
+        exact=_exact(tables[0]) if is_only else "",
+        body="\n".join(parts),
+        policy=escape(policy, quote=False),
+        style=style,
+        script=script,
+    )
+
+
+def _exact(table: SystemTable) -> str:
+    return f" <small>= {_safe(table.measure)}</small>" if table.label != table.measure else ""
+
+
+def _section(table: SystemTable, *, titled: bool) -> str:
+    parts = [f"<h2>{_safe(table.title)}{_exact(table)}</h2>"] if titled else []
+    parts.append(_html_figures(table))
+    if costs := cost_rows(table) if table.costs else []:
+        level = "h3" if titled else "h2"
+        lines = [f"<tr>{''.join(map(_html_cost, row.values()))}</tr>" for row in costs]
+        heading = f"<{level}>{PERFORMANCE}</{level}>\n"
+        parts.append(heading + _html_table(map(_safe, costs[0]), lines))
+    return "\n".join(parts)
+
+
+def _html_figures(table: SystemTable) -> str:
+    lines: list[str] = []
+    for name, published, cells in table.lines:
+        letter = f"&nbsp;<sup>{table.letters[name]}</sup>" if name in table.letters else ""
+        links = {table.links.get((name, dataset)) for dataset in cells} - {None}
+        heading = _linked(_breakable(name), links.pop() if len(links) == 1 else None)
+        heading += " <small>published</small>" if published else letter
+        row = "".join(_html_figure(table, cells.get(dataset)) for dataset in table.datasets)
+        lines.append(
+            f'<tr{" class=published" * published}><th scope="row">{heading}</th>{row}</tr>'
+        )
+    heads = [
+        f'<button type="button">{_safe(name)}</button>'
+        for name in ("system", *map(table.heading, table.datasets))
+    ]
+    return _html_table(heads, lines, numbers=True)
+
+
+def link_to(page: Path, folder: Path) -> str:
+    """The address of a page as a file of the folder has it."""
+    return quote(
+        Path(os.path.relpath(page.absolute(), folder.absolute())).as_posix(),
+        errors="surrogateescape",
+    )
+
+
+def _linked(text: str, link: str | None) -> str:
+    return text if link is None else f'<a href="{escape(link, quote=True)}">{text}</a>'
+
+
+def _html_figure(table: SystemTable, cell: SystemFigure | None) -> str:
+    value = "" if cell is None or cell.mean is None else repr(cell.mean)
+    return f'<td class="number" data-value="{value}">{_html_cell(table, cell)}</td>'
+
+
+def _html_cell(table: SystemTable, cell: SystemFigure | None) -> str:
+    if cell is None:
+        return MISSING
+    if cell.gap:
+        return f'<span class="warning" title="{_safe(cell.why)}">{_safe(cell.gap)}</span>'
+    marks, interval = table.marks(cell), interval_of(cell)
+    text = _linked(
+        _safe(cell.printed or figure(cell.mean, cell.unit)),
+        table.links.get((cell.system, cell.dataset)),
+    )
+    if table.is_best(cell):
+        text = f"<strong>{text}</strong>"
+    if cell.warning:
+        text += f'<span class="warning" title="{_safe(cell.warning)}"> {IMPOSSIBLE}</span>'
+    small_print = " ".join(part for part in (interval, table.n_note(cell)) if part)
+    # Figures with and without letters end at one place, and what is below them there, too.
+    most = max(
+        len(table.marks(other_cell))
+        for other_cell in table.cells
+        if other_cell.dataset == cell.dataset
+    )
+    letters = (f"<sup>{marks}</sup>" if marks else "") + _room(most - len(marks))
+    return text + letters + (f" <small>{small_print}{_room(most)}</small>" if small_print else "")
+
+
+def _room(letters: int) -> str:
+    return f'<sup class="room" aria-hidden="true">{"a" * letters}</sup>' if letters > 0 else ""
+
+
+def _html_table(heads: Iterable[str], lines: Sequence[str], *, numbers: bool = False) -> str:
+    """A table of escaped parts. numbers: whether all columns but the first hold numbers."""
+    head = "".join(
+        f'<th scope="col"{" class=number" * (numbers and index > 0)}>{text}</th>'
+        for index, text in enumerate(heads)
+    )
+    body = "\n".join(lines)
+    return (
+        f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n'
+        "</table></div>"
+    )
+
+
+def _html_cost(cell: str) -> str:
+    return (
+        f'<td class="number">{cell}</td>'
+        if cell.replace(".", "", 1).isdecimal()
+        else f"<td>{_safe(cell)}</td>"
+    )
+
+
+def _breakable(name: str) -> str:
+    """A name that a line may end in after its underscores, hyphens, dots and slashes, and nowhere
+    inside a word.
+    """
+    return re.sub(r"(?<=[_./-])(?=\w)", "<wbr>", _safe(name))
+
+
+def _safe(text: Any) -> str:
+    """Text for a page: markup, quotes and control characters are written as escapes."""
+    return escape(visible(text), quote=True)

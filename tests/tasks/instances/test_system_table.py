@@ -24,8 +24,13 @@ from rankwell.comparison.bench.files import SystemStatement, read_statements
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput
 from rankwell.reporting.folder import FolderContent, write_folder
-from rankwell.reporting.system_formats import link_to, render_system_tables
-from rankwell.reporting.system_table import SystemCost, SystemFigure, SystemTable
+from rankwell.reporting.system_table import (
+    SystemCost,
+    SystemFigure,
+    SystemTable,
+    link_to,
+    render_system_tables,
+)
 from rankwell.stats import summarise
 from rankwell.stats.granularity import granularity_of
 from rankwell.tasks.instances.statistics import published_instances

@@ -15,8 +15,8 @@ import pytest
 
 import rankwell as rw
 from oracles import interleaving as oracle
+from rankwell.data.catalogue import result_kind
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
-from rankwell.reporting.page.scripts import query_noun
 from rankwell.tasks.logs.interleaving import (
     CreditFunction,
     InterleavedList,
@@ -481,5 +481,5 @@ def test_the_results_of_clicks_count_impressions():
 
     result = rw.evaluate_interleaving(lists, clicks)
 
-    assert query_noun(result.task) == ("impression", "impressions")
+    assert result_kind(result.task).noun == ("impression", "impressions")
     assert result.counts["old"] == {"impressions": 2, "queries": 1}

@@ -91,36 +91,30 @@ def evaluate_cells(
     pages: whether each cell with results gets the page that it lacks. Raises BadUsage for another
     file in its place.
     """
-    if not pages:
-        yield from _evaluate_cells(kind, plans, jobs, progress)
+    if pages:
+        # Only pages need its modules.
+        from rankwell.comparison.pages import refuse_pages, write_missing_pages
+
+        refuse_pages(plan.folder for plan in plans)
+        done = list(evaluate_cells(kind, plans, jobs=jobs, progress=progress))
+        write_missing_pages((result.plan.folder for result in done if result.has_results), progress)
+        yield from done
         return
-    # Only pages need its modules.
-    from rankwell.comparison.pages import refuse_pages, write_missing_pages
-
-    refuse_pages(plan.folder for plan in plans)
-    done = list(_evaluate_cells(kind, plans, jobs, progress))
-    write_missing_pages((result.plan.folder for result in done if result.has_results), progress)
-    yield from done
-
-
-def _evaluate_cells(
-    kind: CellKind, plans: Sequence[PlannedCell], jobs: int, progress: Progress
-) -> Iterator[CellResult]:
     waiting = [plan for plan in plans if plan.why and plan.is_selected]
     groups = [list(group) for _, group in groupby(waiting, lambda plan: plan.group)]
-    errors, done = _run(kind, groups, jobs, progress), 0
+    errors, n_done = _run(kind, groups, jobs, progress), 0
     if progress is not None and waiting:
         progress("cells", 0, len(waiting))
     for plan in plans:
-        if plan.why and plan.is_selected:
-            error, done = next(errors) or _changed(plan), done + 1
-            if error and startup.interruptions:  # by which the cell failed
-                raise KeyboardInterrupt
-            if progress is not None:
-                progress("cells", done, len(waiting))
-            yield CellResult(plan, "failed" if error else "done", error)
-        else:
+        if not plan.why or not plan.is_selected:
             yield CellResult(plan, "to do" if plan.why else "kept")
+            continue
+        error, n_done = next(errors) or _changed(plan), n_done + 1
+        if error and startup.interruptions:  # by which the cell failed
+            raise KeyboardInterrupt
+        if progress is not None:
+            progress("cells", n_done, len(waiting))
+        yield CellResult(plan, "failed" if error else "done", error)
 
 
 def _run(
@@ -128,13 +122,12 @@ def _run(
 ) -> Iterator[str]:
     if jobs < 1:
         raise BadUsage(f"{flag('--jobs', jobs)}: expected a positive integer.")
-    if jobs == 1 or len(groups) < 2:
+    jobs = min(jobs, len(groups))
+    if jobs < 2:
         yield from chain.from_iterable(kind.evaluate(group, progress) for group in groups)
         return
-    jobs = min(jobs, len(groups))
-    with crew(
-        jobs, threads=None, prepare=partial(_share_processors, max(1, processors() // jobs))
-    ) as map_groups:
+    prepare = partial(_share_processors, max(1, processors() // jobs))
+    with crew(jobs, threads=None, prepare=prepare) as map_groups:
         yield from chain.from_iterable(map_groups(partial(_evaluate, kind), groups))
 
 
@@ -160,16 +153,14 @@ def reasons(new_recipe: Any, record: Path) -> tuple[str, ...]:
     """
     old_record = read_record(record)
     if record.name == record_name(new_recipe):
-        return () if unsealed(old_record) is not None else ("new",)
+        return ("new",) if unsealed(old_record) is None else ()
     try:
-        differences = tuple(changes(old_record["made_of"], new_recipe))
-        return (
-            differences
-            if old_record["results"] == results_of(record.parent)
-            else (*differences, "its results are not what was written")
-        )
+        differences = [*changes(old_record["made_of"], new_recipe)]
+        if old_record["results"] != results_of(record.parent):
+            differences.append("its results are not what was written")
     except (KeyError, TypeError, AttributeError):
         return ("new",)
+    return tuple(differences)
 
 
 def record_name(new_recipe: Any) -> str:
@@ -252,19 +243,23 @@ def changes(before: Recipe, after: Recipe) -> Iterator[str]:
     moved = [name for name, digest in after["inputs"].items() if inputs.get(name, digest) != digest]
     if moved:
         yield f"input changed: {', '.join(moved)}"
-    if not changed and set(inputs) != set(after["inputs"]):
-        yield f"inputs came or went: {', '.join(sorted(set(inputs) ^ set(after['inputs'])))}"
+    if not changed and (other_names := inputs.keys() ^ after["inputs"].keys()):
+        yield f"inputs came or went: {', '.join(sorted(other_names))}"
 
 
 def _changed(planned: PlannedCell) -> str:
     """The error of a cell that was evaluated while its inputs changed, whose record goes; "" for
     any other.
     """
+    files = (
+        file
+        for path in planned.inputs
+        for file in (path.rglob("*") if path.is_dir() else [path])
+        if file.is_file()
+    )
     try:
-        for path in planned.inputs:
-            for file in path.rglob("*") if path.is_dir() else [path]:
-                if file.is_file():
-                    Source(file).refuse_changed()
+        for file in files:
+            Source(file).refuse_changed()
     except BadInput as error:
         planned.record.unlink(missing_ok=True)
         return str(error)
@@ -319,19 +314,16 @@ def _sources(name: str, root: Path, *, follow_imports: bool) -> set[Path]:
     wherever they do.
     """
     files: set[Path] = set()
-    waiting, known_names = [name], {name, __name__.partition(".")[0]}
+    waiting, names = [name], {name, __name__.partition(".")[0]}
     while waiting:
-        first = waiting.pop()
-        file = root / f"{first}.py"
-        module_files = {file} if file.is_file() else set((root / first).rglob("*.py"))
+        module = waiting.pop()
+        file = root / f"{module}.py"
+        module_files = {file} if file.is_file() else set((root / module).rglob("*.py"))
         files |= module_files
-        names = (
-            {imported for path in module_files for imported in _imported(path)} - known_names
-            if follow_imports
-            else set[str]()
-        )
-        known_names |= names
-        waiting += names
+        if follow_imports:
+            new_names = {imported for path in module_files for imported in _imported(path)} - names
+            names |= new_names
+            waiting += new_names
     return files
 
 
@@ -343,15 +335,10 @@ def _imported(path: Path) -> set[str]:
         tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError):
         return set()
-    names = [
-        alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import)
-        for alias in node.names
-    ]
-    names += [
-        node.module
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module and not node.level
-    ]
+    names: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.append(node.module)
     return {name.partition(".")[0] for name in names}

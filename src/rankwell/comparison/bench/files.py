@@ -4,15 +4,184 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
-from rankwell.comparison.bench.toml_tables import TomlTable
 from rankwell.data.registry import suggest
+from rankwell.documents import read_toml
 from rankwell.errors import BadInput
 from rankwell.store import Source
+
+Keys = tuple[str | int, ...]
+_EXPECTED: dict[Any, str] = {
+    str: "a string",
+    list[str]: "a list of strings",
+    bool: "true or false",
+    float: "a number",
+    int: "an integer",
+    float | str: 'a number, or a string such as "1%"',
+}
+_HEADER = re.compile(r"\s*(\[\[?)([^\[\]]+)\]\]?\s*(?:#.*)?$")
+_KEY = re.compile(r"""\s*([\w-]+|"[^"]*"|'[^']*')\s*=""")
+_PART = re.compile(r"""\s*([\w-]+|"[^"]*"|'[^']*')\s*\.?""")
+
+
+@dataclass(frozen=True)
+class TomlTable:
+    """A table of a file with the keys that lead to it, for messages. lines: of keys, as far as
+    single lines show them.
+    """
+
+    file: str
+    content: Mapping[str, Any]
+    lines: Mapping[Keys, int]
+    path: Keys = ()
+    title: str = ""
+
+    @classmethod
+    def read(cls, source: Source) -> "TomlTable":
+        """The outermost table of a file. Raises BadInput where it is not TOML."""
+        text, content = read_toml(source)
+        return cls(source.name, content, _lines(text))
+
+    def at(self, *names: str) -> str:
+        """The place of a key below, or of the table itself, for messages; the nearest line that was
+        found.
+        """
+        keys = (*self.path, *names)
+        line = next(
+            (self.lines[keys[:n]] for n in range(len(keys), 0, -1) if keys[:n] in self.lines), None
+        )
+        location = self.file if line is None else f"{self.file}:{line}"
+        words = ".".join(str(part) for part in keys if isinstance(part, str))
+        return f"{location}: {': '.join((self.title, *names)) if self.title else words}"
+
+    def allow(self, names: Sequence[str] | Mapping[str, Any]) -> None:
+        """Raises BadInput for an unknown key."""
+        unknown = next((name for name in self.content if name not in names), None)
+        if unknown is not None:
+            raise BadInput(f"{self.at(unknown)}: unknown key; {suggest(unknown, names)}")
+
+    def child(self, name: str) -> "TomlTable":
+        """The table below, empty where there is none."""
+        inner = self.content.get(name, {})
+        if not isinstance(inner, dict):
+            raise BadInput(f"{self.at(name)} is {inner!r}; expected a table.")
+        title = f"{self.title}: {name}" if self.title else ""
+        return replace(self, content=inner, path=(*self.path, name), title=title)
+
+    def tables_by_name(self, kind: str) -> dict[str, "TomlTable"]:
+        """The tables of an array by their names, which must be names of folders."""
+        inner = self.content.get(kind, [])
+        if not isinstance(inner, list) or not all(isinstance(table, dict) for table in inner):
+            raise BadInput(f"{self.at(kind)} is not a list of tables; write [[{kind}]] above each.")
+        if not inner:
+            raise BadInput(f"{self.file}: no [[{kind}]]; give at least one.")
+        tables: dict[str, TomlTable] = {}
+        titles: set[str] = set()
+        for index, content in enumerate(inner):
+            path, title = (kind, index), f"{kind} {index + 1}"
+            node = replace(self, content=content, path=path, title=title)
+            name = node.text("name", required=True)
+            check_folder_name(name, node.at("name"))
+            if name.casefold() in map(str.casefold, tables):
+                raise BadInput(
+                    f"{node.at('name')}: a second {kind} named {name!r}; give each a name of "
+                    "its own."
+                )
+            tables[name] = replace(node, title=f"{kind} {name!r}")
+            title = node.text("title") or name
+            if title in titles:
+                raise BadInput(
+                    f"{tables[name].at('title')}: a second {kind} is shown as {title!r}; give "
+                    "each a title of its own."
+                )
+            titles.add(title)
+        return tables
+
+    def text(self, name: str, *, required: bool = False) -> str:
+        """The string below, "" where there is none."""
+        value = self.content.get(name, None if required else "")
+        if (name in self.content and not value) or not isinstance(value, str):
+            raise BadInput(
+                f"{self.at(name)} is {'missing' if value is None else repr(value)}; expected "
+                "a string."
+            )
+        return value
+
+    def texts(self, name: str, names: Mapping[str, Any], kind: str) -> list[str]:
+        """The names listed below, all of them known; every known one where there is no list."""
+        value = self.content.get(name)
+        if value is None:
+            return list(names)
+        if not _fits(value, list[str]):
+            raise BadInput(f"{self.at(name)} is {value!r}; expected a list of {kind}s.")
+        unknown = next((name for name in value if name not in names), None)
+        if unknown is not None:
+            raise BadInput(
+                f"{self.at(name)}: unknown {kind} {unknown!r}; {suggest(unknown, names)}"
+            )
+        return value
+
+    def settings(self, kinds: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of keys of these types. Raises BadInput for an unknown key and for a value of
+        another type.
+        """
+        self.allow(kinds)
+        for key, value in self.content.items():
+            if not _fits(value, kinds[key]):
+                raise BadInput(f"{self.at(key)} is {value!r}; expected {_EXPECTED[kinds[key]]}.")
+        return dict(self.content)
+
+
+def check_folder_name(name: str, where: str) -> None:
+    """Raises BadInput for a name that cannot be that of a folder everywhere."""
+    if (
+        name.startswith(".")
+        or name != name.strip()
+        or not name.isprintable()
+        or set(name) & set('/\\:*?"<>|')
+    ):
+        raise BadInput(f"{where} is {name!r}, which cannot name a folder; use letters and digits.")
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    if isinstance(value, list):
+        return (
+            kind == list[str]
+            and bool(value)
+            and all(isinstance(text, str) and text for text in value)
+        )
+    if isinstance(value, bool) or kind == list[str]:
+        return kind is bool
+    return isinstance(value, kind) or (isinstance(value, int) and isinstance(0.5, kind))
+
+
+def _lines(text: str) -> dict[Keys, int]:
+    """The lines of tables and keys, as far as single lines show them: the keys that lead there ->
+    line, from 1.
+    """
+    lines: dict[Keys, int] = {}
+    counts: dict[str, int] = {}
+    path: Keys = ()
+    quoted = False
+    for number, line in enumerate(text.split("\n"), 1):
+        inside = quoted
+        quoted ^= (line.count('"""') + line.count("'''")) % 2 == 1
+        if inside:
+            continue
+        if header := _HEADER.match(line):
+            parts = [part.strip("\"'") for part in _PART.findall(header[2])]
+            if header[1] == "[[":
+                counts[parts[0]] = counts.get(parts[0], -1) + 1
+            path = (parts[0], *([counts[parts[0]]] if parts[0] in counts else []), *parts[1:])
+            lines.setdefault(path, number)
+        elif key := _KEY.match(line):
+            lines.setdefault((*path, key[1].strip("\"'")), number)
+    return lines
+
 
 Value = str | int | float | bool
 Scope = Literal["options", "dataset", "system", "cell"]
@@ -109,34 +278,31 @@ def read_experiment(path: str | Path) -> Experiment:
     source = Source(path)
     top = _top(source)
     datasets, systems = top.tables_by_name("dataset"), top.tables_by_name("system")
-    reserved_name = next(
-        (
-            name
-            for name in datasets
-            if name.casefold().startswith(("table.", "bench.json", "manifest.json"))
-        ),
-        None,
-    )
-    if reserved_name is not None:
-        raise BadInput(
-            f"{datasets[reserved_name].at('name')}: the bench writes a file named "
-            f"{reserved_name!r}; give the data set another name."
-        )
-    for system_table in systems.values():
-        system_table.child("on").allow(datasets)
+    for name, table in datasets.items():
+        if name.casefold().startswith(("table.", "bench.json", "manifest.json")):
+            raise BadInput(
+                f"{table.at('name')}: the bench writes a file named {name!r}; give the data set "
+                "another name."
+            )
+    for table in systems.values():
+        table.child("on").allow(datasets)
     cells = tuple(_cells(top, datasets, systems))
     if not cells:
         raise BadInput(
             f"{source.name}: no system is on any data set. Correct `systems` and `datasets`."
         )
-    double = next(
-        (name for name, times in Counter(cell.name for cell in cells).items() if times > 1), None
-    )
-    if double is not None:
-        raise BadInput(
-            f"{source.name}: two cells are named {double!r}: values of their parameters are "
-            "written alike."
-        )
+    for name, times in Counter(cell.name for cell in cells).items():
+        if times > 1:
+            raise BadInput(
+                f"{source.name}: two cells are named {name!r}: values of their parameters are "
+                "written alike."
+            )
+    entries = list(systems)
+    titles = {("dataset", name): table.text("title") or name for name, table in datasets.items()}
+    for cell in cells:
+        title = systems[cell.entry].text("title") or cell.entry
+        titles["system", cell.system] = title + cell.system.removeprefix(cell.entry)
+    by_entry = sorted(cells, key=lambda cell: entries.index(cell.entry))
     return Experiment(
         file=source.name,
         stem=source.stem,
@@ -144,18 +310,9 @@ def read_experiment(path: str | Path) -> Experiment:
         digest=source.digest(),
         title=top.text("title"),
         cells=cells,
-        systems=tuple(
-            system
-            for name in systems
-            for system in dict.fromkeys(cell.system for cell in cells if cell.entry == name)
-        ),
-        datasets=tuple(name for name in datasets if any(cell.dataset == name for cell in cells)),
-        titles={("dataset", name): table.text("title") or name for name, table in datasets.items()}
-        | {
-            ("system", cell.system): (systems[cell.entry].text("title") or cell.entry)
-            + cell.system.removeprefix(cell.entry)
-            for cell in cells
-        },
+        systems=tuple(dict.fromkeys(cell.system for cell in by_entry)),
+        datasets=tuple(dict.fromkeys(cell.dataset for cell in cells)),
+        titles=titles,
         table=top.child("table").settings(_TABLE),
         comparison=top.child("comparison").settings(_COMPARISON),
         chart=tuple(top.child("chart").settings({"measures": list[str]}).get("measures", ())),
@@ -234,19 +391,15 @@ def _tried(table: TomlTable, scope: Scope) -> dict[str, list[OptionValue]]:
 def _cells(
     top: TomlTable, datasets: Mapping[str, TomlTable], systems: Mapping[str, TomlTable]
 ) -> Iterator[Cell]:
-    shared, parameters = (
-        _options(top.child("options"), "options"),
-        _tried(top.child("parameters"), "options"),
-    )
+    shared, parameters = _options(top.child("options"), "options"), top.child("parameters")
+    shared_parameters = _tried(parameters, "options")
     datasets_of_system = {
         name: table.texts("datasets", datasets, "data set") for name, table in systems.items()
     }
     for dataset, table in datasets.items():
         command = OptionValue(table.text("command", required=True), table.at("command"), "dataset")
-        dataset_options, vary = (
-            {**shared, **_options(table, "dataset", _DATASET)},
-            _tried(table.child("vary"), "dataset"),
-        )
+        dataset_options = {**shared, **_options(table, "dataset", _DATASET)}
+        vary = _tried(table.child("vary"), "dataset")
         meeting = table.texts("systems", systems, "system")
         for system, node in systems.items():
             inner = node.child("on").child(dataset)
@@ -259,22 +412,15 @@ def _cells(
                     )
                 continue
             # Of a table every combination is a cell; a list is an option of one.
-            sweep = (
-                _tried(node.child(_SWEEP), "system")
-                if isinstance(node.content.get(_SWEEP), dict)
-                else {}
-            )
-            options = {
-                **dataset_options,
-                **_options(node, "system", (*_SYSTEM, *([_SWEEP] if sweep else []))),
-                **cell_options,
-            }
+            is_swept = isinstance(node.content.get(_SWEEP), dict)
+            sweep = _tried(node.child(_SWEEP), "system") if is_swept else {}
+            besides = (*_SYSTEM, *([_SWEEP] if sweep else []))
+            options = {**dataset_options, **_options(node, "system", besides), **cell_options}
             first = Cell(
                 dataset, system, system, command, options, node.text("call"), where=node.at()
             )
-            yield from _variants(
-                first, {**parameters, **_tried(node.child("parameters"), "system")}, vary, sweep
-            )
+            tried = {**shared_parameters, **_tried(node.child("parameters"), "system")}
+            yield from _variants(first, tried, vary, sweep)
 
 
 _Tried = Mapping[str, list[OptionValue]]
@@ -284,15 +430,12 @@ def _variants(cell: Cell, parameters: _Tried, vary: _Tried, sweep: _Tried) -> It
     """A cell for every combination of values; those of options move fastest, then those of a
     sweep.
     """
-    shared_name = next((name for name in parameters if name in vary or name in cell.options), None)
-    shared_name = shared_name or next(
-        (name for name in sweep if name in parameters or name in vary), None
-    )
-    if shared_name is not None:
-        where = {**parameters, **sweep}[shared_name][0].where
+    double = [name for name in parameters if name in vary or name in cell.options]
+    double += [name for name in sweep if name in parameters or name in vary]
+    if double:
         raise BadInput(
-            f"{where}: {shared_name!r} is an option of {cell.dataset!r} as well; rename the "
-            "parameter."
+            f"{({**parameters, **sweep})[double[0]][0].where}: {double[0]!r} is an option of "
+            f"{cell.dataset!r} as well; rename the parameter."
         )
     values_by_name = {**parameters, **vary, **sweep}
     varying = tuple(name for name, values in values_by_name.items() if len(values) > 1)
@@ -300,34 +443,24 @@ def _variants(cell: Cell, parameters: _Tried, vary: _Tried, sweep: _Tried) -> It
         _check_holes(cell, parameters)
     for combination in product(*values_by_name.values()):
         values = dict(zip(values_by_name, combination, strict=True))
-        cell_parameters: dict[str, Any] = {name: values[name].value for name in parameters}
-        system = " ".join(
-            [cell.entry, *(f"{name}={written(values[name].value)}" for name in varying)]
-        )
-        names = {
-            "dataset": cell.dataset,
-            "system": cell.entry,
-            **{name: written(value) for name, value in cell_parameters.items()},
-        }
+        texts = {name: written(option.value) for name, option in values.items()}
+        names = {"dataset": cell.dataset, "system": cell.entry}
+        names |= {name: texts[name] for name in parameters}
         options = {**cell.options, **{name: values[name] for name in vary}}
         if sweep:
-            pairs = [f"{name}={written(values[name].value)}" for name in sweep]
+            pairs = [f"{name}={texts[name]}" for name in sweep]
             options[_SWEEP] = next(iter(sweep.values()))[0]._replace(value=pairs)
-        filled = {
-            name: option._replace(value=_filled(option.value, names))
-            for name, option in options.items()
-        }
-        yield Cell(
-            cell.dataset,
-            system,
-            cell.entry,
-            cell.command,
-            filled,
-            cell.call,
-            cell_parameters,
-            tuple(vary),
-            varying,
-            cell.where,
+        cell_parameters: dict[str, Any] = {name: values[name].value for name in parameters}
+        yield replace(
+            cell,
+            system=" ".join([cell.entry, *(f"{name}={texts[name]}" for name in varying)]),
+            options={
+                name: option._replace(value=_filled(option.value, names))
+                for name, option in options.items()
+            },
+            parameters=cell_parameters,
+            vary=tuple(vary),
+            varying=varying,
         )
 
 
@@ -336,29 +469,26 @@ def _filled(value: Any, names: Mapping[str, str]) -> Any:
     are the command's own.
     """
     if isinstance(value, list):
-        return [_filled(single_value, names) for single_value in value]
-    return (
-        _HOLE.sub(lambda hole: names.get(hole[1], hole[0]), value)
-        if isinstance(value, str)
-        else value
-    )
+        return [_filled(part, names) for part in value]
+    if not isinstance(value, str):
+        return value
+    return _HOLE.sub(lambda hole: names.get(hole[1], hole[0]), value)
 
 
 def _check_holes(cell: Cell, parameters: Mapping[str, list[OptionValue]]) -> None:
     """Raises BadInput for a parameter that no option holds: cells of the same files would look
     different.
     """
-    values = [
-        (option, json.dumps(option.value, ensure_ascii=False)) for option in cell.options.values()
-    ]
-    holes = {hole: option.where for option, text in values for hole in _HOLE.findall(text)}
-    unknown = next(
-        (hole for hole in holes if parameters and hole not in (*parameters, "dataset", "system")),
-        None,
-    )
-    if unknown is not None:
+    holes = {
+        hole: option.where
+        for option in cell.options.values()
+        for hole in _HOLE.findall(json.dumps(option.value, ensure_ascii=False))
+    }
+    unknown = [hole for hole in holes if hole not in (*parameters, "dataset", "system")]
+    if parameters and unknown:
         raise BadInput(
-            f"{holes[unknown]}: unknown parameter {unknown!r}; {suggest(unknown, parameters)}"
+            f"{holes[unknown[0]]}: unknown parameter {unknown[0]!r}; "
+            f"{suggest(unknown[0], parameters)}"
         )
     unused = next((name for name in parameters if name not in holes), None)
     if unused is not None:

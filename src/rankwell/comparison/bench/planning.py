@@ -15,8 +15,13 @@ from typing import Any, NamedTuple
 
 from rankwell import startup
 from rankwell.comparison.bench import PlannedCell, content_of, reasons, recipe, results_of
-from rankwell.comparison.bench.files import Cell, Experiment, OptionValue, toml_key
-from rankwell.comparison.bench.toml_tables import check_folder_name
+from rankwell.comparison.bench.files import (
+    Cell,
+    Experiment,
+    OptionValue,
+    check_folder_name,
+    toml_key,
+)
 from rankwell.data.catalogue import command_function, command_summaries
 from rankwell.data.code import code_files
 from rankwell.data.options import Argument, arguments_of, bind, overwriting
@@ -27,9 +32,6 @@ from rankwell.io.matrices import IDS_BESIDE
 from rankwell.reporting.drafts import remove_result
 from rankwell.reporting.options import Input, Progress
 from rankwell.store import STDIN, is_draft, split_part, write_text
-
-Work = Callable[[Path, Progress], Any]
-"""A command with its arguments; it writes its results into a folder."""
 
 Call = tuple[Sequence[Any], Mapping[str, Any], Path]
 """The arguments of a command, those without a name first, and the folder of its results."""
@@ -83,66 +85,39 @@ class Command:
             text for key, texts in said.items() if key not in positional_keys for text in texts
         ] + (["--", *bare] if bare else [])
 
-    def read(self, arguments: Sequence[str], where: str) -> Work:
-        """The command with its arguments, ready to run. Raises BadInput for what it does not
-        understand.
-        """
-        try:
-            positionals, keywords = bind(self.function, arguments)
-        except BadUsage as error:
-            raise BadInput(f"{where}: {error}") from error
-
-        def _work(output: Path, progress: Progress) -> Any:
-            progress_option = (
-                {"progress": progress} if "progress" in self.function.__annotations__ else {}
-            )
-            # Folders of cells are the runner's own: what was changed in them is made again.
-            with overwriting(True):
-                return self.function(
-                    *positionals, **{**keywords, **progress_option, "output": output}
-                )
-
-        return _work
-
 
 def _texts(option: Argument, option_value: OptionValue) -> list[str]:
     """An option with its value as words of a command line. Raises BadInput for a value of another
     type.
     """
-    value = option_value.value
+    value, where = option_value.value, option_value.where
+    option_flag = next(
+        (flag for flag in option.flags if flag.startswith("--")), next(iter(option.flags), "")
+    )
     if option.kind is bool:
         if not isinstance(value, bool):
-            raise BadInput(f"{option_value.where} is {value!r}; expected true or false.")
+            raise BadInput(f"{where} is {value!r}; expected true or false.")
         negative = [option.negative_flag] if option.form == "pair" else []
-        return [_flag(option)] if value else negative
+        return [option_flag] if value else negative
+
+    def fits(part: Any, kind: Any) -> bool:
+        wanted = {int: int, float: (int, float)}.get(kind, (str, int, float))
+        return isinstance(part, wanted) and not isinstance(part, bool)
+
     parts: list[Any] = value if isinstance(value, list) else [value]
     if isinstance(value, list) and option.form == "one":
         # Cut-offs are a list to whoever writes them, columns a table, and both one text to the
         # command.
         is_table = all(isinstance(part, str) and "=" in part for part in parts)
-        if option.kind is not str or not (is_table or all(_fits(part, int) for part in parts)):
-            raise BadInput(f"{option_value.where} is {value!r}; expected one value.")
+        if option.kind is not str or not (is_table or all(fits(part, int) for part in parts)):
+            raise BadInput(f"{where} is {value!r}; expected one value.")
         parts = [",".join(map(str, parts))]
-    wrong = next((part for part in parts if not _fits(part, option.kind)), None)
+    wrong = next((part for part in parts if not fits(part, option.kind)), None)
     if wrong is not None:
-        expected = (
-            "an integer"
-            if option.kind is int
-            else "a number"
-            if option.kind is float
-            else "a string"
-        )
-        raise BadInput(f"{option_value.where} is {wrong!r}; expected {expected}.")
-    return [f"{_flag(option)}={part}" if option.flags else str(part) for part in parts]
-
-
-def _flag(option: Argument) -> str:
-    return next((flag for flag in option.flags if flag.startswith("--")), option.flags[0])
-
-
-def _fits(value: Any, kind: Any) -> bool:
-    wanted = {int: int, float: (int, float)}.get(kind, (str, int, float))
-    return isinstance(value, wanted) and not isinstance(value, bool)
+        words: dict[Any, str] = {int: "an integer", float: "a number"}
+        expected = words.get(option.kind, "a string")
+        raise BadInput(f"{where} is {wrong!r}; expected {expected}.")
+    return [f"{option_flag}={part}" if option.flags else str(part) for part in parts]
 
 
 def command_of(cell: Cell) -> Command:
@@ -201,17 +176,15 @@ def reject_unknown(cells: Sequence[tuple[Cell, Command]]) -> None:
     options_by_source: dict[str, set[str]] = {}
     for cell, command in cells:
         for name, option in cell.options.items():
-            wide = option.scope in ("options", "system")
-            if name not in command.options and not wide:
-                raise BadInput(_unknown(name, option, command.words, command.options))
-            if wide:
+            if option.scope in ("options", "system"):
                 options_by_source.setdefault(option.where, set()).update(command.options)
+            elif name not in command.options:
+                raise BadInput(_unknown(name, option, command.words, command.options))
     for cell, command in cells:
         for name, option in cell.options.items():
-            if option.where in options_by_source and name not in options_by_source[option.where]:
-                raise BadInput(
-                    _unknown(name, option, command.words, options_by_source[option.where])
-                )
+            known_options = options_by_source.get(option.where)
+            if known_options is not None and name not in known_options:
+                raise BadInput(_unknown(name, option, command.words, known_options))
 
 
 def _unknown(name: str, option: OptionValue, words: str, options: Iterable[str]) -> str:
@@ -254,17 +227,14 @@ def plan_cells(
     Raises BadInput for what a command does not understand and for missing files, UnknownName for a
     pattern without cells.
     """
-    cells = experiment.cells
-    unused = next(
-        (pattern for pattern in only if not any(fnmatchcase(cell.name, pattern) for cell in cells)),
-        None,
-    )
-    if unused is not None:
-        raise UnknownName(
-            f"{flag('--only')} {unused!r} fits no cell DATASET/SYSTEM; "
-            f"{suggest(unused, [cell.name for cell in cells])}"
-        )
-    pairs = [(cell, command_of(cell)) for cell in cells]
+    names = [cell.name for cell in experiment.cells]
+    for pattern in only:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise UnknownName(
+                f"{flag('--only')} {pattern!r} fits no cell DATASET/SYSTEM; "
+                f"{suggest(pattern, names)}"
+            )
+    pairs = [(cell, command_of(cell)) for cell in experiment.cells]
     reject_unknown(pairs)
     digest, first_cells, plans = cache(content_of), dict[str, Cell](), list[PlannedCell]()
     for n_done, (cell, command) in enumerate(pairs):
@@ -277,9 +247,8 @@ def plan_cells(
             )
         check_folder_name(cell.system, f"{cell.where}: the name with its parameters")
         new_recipe, arguments = cell_recipe(cell, command, digest)
-        first = first_cells.setdefault(
-            json.dumps([cell.dataset, new_recipe["command"], new_recipe["options"]]), cell
-        )
+        key = json.dumps([cell.dataset, new_recipe["command"], new_recipe["options"]])
+        first = first_cells.setdefault(key, cell)
         if first is not cell:
             # Nothing distinguishes two systems: a `{system}` was forgotten.
             raise BadInput(
@@ -291,7 +260,10 @@ def plan_cells(
         record = folder / cell.dataset / cell.system / _RECORD
         why = ("requested",) if force and is_selected else reasons(new_recipe, record)
         if why:
-            command.read(arguments, f"{experiment.file}: {cell.name}")
+            try:
+                bind(command.function, arguments)
+            except BadUsage as error:
+                raise BadInput(f"{experiment.file}: {cell.name}: {error}") from error
         group = cell.name if command.together is None else cell.dataset
         work, inputs = CommandWork(command, arguments), tuple(map(Path, new_recipe["inputs"]))
         plans.append(PlannedCell(cell, new_recipe, record, work, group, why, is_selected, inputs))
@@ -351,51 +323,45 @@ class CommandCells:
     """
 
     def evaluate(self, cells: Sequence[PlannedCell], progress: Progress, /) -> Iterator[str]:
-        """Evaluates the cells; yields the error of each, "" where there is none."""
-        together = cells[0].work.command.together if cells else None
-        errors = (
-            (_evaluate(plan, progress) for plan in cells)
-            if together is None
-            else _together(together, cells, progress)
-        )
-        for plan, error in zip(cells, errors, strict=True):
+        """Evaluates the cells; yields the error of each, "" where there is none. The record of a
+        cell is written as soon as its results are.
+        """
+        for plan, error in zip(cells, _evaluate(cells, progress), strict=True):
             if error:
                 remove_result(plan.folder)
+            else:
+                write_record(plan)
             yield error
 
 
-def _evaluate(planned: PlannedCell, progress: Progress) -> str:
-    planned.record.unlink(missing_ok=True)
-    error = evaluate_cell(planned.work, planned.folder, progress)
-    if not error:
-        write_record(planned)
-    return error
-
-
-def _together(
-    evaluate: Callable[[Sequence[Call], Progress], Iterator[str]],
-    cells: Sequence[PlannedCell],
-    progress: Progress,
-) -> Iterator[str]:
-    """Evaluates cells at once; the error of each. The record of a cell is written as soon as its
-    results are.
-    """
+def _evaluate(cells: Sequence[PlannedCell], progress: Progress) -> Iterator[str]:
+    """Evaluates cells, at once where their command can; the error of each."""
+    together = cells[0].work.command.together if cells else None
+    if together is None:
+        for plan in cells:
+            plan.record.unlink(missing_ok=True)
+            yield evaluate_cell(plan.work, plan.folder, progress)
+        return
     calls: list[Call] = []
     for plan in cells:
         plan.record.unlink(missing_ok=True)
         plan.folder.mkdir(parents=True, exist_ok=True)
         calls.append((*bind(plan.work.command.function, plan.work.arguments), plan.folder))
     with overwriting(True):
-        for plan, error in zip(cells, evaluate(calls, progress), strict=True):
-            if not error:
-                write_record(plan)
-            yield error
+        yield from together(calls, progress)
 
 
 def evaluate_cell(work: CommandWork, folder: Path, progress: Progress) -> str:
     """Evaluates a cell into a folder; its error, "" where there is none. Raises CodeRefused."""
+    function = work.command.function
     try:
-        work.command.read(work.arguments, "")(folder, progress)
+        positionals, keywords = bind(function, work.arguments)
+        options: dict[str, Any] = {**keywords, "output": folder}
+        if "progress" in function.__annotations__:
+            options["progress"] = progress
+        # Folders of cells are the runner's own: what was changed in them is made again.
+        with overwriting(True):
+            function(*positionals, **options)
     except CodeRefused:
         raise
     except RankwellError as error:

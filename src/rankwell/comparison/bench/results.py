@@ -3,6 +3,7 @@ side by side.
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import chdir
 from dataclasses import asdict, dataclass, replace
@@ -58,12 +59,13 @@ from rankwell.reporting.drafts import (
 from rankwell.reporting.notebook.display import Displayable, system_tables
 from rankwell.reporting.options import JobsOption, Progress
 from rankwell.reporting.page import NAME as PAGE
-from rankwell.reporting.system_formats import link_to, render_system_tables
 from rankwell.reporting.system_table import (
     SystemFigure,
     SystemTable,
     TableFormat,
+    link_to,
     long_rows,
+    render_system_tables,
     shared_rules,
 )
 from rankwell.runtime.executors import find_executor
@@ -122,10 +124,7 @@ class BenchResults(Displayable):
     @property
     def status(self) -> str:
         """The numbers of cells that were evaluated, failed and left, in words."""
-        counts = {
-            status: sum(cell.status == status for cell in self.cells)
-            for status in ("done", "failed", "to do")
-        }
+        counts = Counter(cell.status for cell in self.cells)
         parts = [f"{counts['done']} of {len(self.cells)} cells evaluated"]
         parts += [f"{counts['failed']} failed"] if counts["failed"] else []
         parts += [f"{counts['to do']} left for another call"] if counts["to do"] else []
@@ -179,20 +178,16 @@ class BenchResults(Displayable):
         """
         titles = self.experiment.titles
         links = {
-            (
-                titles["system", cell.plan.cell.system],
-                titles["dataset", cell.plan.cell.dataset],
-            ): link_to(page, self.folder)
-            for cell in self.cells
-            if (page := cell.plan.folder / PAGE).is_file()
+            (titles["system", plan.cell.system], titles["dataset", plan.cell.dataset]): link_to(
+                plan.folder / PAGE, self.folder
+            )
+            for plan in (cell.plan for cell in self.cells)
+            if (plan.folder / PAGE).is_file()
         }
         tables = [replace(table, links=links) for table in self.system_tables]
-        layout_choice = self.shown.side_by_side
-        wide = (
-            all(len(table.datasets) == 1 for table in self.system_tables)
-            if layout_choice is None
-            else layout_choice
-        )
+        wide = self.shown.side_by_side
+        if wide is None:
+            wide = all(len(table.datasets) == 1 for table in tables)
         return [side_by_side(tables, self.experiment.title)] if wide and len(tables) > 1 else tables
 
     @cached_property
@@ -355,26 +350,15 @@ def _results(
     key = _tables_key(experiment, done, table_choices)
     try:
         # The tables of an earlier call with the same results and choices.
-        stored_tables: Mapping[str, Any] = read_record(folder / "bench.json")["shown"]
-        tables_and_notes = (
-            (tuple(map(_table, stored_tables["tables"])), tuple(stored_tables["notes"]))
-            if stored_tables["made_of"] == key
-            else None
-        )
+        stored: Mapping[str, Any] = read_record(folder / "bench.json")["shown"]
+        if stored["made_of"] != key:
+            raise KeyError(key)
+        tables, notes = tuple(map(_table, stored["tables"])), tuple(stored["notes"])
     except (ValueError, KeyError, TypeError):
-        tables_and_notes = None
-    if tables_and_notes is None:
         with chdir(folder):
-            tables_and_notes = make_tables(experiment, done, table_choices)
-    result = BenchResults(
-        experiment,
-        folder,
-        done,
-        tables_and_notes[0],
-        table_choices,
-        tables_and_notes[1],
-        tuple(notes_of_cells(done)),
-    )
+            tables, notes = make_tables(experiment, done, table_choices)
+    cell_notes = tuple(notes_of_cells(done))
+    result = BenchResults(experiment, folder, done, tables, table_choices, notes, cell_notes)
     _write(result, key)
     return result
 
@@ -431,17 +415,13 @@ def _table_choices(experiment: Experiment, options: BenchOptions) -> TableChoice
         tests = with_options(ComparisonOptions(), experiment.comparison)
     except RankwellError as error:
         raise BadInput(f"{experiment.file}: comparison: {error}") from error
-    requested_names = [options.measures] if isinstance(options.measures, str) else options.measures
-    names = ("baseline", "mean", "intervals", "side_by_side")
-    stated_choices = {
-        name: getattr(options, name) for name in names if getattr(options, name) is not None
-    }
-    measures = requested_measures(
-        experiment.table.get("measures", ()) if requested_names is None else requested_names
-    )
-    table_choices = replace(
-        TableChoices(tests=tests), **{**experiment.table, **stated_choices, "measures": measures}
-    )
+    choices = dict(experiment.table)
+    for name in ("measures", "baseline", "mean", "intervals", "side_by_side"):
+        if getattr(options, name) is not None:
+            choices[name] = getattr(options, name)
+    measures = choices.get("measures", ())
+    choices["measures"] = requested_measures([measures] if isinstance(measures, str) else measures)
+    table_choices = TableChoices(tests=tests, **choices)
     if table_choices.baseline and table_choices.baseline not in experiment.systems:
         raise UnknownName(
             f"{experiment.file}: unknown system {table_choices.baseline!r}; "
@@ -454,55 +434,43 @@ def _write(result: BenchResults, key: str) -> None:
     """Writes the tables and the recipes of all cells: no times and no places, so that the same file
     gives the same bytes.
     """
+    texts = {f"table.{suffix}": result.render(kind) for kind, suffix in _SUFFIXES.items()}
+    # A terminal has the notes on standard error.
+    texts["table.txt"] += "".join(f"\n{printable(note)}\n" for note in result.notes)
     with drafting(result.folder) as draft:
-        paths = [draft / f"table.{suffix}" for suffix in _SUFFIXES.values()]
-        for kind, path in zip(_SUFFIXES, paths, strict=True):
-            # A terminal has the notes on standard error.
-            below = (
-                "".join(f"\n{printable(note)}\n" for note in result.notes)
-                if kind == "table"
-                else ""
-            )
-            write_text(path, result.render(kind) + below)
+        paths = [draft / name for name in texts]
+        for path in paths:
+            write_text(path, texts[path.name])
         files = {path.name: digest_of(path) for path in paths}
         inputs = {_BENCH: {"file": Path(result.experiment.file).name}}
-        publish(
-            result.folder, {"schema_version": 1, "inputs": inputs, "version": __version__}, paths
-        )
+        manifest = {"schema_version": 1, "inputs": inputs, "version": __version__}
+        publish(result.folder, manifest, paths)
     cells: dict[str, dict[str, Any]] = {}
     for cell in result.cells:
         # Whether a cell was evaluated now or before does not decide its content.
-        status = "done" if cell.has_results else cell.status
-        details = (
-            {"error": cell.error}
-            if cell.error
-            else {"notes": notes_of(cell.plan.folder)}
-            if cell.has_results
-            else {}
-        )
-        cells[cell.plan.cell.name] = {"status": status, **details, **cell.plan.recipe}
-    tables_record = {
-        "made_of": key,
-        "notes": list(result.comparison_notes),
-        "tables": [
-            {
-                **{name: getattr(table, name) for name in _PLAIN},
-                "figures": [cell._asdict() for cell in table.cells],
-            }
-            for table in result.system_tables
-        ],
-    }
+        entry: dict[str, Any] = {"status": "done" if cell.has_results else cell.status}
+        if cell.error:
+            entry["error"] = cell.error
+        elif cell.has_results:
+            entry["notes"] = notes_of(cell.plan.folder)
+        cells[cell.plan.cell.name] = {**entry, **cell.plan.recipe}
+    tables = [
+        {
+            **{name: getattr(table, name) for name in _PLAIN},
+            "figures": [cell._asdict() for cell in table.cells],
+        }
+        for table in result.system_tables
+    ]
     content = {
         "schema_version": _RECORD_VERSION,
         "version": __version__,
         "bench": result.experiment.digest,
         "cells": cells,
         "files": files,
-        "shown": tables_record,
+        "shown": {"made_of": key, "notes": list(result.comparison_notes), "tables": tables},
     }
-    write_text(
-        result.folder / "bench.json", json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-    )
+    text = json.dumps(content, indent=2, ensure_ascii=False)
+    write_text(result.folder / "bench.json", text + "\n")
 
 
 _RECORD_VERSION = 2
@@ -525,12 +493,10 @@ def _tables_key(
     titles = [[*key, title] for key, title in experiment.titles.items()]
     choices = asdict(table_choices)
     tests = choices.pop("tests")
-    choices |= {
-        name: tests[name] for name in ("test", "family", "correction", "level", "resamples", "seed")
-    }
-    return "sha256:" + key_of(
-        [_RECORD_VERSION, RESULTS_VERSION, results, has_measures, titles, choices]
-    )
+    names = ("test", "family", "correction", "level", "resamples", "seed")
+    choices |= {name: tests[name] for name in names}
+    key = [_RECORD_VERSION, RESULTS_VERSION, results, has_measures, titles, choices]
+    return f"sha256:{key_of(key)}"
 
 
 def _table(stored_table: Mapping[str, Any]) -> SystemTable:
@@ -539,24 +505,14 @@ def _table(stored_table: Mapping[str, Any]) -> SystemTable:
         SystemFigure(**cell)._replace(better_than=tuple(cell["better_than"]))
         for cell in stored_table["figures"]
     ]
+    fields = {name: stored_table[name] for name in _PLAIN}
     kinds: dict[str, Any] = {**get_type_hints(SystemFigure), "better_than": tuple}
-    texts = [
-        stored_table["measure"],
-        stored_table["label"],
-        stored_table["name"],
-        *stored_table["systems"],
-        *chain(*(figure.better_than for figure in entries)),
-    ]
-    if (
-        not all(
-            isinstance(getattr(figure, name), kind)
-            for figure in entries
-            for name, kind in kinds.items()
-        )
-        or not all(isinstance(text, str) for text in texts)
-        or not (
-            isinstance(stored_table["rules"], dict) and isinstance(stored_table["better"], dict)
-        )
+    texts = [fields["measure"], fields["label"], fields["name"], *fields["systems"]]
+    texts += chain.from_iterable(figure.better_than for figure in entries)
+    if not (
+        all(isinstance(getattr(figure, name), kinds[name]) for figure in entries for name in kinds)
+        and all(isinstance(text, str) for text in texts)
+        and all(isinstance(fields[name], dict) for name in ("rules", "better"))
     ):
-        raise TypeError(stored_table["name"])
-    return SystemTable(**{name: stored_table[name] for name in _PLAIN}, cells=entries, costs=None)
+        raise TypeError(fields["name"])
+    return SystemTable(**fields, cells=entries, costs=None)

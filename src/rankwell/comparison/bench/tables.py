@@ -3,7 +3,7 @@ for gaps.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import fsum
 from typing import Any, NamedTuple
@@ -72,12 +72,17 @@ class CellFigures(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DatasetResults:
-    """All cells of a data set. results: those that have any, by system."""
+    """All cells of a data set. results: those that have any, by system. better_than: the systems
+    that a system is significantly better than by a figure.
+    """
 
     name: str
     cells: tuple[CellResult, ...]
     results: Mapping[str, CellFigures]
     figures: tuple[Figure, ...]
+    better_than: dict[tuple[str, Figure], list[str]] = field(
+        default_factory=dict[tuple[str, Figure], list[str]]
+    )
 
     @cached_property
     def better(self) -> dict[Figure, Better]:
@@ -85,8 +90,7 @@ class DatasetResults:
         directions: dict[Figure, Better] = {}
         for figure in self.figures:
             stated: list[Better | None] = [
-                cell_figures.folder.better.get(figure.measure)
-                for cell_figures in self.results.values()
+                results.folder.better.get(figure.measure) for results in self.results.values()
             ]
             better = next(filter(None, stated), None) or known_better(figure.measure)
             if better is not None:
@@ -100,15 +104,9 @@ def make_tables(
     """A table for every figure that is shown, with notes; the working directory is that of the
     results. Raises UnknownName.
     """
-    parts = [
-        _on_dataset(name, [cell for cell in cells if cell.plan.cell.dataset == name], choices)
-        for name in experiment.datasets
-    ]
+    parts = _datasets(experiment, cells, choices)
     all_figures = {
-        figure
-        for part in parts
-        for cell_figures in part.results.values()
-        for figure in cell_figures.rows
+        figure for part in parts for results in part.results.values() for figure in results.rows
     }
     for name in choices.measures if all(part.results for part in parts) else ():
         if not any(_is_named(figure, name) for figure in all_figures):
@@ -116,35 +114,23 @@ def make_tables(
                 f"no result has a measure {name!r}; "
                 f"{suggest(name, {figure.name for figure in all_figures})}"
             )
-    better: dict[tuple[str, str, Figure], tuple[str, ...]] = {}
     notes: list[str] = []
     for part in parts:
-        part_better, part_notes = _compared(part, choices)
-        better |= part_better
-        notes += [f"{part.name}: {note}" for note in part_notes]
+        notes += [f"{part.name}: {note}" for note in _compare(part, choices)]
         if part.results and not part.figures:
             notes.append(
                 f"{part.name}: none of {', '.join(choices.measures)}, so that no table shows it"
             )
-    entries = list(dict.fromkeys(figure for part in parts for figure in part.figures))
-    tables = [_table(experiment, figure, parts, better, choices) for figure in entries]
+    entries = dict.fromkeys(figure for part in parts for figure in part.figures)
+    tables = [_table(experiment, figure, parts, choices) for figure in entries]
     empty = [part for part in parts if not part.results]
     if empty:
         # A data set without any result is in no table of its own; the first one says that it is
         # missing.
-        first = (
-            tables[0]
-            if tables
-            else SystemTable(
-                "",
-                "–",
-                [],
-                None,
-                systems=[experiment.titles["system", name] for name in experiment.systems],
-            )
-        )
+        systems = [experiment.titles["system", name] for name in experiment.systems]
+        first, *other_tables = tables or [SystemTable("", "–", [], None, systems=systems)]
         gaps = [_gap(experiment, cell) for part in empty for cell in part.cells]
-        tables[:1] = [replace(first, cells=[*first.cells, *gaps])]
+        tables = [replace(first, cells=[*first.cells, *gaps]), *other_tables]
     return tuple(tables), tuple(dict.fromkeys(notes))
 
 
@@ -154,23 +140,16 @@ def values_shown(
     """The values of single queries behind the figures of all tables, each with its data set; a
     figure's name is the label.
     """
-    parts = [
-        _on_dataset(name, [cell for cell in cells if cell.plan.cell.dataset == name], choices)
-        for name in experiment.datasets
-    ]
+    titles = experiment.titles
     return [
         (
-            replace(
-                cell_figures.values[figure],
-                run=experiment.titles["system", system],
-                label=figure.name,
-            ),
-            {"dataset": experiment.titles["dataset", part.name]},
+            replace(results.values[figure], run=titles["system", system], label=figure.name),
+            {"dataset": titles["dataset", part.name]},
         )
-        for part in parts
+        for part in _datasets(experiment, cells, choices)
         for figure in part.figures
-        for system, cell_figures in part.results.items()
-        if figure in cell_figures.values
+        for system, results in part.results.items()
+        if figure in results.values
     ]
 
 
@@ -200,70 +179,71 @@ def notes_of_cells(cells: Sequence[CellResult]) -> list[str]:
 def side_by_side(tables: Sequence[SystemTable], title: str) -> SystemTable:
     """The tables as one, whose columns are data sets with measures."""
     units = {figure.unit for table in tables for figure in table.cells if not figure.gap}
-    entries: list[SystemFigure] = []
+    entries: dict[str, list[SystemFigure]] = {}
     better: dict[str, Better] = {}
     links: dict[tuple[str, str], str] = {}
     for table in tables:
+        in_percent = {
+            figure.dataset for figure in table.cells if figure.unit == "percent" and not figure.gap
+        }
         for figure in table.cells:
-            cells = {
-                other_figure.unit
-                for other_figure in table.cells
-                if other_figure.dataset == figure.dataset and not other_figure.gap
-            }
-            unit = " (%)" if "percent" in cells and len(units) > 1 else ""
-            name = f"{figure.dataset}: {table.label}{unit}"
-            entries.append(figure._replace(dataset=name))
-            if figure.dataset in table.better:
-                better[name] = table.better[figure.dataset]
-            if (figure.system, figure.dataset) in table.links:
-                links[figure.system, name] = table.links[figure.system, figure.dataset]
-    order = {
-        name: position
-        for position, name in enumerate(dict.fromkeys(figure.dataset for figure in entries))
-    }
-    entries.sort(key=lambda figure: order[figure.dataset])
+            system, dataset = figure.system, figure.dataset
+            unit = " (%)" if dataset in in_percent and len(units) > 1 else ""
+            name = f"{dataset}: {table.label}{unit}"
+            entries.setdefault(name, []).append(figure._replace(dataset=name))
+            if dataset in table.better:
+                better[name] = table.better[dataset]
+            if (system, dataset) in table.links:
+                links[system, name] = table.links[system, dataset]
     return replace(
         tables[0],
         measure="",
         label="",
-        cells=entries,
+        cells=[figure for figures in entries.values() for figure in figures],
         better=better,
         links=links,
         name=title or "All measures",
     )
 
 
+def _datasets(
+    experiment: Experiment, cells: Sequence[CellResult], choices: TableChoices
+) -> list[DatasetResults]:
+    return [
+        _on_dataset(name, [cell for cell in cells if cell.plan.cell.dataset == name], choices)
+        for name in experiment.datasets
+    ]
+
+
 def _on_dataset(name: str, cells: Sequence[CellResult], choices: TableChoices) -> DatasetResults:
-    folders = {cell.plan.cell.system: cell.plan.cell for cell in cells if cell.has_results}
-    read = {system: read_results(cell.name) for system, cell in folders.items()}
+    folders = {
+        cell.plan.cell.system: read_results(cell.plan.cell.name)
+        for cell in cells
+        if cell.has_results
+    }
     rows = {
         system: [row for row in read_summary(folder) if not row.get("against")]
-        for system, folder in read.items()
+        for system, folder in folders.items()
     }
     apart = _apart(rows)
     results: dict[str, CellFigures] = {}
-    for system, folder in read.items():
-        rows_by_figure = {_figure(row, apart): row for row in reversed(rows[system])}
-        values_by_figure = {
-            figure: values_behind(row, folder.values, folder.row_attributes)
-            for figure, row in rows_by_figure.items()
-        }
-        results[system] = CellFigures(
-            folder,
-            dict(reversed(rows_by_figure.items())),
-            {figure: values for figure, values in values_by_figure.items() if values is not None},
-        )
-    all_figures = list(
-        dict.fromkeys(figure for cell_figures in results.values() for figure in cell_figures.rows)
-    )
+    for system, folder in folders.items():
+        cell_rows, values = dict[Figure, Row](), dict[Figure, Values]()
+        for row in rows[system]:
+            if (figure := _figure(row, apart)) not in cell_rows:
+                cell_rows[figure] = row
+                query_values = values_behind(row, folder.values, folder.row_attributes)
+                if query_values is not None:
+                    values[figure] = query_values
+        results[system] = CellFigures(folder, cell_rows, values)
+    figures = list(dict.fromkeys(figure for part in results.values() for figure in part.rows))
     if choices.measures:
-        shown_figures = [
-            figure for name in choices.measures for figure in all_figures if _is_named(figure, name)
+        figures = [
+            figure for name in choices.measures for figure in figures if _is_named(figure, name)
         ]
-    else:
-        has_measures = any("measure" in cell.plan.recipe["options"] for cell in cells)
-        shown_figures = all_figures if has_measures else all_figures[:1]
-    return DatasetResults(name, tuple(cells), results, tuple(dict.fromkeys(shown_figures)))
+    elif not any("measure" in cell.plan.recipe["options"] for cell in cells):
+        figures = figures[:1]
+    return DatasetResults(name, tuple(cells), results, tuple(dict.fromkeys(figures)))
 
 
 def _apart(rows: Mapping[str, Sequence[Row]]) -> dict[str, list[str]]:
@@ -271,43 +251,58 @@ def _apart(rows: Mapping[str, Sequence[Row]]) -> dict[str, list[str]]:
     where nothing else does.
     """
     columns_by_label: dict[str, list[str]] = {}
-    for label in dict.fromkeys(
-        row["label"] for system_rows in rows.values() for row in system_rows
-    ):
-        rows_by_system = [
-            [row for row in system_rows if row["label"] == label] for system_rows in rows.values()
-        ]
-        names = [
-            name
-            for name in dict.fromkeys(
-                name for system_rows in rows_by_system for row in system_rows for name in row
-            )
-            if name not in _NO_FACT
-        ]
-        texts = [
+    for label in dict.fromkeys(row["label"] for group in rows.values() for row in group):
+        groups = [[row for row in group if row["label"] == label] for group in rows.values()]
+        label_rows = [row for group in groups for row in group]
+        names = dict.fromkeys(name for row in label_rows for name in row if name not in _NO_FACT)
+        columns = columns_by_label[label] = [
             name
             for name in names
-            if all(
-                isinstance(row.get(name), str | None)
-                for system_rows in rows_by_system
-                for row in system_rows
-            )
-        ]
-        key_columns = [
-            name
-            for name in texts
-            if any(
-                len({row.get(name) for row in system_rows}) > 1 for system_rows in rows_by_system
-            )
+            if all(isinstance(row.get(name), str | None) for row in label_rows)
+            and any(len({row.get(name) for row in group}) > 1 for group in groups)
         ]
         if any(
-            len({(row["measure"], *(row.get(name) for name in key_columns)) for row in system_rows})
-            < len(system_rows)
-            for system_rows in rows_by_system
+            len({(row["measure"], *map(row.get, columns)) for row in group}) < len(group)
+            for group in groups
         ):
-            key_columns.append("run")
-        columns_by_label[label] = key_columns
+            columns.append("run")
     return columns_by_label
+
+
+def _compare(part: DatasetResults, choices: TableChoices) -> list[str]:
+    """Finds the systems that each one is significantly better than by each figure, by the
+    comparison of the data set's systems; returns notes.
+    """
+    values, attributes = list[Values](), list[dict[str, Any]]()
+    for number, figure in enumerate(part.figures):
+        for system, results in part.results.items():
+            if figure in results.values:
+                values.append(replace(results.values[figure], run=system))
+                attributes.append({"figure": number})
+    runs = {run_values.run for run_values in values}
+    baseline = choices.baseline
+    if baseline and baseline not in runs:
+        if any(cell.plan.cell.system == baseline for cell in part.cells):
+            return [f"the baseline {baseline} has no values, so that nothing is tested"]
+        return []
+    if len(runs) < 2:
+        return []
+    notes = differing([(system, results.folder) for system, results in part.results.items()])
+    directions: dict[str, Better] = {
+        figure.measure: better for figure, better in part.better.items()
+    }
+    try:
+        comparison = compare_values(
+            values,
+            replace(choices.tests, baseline=baseline or None, intervals="none"),
+            row_attributes=attributes,
+            origin=Origin(better=directions),
+        )
+    except RankwellError as error:
+        return [*notes, f"nothing is tested: {error}"]
+    for winner, loser, row in winners(comparison.differences):
+        part.better_than.setdefault((winner, part.figures[row["figure"]]), []).append(loser)
+    return [*notes, *comparison.notes]
 
 
 def _figure(row: Row, apart: Mapping[str, Sequence[str]]) -> Figure:
@@ -323,76 +318,30 @@ def _is_named(figure: Figure, name: str) -> bool:
     )
 
 
-def _compared(
-    part: DatasetResults, choices: TableChoices
-) -> tuple[dict[tuple[str, str, Figure], tuple[str, ...]], list[str]]:
-    """The systems that each one is significantly better than by each figure, by the comparison of
-    the data set's systems.
-    """
-    values, attributes = list[Values](), list[dict[str, Any]]()
-    for number, figure in enumerate(part.figures):
-        for system, cell_figures in part.results.items():
-            if figure in cell_figures.values:
-                values.append(replace(cell_figures.values[figure], run=system))
-                attributes.append({"figure": number})
-    runs = {run_values.run for run_values in values}
-    if (
-        choices.baseline
-        and choices.baseline in {cell.plan.cell.system for cell in part.cells} - runs
-    ):
-        return {}, [f"the baseline {choices.baseline} has no values, so that nothing is tested"]
-    if len(runs) < 2 or (choices.baseline and choices.baseline not in runs):
-        return {}, []
-    notes = differing(
-        [(system, cell_figures.folder) for system, cell_figures in part.results.items()]
-    )
-    try:
-        comparison = compare_values(
-            values,
-            replace(choices.tests, baseline=choices.baseline or None, intervals="none"),
-            row_attributes=attributes,
-            origin=Origin(
-                better={figure.measure: better for figure, better in part.better.items()}
-            ),
-        )
-    except RankwellError as error:
-        return {}, [*notes, f"nothing is tested: {error}"]
-    better: dict[tuple[str, str, Figure], tuple[str, ...]] = {}
-    for winner, loser, row in winners(comparison.differences):
-        key = (part.name, winner, part.figures[row["figure"]])
-        better[key] = (*better.get(key, ()), loser)
-    return better, [*notes, *comparison.notes]
-
-
 def _table(
-    experiment: Experiment,
-    figure: Figure,
-    parts: Sequence[DatasetResults],
-    better: Mapping[tuple[str, str, Figure], tuple[str, ...]],
-    choices: TableChoices,
+    experiment: Experiment, figure: Figure, parts: Sequence[DatasetResults], choices: TableChoices
 ) -> SystemTable:
-    shown_parts = [part for part in parts if figure in part.figures]
-    entries = [
-        cell for part in shown_parts for cell in _cells(experiment, figure, part, better, choices)
-    ]
-    column = f"mean of {len(shown_parts)} data sets"
-    if choices.mean and len(shown_parts) > 1:
-        entries += _means(entries, column, len(shown_parts))
+    parts = [part for part in parts if figure in part.figures]
+    entries = [cell for part in parts for cell in _cells(experiment, figure, part, choices)]
+    column = f"mean of {len(parts)} data sets"
+    if choices.mean and len(parts) > 1:
+        entries += _means(entries, column, len(parts))
     directions: dict[str, Better] = {
         experiment.titles["dataset", part.name]: part.better[figure]
-        for part in shown_parts
+        for part in parts
         if figure in part.better
     }
-    if len(directions) == len(shown_parts):
+    if len(directions) == len(parts):
         directions[column] = next(iter(directions.values()))
+    rules: dict[str, Any] = {}
+    if any(len(part.results) > 1 for part in parts):
+        rules = _rules(experiment, choices, several=any(len(part.figures) > 1 for part in parts))
     return SystemTable(
         figure.measure,
         figure.name,
         entries,
         None,
-        _rules(experiment, choices, several=any(len(part.figures) > 1 for part in shown_parts))
-        if any(len(part.results) > 1 for part in shown_parts)
-        else {},
+        rules,
         better=directions,
         systems=[experiment.titles["system", name] for name in experiment.systems],
         name=figure.name,
@@ -400,90 +349,53 @@ def _table(
 
 
 def _cells(
-    experiment: Experiment,
-    figure: Figure,
-    part: DatasetResults,
-    better: Mapping[tuple[str, str, Figure], tuple[str, ...]],
-    choices: TableChoices,
+    experiment: Experiment, figure: Figure, part: DatasetResults, choices: TableChoices
 ) -> Iterator[SystemFigure]:
+    titles = experiment.titles
     for cell in part.cells:
         system = cell.plan.cell.system
         row = part.results[system].rows.get(figure) if system in part.results else None
         if row is None:
             yield _gap(experiment, cell, figure)
             continue
-        low, high = (row["ci_low"], row["ci_high"]) if choices.intervals else (None, None)
+        names = ("ci_low", "ci_high") if choices.intervals else ()
+        losers = part.better_than.get((system, figure), ())
         yield SystemFigure(
-            experiment.titles["system", system],
-            experiment.titles["dataset", part.name],
-            row["mean"],
-            row["n"],
-            row["unit"],
-            low,
-            high,
-            row["sd"],
-            tuple(
-                experiment.titles["system", name]
-                for name in better.get((part.name, system, figure), ())
-            ),
+            titles["system", system],
+            titles["dataset", part.name],
+            **{name: row[name] for name in ("mean", "n", "unit", "sd", *names)},
+            better_than=tuple(titles["system", name] for name in losers),
         )
 
 
 def _gap(experiment: Experiment, result: CellResult, figure: Figure | None = None) -> SystemFigure:
     """The word in place of a missing figure, and why it is missing."""
-    cell = result.plan.cell
-    lacking = figure if result.has_results else None
-    gap, why = (
-        (result.status, result.error)
-        if lacking is None
-        else (NO_FIGURE, f"its results have no {lacking.name}")
-    )
-    return SystemFigure(
-        experiment.titles["system", cell.system],
-        experiment.titles["dataset", cell.dataset],
-        None,
-        None,
-        "",
-        gap=gap,
-        why=why,
-    )
+    cell, gap, why = result.plan.cell, result.status, result.error
+    if result.has_results and figure is not None:
+        gap, why = NO_FIGURE, f"its results have no {figure.name}"
+    titles = experiment.titles["system", cell.system], experiment.titles["dataset", cell.dataset]
+    return SystemFigure(*titles, None, None, "", gap=gap, why=why)
 
 
 def _means(entries: Sequence[SystemFigure], column: str, number: int) -> Iterator[SystemFigure]:
     """The plain mean of every system that has a figure on all data sets."""
     for system in dict.fromkeys(figure.system for figure in entries):
-        system_figures = [
-            figure for figure in entries if figure.system == system and figure.mean is not None
-        ]
-        if len(system_figures) == number and len({figure.unit for figure in system_figures}) == 1:
-            yield SystemFigure(
-                system,
-                column,
-                fsum(figure.mean or 0.0 for figure in system_figures) / number,
-                None,
-                system_figures[0].unit,
-            )
+        figures = [(figure.mean, figure.unit) for figure in entries if figure.system == system]
+        means = [mean for mean, _ in figures if mean is not None]
+        units = {unit for mean, unit in figures if mean is not None}
+        if len(means) == number and len(units) == 1:
+            yield SystemFigure(system, column, fsum(means) / number, None, units.pop())
 
 
 def _rules(experiment: Experiment, choices: TableChoices, *, several: bool) -> dict[str, Any]:
-    pairs = (
-        f"every system against {experiment.titles['system', choices.baseline]}"
-        if choices.baseline
-        else "all pairs"
-    )
-    scope_text = "and the measures of" if choices.tests.family == "all" else "by each measure of"
-    secondary = (
-        "; the first measure is primary, others are secondary"
-        if choices.tests.family == "primary" and several
-        else ""
-    )
-    family = (
-        f"{_CORRECTIONS[choices.tests.correction]} over {pairs} {scope_text} a data set{secondary}"
-    )
-    return {
-        "test": f"{choices.tests.test}, two-sided; {family}",
-        "alpha": round(1 - choices.tests.level, 12),
-    }
+    tests, pairs, secondary = choices.tests, "all pairs", ""
+    if choices.baseline:
+        pairs = f"every system against {experiment.titles['system', choices.baseline]}"
+    if tests.family == "primary" and several:
+        secondary = "; the first measure is primary, others are secondary"
+    scope = "and the measures of" if tests.family == "all" else "by each measure of"
+    family = f"{_CORRECTIONS[tests.correction]} over {pairs} {scope} a data set{secondary}"
+    return {"test": f"{tests.test}, two-sided; {family}", "alpha": round(1 - tests.level, 12)}
 
 
 def requested_measures(texts: Sequence[str]) -> tuple[str, ...]:

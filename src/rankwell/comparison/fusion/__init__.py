@@ -22,6 +22,7 @@ from rankwell.data.tables import (
     Ints,
     QueryRows,
     offsets_from_rows,
+    position_in_segment,
     segment_offsets,
     sort_ids,
 )
@@ -29,7 +30,7 @@ from rankwell.errors import BadScore, BadUsage, DuplicateItem, UnknownName
 from rankwell.vectors.transforms import DocumentedFunction, NamedFunction, parse_named
 
 if TYPE_CHECKING:
-    from rankwell.comparison.fusion.trained import Training
+    from rankwell.comparison.fusion.methods import Training
 
 Reads = Literal["ranks", "scores"]
 Absent = Literal["zero", "lowest", "rest"]
@@ -61,37 +62,31 @@ class RunLists(QueryRows):
         each list are taken.
         """
         items, offsets = list[str](), [0]
-        rows_of_lists: list[list[Ints]] = [[] for _ in rankings]
-        values: list[list[Floats]] = [[] for _ in rankings]
+        nothing = np.zeros((len(rankings), 0))
+        blocks: list[tuple[Ints, Floats]] = [(nothing.astype(np.int64), nothing)]
         for query in queries:
             rows_of_runs = [ranking.rows_of(query) for ranking in rankings]
             items_of_runs = [
                 ranking.items[rows] for ranking, rows in zip(rankings, rows_of_runs, strict=True)
             ]
             names = sort_ids(set[str]().union(*items_of_runs))[::-1]
-            row_of_item = dict(zip(names, range(len(items), len(items) + len(names)), strict=True))
+            column_of_item = dict(zip(names, range(len(names)), strict=True))
             items += names
             offsets.append(len(items))
+            ranks = np.zeros((len(rankings), len(names)), dtype=np.int64)
+            scores = np.full(ranks.shape, np.nan)
             for run, run_items in enumerate(items_of_runs):
-                rows_of_lists[run].append(
-                    np.fromiter(
-                        map(row_of_item.__getitem__, run_items),
-                        dtype=np.int64,
-                        count=len(run_items),
+                n, run_scores = len(run_items), rankings[run].scores[rows_of_runs[run]]
+                columns = np.fromiter(map(column_of_item.__getitem__, run_items), np.int64, count=n)
+                scores[run, columns] = run_scores
+                ranks[run, _best_first(run_scores, columns)] = np.arange(1, n + 1)
+                if np.count_nonzero(ranks[run]) < n:
+                    raise DuplicateItem(
+                        f"run {run + 1} has an item of a query twice; keep one of them before "
+                        "runs are fused."
                     )
-                )
-                values[run].append(rankings[run].scores[rows_of_runs[run]])
-        ranks = np.zeros((len(rankings), len(items)), dtype=np.int64)
-        scores = np.full(ranks.shape, np.nan)
-        for run, (run_rows, run_scores) in enumerate(zip(rows_of_lists, values, strict=True)):
-            for rows, numbers in zip(run_rows, run_scores, strict=True):
-                scores[run, rows] = numbers
-                ranks[run, _best_first(numbers, rows)] = np.arange(1, len(rows) + 1)
-            if np.count_nonzero(ranks[run]) < sum(map(len, run_rows)):
-                raise DuplicateItem(
-                    f"run {run + 1} has an item of a query twice; keep one of them before "
-                    "runs are fused."
-                )
+            blocks.append((ranks, scores))
+        ranks, scores = (np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True))
         if depth is not None:
             scores[ranks > depth] = np.nan
             ranks[ranks > depth] = 0
@@ -111,25 +106,18 @@ class RunLists(QueryRows):
     @cached_property
     def lengths(self) -> Ints:
         """The number of items in each list, (runs, queries)."""
+        runs, rows = np.nonzero(self.found)
         n = len(self.queries)
-        return np.array(
-            [np.bincount(self.query_of_row[has_item], minlength=n) for has_item in self.found],
-            np.int64,
-        ).reshape(-1, n)
+        cells = runs * n + self.query_of_row[rows]
+        return np.bincount(cells, minlength=len(self.ranks) * n).reshape(-1, n)
 
     def only(self, runs: Sequence[int]) -> "RunLists":
         """The lists of some runs, in the order given, without the items that none of them has."""
-        run_rows = np.array(runs, dtype=np.int64)
-        ranks = self.ranks[run_rows]
-        kept_rows = np.flatnonzero((ranks > 0).any(axis=0))
-        offsets = offsets_from_rows(self.query_of_row[kept_rows], len(self.queries))
-        return RunLists(
-            self.queries,
-            offsets,
-            self._items_of(kept_rows),
-            ranks[:, kept_rows],
-            self.scores[run_rows][:, kept_rows],
-        )
+        ranks, scores = self.ranks[list(runs)], self.scores[list(runs)]
+        rows = np.flatnonzero((ranks > 0).any(axis=0))
+        offsets = offsets_from_rows(self.query_of_row[rows], len(self.queries))
+        items = self._items_of(rows)
+        return RunLists(self.queries, offsets, items, ranks[:, rows], scores[:, rows])
 
     def ordered(self, scores: Floats) -> list[Ints]:
         """The rows of each query from first to last: by falling score, equal scores in the order of
@@ -143,8 +131,7 @@ class RunLists(QueryRows):
     def places(self, scores: Floats) -> Ints:
         """The number of rows of its query before each row, by the scores of the rows."""
         positions = np.empty(len(scores), dtype=np.int64)
-        for rows in self.ordered(scores):
-            positions[rows] = np.arange(len(rows))
+        positions[np.concatenate(self.ordered(scores))] = position_in_segment(self.offsets)
         return positions
 
     def ranking(self, scores: Floats, *, top: int | None = None) -> Ranking:
@@ -432,20 +419,16 @@ class Fusion:
 
     def describe(self) -> dict[str, Any]:
         """Its description in the rules of a result."""
-        normalisation = None if self.normalise is None else NORMALISATIONS[self.normalise]
-        return {
-            "fusion": self.method,
-            **({} if normalisation is None else {"normalise": normalisation.name}),
-            **({"absent": self.absent} if self.absent else {}),
-            **(
-                {}
-                if self.weights is None
-                else {"weights": ",".join(f"{weight:g}" for weight in self.weights)}
-            ),
-            "definition": self.entry.says
-            + ("" if normalisation is None else f" Scores: {normalisation.says}"),
-            "source": self.entry.source,
-        }
+        description: dict[str, Any] = {"fusion": self.method}
+        says = self.entry.says
+        if self.normalise is not None:
+            description["normalise"] = NORMALISATIONS[self.normalise].name
+            says += f" Scores: {NORMALISATIONS[self.normalise].says}"
+        if self.absent:
+            description["absent"] = self.absent
+        if self.weights is not None:
+            description["weights"] = ",".join(f"{weight:g}" for weight in self.weights)
+        return description | {"definition": says, "source": self.entry.source}
 
 
 def parse_fusion(

@@ -3,7 +3,7 @@ is tuned on itself.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import Annotated, Any
@@ -12,7 +12,7 @@ import numpy as np
 
 from rankwell import __version__
 from rankwell.comparison.fusion import NORMALISATIONS, Fusion, RunLists, parse_fusion, trials
-from rankwell.comparison.fusion.trained import Training
+from rankwell.comparison.fusion.methods import Training
 from rankwell.comparison.fusion.trials import BLOCK, Choice, Progress
 from rankwell.conventions import CONVENTIONS, LabelledMeasure, choose_measures
 from rankwell.data.judged_rankings import JudgedRankings
@@ -397,37 +397,25 @@ def tune_fusion(
     )
     judged = trials.only_queries(truth, list(fold_of_query))
     fold = np.fromiter(fold_of_query.values(), dtype=np.int64)
-    folds = [*range(1, options.folds + 1), None]
-    values = trials.CandidateValues.of(
-        list(rankings.values()), judged, tried, labelled.measure, cuts, fold, progress
-    )
-    *choices, overall_choice = [
-        trials.choose(tried, values.without(held_out_fold), fold, held_out_fold, labelled.measure)
-        for held_out_fold in folds
-    ]
-    *choices, overall_choice = [
-        replace(choice, fusion=values.taught(choice.fusion, choice.fold))
-        for choice in (*choices, overall_choice)
-    ]
-    first = {held_out_fold: values.taught(tried[0], held_out_fold) for held_out_fold in folds}
-    plan = {
-        query: choices[fold_of_query[query] - 1].fusion
-        if query in fold_of_query
-        else overall_choice.fusion
-        for query in all_queries
+    run_rankings = list(rankings.values())
+    measured = trials.Trials(run_rankings, judged, tried, labelled.measure, cuts, fold, progress)
+    choices = {
+        left_out: measured.choose(left_out) for left_out in (*range(1, options.folds + 1), None)
     }
+    first = {left_out: measured.taught(tried[0], left_out) for left_out in choices}
+    plans = (
+        {query: fusions[fold_of_query.get(query)] for query in all_queries}
+        for fusions in ({out: choice.fusion for out, choice in choices.items()}, first)
+    )
+    ranking, untuned = (_fused(run_rankings, plan, *cuts, progress) for plan in plans)
+    overall_choice = choices.pop(None)
     return TunedFusion(
-        ranking=_fused(list(rankings.values()), plan, *cuts, progress),
-        untuned=_fused(
-            list(rankings.values()),
-            {query: first[fold_of_query.get(query)] for query in all_queries},
-            *cuts,
-            progress,
-        ),
+        ranking=ranking,
+        untuned=untuned,
         names=tuple(rankings),
         measure=labelled,
         folds=fold_of_query,
-        choices=tuple(choices),
+        choices=tuple(choices.values()),
         whole=overall_choice,
         candidates=len(tried),
         seed=options.seed,

@@ -3,7 +3,7 @@ and the choice.
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from math import comb
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.comparison.fusion import Fusion, RunLists, Votes, parse_fusion
-from rankwell.comparison.fusion.trained import Training
+from rankwell.comparison.fusion.methods import Training, judged_rows
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.registry import Measure
@@ -124,24 +124,13 @@ def only_queries(judgments: Judgments, queries: Sequence[str]) -> Judgments:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class CandidateValues:
-    """The measure of every candidate for every judged query, by the fold that is left out.
-
-    plain: (fusions, queries) of candidates that learn nothing, the same whichever fold is left out.
-    trained: the places of the others. held_out: left-out fold -> (trained, queries) their values.
-    training: what they learn from, None where none learns.
+class Trials:
+    """The measure of every candidate for every judged query, (candidates, queries), and the choices
+    by it. fold: (queries,) the fold of each query.
     """
 
-    plain: Floats
-    trained: tuple[int, ...]
-    held_out: dict[int | None, Floats]
-    training: Training | None
-    fold: Ints
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         rankings: Sequence[Ranking],
         truth: Judgments,
         fusions: Sequence[Fusion],
@@ -149,124 +138,110 @@ class CandidateValues:
         cuts: tuple[int | None, int | None],
         fold: Ints,
         progress: Progress | None,
-    ) -> "CandidateValues":
+    ) -> None:
         """Measures all candidates. Raises BadUsage where a method learns and there are two
         folds.
         """
-        trained = tuple(index for index, fusion in enumerate(fusions) if fusion.entry.learns)
-        fixed = [index for index in range(len(fusions)) if index not in trained]
-        plain = np.full((len(fusions), len(fold)), np.nan)
-        if fixed:
-            plain[fixed] = measure_all(
-                rankings, truth, [fusions[index] for index in fixed], measure, cuts, progress
-            )
-        if not trained:
-            return cls(plain, trained, {}, None, fold)
+        self._rankings, self._truth, self._fusions = rankings, truth, fusions
+        self._measure, self._cuts, self._fold = measure, cuts, fold
+        self._learning = [row for row, fusion in enumerate(fusions) if fusion.entry.learns]
+        # Candidates that learn nothing have the same values whichever fold is left out.
+        self._values = np.full((len(fusions), len(fold)), np.nan)
+        fixed = [row for row in range(len(fusions)) if row not in self._learning]
+        for columns, block in self._blocks(np.arange(len(fold))) if fixed else ():
+            for row in fixed:
+                self._values[row, columns] = self._measured(block, fusions[row])
+            if progress is not None:
+                progress("tune", int(columns[-1]) + 1, len(fold))
+        self._training: Training | None = None
+        self._held_out: dict[int | None, Floats] = {}
+        if not self._learning:
+            return
         if int(fold.max()) < 3:
-            name = fusions[trained[0]].method
             raise BadUsage(
-                f"2 folds: {name} learns from folds other than its own and the one left out; "
-                "expected at least 3."
+                f"2 folds: {fusions[self._learning[0]].method} learns from folds other than its "
+                "own and the one left out; expected at least 3."
             )
-        training = Training.of(rankings, truth, depth=cuts[0])
-        taught = [fusions[index] for index in trained]
-        return cls(
-            plain,
-            trained,
-            measure_trained(rankings, truth, taught, measure, cuts, training, fold, progress),
-            training,
-            fold,
-        )
+        self._training = Training.of(rankings, truth, depth=cuts[0])
+        self._measure_trained(self._training, progress)
 
-    def without(self, left_out: int | None) -> Floats:
-        """The values that may choose for a fold, and for new queries: (fusions, queries)."""
-        if not self.trained:
-            return self.plain
-        values = self.plain.copy()
-        values[list(self.trained)] = self.held_out[left_out]
-        return values
+    def _measure_trained(self, training: Training, progress: Progress | None) -> None:
+        """Measures trained candidates, by the fold that is left out: None and each fold.
+
+        A query is fused by what the queries teach that are neither in its own fold nor in the one
+        left out, so that no choice and no measured value depends on judgments that it must not see.
+        """
+        fold, learning = self._fold, [self._fusions[row] for row in self._learning]
+        folds = range(1, int(fold.max()) + 1)
+        self._held_out = {
+            left_out: np.empty((len(learning), len(fold))) for left_out in (None, *folds)
+        }
+        for query_fold in folds:
+            own_columns = np.flatnonzero(fold == query_fold)
+            learned = {
+                left_out: [
+                    fusion.learn(training.only((fold != query_fold) & (fold != left_out)))
+                    for fusion in learning
+                ]
+                for left_out in folds
+            }
+            for columns, block in self._blocks(own_columns):
+                for left_out, trained in learned.items():
+                    for row, fusion in enumerate(trained):
+                        values = self._measured(block, fusion)
+                        self._held_out[left_out][row, columns] = values
+            self._held_out[None][:, own_columns] = self._held_out[query_fold][:, own_columns]
+            if progress is not None:
+                progress("train", query_fold, len(folds))
+
+    def _blocks(self, columns: Ints) -> "Iterator[tuple[Ints, _Block]]":
+        """Some queries at a time."""
+        for start in range(0, len(columns), BLOCK):
+            block = columns[start : start + BLOCK]
+            queries = [self._truth.queries[column] for column in block.tolist()]
+            lists = RunLists.of(self._rankings, queries, depth=self._cuts[0])
+            yield block, _Block(lists, only_queries(self._truth, queries))
+
+    def _measured(self, block: "_Block", fusion: Fusion) -> Floats:
+        view, (_, top) = block.view(fusion), self._cuts
+        return self._measure(view if top is None else view.cut(top))
 
     def taught(self, fusion: Fusion, left_out: int | None) -> Fusion:
         """The fusion after learning from the queries outside a fold, from all of them where none is
         left out.
         """
-        if self.training is None:
+        if self._training is None:
             return fusion
         return fusion.learn(
-            self.training if left_out is None else self.training.only(self.fold != left_out)
+            self._training if left_out is None else self._training.only(self._fold != left_out)
         )
 
-
-def measure_all(
-    rankings: Sequence[Ranking],
-    truth: Judgments,
-    fusions: Sequence[Fusion],
-    measure: Measure,
-    cuts: tuple[int | None, int | None],
-    progress: Progress | None,
-) -> Floats:
-    """The measure of every candidate for every judged query: (fusions, queries)."""
-    depth, top = cuts
-    values = np.empty((len(fusions), len(truth.queries)))
-    for start in range(0, len(truth.queries), BLOCK):
-        queries = truth.queries[start : start + BLOCK]
-        block = _Block(RunLists.of(rankings, queries, depth=depth), only_queries(truth, queries))
-        for row, fusion in enumerate(fusions):
-            view = block.view(fusion)
-            values[row, start : start + len(queries)] = measure(
-                view if top is None else view.cut(top)
+    def choose(self, left_out: int | None) -> Choice:
+        """The best candidate over the queries outside a fold. Raises NothingToEvaluate where none
+        of them counts.
+        """
+        values = self._values
+        if self._learning:
+            values = values.copy()
+            values[self._learning] = self._held_out[left_out]
+        counted = ~np.isnan(values).any(axis=0)
+        is_left_out = self._fold == (left_out or 0)
+        outside, inside = counted & ~is_left_out, counted & is_left_out
+        if not outside.any():
+            raise NothingToEvaluate(
+                f"{self._measure} counts no query to tune by; name another measure."
             )
-        if progress is not None:
-            progress("tune", start + len(queries), len(truth.queries))
-    return values
-
-
-def measure_trained(
-    rankings: Sequence[Ranking],
-    truth: Judgments,
-    fusions: Sequence[Fusion],
-    measure: Measure,
-    cuts: tuple[int | None, int | None],
-    training: Training,
-    fold: Ints,
-    progress: Progress | None,
-) -> dict[int | None, Floats]:
-    """The measure of trained candidates, (fusions, queries), by the fold that is left out: None and
-    each fold.
-
-    A query is fused by what the queries teach that are neither in its own fold nor in the one left
-    out, so that no choice and no measured value depends on judgments that it must not see.
-    """
-    depth, top = cuts
-    folds = range(1, int(fold.max()) + 1)
-    values_by_fold: dict[int | None, Floats] = {
-        left_out: np.empty((len(fusions), len(fold))) for left_out in (None, *folds)
-    }
-    for query_fold in folds:
-        columns = np.flatnonzero(fold == query_fold)
-        learned = {
-            out: [
-                fusion.learn(training.only((fold != query_fold) & (fold != out)))
-                for fusion in fusions
-            ]
-            for out in folds
-        }
-        for start in range(0, len(columns), BLOCK):
-            block_columns = columns[start : start + BLOCK]
-            queries = [truth.queries[column] for column in block_columns.tolist()]
-            block = _Block(
-                RunLists.of(rankings, queries, depth=depth), only_queries(truth, queries)
-            )
-            for left_out, trained in learned.items():
-                for row, fusion in enumerate(trained):
-                    view = block.view(fusion)
-                    values_by_fold[left_out][row, block_columns] = measure(
-                        view if top is None else view.cut(top)
-                    )
-        values_by_fold[None][:, columns] = values_by_fold[query_fold][:, columns]
-        if progress is not None:
-            progress("train", query_fold, len(folds))
-    return values_by_fold
+        means = exact_means(values[:, outside].T)
+        merit = -means if self._measure.entry.better == "lower" else means
+        # Means that differ by rounding alone are the same, or the order of sums would decide.
+        best = int(np.flatnonzero(merit >= merit.max() - _SAME * max(1.0, abs(merit.max())))[0])
+        return Choice(
+            fold=left_out,
+            queries=len(self._fold) if left_out is None else int(is_left_out.sum()),
+            fusion=self.taught(self._fusions[best], left_out),
+            training=float(means[best]),
+            held_out=exact_mean(values[best, inside]) if inside.any() else None,
+        )
 
 
 class _Block:
@@ -298,50 +273,8 @@ class _Block:
         """The lists, the places of judged items in them, ascending, and a view of these whose order
         is still open.
         """
-        rows, judged = list[int](), list[int]()
-        for (start, stop), (first, last) in zip(
-            *(pairwise(table.offsets.tolist()) for table in (lists, self._truth)), strict=True
-        ):
-            graded = {self._truth.items[row]: row for row in range(first, last)}
-            judged_rows = [row for row in range(start, stop) if lists.items[row] in graded]
-            rows += judged_rows
-            judged += [graded[lists.items[row]] for row in judged_rows]
-        positions, retrieved = np.array(rows, dtype=np.int64), np.diff(lists.offsets)
-        nothing = np.zeros(len(rows), dtype=np.int64)
+        rows, judged = judged_rows(lists, self._truth)
+        retrieved, nothing = np.diff(lists.offsets), np.zeros(len(rows), dtype=np.int64)
         counts = (nothing.astype(np.float64), np.arange(len(rows)), nothing + 1, nothing)
-        hits = Hits(
-            lists.query_of_row[positions],
-            np.array(judged, dtype=np.int64),
-            *counts,
-            retrieved,
-            retrieved > 0,
-        )
-        return lists, positions, JudgedRankings.join(self._truth, hits)
-
-
-def choose(
-    fusions: Sequence[Fusion], values: Floats, fold: Ints, left_out: int | None, measure: Measure
-) -> Choice:
-    """The best candidate over the queries outside a fold. Raises NothingToEvaluate where none of
-    them counts.
-    """
-    counted = ~np.isnan(values).any(axis=0)
-    outside = counted if left_out is None else counted & (fold != left_out)
-    inside = (
-        counted & (fold == left_out)
-        if left_out is not None
-        else np.zeros(len(fold), dtype=np.bool_)
-    )
-    if not outside.any():
-        raise NothingToEvaluate(f"{measure} counts no query to tune by; name another measure.")
-    means = exact_means(values[:, outside].T)
-    merit = -means if measure.entry.better == "lower" else means
-    # Means that differ by rounding alone are the same, or the order of sums would decide.
-    best = int(np.flatnonzero(merit >= merit.max() - _SAME * max(1.0, abs(merit.max())))[0])
-    return Choice(
-        fold=left_out,
-        queries=len(fold) if left_out is None else int((fold == left_out).sum()),
-        fusion=fusions[best],
-        training=float(means[best]),
-        held_out=exact_mean(values[best, inside]) if inside.any() else None,
-    )
+        hits = Hits(lists.query_of_row[rows], judged, *counts, retrieved, retrieved > 0)
+        return lists, rows, JudgedRankings.join(self._truth, hits)

@@ -7,13 +7,15 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from rankwell.data.registry import Catalogue
 from rankwell.data.tables import Values, figure
 from rankwell.reporting import Row, visible
 from rankwell.reporting.drawing import DrawingCall, NotDrawn, call_all, warn
 from rankwell.store import write_bytes, write_text
+
+Entry = TypeVar("Entry")
 
 
 class ChartData(NamedTuple):
@@ -57,15 +59,12 @@ def draw_all(specs: Iterable[dict[str, Any]]) -> list[Picture]:
     """Several specs as pictures. Raises NotDrawn where they need more memory than this process may
     have.
     """
-    calls = [
-        (
-            DrawingCall("vegalite_to_png", (spec,), {"scale": 2}),
-            DrawingCall("vegalite_to_svg", (spec,)),
-        )
-        for spec in specs
-    ]
-    pictures: list[Any] = call_all([call for pair in calls for call in pair])
-    return [Picture(png, svg) for png, svg in zip(pictures[::2], pictures[1::2], strict=True)]
+    calls: list[DrawingCall] = []
+    for spec in specs:
+        calls.append(DrawingCall("vegalite_to_png", (spec,), {"scale": 2}))
+        calls.append(DrawingCall("vegalite_to_svg", (spec,)))
+    pictures: list[Any] = call_all(calls)
+    return [Picture(*pair) for pair in zip(pictures[::2], pictures[1::2], strict=True)]
 
 
 def write_charts(folder: Path, specs: Mapping[str, dict[str, Any]]) -> list[Path]:
@@ -77,17 +76,14 @@ def write_charts(folder: Path, specs: Mapping[str, dict[str, Any]]) -> list[Path
     except NotDrawn as error:
         warn(error)
         return []
-    paths = list[Path]()
     for name, picture in zip(specs, pictures, strict=True):
-        paths += [folder / f"{name}.png", folder / f"{name}.svg"]
-        write_bytes(paths[-2], picture.png)
-        write_text(paths[-1], picture.svg)
-    return paths
+        write_bytes(folder / f"{name}.png", picture.png)
+        write_text(folder / f"{name}.svg", picture.svg)
+    return [folder / f"{name}.{kind}" for name in specs for kind in ("png", "svg")]
 
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 INK, QUIET, FAINT, ACCENT = "#1c2733", "#5b6773", "#e6eaee", "#1f6fb2"
-FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 THEME: Mapping[str, Any] = json.loads(
     (files("rankwell.reporting.charts") / "theme.json").read_text(encoding="utf-8")
 )
@@ -101,53 +97,70 @@ STEP = 26
 
 
 def page(
-    title: str, subtitle: str, panels: Sequence[dict[str, Any]], *, columns: int
+    title: str,
+    subtitle: str,
+    panels: Sequence[dict[str, Any]],
+    *,
+    columns: int | None = None,
+    legend: bool = False,
 ) -> dict[str, Any]:
-    """A whole chart: panels in rows of `columns`, under one title. Every text in it is made visible
-    here.
+    """A whole chart: panels in rows of `columns`, by default as many as `columns_for` says, under
+    one title. legend: whether one stands above all panels. Every text in it is made visible here.
 
     A second line below the title says where panels have scales of their own.
     """
-    lines = [visible(subtitle), *([SCALES_DIFFER] if _differ(panels) else [])]
     return {
         "$schema": SCHEMA,
         "background": "white",
         "padding": 20,
         "title": {
             "text": visible(title),
-            "subtitle": lines,
+            "subtitle": [visible(subtitle), *([SCALES_DIFFER] if _differ(panels) else [])],
             "fontSize": 16,
             "offset": 22,
             "frame": "bounds",
         },
         "concat": _visible(list(panels)),
-        "columns": columns,
+        "columns": columns or columns_for(len(panels)),
         "spacing": {"row": 30, "column": 36},
-        "config": THEME["config"],
+        "config": {**THEME["config"], **({"legend": THEME["legend"]} if legend else {})},
     }
+
+
+def by_title(
+    titled: Iterable[tuple[str, Entry]],
+    panel: Callable[[str, list[Entry], bool], dict[str, Any]],
+    columns: int | None = None,
+) -> list[dict[str, Any]]:
+    """A panel for each title from its entries, and whether it is the first of its row."""
+    entries_of: dict[str, list[Entry]] = {}
+    for title, entry in titled:
+        entries_of.setdefault(title, []).append(entry)
+    columns = columns or columns_for(len(entries_of))
+    return [
+        panel(title, entries, index % columns == 0)
+        for index, (title, entries) in enumerate(entries_of.items())
+    ]
 
 
 def _differ(panels: Sequence[Mapping[str, Any]]) -> bool:
     """Whether axes of numbers in the same direction differ in range, or a panel leaves that to each
     of its rows.
     """
-    ranges_by_channel: dict[str, set[tuple[float, ...]]] = {}
-    pending_parts: list[Any] = list(panels)
-    while pending_parts:
-        part = pending_parts.pop()
+    ranges: dict[str, set[tuple[float, ...]]] = {"x": set(), "y": set()}
+    parts: list[Any] = list(panels)
+    while parts:
+        part = parts.pop()
         if isinstance(part, Mapping):
             if "independent" in part.get("resolve", {}).get("scale", {}).values():
                 return True
-            for channel in ("x", "y"):
-                encoding = part.get(channel)
-                if isinstance(encoding, Mapping) and _is_scale(encoding):
-                    ranges_by_channel.setdefault(channel, set()).add(
-                        tuple(encoding["scale"]["domain"])
-                    )
-            pending_parts += part.values()
+            for channel in ranges:
+                if isinstance(part.get(channel), Mapping) and _is_scale(part[channel]):
+                    ranges[channel].add(tuple(part[channel]["scale"]["domain"]))
+            parts += part.values()
         elif isinstance(part, (list, tuple)):
-            pending_parts += part
-    return any(len(ranges) > 1 for ranges in ranges_by_channel.values())
+            parts += part
+    return any(len(ends) > 1 for ends in ranges.values())
 
 
 def _is_scale(channel: Mapping[str, Any]) -> bool:
@@ -198,19 +211,11 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
 def distinct_parts(names: Sequence[str]) -> list[str]:
     """The names without the words that all of them begin with; whole where one would be empty."""
     words = [name.split(" ") for name in names]
-    common = next(
-        (
-            position
-            for position, words_at in enumerate(zip(*words, strict=False))
-            if len(set(words_at)) > 1
-        ),
-        0,
-    )
-    return (
-        [" ".join(name_words[common:]) for name_words in words]
-        if all(len(name_words) > common for name_words in words)
-        else list(names)
-    )
+    columns = enumerate(zip(*words, strict=False))
+    common = next((position for position, column in columns if len(set(column)) > 1), 0)
+    if min(map(len, words), default=0) > common:
+        return [" ".join(name_words[common:]) for name_words in words]
+    return list(names)
 
 
 def part_of(row: Row, keys: Iterable[str]) -> str:
@@ -227,21 +232,29 @@ def written(value: float | None, unit: str, *, signed: bool = False) -> str:
 
 def bounds(row: Row) -> tuple[float, float]:
     """The ends of a row's interval, its mean where there is none."""
-    return row["mean"] if row["ci_low"] is None else row["ci_low"], row["mean"] if row[
-        "ci_high"
-    ] is None else row["ci_high"]
+    low, high = (row["mean"] if row[end] is None else row[end] for end in ("ci_low", "ci_high"))
+    return low, high
 
 
 def quantity(
     field: str, domain: Sequence[float], axis: Mapping[str, Any] | None, **scale: Any
 ) -> dict[str, Any]:
     """The encoding of a number over a fixed range."""
-    return {
-        "field": field,
-        "type": "quantitative",
-        "scale": {"domain": domain, "nice": False, **scale},
-        "axis": axis,
-    }
+    scale = {"domain": domain, "nice": False, **scale}
+    return {"field": field, "type": "quantitative", "scale": scale, "axis": axis}
+
+
+def nominal(field: str, **properties: Any) -> dict[str, Any]:
+    """The encoding of a text."""
+    return {"field": field, "type": "nominal", **properties}
+
+
+def series(
+    field: str, names: Sequence[str], values: Sequence[Any], legend: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The encoding of a value of its own for each name, with a legend where there are several."""
+    scale = {"domain": names, "range": values}
+    return nominal(field, scale=scale, legend=legend if len(names) > 1 else None)
 
 
 def layer(
@@ -279,14 +292,12 @@ def interval_panel(
     y_axis = {"title": None, "grid": True, **axis}
     x = quantity("mean", domain, {"title": None, "tickCount": 5}, zero=False)
     ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}}
-    text = {"x": {"value": width + 8}, "text": {"field": "shown", "type": "nominal"}}
+    text = {"x": {"value": width + 8}, "text": nominal("shown")}
     return {
         "width": width,
         "height": {"step": STEP},
         "data": {"values": marks},
-        "encoding": {
-            "y": {"field": "name", "type": "nominal", "scale": {"domain": names}, "axis": y_axis}
-        },
+        "encoding": {"y": nominal("name", scale={"domain": names}, axis=y_axis)},
         "layer": [
             *below,
             layer("rule", ends, strokeWidth=3, color=ACCENT, opacity=0.4, strokeCap="round"),
@@ -328,9 +339,8 @@ def nice_edges(low: float, high: float, bins: int) -> list[float]:
     """Edges of about so many equal bins at round numbers, which cover the range."""
     raw = (high - low) / bins or 1.0
     power = 10.0 ** math.floor(math.log10(raw))
-    step = next(
-        power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= raw * (1 - 1e-9)
-    )
+    steps = (power * factor for factor in (1, 2, 2.5, 5, 10))
+    step = next(step for step in steps if step >= raw * (1 - 1e-9))
     first = math.floor(low / step + 1e-9)
     last = max(math.ceil(high / step - 1e-9), first + 1)
     return [index * step for index in range(first, last + 1)]

@@ -24,45 +24,32 @@ def differences(data: ChartData) -> dict[str, Any] | None:
     ]
     if not rows:
         return None
-    names = charts.short_names(
-        list(dict.fromkeys(f"{row['run']} − {row['against']}" for row in rows))
+    names = charts.short_names(list(dict.fromkeys(map(_pair, rows))))
+    panels = charts.by_title(
+        ((charts.difference_title(row), row) for row in rows),
+        lambda title, title_rows, is_first: _panel(title, title_rows, names, has_names=is_first),
     )
-    titles = list(dict.fromkeys(map(charts.difference_title, rows)))
-    columns = charts.columns_for(len(titles))
-    panels = [
-        _panel(
-            title,
-            [row for row in rows if charts.difference_title(row) == title],
-            names,
-            has_names=index % columns == 0,
-        )
-        for index, title in enumerate(titles)
-    ]
-    has_intervals = any(row["ci_low"] is not None for row in rows)
-    level = f" with {100 * data.rules.get('level', 0.95):g} % intervals" if has_intervals else ""
+    level = ""
+    if any(row["ci_low"] is not None for row in rows):
+        level = f" with {100 * data.rules.get('level', 0.95):g} % intervals"
     return charts.page(
-        f"Mean differences{level}",
-        "filled dots are decisive after the correction",
-        panels,
-        columns=columns,
+        f"Mean differences{level}", "filled dots are decisive after the correction", panels
     )
+
+
+def _pair(row: Row) -> str:
+    return f"{row['run']} − {row['against']}"
 
 
 def _panel(
     title: str, rows: Sequence[Row], names: dict[str, str], *, has_names: bool
 ) -> dict[str, Any]:
-    pairs = [names[f"{row['run']} − {row['against']}"] for row in rows]
     marks = [
-        charts.interval_mark(row, pair, signed=True, decisive=row["decisive"])
-        for row, pair in zip(rows, pairs, strict=True)
+        charts.interval_mark(row, names[_pair(row)], signed=True, decisive=row["decisive"])
+        for row in rows
     ]
     ends = [0.0, *(float(mark[end]) for mark in marks for end in ("low", "high"))]
-    zero = charts.layer(
-        "rule",
-        {"x": {"datum": 0}, "y": {"value": 0}, "y2": {"value": len(names) * STEP}},
-        color=QUIET,
-        strokeWidth=1,
-    )
+    upright = {"x": {"datum": 0}, "y": {"value": 0}, "y2": {"value": len(names) * STEP}}
     panel = charts.interval_panel(
         marks,
         list(names.values()),
@@ -70,7 +57,7 @@ def _panel(
         axis={"labels": has_names},
         point={"size": 70, "stroke": ACCENT, "opacity": 1},
         fill={"condition": {"test": "datum.decisive", "value": ACCENT}, "value": "white"},
-        below=[zero],
+        below=[charts.layer("rule", upright, color=QUIET, strokeWidth=1)],
     )
     return {"title": title, **panel}
 
@@ -90,43 +77,32 @@ def deltas(data: ChartData) -> dict[str, Any] | None:
     was compared.
     """
     rows = [row for row in data.rows if charts.is_difference(row["measure"])]
-    differences = [column for column in data.values if charts.is_difference(column.measure)]
-    pairs = zip(differences, rows, strict=True)
-    panel_data = [
+    columns = [column for column in data.values if charts.is_difference(column.measure)]
+    pairs = [
         (column, row)
-        for column, row in pairs
+        for column, row in zip(columns, rows, strict=True)
         if column.counted.any() and row["better"] != "neither"
     ]
-    if len(panel_data) > _MOST_DELTAS:
-        panel_data = [
-            (column, row) for column, row in panel_data if row["of"] == panel_data[0][1]["of"]
-        ][:_MOST_DELTAS]
-    if not panel_data:
+    if len(pairs) > _MOST_DELTAS:
+        first = pairs[0][1]["of"]
+        pairs = [(column, row) for column, row in pairs if row["of"] == first][:_MOST_DELTAS]
+    if not pairs:
         return None
     reach: dict[str, float] = {}
-    for column, row in panel_data:
+    for column, row in pairs:
         reach[row["of"]] = max(reach.get(row["of"], 1e-9), float(np.nanmax(np.abs(column.values))))
-    panels = [_delta_panel(column, row, reach[row["of"]]) for column, row in panel_data]
-    most = max(int(column.counted.sum()) for column, _ in panel_data)
-    thinned = (
-        f"; every {-(-most // _MOST_BARS)}th query of {most:,} is drawn"
-        if most > _MOST_BARS
-        else ""
-    )
-    subtitle = (
-        "a bar per query, sorted; blue where the first is better, orange where it is "
-        f"worse{thinned}"
-    )
-    return charts.page(
-        "Differences of single queries", subtitle, panels, columns=charts.columns_for(len(panels))
-    )
+    panels = [_delta_panel(column, row, reach[row["of"]]) for column, row in pairs]
+    subtitle = "a bar per query, sorted; blue where the first is better, orange where it is worse"
+    most = max(int(column.counted.sum()) for column, _ in pairs)
+    if most > _MOST_BARS:
+        subtitle += f"; every {-(-most // _MOST_BARS)}th query of {most:,} is drawn"
+    return charts.page("Differences of single queries", subtitle, panels)
 
 
 def _delta_panel(values: Values, row: Row, reach: float) -> dict[str, Any]:
     sign = -1 if row.get("better") == "lower" else 1
     ascending = np.sort(values.values[values.counted] * sign)[::-1] * sign
     n, step = len(ascending), -(-len(ascending) // _MOST_BARS)
-    sampled = ascending[step // 2 :: step].tolist()
     bars = [
         {
             "from": index * step / n,
@@ -134,7 +110,7 @@ def _delta_panel(values: Values, row: Row, reach: float) -> dict[str, Any]:
             "difference": value,
             "won": value * sign > 0,
         }
-        for index, value in enumerate(sampled)
+        for index, value in enumerate(ascending[step // 2 :: step].tolist())
     ]
     shares = {
         "title": "share of queries",
@@ -143,31 +119,19 @@ def _delta_panel(values: Values, row: Row, reach: float) -> dict[str, Any]:
         "tickCount": 5,
         "labelFlush": True,
     }
-    y = charts.quantity(
-        "difference", [-1.05 * reach, 1.05 * reach], {"title": None, "tickCount": 5}
-    )
-    colour = {"condition": {"test": "datum.won", "value": ACCENT}, "value": _LOST}
     ends = {
         "x": charts.quantity("from", [0, 1], shares),
         "x2": {"field": "to"},
-        "y": y,
+        "y": charts.quantity(
+            "difference", [-1.05 * reach, 1.05 * reach], {"title": None, "tickCount": 5}
+        ),
         "y2": {"datum": 0},
-        "color": colour,
+        "color": {"condition": {"test": "datum.won", "value": ACCENT}, "value": _LOST},
     }
     counts = [{"shown": f"{row['wins']} won, {row['ties']} tied, {row['losses']} lost"}]
-    corner = {
-        "x": {"value": _DELTA_WIDTH},
-        "y": {"value": 2},
-        "text": {"field": "shown", "type": "nominal"},
-    }
-    look: dict[str, Any] = {
-        "type": "text",
-        "align": "right",
-        "baseline": "top",
-        "fontSize": 11,
-        "color": QUIET,
-    }
-    name = f"{row['run']} − {row['against']}: {charts.difference_title(row)}"
+    corner = {"x": {"value": _DELTA_WIDTH}, "y": {"value": 2}, "text": charts.nominal("shown")}
+    look = {"align": "right", "baseline": "top", "fontSize": 11, "color": QUIET}
+    name = f"{_pair(row)}: {charts.difference_title(row)}"
     return {
         "title": {"text": name, "subtitle": _caption(row), "limit": _DELTA_WIDTH + 40},
         "width": _DELTA_WIDTH,
@@ -178,7 +142,7 @@ def _delta_panel(values: Values, row: Row, reach: float) -> dict[str, Any]:
             charts.layer(
                 "rule", {"y": {"datum": 0, "type": "quantitative"}}, color=INK, strokeWidth=1
             ),
-            {"mark": look, "data": {"values": counts}, "encoding": corner},
+            {"mark": {"type": "text", **look}, "data": {"values": counts}, "encoding": corner},
         ],
     }
 
@@ -209,33 +173,38 @@ def critical_difference(data: ChartData) -> dict[str, Any] | None:
     three systems, and where all are alike on every query.
     Source: Demšar 2006, Statistical comparisons of classifiers over multiple data sets.
     """
-    ranked: Sequence[Row] = data.rules.get("mean_ranks") or ()
-    if not ranked:
-        return None
-    panels = [_rank_panel(row) for row in ranked[:_MOST_PANELS]]
+    panels = [_rank_panel(row) for row in (data.rules.get("mean_ranks") or ())[:_MOST_PANELS]]
     subtitle = (
         "bars join neighbours without a significant difference, by the tests of the comparison"
     )
-    return charts.page("Mean ranks of systems over queries", subtitle, panels, columns=1)
+    title = "Mean ranks of systems over queries"
+    return charts.page(title, subtitle, panels, columns=1) if panels else None
 
 
 def _rank_panel(row: Row) -> dict[str, Any]:
     ranks: Mapping[str, float] = row["mean_ranks"]
-    names = charts.short_names(list(ranks))
+    names, n = charts.short_names(list(ranks)), len(ranks)
     order = sorted(ranks, key=lambda run: (ranks[run], run))
-    half = (len(order) + 1) // 2
-    groups = [[ranks[run] for run in group] for group in row["not_told_apart"]]
-    top = _AXIS + _BAR * (len(groups) + 1)
-    height = top + _LINE * half + 6
-    label: list[dict[str, Any]] = []
-    for rank, run in enumerate(order):
-        left = rank < half
-        y = top + _LINE * (rank if left else len(order) - 1 - rank) + 10
-        name = {"left": left, "text": f"{names[run]}  {figure(ranks[run], 'rank')}"}
-        label.append({"rank": ranks[run], "y": y, "edge": 0 if left else _RANK_WIDTH, **name})
+    half = (n + 1) // 2
     bars = [
-        {"from": min(group), "to": max(group), "y": _AXIS + _BAR * (index + 1)}
-        for index, group in enumerate(groups)
+        {
+            "from": min(ranks[run] for run in group),
+            "to": max(ranks[run] for run in group),
+            "y": _AXIS + _BAR * (index + 1),
+        }
+        for index, group in enumerate(row["not_told_apart"])
+    ]
+    top = _AXIS + _BAR * (len(bars) + 1)
+    height = top + _LINE * half + 6
+    label = [
+        {
+            "rank": ranks[run],
+            "y": top + _LINE * (rank if rank < half else n - 1 - rank) + 10,
+            "edge": 0 if rank < half else _RANK_WIDTH,
+            "left": rank < half,
+            "text": f"{names[run]}  {figure(ranks[run], 'rank')}",
+        }
+        for rank, run in enumerate(order)
     ]
     axis = {
         "title": None,
@@ -245,13 +214,39 @@ def _rank_panel(row: Row) -> dict[str, Any]:
         "domainColor": INK,
         "ticks": True,
         "tickColor": INK,
+        "values": list(range(1, n + 1)),
+        "format": ".0f",
+        "offset": -_AXIS + 8,
     }
-    axis |= {"values": list(range(1, len(order) + 1)), "format": ".0f", "offset": -_AXIS + 8}
-    rank_scale = charts.quantity("rank", [1, len(order)], None, zero=False)
     x, y = (
-        {key: rank_scale[key] for key in ("field", "type", "scale")},
+        charts.quantity("rank", [1, n], None, zero=False),
         charts.quantity("y", [height, 0], None),
     )
+    del x["axis"]
+
+    def line(marks: Sequence[Row], encoding: Row, **look: Any) -> dict[str, Any]:
+        return {"data": {"values": marks}, **charts.layer("rule", encoding, **look)}
+
+    def elbows(*, on_left: bool) -> dict[str, Any]:
+        """From the height of a name to the side, where the name stands."""
+        edge = {"value": 0 if on_left else _RANK_WIDTH}
+        look: dict[str, Any] = {
+            "align": "right" if on_left else "left",
+            "dx": -6 if on_left else 6,
+            "fontSize": 12,
+            "color": INK,
+            # Where a page has no room for a name, its beginning is cut, and not the figure at its
+            # end.
+            "dir": "rtl",
+        }
+        return {
+            "data": {"values": [mark for mark in label if mark["left"] is on_left]},
+            "layer": [
+                charts.layer("rule", {"x": x, "x2": edge, "y": y}, color=QUIET, strokeWidth=1),
+                charts.layer("text", {"x": edge, "y": y, "text": charts.nominal("text")}, **look),
+            ],
+        }
+
     # From the axis down to the height of a system's name; the bars over systems that do not differ.
     stems = {"x": {**x, "axis": axis}, "y": {**y, "field": "axis"}, "y2": {"field": "y"}}
     joins = {"x": {**x, "field": "from"}, "x2": {"field": "to"}, "y": y}
@@ -263,41 +258,11 @@ def _rank_panel(row: Row) -> dict[str, Any]:
         "width": _RANK_WIDTH,
         "height": height,
         "layer": [
-            {
-                "data": {"values": [{**mark, "axis": _AXIS - 8} for mark in label]},
-                **charts.layer("rule", stems, color=QUIET, strokeWidth=1),
-            },
-            *(
-                _elbows([mark for mark in label if mark["left"] is left], x, y, on_left=left)
-                for left in (True, False)
+            line(
+                [{**mark, "axis": _AXIS - 8} for mark in label], stems, color=QUIET, strokeWidth=1
             ),
-            {
-                "data": {"values": bars},
-                **charts.layer("rule", joins, color=ACCENT, strokeWidth=4, strokeCap="round"),
-            },
-        ],
-    }
-
-
-def _elbows(
-    label: Sequence[Row], x: dict[str, Any], y: dict[str, Any], *, on_left: bool
-) -> dict[str, Any]:
-    """From the height of a name to the side, where the name stands."""
-    edge = {"value": 0 if on_left else _RANK_WIDTH}
-    look: dict[str, Any] = {
-        "align": "right" if on_left else "left",
-        "dx": -6 if on_left else 6,
-        "fontSize": 12,
-        "color": INK,
-    }
-    # Where a page has no room for a name, its beginning is cut, and not the figure at its end.
-    look["dir"] = "rtl"
-    return {
-        "data": {"values": list(label)},
-        "layer": [
-            charts.layer("rule", {"x": x, "x2": edge, "y": y}, color=QUIET, strokeWidth=1),
-            charts.layer(
-                "text", {"x": edge, "y": y, "text": {"field": "text", "type": "nominal"}}, **look
-            ),
+            elbows(on_left=True),
+            elbows(on_left=False),
+            line(bars, joins, color=ACCENT, strokeWidth=4, strokeCap="round"),
         ],
     }

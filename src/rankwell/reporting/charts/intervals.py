@@ -25,32 +25,25 @@ def intervals(data: ChartData) -> dict[str, Any] | None:
     runs = list(dict.fromkeys(row["run"] for row in mean_rows))
     parts, combined = _parts(rows, data.row_attributes)
     names = charts.short_names(runs) if len(runs) > 1 else None
+
+    # A sum and a mean of the same recalls share no scale.
+    def panel(title: str, title_rows: Sequence[Row], is_first: bool) -> dict[str, Any]:
+        return _panel(title_rows, names, title=title, has_names=names is None or is_first)
+
+    columns = None
     if len(parts) > 1:
         columns, panels = _in_columns(parts, names)
-        panels += _by_title(
-            [
-                (f"{part}: {_title(row)}", row)
-                for part, part_rows in combined.items()
-                for row in part_rows
-            ],
-            names,
-            columns,
-        )
+        titled = ((f"{part}: {_title(row)}", row) for part in combined for row in combined[part])
+        panels += charts.by_title(titled, panel, columns)
     elif names is None:
         # Measures under each other, a panel per unit.
-        units = list(dict.fromkeys(row["unit"] for row in rows))
+        columns, units = 1, list(dict.fromkeys(row["unit"] for row in rows))
         room = 0 if len(units) == 1 else max(len(_title(row)) for row in rows) * 6
-        columns, panels = (
-            1,
-            [
-                _panel([row for row in rows if row["unit"] == unit], None, room=room)
-                for unit in units
-            ],
-        )
+        panels = [
+            _panel([row for row in rows if row["unit"] == unit], None, room=room) for unit in units
+        ]
     else:
-        titled = [(_title(row), row) for row in rows]
-        columns = charts.columns_for(len(dict(titled)))
-        panels = _by_title(titled, names, columns)
+        panels = charts.by_title(((_title(row), row) for row in rows), panel)
     single_rows = [row for part_rows in parts.values() for row in part_rows] or rows
     return charts.page(
         _heading(rows, data.rules), _subtitle(single_rows, runs, data.noun), panels, columns=columns
@@ -68,9 +61,8 @@ def _parts(
     parts, combined = dict[str, list[Row]](), dict[str, list[Row]]()
     for row in rows:
         part = charts.part_of(row, keys)
-        (parts if not row_attributes or part in part_names else combined).setdefault(
-            part, []
-        ).append(row)
+        group = parts if not row_attributes or part in part_names else combined
+        group.setdefault(part, []).append(row)
     return parts, combined
 
 
@@ -80,106 +72,67 @@ def _in_columns(
     """A column per part: of several runs a panel per measure, of a single one a panel per unit; and
     how many columns.
     """
-    all_rows = [row for part_rows in parts.values() for row in part_rows]
-    room = 0 if runs else max(len(_name(row)) for row in all_rows) * 6
+    room = (
+        0 if runs else max(len(_title(row, "share")) for rows in parts.values() for row in rows) * 6
+    )
     # The rows on one scale: runs by one word, or a single run's measures in one unit.
     kinds: dict[tuple[str, str], dict[str, list[Row]]] = {}
     for part, part_rows in parts.items():
         for row in part_rows:
-            kinds.setdefault(
-                (row["label"] if runs else "", row["unit"]), {name: [] for name in parts}
-            )[part].append(row)
+            kind = row["label"] if runs else "", row["unit"]
+            kinds.setdefault(kind, {name: [] for name in parts})[part].append(row)
     # Without a scale that parts share, there is nothing to stand beside.
     no_shared_scale = all(sum(map(bool, sets.values())) == 1 for sets in kinds.values())
     panels: list[dict[str, Any]] = []
-    for kind, rows_by_part in kinds.items():
-        domain = _domain([row for part_rows in rows_by_part.values() for row in part_rows])
+    for (_, unit), rows_by_part in kinds.items():
+        domain_rows = [row for part_rows in rows_by_part.values() for row in part_rows]
         previous_names: list[str] = []
         for part, part_rows in rows_by_part.items():
-            if not part_rows:
-                panels += (
-                    []
-                    if no_shared_scale
-                    else [
-                        {"data": {"values": []}, "mark": "point", "width": _WIDTH, "height": STEP}
-                    ]
+            if part_rows:
+                title = part if unit == "share" else f"{part}, {unit}"
+                title = f"{part}: {_title(part_rows[0])}" if runs else title
+                names = [row["run"] if runs else _title(row, "share") for row in part_rows]
+                is_new, previous_names = names != previous_names, names
+                panels.append(
+                    _panel(
+                        part_rows,
+                        runs,
+                        title=title,
+                        has_names=is_new,
+                        room=room,
+                        domain_rows=domain_rows,
+                    )
                 )
-                continue
-            title = (
-                f"{part}: {_title(part_rows[0])}"
-                if runs
-                else part + ("" if kind[1] == "share" else f", {kind[1]}")
-            )
-            names = [row["run"] if runs else _name(row) for row in part_rows]
-            panels.append(
-                _panel(
-                    part_rows,
-                    runs,
-                    title=title,
-                    has_names=names != previous_names,
-                    room=room,
-                    width=_WIDTH,
-                    domain=domain,
-                )
-            )
-            previous_names = names
+            elif not no_shared_scale:
+                gap = {"data": {"values": []}, "mark": "point", "width": _WIDTH, "height": STEP}
+                panels.append(gap)
     return charts.columns_for(len(panels)) if no_shared_scale else len(parts), panels
-
-
-def _by_title(
-    titled: Sequence[tuple[str, Row]], runs: dict[str, str] | None, columns: int
-) -> list[dict[str, Any]]:
-    """A panel per title: a sum and a mean of the same recalls share no scale."""
-    return [
-        _panel(
-            [row for name, row in titled if name == title],
-            runs,
-            title=title,
-            has_names=runs is None or index % columns == 0,
-        )
-        for index, title in enumerate(dict(titled))
-    ]
 
 
 def _heading(rows: Sequence[Row], rules: Mapping[str, Any]) -> str:
     measures: Mapping[str, Any] = rules.get("measures", {})
     definitions = [measures.get(row["measure"], {}) for row in rows]
-    means = all(
+    are_means = not any(row["sd"] is None and (row["n"] or 0) > 1 for row in rows) and all(
         definition.get("summary", "mean") == "mean"
         for definition in definitions
         if isinstance(definition, Mapping)
     )
-    word = (
-        "Means"
-        if means and not any(row["sd"] is None and (row["n"] or 0) > 1 for row in rows)
-        else "Figures"
-    )
-    level = f"{100 * rules.get('level', 0.95):g} %"
-    return (
-        f"{word} with {level} intervals" if any(row["ci_low"] is not None for row in rows) else word
-    )
+    word = "Means" if are_means else "Figures"
+    if all(row["ci_low"] is None for row in rows):
+        return word
+    return f"{word} with {100 * rules.get('level', 0.95):g} % intervals"
 
 
-def _name(row: Row) -> str:
-    return charts.panel_title(row["label"], row["measure"], "share")
-
-
-def _title(row: Row) -> str:
-    return charts.panel_title(row["label"], row["measure"], row["unit"])
+def _title(row: Row, unit: str | None = None) -> str:
+    return charts.panel_title(row["label"], row["measure"], row["unit"] if unit is None else unit)
 
 
 def _subtitle(rows: Sequence[Row], runs: Sequence[str], noun: tuple[str, str]) -> str:
     # A mean over data sets has no number of queries of its own.
     sizes = sorted({row["n"] for row in rows if row["n"] is not None})
-    noun_single, noun_plural = noun
-    numbers = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
-    counted = f"over {numbers} {noun_single if sizes == [1] else noun_plural}"
+    numbers = " to ".join(f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1])))
+    counted = f"over {numbers} {noun[sizes != [1]]}"
     return f"{runs[0]}, {counted}" if len(runs) == 1 else counted
-
-
-def _domain(rows: Sequence[Row]) -> tuple[float, float]:
-    ends = [charts.bounds(row) for row in rows]
-    return charts.nice_domain(min(low for low, _ in ends), max(high for _, high in ends))
 
 
 def _panel(
@@ -189,20 +142,22 @@ def _panel(
     title: str = "",
     has_names: bool = True,
     room: int = 0,
-    width: int | None = None,
-    domain: tuple[float, float] | None = None,
+    domain_rows: Sequence[Row] = (),
 ) -> dict[str, Any]:
     """Runs under each other where there are several, else measures. has_names: whether names stand
-    beside, in that much room.
+    beside, in that much room. domain_rows: those that the scale covers.
     """
-    name = _name if title else _title
-    marks = [charts.interval_mark(row, runs[row["run"]] if runs else name(row)) for row in rows]
+    unit = "share" if title else None
+    marks = [
+        charts.interval_mark(row, runs[row["run"]] if runs else _title(row, unit)) for row in rows
+    ]
+    ends = [charts.bounds(row) for row in domain_rows or rows]
     panel = charts.interval_panel(
         marks,
         list(runs.values()) if runs else [mark["name"] for mark in marks],
-        domain or _domain(rows),
+        charts.nice_domain(min(low for low, _ in ends), max(high for _, high in ends)),
         axis={"labels": has_names, "minExtent": room if has_names else 0},
         point={"filled": True, "size": 70, "color": ACCENT, "opacity": 1},
-        width=width or (_WIDTH if runs or title else 2 * _WIDTH),
+        width=_WIDTH if runs or title else 2 * _WIDTH,
     )
     return {"title": title, **panel} if title else panel

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,16 +23,16 @@ def per_query(data: ChartData) -> dict[str, Any] | None:
     from 0 to 100 where the values do; ranks stand on a logarithmic scale. Queries that are not
     counted are left out. None where no query is counted.
     """
-    attributes = data.row_attributes or ({},) * len(data.values)
     labelled = [
         (column, charts.part_of(attributes, attributes))
-        for column, attributes in zip(data.values, attributes, strict=True)
+        for column, attributes in zip(
+            data.values, data.row_attributes or ({},) * len(data.values), strict=True
+        )
         if column.counted.any() and not charts.is_difference(column.measure)
     ]
     if not labelled:
         return None
-    values = [column for column, _ in labelled]
-    runs = charts.short_names(list(dict.fromkeys(column.run for column in values)))
+    runs = charts.short_names(list(dict.fromkeys(column.run for column, _ in labelled)))
     parts = list(dict.fromkeys(part for _, part in labelled))
     # The label of a row: the part of the result, the run, or both, as far as there are several.
     part_label = {part: part if len(parts) > 1 else "" for part in parts}
@@ -42,27 +43,23 @@ def per_query(data: ChartData) -> dict[str, Any] | None:
         for part in parts
         for run, name in runs.items()
     }
-    titles = list(dict.fromkeys(map(_title, values)))
-    columns = charts.columns_for(len(titles))
-    panels = [
-        _panel(
-            [
-                (column, rows[part, column.run])
-                for column, part in labelled
-                if _title(column) == title
-            ],
-            list(dict.fromkeys(rows.values())),
-            has_names=index % columns == 0 and len(rows) > 1,
-        )
-        for index, title in enumerate(titles)
-    ]
-    run = "" if len(runs) > 1 else f"{values[0].run}: "
+    names = list(dict.fromkeys(rows.values()))
+    panels = charts.by_title(
+        (
+            (
+                charts.panel_title(column.label, column.measure, column.unit),
+                (column, rows[part, column.run]),
+            )
+            for column, part in labelled
+        ),
+        lambda title, columns, is_first: {
+            "title": title,
+            **_panel(columns, names, has_names=is_first and len(rows) > 1),
+        },
+    )
+    run = "" if len(runs) > 1 else f"{labelled[0][0].run}: "
     subtitle = f"{run}share of the queries with values in each range; the line marks their centre"
-    return charts.page("Values of single queries", subtitle, panels, columns=columns)
-
-
-def _title(values: Values) -> str:
-    return charts.panel_title(values.label, values.measure, values.unit)
+    return charts.page("Values of single queries", subtitle, panels)
 
 
 def _panel(
@@ -71,48 +68,72 @@ def _panel(
     """A row for every name, so that the rows of neighbouring panels line up. has_names: whether the
     names stand beside it.
     """
-    first = labelled[0][0]
+    unit = labelled[0][0].unit
     columns = [column.values[column.counted] for column, _ in labelled]
-    logarithmic = first.unit == "rank" and min(float(column.min()) for column in columns) >= 1
-    edges = _edges(columns, first.unit, logarithmic=logarithmic)
+    low = min(float(column.min()) for column in columns)
+    high = max(float(column.max()) for column in columns)
+    logarithmic = unit == "rank" and low >= 1
+    edges = _edges(low, high, unit, logarithmic=logarithmic)
     bars: list[dict[str, Any]] = []
     for (values, name), column in zip(labelled, columns, strict=True):
         word, centre = _centre(values, column)
         bars += [
             {"run": name, "from": low, "to": high, "share": share}
-            for low, high, share in zip(edges, edges[1:], _shares(column, edges), strict=False)
+            for (low, high), share in zip(pairwise(edges), _shares(column, edges), strict=True)
         ]
-        bars.append(
-            {"run": name, "centre": centre, "shown": f"{word} {figure(centre, first.unit)}"}
-        )
+        bars.append({"run": name, "centre": centre, "shown": f"{word} {figure(centre, unit)}"})
+    highest = max(bar.get("share", 0.0) for bar in bars)
     bars += [{"run": name} for name in sorted(set(names) - {bar["run"] for bar in bars})]
-    axis: dict[str, Any] = {"title": None, "tickCount": 5, "grid": False}
-    axis |= {"labelFlush": False, "domain": True, "domainColor": FAINT}
+    axis = {
+        "title": None,
+        "tickCount": 5,
+        "grid": False,
+        "labelFlush": False,
+        "domain": True,
+        "domainColor": FAINT,
+    }
+    scale: dict[str, Any] = {}
     if logarithmic:
-        axis |= {
-            "format": ",.0f",
-            "values": [10**power for power in range(math.ceil(math.log10(edges[-1])) + 1)],
-        }
-    x = charts.quantity(
-        "from", [edges[0], edges[-1]], axis, zero=False, **({"type": "log"} if logarithmic else {})
-    )
-    header = (
-        {"labelAngle": 0, "labelAlign": "left", "labelPadding": 14}
-        if has_names
-        else {"labels": False}
-    )
+        powers = [10**power for power in range(math.ceil(math.log10(edges[-1])) + 1)]
+        axis |= {"format": ",.0f", "values": powers}
+        scale = {"type": "log"}
+    x = charts.quantity("from", [edges[0], edges[-1]], axis, zero=False, **scale)
+    share_axis = {
+        "title": None,
+        "format": ".0%",
+        "values": [highest],
+        "grid": False,
+        "labelFontSize": 10,
+        "labelColor": QUIET,
+    }
+    # Vega would round a half away from zero.
+    if 100 * highest % 1 == 0.5:
+        share_axis["labelExpr"] = f"'{100 * highest:.0f}%'"
+    rectangles = {
+        "x": x,
+        "x2": {"field": "to"},
+        "y": charts.quantity("share", [0, highest], share_axis),
+        "y2": {"datum": 0},
+    }
+    text = {"x": {"value": _WIDTH}, "y": {"value": -2}, "text": charts.nominal("shown")}
+    look = {"color": ACCENT, "opacity": 0.75, "stroke": "white", "strokeWidth": 0.5}
+    layers = [
+        charts.layer("rect", rectangles, where="share", **look),
+        charts.layer(
+            "rule", {"x": {**x, "field": "centre"}}, where="centre", color=INK, strokeWidth=1.5
+        ),
+        charts.layer(
+            "text", text, where="centre", align="right", fontSize=10, color=QUIET, baseline="bottom"
+        ),
+    ]
+    header: dict[str, Any] = {"labels": False}
+    if has_names:
+        header = {"labelAngle": 0, "labelAlign": "left", "labelPadding": 14}
     return {
-        "title": _title(first),
         "data": {"values": bars},
-        "facet": {
-            "row": {"field": "run", "type": "nominal", "sort": list(names), "header": header}
-        },
+        "facet": {"row": charts.nominal("run", sort=list(names), header=header)},
         "spacing": 20,
-        "spec": {
-            "width": _WIDTH,
-            "height": 56 if len(names) <= 3 else 36,
-            "layer": _layers(x, max(bar.get("share", 0.0) for bar in bars)),
-        },
+        "spec": {"width": _WIDTH, "height": 56 if len(names) <= 3 else 36, "layer": layers},
     }
 
 
@@ -129,46 +150,7 @@ def _centre(values: Values, column: Floats) -> tuple[str, float]:
     return "mean", exact_mean(column)
 
 
-def _layers(x: dict[str, Any], highest: float) -> list[dict[str, Any]]:
-    axis = {
-        "title": None,
-        "format": ".0%",
-        "values": [highest],
-        "grid": False,
-        "labelFontSize": 10,
-        "labelColor": QUIET,
-    }
-    # Vega would round a half away from zero.
-    axis |= {"labelExpr": f"'{100 * highest:.0f}%'"} if 100 * highest % 1 == 0.5 else {}
-    bars = {
-        "x": x,
-        "x2": {"field": "to"},
-        "y": charts.quantity("share", [0, highest], axis),
-        "y2": {"datum": 0},
-    }
-    text = {
-        "x": {"value": _WIDTH},
-        "y": {"value": -2},
-        "text": {"field": "shown", "type": "nominal"},
-    }
-    return [
-        charts.layer(
-            "rect", bars, where="share", color=ACCENT, opacity=0.75, stroke="white", strokeWidth=0.5
-        ),
-        charts.layer(
-            "rule", {"x": {**x, "field": "centre"}}, where="centre", color=INK, strokeWidth=1.5
-        ),
-        charts.layer(
-            "text", text, where="centre", align="right", fontSize=10, color=QUIET, baseline="bottom"
-        ),
-    ]
-
-
-def _edges(columns: Sequence[Floats], unit: str, *, logarithmic: bool) -> list[float]:
-    low, high = (
-        min(float(column.min()) for column in columns),
-        max(float(column.max()) for column in columns),
-    )
+def _edges(low: float, high: float, unit: str, *, logarithmic: bool) -> list[float]:
     if logarithmic:
         steps = max(math.ceil(math.log10(max(high, 10)) * 6), 1)
         return [10 ** (step / 6) for step in range(steps + 1)]
@@ -183,8 +165,7 @@ def _shares(column: Floats, edges: Sequence[float]) -> list[float]:
     edge to the last bin.
     """
     # A value such as 0.6 may lie a rounding error below its edge.
-    bins = (
-        np.searchsorted(np.array(edges), column + 1e-9 * (edges[-1] - edges[0]), side="right") - 1
-    )
+    raised = column + 1e-9 * (edges[-1] - edges[0])
+    bins = np.searchsorted(np.array(edges), raised, side="right") - 1
     counts = np.bincount(np.clip(bins, 0, len(edges) - 2), minlength=len(edges) - 1)
     return (counts / len(column)).tolist()

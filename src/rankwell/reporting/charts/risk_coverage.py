@@ -5,14 +5,16 @@ confidence.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankwell.reporting import Row, charts
+from rankwell.reporting import Row
 from rankwell.reporting.charts import (
-    THEME,
     ChartData,
+    by_title,
+    chart,
     layer,
     nice_edges,
     page,
     quantity,
+    series,
     short_names,
 )
 from rankwell.reporting.line_charts import MOST_LINES, SERIES
@@ -20,7 +22,7 @@ from rankwell.reporting.line_charts import MOST_LINES, SERIES
 _WIDTH, _HEIGHT, _MOST_PANELS = 300, 190, 6
 
 
-@charts.chart("risk_coverage")
+@chart("risk_coverage")
 def risk_coverage(data: ChartData) -> dict[str, Any] | None:
     """A panel for each measure and confidence with a line per run, coverage to the right and risk
     upwards.
@@ -28,70 +30,60 @@ def risk_coverage(data: ChartData) -> dict[str, Any] | None:
     rules: `risk_coverage` has the curves, {"run", "of" (the measure's label), "confidence",
     "points" (coverage and risk)}. The first 6 panels and 8 runs are drawn. None without curves.
     """
-    stored: Any = data.rules.get("risk_coverage")
-    curves: list[Row] = (
-        [curve for curve in stored if curve["points"]] if isinstance(stored, Sequence) else []
-    )
+    curves = [curve for curve in data.rules.get("risk_coverage") or () if curve["points"]]
     if not curves:
         return None
     runs = short_names(list(dict.fromkeys(curve["run"] for curve in curves))[:MOST_LINES])
-    run_curves = [curve for curve in curves if curve["run"] in runs]
-    titles = list(dict.fromkeys(map(_title, run_curves)))
-    titles_drawn = titles[:_MOST_PANELS]
-    panels = [
-        _panel([curve for curve in run_curves if _title(curve) == title], runs) | {"title": title}
-        for title in titles_drawn
-    ]
+    panels = by_title(
+        (
+            (f"loss of {curve['of']} by {curve['confidence']}", curve)
+            for curve in curves
+            if curve["run"] in runs
+        ),
+        lambda title, title_curves, _: {**_panel(title_curves, runs), "title": title},
+    )
     subtitle = (
         "mean loss of the answered queries, the most confident first; lower is better; all are "
         "answered at the right end"
     )
-    if len(titles_drawn) < len(titles):
-        subtitle += f"; the first {len(titles_drawn)} of {len(titles)} panels"
-    spec = page("Risk and coverage", subtitle, panels, columns=charts.columns_for(len(panels)))
-    spec["config"] = {**spec["config"], "legend": THEME["legend"]}
-    return spec
-
-
-def _title(curve: Row) -> str:
-    return f"loss of {curve['of']} by {curve['confidence']}"
+    if len(panels) > _MOST_PANELS:
+        subtitle += f"; the first {_MOST_PANELS} of {len(panels)} panels"
+    return page("Risk and coverage", subtitle, panels[:_MOST_PANELS], legend=True)
 
 
 def _panel(curves: Sequence[Row], runs: Mapping[str, str]) -> dict[str, Any]:
-    points = [
+    points: list[dict[str, Any]] = [
         {"run": runs[curve["run"]], "coverage": coverage, "risk": risk}
         for curve in curves
         for coverage, risk in curve["points"]
     ]
-    edges = nice_edges(0.0, max(risk for curve in curves for _, risk in curve["points"]), 5)
-    x = quantity(
-        "coverage",
-        [0, 1],
-        {"title": "coverage", "format": ".0%", "tickCount": 5, "grid": True},
-        zero=False,
-    )
-    ticks = {
+    edges = nice_edges(0.0, max(point["risk"] for point in points), 5)
+    coverage = {"title": "coverage", "format": ".0%", "tickCount": 5, "grid": True}
+    risk = {
         "title": None,
         "values": [round(edge, 12) for edge in edges],
         "format": ".12~g",
         "labelFlush": False,
     }
-    y = quantity("risk", [edges[0], edges[-1]], ticks, zero=False)
+    place = {
+        "x": quantity("coverage", [0, 1], coverage, zero=False),
+        "y": quantity("risk", [edges[0], edges[-1]], risk, zero=False),
+    }
     names = list(runs.values())
-    legend = {"columns": 2, "symbolType": "stroke", "symbolOpacity": 1} if len(names) > 1 else None
-    scale = {"domain": names, "range": list(SERIES[: len(names)])}
-    colour = {"field": "run", "type": "nominal", "scale": scale, "legend": legend}
+    legend = {"columns": 2, "symbolType": "stroke", "symbolOpacity": 1}
     order = {"field": "coverage", "type": "quantitative"}
     tip = [
         {"field": "run", "title": "run", "type": "nominal"},
         {"field": "coverage", "title": "coverage", "type": "quantitative", "format": ".1%"},
         {"field": "risk", "title": "risk", "type": "quantitative", "format": ".4f"},
     ]
-    dots = layer("point", {"x": x, "y": y, "tooltip": tip}, filled=True, size=60, opacity=0)
     return {
         "width": _WIDTH,
         "height": _HEIGHT,
         "data": {"values": points},
-        "encoding": {"color": colour},
-        "layer": [layer("line", {"x": x, "y": y, "order": order}, strokeWidth=2.5), dots],
+        "encoding": {"color": series("run", names, list(SERIES[: len(names)]), legend)},
+        "layer": [
+            layer("line", {**place, "order": order}, strokeWidth=2.5),
+            layer("point", {**place, "tooltip": tip}, filled=True, size=60, opacity=0),
+        ],
     }

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankwell.data.catalogue import ResultKind, result_kind
 from rankwell.data.registry import Better
 from rankwell.data.tables import Floats, Values
 from rankwell.reporting import Row
-from rankwell.reporting.page.scripts import view_marks
 
 NAME = "report.html"
 
@@ -82,9 +82,14 @@ class PageSource:
         return [row for row in self.rows if row.get("against") is None]
 
     @property
+    def kind(self) -> ResultKind:
+        """The kind of the results."""
+        return result_kind(self.protocol)
+
+    @property
     def is_keyed(self) -> bool:
         """Whether results have a key of right answers, so that no other item is unjudged."""
-        return "keyed" in view_marks(self.protocol) or bool(self.rules.get("key"))
+        return self.kind.is_keyed or bool(self.rules.get("key"))
 
     @cached_property
     def query_columns(self) -> tuple[str, ...]:

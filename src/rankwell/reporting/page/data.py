@@ -3,13 +3,16 @@ them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import compress, repeat
 from typing import Any
 
 import numpy as np
 
 from rankwell import __version__
-from rankwell.data.tables import Bools, Floats, sort_ids
+from rankwell.data.catalogue import ResultKind
+from rankwell.data.tables import Bools, Floats, Ints, sort_ids
 from rankwell.documents import parse_json
 from rankwell.errors import BadInput, flag
 from rankwell.io import connected
@@ -25,7 +28,6 @@ from rankwell.reporting.page import (
     cells,
     summaries,
 )
-from rankwell.reporting.page.scripts import query_noun, view_marks
 from rankwell.reporting.page.summaries import Key
 from rankwell.reporting.page.tables import NEAR, PART, Overview, Tables
 
@@ -34,20 +36,21 @@ Rows = list[list[list[Any]]]
 """Of one query: per run its rows [item, rank, score, grade, state, detail]."""
 
 
-@dataclass(eq=False)
 class Items:
     """The items of all lists, by number in the order of first sight. texts: snippets. thumbnails:
     `data:` addresses.
     """
 
-    item_rows: Mapping[tuple[str, str | None], Mapping[str, Any]]
-    source_texts: Mapping[str, str]
-    ids: list[str] = field(default_factory=list[str])
-    texts: list[str | None] = field(default_factory=list[str | None])
-    thumbnails: list[str | None] = field(default_factory=list[str | None])
-    _numbers: dict[tuple[str, str | None], int] = field(
-        default_factory=dict[tuple[str, str | None], int]
-    )
+    def __init__(self, source: PageSource, tables: Tables) -> None:
+        self._source_texts = source.texts
+        self._item_rows: dict[tuple[str, str | None], Mapping[str, Any]] = {}
+        for table in tables.columns(ITEMS):
+            for row_cells in zip(*table.values(), strict=True):
+                row = dict(zip(table, row_cells, strict=True))
+                self._item_rows.setdefault((row["item"], row.get("of")), row)
+        self._numbers: dict[tuple[str, str | None], int] = {}
+        self.ids = list[str]()
+        self.texts, self.thumbnails = list[str | None](), list[str | None]()
 
     def number(
         self, item: str, *, run: str = "", part: str = "", thumbnail: str | None = None
@@ -58,30 +61,25 @@ class Items:
         An item of two runs is the same item; one without a run, such as the text of an answer, may
         have its id and is another.
         """
-        owner = next((name for name in (run, part) if (item, name) in self.item_rows), None)
+        owner = next((name for name in (run, part) if (item, name) in self._item_rows), None)
         key = (item, part if owner == part else None if owner is None else "")
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = len(self.ids)
-            item_row = self.item_rows.get((item, owner), {})
+        if key not in self._numbers:
+            self._numbers[key] = len(self.ids)
+            item_row = self._item_rows.get((item, owner), {})
+            source_text = self._source_texts.get(item) if owner is None else None
             self.ids.append(item)
-            self.texts.append(
-                _snippet(
-                    item_row.get("text") or (self.source_texts.get(item) if owner is None else None)
-                )
-            )
+            self.texts.append(_snippet(item_row.get("text") or source_text))
             self.thumbnails.append(item_row.get("thumbnail"))
+        number = self._numbers[key]
         if self.thumbnails[number] is None:
             self.thumbnails[number] = thumbnail
         return number
 
     def draw(self, pictures: Callable[[Sequence[str]], Mapping[str, str]]) -> None:
         """Adds the pictures of those items that have none yet."""
-        without_picture = [
-            number for number, thumbnail in enumerate(self.thumbnails) if thumbnail is None
-        ]
-        addresses = pictures([self.ids[at] for at in without_picture])
-        for number in without_picture:
+        bare = [number for number, address in enumerate(self.thumbnails) if address is None]
+        addresses = pictures([self.ids[number] for number in bare])
+        for number in bare:
             self.thumbnails[number] = addresses.get(self.ids[number])
 
 
@@ -136,7 +134,7 @@ def page_data(source: PageSource) -> PageData:
             if cut and cut < MOST_RESULTS
         )
         overview = tables.overview(next(cuts, None)) if tables.join(questions.keys) else None
-        items = items_of(source, tables)
+        items = Items(source, tables)
         lists, listed_queries = dict[int, Rows](), list[int]()
         rule = (
             "No lists: the results have none; evaluate with "
@@ -163,7 +161,7 @@ def page_data(source: PageSource) -> PageData:
         "tool": f"rankwell {__version__}",
         "title": source.title,
         "protocol": source.protocol,
-        **({} if (noun := query_noun(source.protocol)) == query_noun("") else {"noun": list(noun)}),
+        **({} if source.kind.noun == ResultKind().noun else {"noun": list(source.kind.noun)}),
         "verdicts": summaries.verdicts(source),
         "pair": None if source.pair is None else [source.runs.index(run) for run in source.pair],
         "warnings": warnings_of(source, overview),
@@ -224,31 +222,22 @@ def questions_of(
         by_part.setdefault(part, set()).update(column.queries)
     keys = tuple((query, part) for part, queries in by_part.items() for query in sort_ids(queries))
     position_of = {key: position for position, key in enumerate(keys)}
-    runs = {run: position for position, run in enumerate(source.runs)}
-    rows = {key: position for position, key in enumerate(measures)}
-    values = np.full((len(rows), len(runs), len(keys)), np.nan)
-    has_values = np.zeros((len(runs), len(keys)), dtype=np.bool_)
-    positions_of: dict[tuple[str, ...], Any] = {}
+    rows = {key: row for row, key in enumerate(measures)}
+    values = np.full((len(rows), len(source.runs), len(keys)), np.nan)
+    has_values = np.zeros(values.shape[1:], dtype=np.bool_)
+
+    # The values of one run are mostly of the same queries by every measure.
+    @lru_cache(maxsize=1)
+    def positions_of(part: str, queries: tuple[str, ...]) -> Ints:
+        return np.array([position_of[query, part] for query in queries], dtype=np.int64)
+
     for column, attributes, part in zip(source.values, source.row_attributes, parts, strict=True):
-        # The values of one run are mostly of the same queries by every measure.
-        query_key = (part, *column.queries)
-        if query_key not in positions_of:
-            positions_of = {
-                query_key: np.array(
-                    [position_of[query, part] for query in column.queries], dtype=np.int64
-                )
-            }
-        positions = positions_of[query_key]
-        values[
-            rows[Key(column.measure, part_of(attributes, attributes))], runs[column.run], positions
-        ] = column.values
-        has_values[runs[column.run], positions] = True
-    return PageQueries(
-        keys=keys,
-        values=values,
-        has_values=has_values,
-        columns=_columns(keys, tables, parted=parted),
-    )
+        key = Key(column.measure, part_of(attributes, attributes))
+        run, positions = source.runs.index(column.run), positions_of(part, tuple(column.queries))
+        values[rows[key], run, positions] = column.values
+        has_values[run, positions] = True
+    columns = _columns(keys, tables, parted=parted)
+    return PageQueries(keys=keys, values=values, has_values=has_values, columns=columns)
 
 
 def _columns(
@@ -263,22 +252,15 @@ def _columns(
             positions_of.setdefault((query, ""), []).append(position)
     columns: dict[str, list[Any]] = {}
     for table in tables:
-        queries = table.get("query", [])
-        parts = (
-            [str(part or "") for part in table[PART]]
-            if parted and PART in table
-            else [""] * len(queries)
-        )
-        rows = [positions_of.get(key, ()) for key in zip(queries, parts, strict=True)]
+        parts = map(str, (part or "" for part in table[PART])) if PART in table else repeat("")
+        query_keys = zip(table.get("query", ()), parts, strict=False)
+        rows = [positions_of.get(key, ()) for key in query_keys]
         for name, column in table.items():
             filled = columns.setdefault(name, [None] * len(keys))
-            for row, cell in (
-                (row, cell)
-                for row_positions, cell in zip(rows, column, strict=True)
-                for row in row_positions
-            ):
-                if filled[row] is None:
-                    filled[row] = cell
+            for positions, cell in zip(rows, column, strict=True):
+                for position in positions:
+                    if filled[position] is None:
+                        filled[position] = cell
     return {
         name: column
         for name, column in columns.items()
@@ -333,34 +315,27 @@ def flags_of(
     """
     if overview is None:
         return {}, []
-    marks = view_marks(source.protocol)
     flagged: dict[str, Any] = {"no relevant": overview.has_rows & (overview.relevant == 0)}
     # Where every query has unjudged results, the warning with their number is enough.
     if not source.is_keyed and not overview.unjudged.any(axis=0).all():
         flagged[f"unjudged in the first {NEAR}"] = overview.unjudged > 0
     flagged[f"tie at rank {overview.cut}"] = overview.tied
     for run, name in enumerate(source.runs):
-        if "partial" not in marks and overview.has_rows[run].any():
+        if not source.kind.may_skip and overview.has_rows[run].any():
             missing = flagged[f"missing from {name}"] = np.zeros_like(overview.has_rows)
             missing[run] = questions.has_values[run] & ~overview.retrieved[run]
     flags, everywhere = dict[str, list[list[int]]](), list[str]()
-    for name, runs in flagged.items():
-        all_flagged = runs.all(axis=1) & (len(questions.keys) > 1)
-        partly_flagged = runs & ~all_flagged[:, None]
-        if partly_flagged.any():
-            flags[name] = [np.flatnonzero(run).tolist() for run in partly_flagged]
-        if all_flagged.any():
-            run_names = [
-                run for run, is_flagged in zip(source.runs, all_flagged, strict=True) if is_flagged
-            ]
+    for name, is_flagged in flagged.items():
+        has_all = is_flagged.all(axis=1) & (len(questions.keys) > 1)
+        is_partly = is_flagged & ~has_all[:, None]
+        if is_partly.any():
+            flags[name] = [np.flatnonzero(run).tolist() for run in is_partly]
+        if has_all.any():
+            names = list(compress(source.runs, has_all))
+            of = f" of {', '.join(names) if len(names) <= _MOST_NAMED else f'{len(names)} runs'}"
             # The name of a missing run is in its flag.
-            is_every_run = (
-                name.startswith("missing") or all_flagged[overview.has_rows.any(axis=1)].all()
-            )
-            subject = ", ".join(run_names)
-            if len(run_names) > _MOST_NAMED:
-                subject = f"{len(run_names)} runs"
-            of = "" if is_every_run else f" of {subject}"
+            if name.startswith("missing") or has_all[overview.has_rows.any(axis=1)].all():
+                of = ""
             everywhere.append(f"{name}: all {len(questions.keys):,} queries{of}")
     return flags, everywhere
 
@@ -430,63 +405,48 @@ def choose(
         f"{MOST_RELEVANT} beyond them)"
     )
     if len(able) <= MOST_QUERIES:
-        are_all = len(able) == len(questions.keys)
-        subject = (
-            "All queries have lists"
-            if are_all
-            else f"The {len(able):,} queries with results have lists"
-        )
+        subject = f"The {len(able):,} queries with results have lists"
+        if len(able) == len(questions.keys):
+            subject = "All queries have lists"
         return able.tolist(), f"{subject}; {depth}."
     measure_index = int(np.argmax(~np.isnan(questions.values).all(axis=(1, 2))))
     measure = measures[measure_index]
-    signed_values = questions.values[measure_index][:, able] * (
-        -1.0 if measure["better"] == "lower" else 1.0
-    )
-    counted = ~np.isnan(signed_values)
-    high, low = (
-        np.where(counted, signed_values, -np.inf).max(axis=0),
-        np.where(counted, signed_values, np.inf).min(axis=0),
-    )
-    mean = np.where(counted, signed_values, 0.0).sum(axis=0) / np.maximum(counted.sum(axis=0), 1)
-    has_value = counted.any(axis=0)
-    spread = np.subtract(high, low, out=np.zeros(len(able)), where=counted.sum(axis=0) > 1)
-    is_chosen = np.zeros(len(able), dtype=np.bool_)
-    n_apart = _take(is_chosen, np.where(spread > 0, -spread, np.inf), _APART)
+    values = questions.values[measure_index][:, able]
+    if measure["better"] == "lower":
+        values = -values
+    counted = np.count_nonzero(~np.isnan(values), axis=0)
+    mean = np.nansum(values, axis=0) / np.maximum(counted, 1)
+    spread = np.fmax.reduce(values) - np.fmin.reduce(values)
     late = np.where(np.isnan(overview.first[:, able]), np.inf, overview.first[:, able]).mean(axis=0)
-    n_worst = _take(is_chosen, np.where(has_value, mean, np.inf), _WORST, -late)
-    n_best = _take(is_chosen, np.where(has_value, -mean, np.inf), _BEST)
-    unchosen = np.flatnonzero(~is_chosen)
-    random_sample = np.random.default_rng(seed).choice(
-        unchosen, MOST_QUERIES - int(is_chosen.sum()), replace=False
+    is_chosen = np.zeros(len(able), dtype=np.bool_)
+
+    def take(key: Floats, most: int, tie_key: Floats) -> int:
+        """Marks the first by finite keys, then by the further one; returns how many."""
+        keys = np.where(is_chosen, np.inf, np.round(key, 12))
+        first = np.lexsort((tie_key, keys))[:most]
+        first = first[np.isfinite(keys[first])]
+        is_chosen[first] = True
+        return len(first)
+
+    level = np.zeros(len(able))
+    n_apart = take(np.where(spread > 0, -spread, np.inf), _APART, level)
+    n_worst = take(np.where(counted > 0, mean, np.inf), _WORST, -late)
+    n_best = take(np.where(counted > 0, -mean, np.inf), _BEST, level)
+    drawn = np.random.default_rng(seed).choice(
+        np.flatnonzero(~is_chosen), MOST_QUERIES - int(is_chosen.sum()), replace=False
     )
-    is_chosen[random_sample] = True
+    is_chosen[drawn] = True
     by = measure["label"] + (f" ({measure['of']})" if measure["of"] else "")
-    kinds = [
-        f"the {n_apart} about which the runs differ most by {by}" if n_apart else "",
-        f"{'of the others ' if n_apart else ''}the {n_worst} worst and the {n_best} "
-        f"best{'' if n_apart else f' by {by}'}",
-        f"{len(random_sample)} drawn at random (seed {seed})",
-    ]
-    sentence = (
-        f"{MOST_QUERIES} of {len(questions.keys):,} queries have lists: "
-        f"{', '.join(filter(None, kinds))}; {depth}."
+    kinds = f"the {n_worst} worst and the {n_best} best by {by}"
+    if n_apart:
+        kinds = (
+            f"the {n_apart} about which the runs differ most by {by}, of the others the {n_worst} "
+            f"worst and the {n_best} best"
+        )
+    return able[is_chosen].tolist(), (
+        f"{MOST_QUERIES} of {len(questions.keys):,} queries have lists: {kinds}, {len(drawn)} "
+        f"drawn at random (seed {seed}); {depth}."
     )
-    return able[is_chosen].tolist(), sentence
-
-
-def _take(is_chosen: Bools, key: Floats, most: int, tie_key: Floats | None = None) -> int:
-    """Marks the first by the key, then by the further one, then by place, those of an infinite key
-    never; returns how many.
-    """
-    keys = np.where(is_chosen, np.inf, np.round(key, 12))
-    order = np.lexsort((np.zeros(len(key)) if tie_key is None else tie_key, keys))
-    first_positions = [
-        position
-        for position in order[:most].tolist()
-        if np.isfinite(key[position]) and not is_chosen[position]
-    ]
-    is_chosen[first_positions] = True
-    return len(first_positions)
 
 
 def _attribute(column: Sequence[Any]) -> list[Any]:
@@ -497,18 +457,6 @@ def _attribute(column: Sequence[Any]) -> list[Any]:
             np.array([np.nan if cell is None else cell for cell in column], dtype=np.float64)
         )
     return [None if cell is None else str(cell) for cell in column]
-
-
-def items_of(source: PageSource, tables: Tables) -> Items:
-    """An empty table of items, with what the folders and the page's source know of any."""
-    item_rows: dict[tuple[str, str | None], Mapping[str, Any]] = {}
-    for table in tables.columns(ITEMS):
-        for row in (
-            dict(zip(table, row_cells, strict=True))
-            for row_cells in zip(*table.values(), strict=True)
-        ):
-            item_rows.setdefault((row["item"], row.get("of")), row)
-    return Items(item_rows, source.texts)
 
 
 def lists_of(

@@ -6,7 +6,7 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
@@ -45,55 +45,44 @@ def write_page(path: Path, source: PageSource, *, most_bytes: int = MOST_BYTES) 
     `--overwrite`, for another file in their place.
     """
     refuse_blocked(path)
-    parts_folder = f"{path.stem}_data"
+    folder, parts_folder = path.parent, f"{path.stem}_data"
     page = page_data(source)
     text, parts = embedded_json(page.complete()), list[tuple[str, int, int, str]]()
     if len(text.encode()) > most_bytes and page.lists:
         parts = list(_parts(page, parts_folder))
         text = embedded_json(page.head() | {"parts": [part[:3] for part in parts]})
-    files = {
-        **{name: lists for name, *_, lists in parts},
-        path.name: render_page(text, source.title, parted=bool(parts)),
-    }
-    folder, names = path.parent, [path.name, *(name for name, *_ in parts)]
-    raw = {name: files[name].encode("utf-8", "surrogateescape") for name in names}
+    html_text = render_page(text, source.title, parted=bool(parts))
+    files = {**{name: lists for name, *_, lists in parts}, path.name: html_text}
     digests = {
-        name: f"sha256:{hashlib.sha256(encoded).hexdigest()}" for name, encoded in raw.items()
+        name: f"sha256:{hashlib.sha256(files[name].encode('utf-8', 'surrogateescape')).hexdigest()}"
+        for name in (path.name, *(name for name, *_ in parts))
     }
     manifest = read_manifest(folder) if is_result_folder(folder) else None
-    for name, digest in digests.items():
-        accepted_digests = (
-            [digest]
-            if manifest is None
-            else [digest, manifest.files.get(name), manifest.written.get(name)]
-        )
-        if (
-            (folder / name).is_file()
-            and digest_of(folder / name) not in accepted_digests
-            and not may_overwrite()
-        ):
+    states = [] if manifest is None else [manifest.files, manifest.written]
+    for name, digest in {} if may_overwrite() else digests.items():
+        accepted_digests = [digest, *(state.get(name) for state in states)]
+        if (folder / name).is_file() and digest_of(folder / name) not in accepted_digests:
             raise BadUsage(
                 f"{folder / name} is there with another content; name another file, or "
                 f"{flag('--overwrite', True)}."
             )
-    manifest_files = {} if manifest is None else manifest.files
-    other_files = {
+    listed = manifest if manifest is not None and manifest.files else None
+    others = {
         name: digest
-        for name, digest in manifest_files.items()
+        for name, digest in (listed.files if listed else {}).items()
         if name not in digests and not name.startswith(f"{parts_folder}/")
     }
-    if manifest is not None and manifest_files:
+    if listed:
         # They leave the manifest until they are written, so that it never lists what is not there.
-        write_manifest(
-            folder, {**manifest.content, "written": {**manifest.written, **digests}}, other_files
-        )
+        written = {**listed.written, **digests}
+        write_manifest(folder, {**listed.content, "written": written}, others)
     for name, content in files.items():
         write_text(folder / name, content)
     _remove_parts(folder / parts_folder, {Path(name).name for name in files})
-    if manifest is not None and manifest_files:
-        content = {name: entry for name, entry in manifest.content.items() if name != "written"}
-        write_manifest(folder, content, other_files | digests)
-    return [folder / name for name in names]
+    if listed:
+        content = {name: entry for name, entry in listed.content.items() if name != "written"}
+        write_manifest(folder, content, others | digests)
+    return [folder / name for name in digests]
 
 
 def render_page(data: str, title: str, *, parted: bool) -> str:
@@ -103,19 +92,18 @@ def render_page(data: str, title: str, *, parted: bool) -> str:
     The policy lets run and style what stands in the page, by its hash, and nothing else.
     """
     assets = files("rankwell.reporting.page") / "assets"
-    template = (assets / "page.html").read_text(encoding="utf-8")
+
+    def asset(name: str) -> str:
+        return (assets / name).read_text(encoding="utf-8")
+
+    template = asset("page.html")
     names = {kind: file_names or "" for kind, file_names in _MARK.findall(template)}
-    style = "".join((assets / name).read_text(encoding="utf-8") for name in names["style"].split())
-    views = {_TASK_VIEWS: task_views()}
-    entries = [
-        path
-        for name in names["script"].split()
-        for path in views.get(name, [f"reporting/page/assets/{name}"])
-    ]
-    script = embeddable(
-        f'(() => {{\n"use strict";\n{join_modules(files("rankwell"), entries)}}})();\n'
-    )
-    vega = vega_bundle()
+    style = "".join(map(asset, names["style"].split()))
+    entries: list[str] = []
+    for name in names["script"].split():
+        entries += task_views() if name == _TASK_VIEWS else [f"reporting/page/assets/{name}"]
+    modules = join_modules(files("rankwell"), entries)
+    script, vega = embeddable(f'(() => {{\n"use strict";\n{modules}}})();\n'), vega_bundle()
     scripts = " ".join([source_hash(vega), source_hash(script), *(["'self'"] if parted else [])])
     allowed = f"script-src {scripts}; style-src {source_hash(style)}; img-src data:"
     policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
@@ -124,9 +112,10 @@ def render_page(data: str, title: str, *, parted: bool) -> str:
         "policy": html.escape(policy, quote=False),
         "style": style,
         "script": script,
+        "data": data,
+        "vega": vega,
+        "licences": html.escape(asset("licences.txt"), quote=False),
     }
-    licences = (assets / "licences.txt").read_text(encoding="utf-8")
-    filled |= {"data": data, "vega": vega, "licences": html.escape(licences, quote=False)}
     return _MARK.sub(lambda mark: filled[mark[1]], template)
 
 
@@ -144,28 +133,24 @@ def _parts(page: PageData, folder: str) -> Iterator[tuple[str, int, int, str]]:
     """The lists in files of some 1.5 MB, each with its items: name with a digest, first and last
     query, text.
     """
-    waiting: list[tuple[int, str]] = []
-    size, number = 0, 0
+    lists: dict[int, str] = {}
+    size = number = 0
     for query in sorted(page.lists):
-        waiting.append((query, embedded_json(page.lists[query])))  # pyright: ignore[reportArgumentType]
-        size += len(waiting[-1][1]) + page.weight(query)
+        lists[query] = embedded_json(page.lists[query])  # pyright: ignore[reportArgumentType]
+        size += len(lists[query]) + page.weight(query)
         if size >= PART_BYTES:
-            yield _part(page, waiting, f"{folder}/{number:03}")
-            waiting, size, number = [], 0, number + 1
-    if waiting:
-        yield _part(page, waiting, f"{folder}/{number:03}")
+            yield _part(page, lists, f"{folder}/{number:03}")
+            lists, size, number = {}, 0, number + 1
+    if lists:
+        yield _part(page, lists, f"{folder}/{number:03}")
 
 
-def _part(
-    page: PageData, waiting: Sequence[tuple[int, str]], name: str
-) -> tuple[str, int, int, str]:
-    lists = ",".join(f'"{query}":{text}' for query, text in waiting)
-    items = embedded_json(
-        item_data(page.items, {item for query, _ in waiting for item in page.items_in(query)})
-    )
-    text = f'{_CALL}{{"lists":{{{lists}}},"items":{items}}});\n'
+def _part(page: PageData, lists: Mapping[int, str], name: str) -> tuple[str, int, int, str]:
+    items = item_data(page.items, {item for query in lists for item in page.items_in(query)})
+    texts = ",".join(f'"{query}":{text}' for query, text in lists.items())
+    text = f'{_CALL}{{"lists":{{{texts}}},"items":{embedded_json(items)}}});\n'
     digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
-    return f"{name}-{digest}.js", waiting[0][0], waiting[-1][0], text
+    return f"{name}-{digest}.js", min(lists), max(lists), text
 
 
 def _remove_parts(folder: Path, used_names: set[str]) -> None:

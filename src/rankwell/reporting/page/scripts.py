@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from importlib import metadata
 from importlib.resources import files
@@ -66,30 +66,6 @@ def task_views() -> list[str]:
     return [f"tasks/{folder.name}/page.js" for folder in folders if (folder / "page.js").is_file()]
 
 
-def view_marks(protocol: str) -> frozenset[str]:
-    """The marks of a task that decide the data of its pages, from the first line of its script;
-    none for other protocols.
-
-    `keyed`: results have a key of right answers, so that no other item is unjudged; `partial`: a
-    run may leave out queries; `pair/pairs`: the task's name for a query, and for several.
-    """
-    script = files("rankwell.tasks") / protocol / "page.js"
-    match = (
-        _MARKS.match(script.read_text(encoding="utf-8"))
-        if protocol.isidentifier() and script.is_file()
-        else None
-    )
-    return frozenset(match[1].split() if match else ())
-
-
-def query_noun(protocol: str) -> tuple[str, str]:
-    """The task's name for a query, and for several."""
-    singular, _, plural = next(
-        (mark for mark in view_marks(protocol) if "/" in mark), "query/queries"
-    ).partition("/")
-    return singular, plural
-
-
 def _cache(version: str) -> Cache | None:
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111
     if not Path(home).is_absolute():
@@ -103,29 +79,14 @@ def _cache(version: str) -> Cache | None:
 _IMPORT = re.compile(r'^import \{([^{}"]*)\} from "([^"\n]*)";$\n?', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:(?:async )?function|const|class) ([\w$]+))", re.MULTILINE)
 _OTHER = re.compile(r"^(?:import|export)\b.*|\$modules\b", re.MULTILINE)
-_MARKS = re.compile(r"// @page ([a-z/ ]+)\n")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
 
-class _Import(NamedTuple):
-    """An import statement: its location as path:line, the path of the module it names, and the
-    names it takes.
-    """
-
-    location: str
-    path: str
-    names: tuple[str, ...]
-
-
 class _Module(NamedTuple):
-    """A module: its path below the root, its imports, the names it exports, and its text without
-    both statements' keywords.
-    """
+    """A module of a joined script: its number, and the names that it exports."""
 
-    path: str
-    imports: tuple[_Import, ...]
-    exports: tuple[str, ...]
-    text: str
+    number: int
+    exports: list[str]
 
 
 def join_modules(root: Traversable, entries: Iterable[str]) -> str:
@@ -138,89 +99,65 @@ def join_modules(root: Traversable, entries: Iterable[str]) -> str:
     anything else.
     """
     modules: dict[str, _Module] = {}
+    scripts = ["const $modules = [];\n"]
+
+    def add(path: str, place: str, above: tuple[str, ...]) -> _Module:
+        """Adds a module after all that it imports. place: where it is imported; above: the modules
+        whose imports lead to it.
+        """
+        if path in above:
+            circle = " -> ".join((*above[above.index(path) :], path))
+            raise ValueError(
+                f"{place}: a cycle of imports, {circle}. Move what both need into a third module."
+            )
+        if path in modules:
+            return modules[path]
+        file = root.joinpath(*path.split("/"))
+        if path.startswith("../") or not file.is_file():
+            raise ValueError(f"{place}: there is no module {path}.")
+        text, imports, import_lines = file.read_text(encoding="utf-8"), list[str](), ""
+        for match in _IMPORT.finditer(text):
+            line = _place(path, text, match)
+            names = [name.strip() for name in match[1].split(",") if name.strip()]
+            if wrong := [name for name in names if not _NAME.fullmatch(name)]:
+                raise ValueError(f"{line}: expected a name to import, found {wrong[0]!r}.")
+            if not match[2].startswith(("./", "../")):
+                raise ValueError(
+                    f"{line}: {match[2]!r} is not a relative path; it begins with ./ or ../."
+                )
+            target_path = normpath(join(dirname(path), match[2]))
+            target = add(target_path, line, (*above, path))
+            if unknown := [name for name in names if name not in target.exports]:
+                exported = ", ".join(target.exports) or "nothing"
+                raise ValueError(
+                    f"{line}: {target_path} does not export {unknown[0]!r}; it exports {exported}."
+                )
+            imports += names
+            import_lines += f"const {{{', '.join(names)}}} = $modules[{target.number}];\n"
+        module = _Module(len(modules), _EXPORT.findall(text))
+        for verb, names in (("imports", imports), ("exports", module.exports)):
+            if repeated := [name for name in names if names.count(name) > 1]:
+                raise ValueError(f"{path}: it {verb} {repeated[0]!r} twice.")
+        plain = _EXPORT.sub("", _IMPORT.sub(lambda match: "\n" * match[0].count("\n"), text))
+        if unsupported := _OTHER.search(plain):
+            raise ValueError(
+                f"{_place(path, plain, unsupported)}: {unsupported[0].strip()!r} cannot be joined; "
+                'write `import {name} from "./file.js";`, or `export` before a function, constant '
+                "or class."
+            )
+        modules[path] = module
+        scripts.append(
+            f"\n// {path}\n$modules[{module.number}] = (() => {{\n{import_lines}"
+            + plain.strip("\n")
+            + f"\nreturn {{{', '.join(module.exports)}}};\n}})();\n"
+        )
+        return module
+
     for entry in entries:
-        _visit(root, _Import(entry, entry, ()), modules, ())
-    numbers = {path: number for number, path in enumerate(modules)}
-    return "const $modules = [];\n" + "".join(
-        _wrapped(module, numbers) for module in modules.values()
-    )
+        add(entry, entry, ())
+    return "".join(scripts)
 
 
-def _visit(
-    root: Traversable, target: _Import, modules: dict[str, _Module], above: tuple[str, ...]
-) -> None:
-    """Adds a module below all that it imports. above: the modules whose imports lead to this
-    one.
-    """
-    if target.path in above:
-        circle = " -> ".join((*above[above.index(target.path) :], target.path))
-        raise ValueError(
-            f"{target.location}: a cycle of imports, {circle}. Move what both need into a third "
-            "module."
-        )
-    if target.path not in modules:
-        module = _parsed(root, target)
-        for imported in module.imports:
-            _visit(root, imported, modules, (*above, target.path))
-        modules[target.path] = module
-    exports = modules[target.path].exports
-    for name in target.names:
-        if name not in exports:
-            exported = ", ".join(exports) or "nothing"
-            raise ValueError(
-                f"{target.location}: {target.path} does not export {name!r}; it exports {exported}."
-            )
-
-
-def _parsed(root: Traversable, target: _Import) -> _Module:
-    path = target.path
-    file = root.joinpath(*path.split("/"))
-    if path.startswith("../") or not file.is_file():
-        raise ValueError(f"{target.location}: there is no module {path}.")
-    text = _MARKS.sub("\n", file.read_text(encoding="utf-8"), count=1)
-    imports = tuple(_imports(path, text))
-    exports = tuple(match[1] for match in _EXPORT.finditer(text))
-    for verb, names in (
-        ("imports", [name for imported in imports for name in imported.names]),
-        ("exports", exports),
-    ):
-        if repeated := [name for name in names if names.count(name) > 1]:
-            raise ValueError(f"{path}: it {verb} {repeated[0]!r} twice.")
-    plain = _EXPORT.sub("", _IMPORT.sub(lambda match: "\n" * match[0].count("\n"), text))
-    if unsupported := _OTHER.search(plain):
-        raise ValueError(
-            f"{path}:{_line(plain, unsupported)}: {unsupported[0].strip()!r} cannot be joined; "
-            "write "
-            f'`import {{name}} from "./file.js";`, '
-            "or `export` before a function, constant or class."
-        )
-    return _Module(path, imports, exports, plain.strip("\n"))
-
-
-def _imports(path: str, text: str) -> Iterator[_Import]:
-    for match in _IMPORT.finditer(text):
-        location = f"{path}:{_line(text, match)}"
-        names = tuple(name.strip() for name in match[1].split(",") if name.strip())
-        if wrong := [name for name in names if not _NAME.fullmatch(name)]:
-            raise ValueError(f"{location}: expected a name to import, found {wrong[0]!r}.")
-        if not match[2].startswith(("./", "../")):
-            raise ValueError(
-                f"{location}: {match[2]!r} is not a relative path; it begins with ./ or ../."
-            )
-        yield _Import(location, normpath(join(dirname(path), match[2])), names)
-
-
-def _line(text: str, match: re.Match[str]) -> int:
-    return text.count("\n", 0, match.start()) + 1
-
-
-def _wrapped(module: _Module, numbers: dict[str, int]) -> str:
-    import_lines = "".join(
-        f"const {{{', '.join(imported.names)}}} = $modules[{numbers[imported.path]}];\n"
-        for imported in module.imports
-    )
-    return_line = f"return {{{', '.join(module.exports)}}};\n"
-    return (
-        f"\n// {module.path}\n$modules[{numbers[module.path]}] = (() => "
-        f"{{\n{import_lines}{module.text}\n{return_line}}})();\n"
-    )
+def _place(path: str, text: str, match: re.Match[str]) -> str:
+    line = text.count("\n", 0, match.start()) + 1
+    return f"{path}:{line}"

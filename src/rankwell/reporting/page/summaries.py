@@ -11,7 +11,6 @@ from rankwell.reporting import Row, plain
 from rankwell.reporting.charts import CHARTS, ChartData, difference_label, is_difference, part_of
 from rankwell.reporting.line_charts import k_curves, parameter_chart
 from rankwell.reporting.page import PageSource
-from rankwell.reporting.page.scripts import query_noun
 from rankwell.stats.verdicts import Family, MeasuredDifference, verdict
 
 FEW = 50
@@ -80,16 +79,13 @@ def differences(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[st
     """Paired differences, b less a; better, worse, equal: the number of queries in which b is. The
     headline's pair comes first, in its direction.
     """
-    runs, measure_keys, first = source.runs, [*measures], source.pair
-    comparisons: list[dict[str, Any]] = []
-    for row in (
-        summary_row for summary_row in source.rows if is_difference(summary_row["measure"])
-    ):
-        key, cells = key_of(row, source), _cells(row, _DIFFERENCE)
-        a, b = row["against"], row["run"]
-        if key not in measure_keys:
+    runs, measure_keys, comparisons = source.runs, [*measures], list[dict[str, Any]]()
+    for row in source.rows:
+        key = key_of(row, source)
+        if not is_difference(row["measure"]) or key not in measure_keys:
             continue
-        if (b, a) == first:
+        a, b, cells = row["against"], row["run"], _cells(row, _DIFFERENCE)
+        if (b, a) == source.pair:
             a, b = b, a
             ends = {"difference": "difference", "low": "high", "high": "low"}
             cells |= {
@@ -97,17 +93,10 @@ def differences(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[st
                 for name, opposite in ends.items()
             }
             cells |= {"better": cells["worse"], "worse": cells["better"]}
-        comparisons.append(
-            {
-                "a": runs.index(a),
-                "b": runs.index(b),
-                "measure": measure_keys.index(key),
-                **cells,
-                "role": row.get("role"),
-            }
-        )
+        compared = {"a": runs.index(a), "b": runs.index(b), "measure": measure_keys.index(key)}
+        comparisons.append({**compared, **cells, "role": row.get("role")})
     return sorted(
-        comparisons, key=lambda row: first is not None and (runs[row["a"]], runs[row["b"]]) != first
+        comparisons, key=lambda row: source.pair not in (None, (runs[row["a"]], runs[row["b"]]))
     )
 
 
@@ -154,35 +143,25 @@ def settings(source: PageSource) -> dict[str, Any] | None:
     rows = [row for row in source.settings if row["run"] in source.runs]
     if not rows:
         return None
-    names = list(
-        dict.fromkeys(
-            ["engine", *(str(name) for row in rows for name in (*row["tried"], *row["values"]))]
-        )
-    )
+    parameters = (str(name) for row in rows for name in (*row["tried"], *row["values"]))
+    names = list(dict.fromkeys(["engine", *parameters]))
     setting_values = [{name: _parameter(row["values"].get(name)) for name in names} for row in rows]
-    engines = {
-        values["engine"]: [
-            other_values
-            for other_values in setting_values
-            if other_values["engine"] == values["engine"]
-        ]
-        for values in setting_values
-    }
+    by_engine: dict[str | None, list[dict[str, str | None]]] = {}
+    for values in setting_values:
+        by_engine.setdefault(values["engine"], []).append(values)
+    engines = by_engine.values()
     varying = [
         name
         for name in names
-        if any(
-            len({values[name] for values in engine_values}) > 1
-            for engine_values in engines.values()
-        )
+        if any(len({values[name] for values in engine}) > 1 for engine in engines)
     ]
     fixed = [
         [
-            [name, engine_values[0][name]]
-            for name in names
-            if name not in varying and engine_values[0][name] is not None
+            [name, value]
+            for name, value in first.items()
+            if name not in varying and value is not None
         ]
-        for engine_values in engines.values()
+        for first, *_ in engines
     ]
     varying = ["engine", *varying] if len(engines) > 1 else varying
     return {
@@ -201,13 +180,9 @@ def settings(source: PageSource) -> dict[str, Any] | None:
 
 
 def _parameter(value: Any) -> str | None:
-    return (
-        str(value).lower()
-        if isinstance(value, bool)
-        else f"{value:g}"
-        if isinstance(value, float)
-        else value and str(value)
-    )
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else value and str(value)
 
 
 _FIGURES = {"mean": "mean", "low": "ci_low", "high": "ci_high", "sd": "sd", "n": "n"}
@@ -287,22 +262,17 @@ def _group(name: str, rows: Sequence[Row], source: PageSource) -> dict[str, Any]
 
 
 def _sentence(row: Row, source: PageSource) -> str:
+    interval = row["ci_low"], row["ci_high"]
     difference = MeasuredDifference(
         **{name: row[name] for name in ("run", "against", "unit", "better", "n")},
         measure=difference_label(row),
         difference=row["mean"],
-        interval=None
-        if row["ci_low"] is None or row["ci_high"] is None
-        else (row["ci_low"], row["ci_high"]),
+        interval=None if None in interval else interval,
         p=row["p_adjusted"],
         decisive=bool(row["decisive"]),
     )
-    return verdict(
-        difference,
-        family=Family(
-            "none", 1, "", source.rules.get("level", 0.95), noun=query_noun(source.protocol)[1]
-        ),
-    )
+    level = source.rules.get("level", 0.95)
+    return verdict(difference, family=Family("none", 1, "", level, noun=source.kind.noun[1]))
 
 
 _MOST_MEASURES, _MOST_LINES, _MOST_CURVES, _MOST_PANELS = 6, 36, 6, 3
@@ -312,110 +282,86 @@ def charts(source: PageSource) -> list[dict[str, Any]]:
     """`{"id", "title", "note", "spec"}` of every chart that has something to draw, limited as its
     note says; see docs/page.md.
     """
-    drawn = {
-        **{"frontier": _frontier(source), **_parameter_curves(source)},
-        # The table of settings has the interval of every mean.
-        **({} if len(source.settings) > 1 else {"intervals": _intervals(source)}),
-        **{
-            "k_curves": _curves(source),
-            "risk_coverage": _risk_coverage(source),
-            "critical_difference": _mean_ranks(source),
-        },
-    }
-    return [
-        _entry(name, *drawn_chart) for name, drawn_chart in drawn.items() if drawn_chart is not None
-    ]
-
-
-_Drawn = tuple[dict[str, Any], str] | None
-"""A chart, and which part of the results it is limited to."""
-
-
-def _intervals(source: PageSource) -> _Drawn:
-    """Means of the first measures, fewer of them the more runs there are."""
-    run_rows = source.own_rows
-    measures = [*dict.fromkeys(row["measure"] for row in run_rows)]
-    # Of a single run every measure is a line, of several a panel with a line for each.
-    most = (
-        _MOST_LINES
-        if len(source.runs) == 1
-        else min(_MOST_MEASURES, _MOST_LINES // len(source.runs))
-    )
-    measures_drawn = measures[: max(1, most)]
-    rows = [row for row in run_rows if row["measure"] in measures_drawn]
-    noun = query_noun(source.protocol)
-    spec = CHARTS["intervals"](
-        ChartData(rows, list(source.values), source.rules, list(source.row_attributes), noun)
-    )
-    return None if spec is None else (spec, _first(len(measures_drawn), len(measures)))
-
-
-def _frontier(source: PageSource) -> _Drawn:
-    """Quality against cost of the settings of one engine or several."""
-    rules: Any = source.rules.get("frontier")
-    if isinstance(rules, Mapping):
+    rules = source.rules
+    frontier = rules.get("frontier")
+    if isinstance(frontier, Mapping):
         engines = {
             row["run"]: row["values"]["engine"]
             for row in source.settings
             if "engine" in row["values"]
         }
-        rules = {**rules, "engines": engines}
-    spec = CHARTS["frontier"](
-        ChartData(source.own_rows, [], {**source.rules, "frontier": rules}, [])
-    )
-    return None if spec is None else (spec, "")
+        frontier = {**frontier, "engines": engines}
+    run_curves = [row for row in rules.get("risk_coverage") or () if row["run"] in source.runs]
+    ranked = [row for row in rules.get("mean_ranks") or () if len(row["mean_ranks"]) > 2]
+
+    def draw(name: str, rows: Sequence[Row], **changes: Any) -> dict[str, Any] | None:
+        data = ChartData(rows, source.values, {**rules, **changes}, source.row_attributes)
+        return CHARTS[name](data._replace(noun=source.kind.noun))
+
+    drawn: dict[str, _Drawn] = {
+        "frontier": (draw("frontier", source.own_rows, frontier=frontier), ""),
+        **_parameter_curves(source),
+    }
+    # The table of settings has the interval of every mean.
+    if len(source.settings) < 2:
+        rows, limit = _interval_rows(source)
+        drawn["intervals"] = draw("intervals", rows), limit
+    drawn["k_curves"] = _curves(source)
+    drawn["risk_coverage"] = draw("risk_coverage", (), risk_coverage=run_curves), ""
+    diagram = draw("critical_difference", (), mean_ranks=ranked[:1])
+    drawn["critical_difference"] = diagram, _first(1, len(ranked))
+    return [_entry(name, spec, limit) for name, (spec, limit) in drawn.items() if spec is not None]
+
+
+_Drawn = tuple[dict[str, Any] | None, str]
+"""A chart, None where there is nothing to draw, and which part of the results it is limited to."""
+
+
+def _interval_rows(source: PageSource) -> tuple[list[Row], str]:
+    """The means of the first measures, fewer of them the more runs there are."""
+    measures = [*dict.fromkeys(row["measure"] for row in source.own_rows)]
+    # Of a single run every measure is a line, of several a panel with a line for each.
+    most = _MOST_LINES
+    if len(source.runs) > 1:
+        most = max(1, min(_MOST_MEASURES, _MOST_LINES // len(source.runs)))
+    rows = [row for row in source.own_rows if row["measure"] in measures[:most]]
+    return rows, _first(min(most, len(measures)), len(measures))
 
 
 def _parameter_curves(source: PageSource) -> dict[str, _Drawn]:
     """For each parameter that was tried with several values the measures over it, a line for each
     value of the others.
     """
-    setting_rows = {row["run"]: row for row in source.settings}
-    tried = list(
-        dict.fromkeys(name for row in setting_rows.values() for name in map(str, row["tried"]))
-    )
-    measures = [
-        *dict.fromkeys(
-            row["measure"]
-            for row in source.own_rows
-            if row["run"] in setting_rows and row["mean"] is not None
-        )
+    values_of_run = {row["run"]: row["values"] for row in source.settings}
+    tried = list(dict.fromkeys(str(name) for row in source.settings for name in row["tried"]))
+    means: dict[str, list[tuple[str, float | None]]] = {
+        row["measure"]: []
+        for row in source.own_rows
+        if row["run"] in values_of_run and row["mean"] is not None
+    }
+    for row in source.own_rows:
+        means.get(row["measure"], []).append((row["run"], row["mean"]))
+    # Quality and recall come first; of the costs only that of the frontier. A measure that has the
+    # means of an earlier one draws nothing new.
+    per_query_measures = {column.measure for column in source.values}
+    quality = [
+        measure
+        for index, measure in enumerate(means)
+        if measure in per_query_measures and means[measure] not in [*means.values()][:index]
     ]
     frontier: Any = source.rules.get("frontier")
     cost = frontier.get("cost") if isinstance(frontier, Mapping) else None
-    # Quality and recall come first; of the costs only that of the frontier.
-    per_query_measures = {column.measure for column in source.values}
-    means = {
-        measure: [(row["run"], row["mean"]) for row in source.own_rows if row["measure"] == measure]
-        for measure in measures
-    }
-    # A measure that has the means of an earlier one draws nothing new.
-    quality = [
-        measure
-        for measure in measures
-        if measure in per_query_measures
-        and means[measure]
-        not in [means[earlier] for earlier in measures[: measures.index(measure)]]
-    ]
-    measures_drawn = [
-        *quality[:_MOST_PANELS],
-        *[measure for measure in measures if measure == cost],
-    ]
+    measures = [*quality[:_MOST_PANELS], *({cost} & means.keys())]
     curves: dict[str, _Drawn] = {}
     for name in tried:
-        rows = [
-            row
+        lines = [
+            _curve_row(row, values_of_run[row["run"]], name, tried)
             for row in source.own_rows
-            if row["measure"] in measures_drawn
-            and name in setting_rows.get(row["run"], {}).get("values", ())
+            if row["measure"] in measures and name in values_of_run.get(row["run"], ())
         ]
-        lines = [_curve_row(row, setting_rows[row["run"]]["values"], name, tried) for row in rows]
-        spec = (
-            parameter_chart(lines, name, title=f"Measures over {name}", point="setting")
-            if lines
-            else None
-        )
-        curves[f"over_{name}"] = None if spec is None else (spec, "")
+        if lines:
+            title = f"Measures over {name}"
+            curves[f"over_{name}"] = parameter_chart(lines, name, title=title, point="setting"), ""
     return curves
 
 
@@ -425,34 +371,14 @@ def _curve_row(row: Row, values: Row, name: str, tried: Sequence[str]) -> dict[s
         for parameter in tried
         if parameter != name and parameter in values
     )
-    series = other_parameters or str(values.get("engine", row["run"]))
-    # The intervals of lines that cross would hide them; the table of settings has them.
-    bare = {"ci_low": None, "ci_high": None}
     return {
         **row,
-        **bare,
+        # The intervals of lines that cross would hide them; the table of settings has them.
+        **{"ci_low": None, "ci_high": None},
         "system": str(values.get("engine", "")),
-        "series": series,
+        "series": other_parameters or str(values.get("engine", row["run"])),
         "value": values[name],
     }
-
-
-def _mean_ranks(source: PageSource) -> _Drawn:
-    """The critical-difference diagram of the first measure that ranks three systems or more."""
-    tables: Sequence[Row] = source.rules.get("mean_ranks") or ()
-    ranked = [row for row in tables if len(row["mean_ranks"]) > 2]
-    spec = CHARTS["critical_difference"](
-        ChartData([], [], {**source.rules, "mean_ranks": ranked[:1]}, [])
-    )
-    return None if spec is None else (spec, _first(1, len(ranked)))
-
-
-def _risk_coverage(source: PageSource) -> _Drawn:
-    """The curves of the page's runs, where a confidence was requested."""
-    stored: Sequence[Row] = source.rules.get("risk_coverage") or ()
-    run_curves = [row for row in stored if row["run"] in source.runs]
-    spec = CHARTS["risk_coverage"](ChartData([], [], {"risk_coverage": run_curves}, []))
-    return None if spec is None else (spec, "")
 
 
 def _first(n_drawn: int, n_measures: int) -> str:
@@ -465,12 +391,10 @@ def _curves(source: PageSource) -> _Drawn:
     points: dict[str, dict[int, list[Row]]] = {}
     for row in source.own_rows:
         k = None if row["mean"] is None else row.get("k") or cutoff_of(row["measure"])
-        if k is None:
-            continue
         part = part_of(row, source.query_columns)
         word, _, cut = str(row["label"]).rpartition("@")
-        word = f"{part}: {word}" if part else word
-        if word and cut == str(k):
+        if k is not None and cut == str(k) and (word or part):
+            word = f"{part}: {word}" if part else word
             points.setdefault(word, {}).setdefault(int(k), []).append(
                 {**row, "label": f"{word}@{cut}", "k": int(k)}
             )
@@ -478,11 +402,9 @@ def _curves(source: PageSource) -> _Drawn:
     curves_drawn = curves[:_MOST_CURVES]
     rows = [row for rows_by_k in curves_drawn for k in sorted(rows_by_k) for row in rows_by_k[k]]
     if not rows:
-        return None
-    spec = k_curves(
-        rows, bands="interval" if any(row["ci_low"] is not None for row in rows) else "sd"
-    )
-    return spec, _first(len(curves_drawn), len(curves))
+        return None, ""
+    bands = "interval" if any(row["ci_low"] is not None for row in rows) else "sd"
+    return k_curves(rows, bands=bands), _first(len(curves_drawn), len(curves))
 
 
 def _entry(name: str, spec: dict[str, Any], beyond: str) -> dict[str, Any]:

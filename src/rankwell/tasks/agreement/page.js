@@ -1,4 +1,3 @@
-// @page keyed
 // Agreement: each item's rank under the reference, and the distance of the reference's own choice from the cut.
 
 import {comparedRuns} from "../../reporting/page/assets/chosen.js";

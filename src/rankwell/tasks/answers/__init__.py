@@ -1,5 +1,7 @@
 """Question answering: retriever and reader."""
 
+from rankwell.data.catalogue import ResultKind
+
 PUBLIC_NAMES = {
     "Predictions": "rankwell.tasks.answers.answer_pairs",
     "Questions": "rankwell.tasks.answers.answer_pairs",
@@ -10,3 +12,7 @@ PUBLIC_NAMES = {
     "AnswerOptions": "rankwell.tasks.answers.options",
 }
 """The names that the task adds to `rankwell`, each with the module that defines it."""
+
+RESULTS = ResultKind(
+    is_keyed=True, may_skip=True, files=("results.csv", "top_k.csv", "no_answer_curves.csv")
+)

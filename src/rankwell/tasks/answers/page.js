@@ -1,4 +1,3 @@
-// @page keyed partial
 // Answers: the predicted and the right one, with the words and the letters that they share.
 
 import {comparedRuns} from "../../reporting/page/assets/chosen.js";

@@ -1,4 +1,3 @@
-// @page keyed
 // Captions and videos: the lead of the best right one, or its distance from the first.
 
 import {data, DETAIL, RANK, SCORE, STATE} from "../../reporting/page/assets/data.js";

@@ -1,5 +1,7 @@
 """Driving clips with keyword ground truth."""
 
+from rankwell.data.catalogue import ResultKind
+
 PUBLIC_NAMES = {
     "Annotations": "rankwell.tasks.clips.annotations",
     "QueryKeywords": "rankwell.tasks.clips.annotations",
@@ -10,3 +12,5 @@ PUBLIC_NAMES = {
     "ClipOptions": "rankwell.tasks.clips.options",
 }
 """The names that the task adds to `rankwell`, each with the module that defines it."""
+
+RESULTS = ResultKind(files=("by_group.csv", "by_keyword.csv", "keywords.csv", "sheets/*.png"))

@@ -1,5 +1,7 @@
 """Instance search among pictures."""
 
+from rankwell.data.catalogue import ResultKind
+
 PUBLIC_NAMES = {
     "evaluate_instances": "rankwell.tasks.instances.evaluation",
     "read_images": "rankwell.tasks.instances.formats",
@@ -7,3 +9,5 @@ PUBLIC_NAMES = {
     "InstanceOptions": "rankwell.tasks.instances.options",
 }
 """The names that the task adds to `rankwell`, each with the module that defines it."""
+
+RESULTS = ResultKind(files=("by_instance.csv", "encoding_errors.csv", "sheets/*.png"))

@@ -2,6 +2,8 @@
 lists.
 """
 
+from rankwell.data.catalogue import ResultKind
+
 PUBLIC_NAMES = {
     "evaluate_logs": "rankwell.tasks.logs.evaluation",
     "InterleavingOptions": "rankwell.tasks.logs.interleaving",
@@ -11,3 +13,5 @@ PUBLIC_NAMES = {
     "evaluate_interleaving": "rankwell.tasks.logs.preference",
 }
 """The names that the task adds to `rankwell`, each with the module that defines it."""
+
+RESULTS = ResultKind(noun=("impression", "impressions"))

@@ -1,4 +1,3 @@
-// @page impression/impressions
 // Interleaving: the values are of impressions, without lists.
 
 import {registerView} from "../../reporting/page/assets/views.js";

@@ -1,4 +1,3 @@
-// @page pair/pairs
 // Pairs: two numbers each, without lists; what they should score stands beside their similarities.
 
 import {registerView} from "../../reporting/page/assets/views.js";

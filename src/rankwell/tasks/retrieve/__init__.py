@@ -1,7 +1,13 @@
 """Search engines as they are used: asked, measured and judged."""
 
+from rankwell.data.catalogue import ResultKind
+
 PUBLIC_NAMES = {
     "retrieve": "rankwell.tasks.retrieve.evaluation",
     "RetrieveOptions": "rankwell.tasks.retrieve.options",
 }
 """The names that the task adds to `rankwell`, each with the module that defines it."""
+
+RESULTS = ResultKind(
+    files=("engine.json", "run.parquet", "timings.parquet"), timed=("per_query.parquet",)
+)

@@ -36,8 +36,14 @@ from rankwell.io.result_folder import (
 from rankwell.reporting.drafts import drafting, publish, refuse_foreign, refuse_unclaimed
 from rankwell.reporting.options import FolderOption, JobsOption, Output, Progress
 from rankwell.reporting.page import NAME as PAGE
-from rankwell.reporting.system_formats import link_to, render_system_tables
-from rankwell.reporting.system_table import SystemCost, SystemFigure, SystemTable, TableFormat
+from rankwell.reporting.system_table import (
+    SystemCost,
+    SystemFigure,
+    SystemTable,
+    TableFormat,
+    link_to,
+    render_system_tables,
+)
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import refuse_blocked, write_text
 from rankwell.tasks.instances.statistics import published_instances
