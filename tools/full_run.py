@@ -25,7 +25,7 @@ COVERED: Mapping[str, tuple[str, ...]] = {
     "adapter mlflow": (*_TRACKERS, "integrations/mlflow.py"),
     "adapter mteb": (*_TRACKERS, "integrations/mteb.py"),
     "adapter pt_experiment": ("integrations/ir_measures.py",),
-    "adapter ranx": ("integrations/ranx.py", "io/ranx.py"),
+    "adapter ranx": ("integrations/ranx.py", "io/mapping.py"),
     "adapter wandb": (*_TRACKERS, "integrations/wandb.py"),
     "chroma": (*_ENGINES, "engines/chroma.py", "engines/conformance.py", "engines/http_client.py"),
     "haystack": _FRAMEWORKS,

@@ -22,7 +22,7 @@ from rankwell.data.tables import TIE_RULES, Judgments
 from rankwell.errors import BadScore
 from rankwell.io.formats import FORMATS, Request
 from rankwell.io.reader import COLLECT, new_table, new_worker
-from rankwell.io.reader.lines import ReadOptions
+from rankwell.io.reader.lines import TREC_RUN, ReadOptions
 from rankwell.io.shards import shard_counts, shard_hits
 from rankwell.store import Source, SourceRange
 
@@ -176,7 +176,7 @@ def test_a_file_with_a_mistake_is_left_to_the_reader_that_names_it(
 )
 def test_items_that_no_table_has_are_refused(queries: list[int], query: list[int], row: list[int]):
     table = new_table(Judgments.from_dict({"q": {"d": 1}}))
-    worker = new_worker(table, (6, 0, 2, 4, False), ReadOptions(), COLLECT)
+    worker = new_worker(table, TREC_RUN, ReadOptions(), COLLECT)
 
     with pytest.raises(ValueError, match="cannot expect"):
         native.library.reader_expect(

@@ -17,6 +17,7 @@ from rankwell.runtime.parts import places
 from rankwell.runtime.parts.running import compute_part
 from rankwell.runtime.parts.work import MOST_RECORD
 from rankwell.store import Source
+from rankwell.store.drafts import draft_names
 
 
 @pytest.fixture
@@ -224,7 +225,7 @@ def test_two_digests_of_one_part_are_an_error(files: Path, monkeypatch: pytest.M
 def test_drafts_of_killed_processes_are_removed(files: Path):
     search(files)
     (files / "work" / "part-00001.json").unlink()
-    dead = files / "work" / f".draft-{places._host()}-{2**22 + 1}-0"
+    dead = files / "work" / f"{draft_names('.draft-')}{2**22 + 1}-0"
     dead.write_bytes(b"half")
 
     search(files)

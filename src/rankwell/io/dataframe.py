@@ -1,7 +1,8 @@
 """Any data frame, through narwhals: pandas, Polars, PyArrow and what else offers Arrow; columns go
-by many names.
+by many names. Arrow streams, the files of `save_to_disk` in Hugging Face datasets.
 """
 
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
@@ -14,7 +15,6 @@ from rankwell.data.columns import (
     Columns,
     Holds,
     are_ranks,
-    choose_columns,
     contradicting,
     id_text,
     is_falling,
@@ -23,8 +23,9 @@ from rankwell.data.columns import (
 )
 from rankwell.data.rankings import Ranking
 from rankwell.data.tables import Floats, Judgments
-from rankwell.errors import BadInput, BadScore, kind_of, shown
+from rankwell.errors import BadInput, BadScore, MissingExtra, kind_of, shown
 from rankwell.io.formats import Request, Texts, file_format
+from rankwell.store import Source, refuse_bomb
 
 
 def _is_frame(thing: Any) -> bool:
@@ -153,12 +154,7 @@ def _columns(frame: Any, holds: Holds, request: Request) -> tuple[Any, Columns]:
             f"the data frame has a column {shown(odd)}, {kind_of(odd)}; expected strings as "
             "names of columns."
         )
-    rules: dict[str, Any] = {
-        "aspects": request.aspects != "none",
-        "chosen": request.columns,
-        "ungraded": request.ungraded,
-    }
-    columns = choose_columns(names, holds, **rules)
+    columns = request.choose(names, holds)
     request.notes.extend(columns.notes)
     return table, columns
 
@@ -237,3 +233,64 @@ def _number(value: Any) -> float:
         )
     except (TypeError, ValueError, OverflowError):
         return float("nan")
+
+
+_MAGIC = b"\xff\xff\xff\xff"
+
+
+@file_format("arrow", "run", magic=_MAGIC, columns=True)
+def read_arrow_run(source: Source, request: Request) -> Ranking:
+    """The ranking in an Arrow stream, whose columns have the names of a table."""
+    return read_run(_table(source), request)
+
+
+@file_format("arrow", "judgments", magic=_MAGIC, columns=True)
+def read_arrow_judgments(source: Source, request: Request) -> Judgments:
+    """The judgments in an Arrow stream, such as `qrels/test/data-00000-of-00001.arrow` of a saved
+    data set.
+    """
+    return read_judgments(_table(source), request)
+
+
+@file_format("arrow", "texts", magic=_MAGIC)
+def read_arrow_texts(source: Source, request: Request) -> Texts:
+    """The texts in an Arrow stream, such as `corpus/corpus/data-00000-of-00001.arrow`; other
+    columns are attributes.
+    """
+    return read_texts(_table(source), request)
+
+
+def _batches(stream: Any, source: Source) -> Iterator[Any]:
+    """The batches of a stream. Raises BadInput where they are far longer than the file, which
+    compresses them.
+    """
+    from pyarrow import total_allocated_bytes
+
+    before = total_allocated_bytes()
+    for batch in stream:
+        refuse_bomb(total_allocated_bytes() - before, source.size)
+        yield batch
+
+
+def _table(source: Source) -> Any:
+    """The table of a stream. Raises MissingExtra without pyarrow, BadInput for damaged data."""
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise MissingExtra(
+            f"{source.name} is an Arrow stream, which needs pyarrow: pip install "
+            "'rankwell[datasets]'."
+        ) from error
+    try:
+        with pyarrow.ipc.open_stream(
+            source.read() if source.path is None else pyarrow.memory_map(str(source.path))
+        ) as stream:
+            table = pyarrow.Table.from_batches(_batches(stream, source), stream.schema)
+        table.validate(full=True)
+        _ = table.column_names  # of bytes that are not UTF-8
+    except (pyarrow.ArrowException, OSError, UnicodeError) as error:
+        reason = " ".join(str(error).split())[:120]
+        raise BadInput(
+            f"{source.name}: the Arrow data is damaged or ends early ({reason}); save it again."
+        ) from error
+    return table

@@ -4,14 +4,17 @@ any of them.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 from rankwell.data.columns import (
     UNKNOWN,
+    Columns,
     Duplicates,
     Holds,
     Repeats,
+    choose_columns,
     chosen_columns,
     place_of,
     unique_rows,
@@ -118,10 +121,22 @@ class Request:
         try:
             return self.ranking(rows.queries, rows.items, rows.scores.tolist())
         except DuplicateItem as error:
-            pairs = zip(
-                zip(rows.queries, rows.items, strict=True), rows.lines.tolist(), strict=True
+            raise repeated(source.name, "lists", rows.keyed_lines()) or error from error
+
+    def judgments_of(self, rows: RunRows, source: Source) -> Judgments:
+        """The judgments of rows whose scores are grades. Raises DuplicateItem as `ranking_of`."""
+        grades = rows.scores.tolist()
+        try:
+            return Judgments.from_rows(
+                *unique_rows(rows.queries, rows.items, grades, self.duplicates)
             )
-            raise repeated(source.name, "lists", pairs) or error from error
+        except DuplicateItem as error:
+            raise repeated(source.name, "judges", rows.keyed_lines()) or error from error
+
+    def choose(self, names: Sequence[str], holds: Holds) -> Columns:
+        """The columns that matter of a table's. Raises BadInput where one is missing."""
+        rules: Any = {"aspects": self.aspects != "none", "chosen": self.columns}
+        return choose_columns(names, holds, **rules, ungraded=self.ungraded)
 
     def hits(self, ranking: Ranking, judgments: Judgments) -> Hits:
         """The hits of a ranking under these options."""
@@ -159,10 +174,11 @@ class Format(NamedTuple):
     sniff: confidence that content has this form, from 0 to 1; below 0.5 it is tried only when
     nothing else fits, for its message. None where the magic bytes suffice. accepts: whether a
     Python object has it. find_hits: (source or object, judgments, request) -> Hits, where there is
-    a faster way than the table. count_shared: (source, judgments, shared queries, request) ->
-    SharedCounts, likewise, or None where it cannot. write: (table, path). suffixes: names of files
-    that are written in it. parts: whether a file may hold several, of which the format's name
+    a faster way than the table; None where that cannot be gone. count_shared: (source, judgments,
+    shared queries, request) -> SharedCounts, likewise. write: (table, path). suffixes: names of
+    files that are written in it. parts: whether a file may hold several, of which the format's name
     (`mteb:en/test`) or the file's (`gt.hdf5:10`) selects one. columns: whether they may be chosen.
+    comments: whether lines may be comments.
     settle: raises for a file recognised by its first lines whose columns have two meanings;
     confirm: the same of the whole file, where its parts are read. kind_of: a format whose reader
     gives the same table.
@@ -180,7 +196,7 @@ class Format(NamedTuple):
     magic: bytes = b""
     sniff: Callable[[Head], float] | None = None
     accepts: Callable[[Any], bool] = lambda _: False
-    find_hits: Callable[[Any, Judgments, Request], Hits] | None = None
+    find_hits: Callable[[Any, Judgments, Request], Hits | None] | None = None
     count_shared: (
         Callable[[Source, Judgments, SharedQueries, Request], SharedCounts | None] | None
     ) = None
@@ -188,6 +204,7 @@ class Format(NamedTuple):
     suffixes: tuple[str, ...] = ()
     parts: bool = False
     columns: bool = False
+    comments: bool = False
     settle: Callable[[Source, Head], None] | None = None
     confirm: Callable[[Source], None] | None = None
     kind_of: str = ""
@@ -205,6 +222,13 @@ class Format(NamedTuple):
         if not head.raw.startswith(self.magic):
             return 0.0
         return float(bool(self.magic)) if self.sniff is None else self.sniff(head)
+
+    def hits(self, thing: Any, judgments: Judgments, request: Request) -> Hits:
+        """The hits of a run in a source or an object."""
+        hits = None
+        if self.find_hits is not None and request.duplicates == "error":
+            hits = self.find_hits(thing, judgments, request)
+        return request.hits(self.read(thing, request), judgments) if hits is None else hits
 
 
 FORMATS: Catalogue[Format] = Catalogue("io", "format", "rankwell.formats")
@@ -377,7 +401,8 @@ def identify(
             refuse_missing(head, holds, request.columns)
         subject = f"{source.name} has no such columns, and" if name is None else source.name
         raise BadUsage(_no_columns(request.columns, holds, f"{subject} is read as {entry.name}"))
-    return source, entry, replace(request, part=part, recognised=recognised)
+    comments = request.comments and entry.comments
+    return source, entry, replace(request, part=part, recognised=recognised, comments=comments)
 
 
 def refuse_choice(columns: Mapping[str, str], holds: Holds, data_kind: str) -> None:
@@ -560,10 +585,7 @@ def find_hits_by(
     thing, entry, request = identify(place, "run", format, request)
     source = thing if isinstance(thing, Source) else None
     with naming(source.name if source else ""):
-        if entry.find_hits is not None and request.duplicates == "error":
-            hits = entry.find_hits(thing, judgments, request)
-        else:
-            hits = request.hits(entry.read(thing, request), judgments)
+        hits = entry.hits(thing, judgments, request)
     return FoundHits(hits, entry.name, tuple(request.notes), source)
 
 
@@ -588,9 +610,6 @@ def find_judgments(
     Raises BadInput that names file, place and text.
     """
     chosen_names = chosen_columns(qrels_columns, "judgments")
-    if isinstance(place, Judgments):
-        refuse_choice(chosen_names, "judgments", kind_of(place))
-        return FoundJudgments(place, "table")
     if aspects not in get_args(Aspects):
         raise UnknownName(f"aspects={aspects!r}; {suggest(aspects, get_args(Aspects))}")
     rules: dict[str, Any] = {"aspects": aspects, "columns": chosen_names, "ungraded": ungraded}
@@ -680,14 +699,10 @@ def read_ranking(
     >>> read_ranking({"q1": [("a", 2.5), ("b", 1.5)]}).to_columns()
     {'query': ['q1', 'q1'], 'item': ['a', 'b'], 'score': [2.5, 1.5]}
     """
-    chosen_names = chosen_columns(columns, "run")
-    if isinstance(place, Ranking):
-        refuse_choice(chosen_names, "run", kind_of(place))
-        return place
     request = Request(
         comments=comments,
         duplicates=_duplicates(duplicates),
-        columns=chosen_names,
+        columns=chosen_columns(columns, "run"),
         notes=[] if notes is None else notes,
     )
     return read_as(place, "run", format, request)[0]
@@ -704,19 +719,11 @@ def check_ranking(
     """A whole run as `read_ranking` reads it; repeated items and ranks that contradict scores are
     reported, not refused.
     """
-    chosen_names = chosen_columns(columns, "run")
+    odd = ReadWarnings(set(), set())
     request = Request(
-        comments=comments,
-        duplicates=repeats,
-        columns=chosen_names,
-        warnings=ReadWarnings(set(), set()),
+        comments=comments, duplicates=repeats, columns=chosen_columns(columns, "run"), warnings=odd
     )
-    if isinstance(place, Ranking):
-        refuse_choice(chosen_names, "run", kind_of(place))
-        table, name = place, "table"
-    else:
-        table, name = read_as(place, "run", format, request)
-    odd = request.warnings or ReadWarnings(set(), set())
+    table, name = read_as(place, "run", format, request)
     return CheckedRanking(
         table, sort_ids(odd.duplicated), sort_ids(odd.contradicting), name, tuple(request.notes)
     )
@@ -825,7 +832,11 @@ def table_and_column(
 
 
 def read_as(place: Any, holds: Holds, name: str | None, request: Request) -> tuple[Any, str]:
-    """The table in a place of what it holds, and the name of its format."""
+    """The table in a place of what it holds, and the name of its format; a table is one itself."""
+    table_kind: Any = {"run": Ranking, "judgments": Judgments}.get(holds, ())
+    if isinstance(place, table_kind):
+        refuse_choice(request.columns, holds, kind_of(place))
+        return place, "table"
     thing, entry, request = identify(place, holds, name, request)
     source = thing.name if isinstance(thing, Source) else ""
     # What describes a folder is not the file that an error is about.
@@ -855,6 +866,24 @@ def _duplicates(name: str) -> Duplicates:
         if name == rule:
             return rule
     raise UnknownName(f"duplicates={name!r}; {suggest(name, get_args(Duplicates))}")
+
+
+def written_lists(
+    table: Ranking | Judgments, form: str
+) -> Iterator[tuple[str, list[tuple[str, float]]]]:
+    """Each query with its items and their numbers, whole grades as integers.
+
+    form: what is written, for the error. Raises BadInput for groups and intents.
+    """
+    if isinstance(table, Ranking):
+        numbers: list[float] = table.scores.tolist()
+    elif table.aspects is not None:
+        raise BadInput(f"{form} cannot hold groups or intents; write TREC, CSV or Parquet.")
+    else:
+        numbers = [int(grade) if grade.is_integer() else grade for grade in table.grades.tolist()]
+    pairs = list(zip(table.items, numbers, strict=True))
+    for query, (start, stop) in zip(table.queries, pairwise(table.offsets.tolist()), strict=True):
+        yield query, pairs[start:stop]
 
 
 def _write(table: Ranking | Judgments, path: Path, holds: Holds, name: str | None) -> str:

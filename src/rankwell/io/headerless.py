@@ -1,18 +1,18 @@
 """Lines without a header, whose columns are chosen (`--columns query=1,item=2,score=3`) or can be
-nothing else.
+nothing else; MS MARCO's `query item rank` and `id text`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
-from rankwell.data.columns import unique_rows
-from rankwell.data.rankings import Hits, Ranking
-from rankwell.data.shared_hits import SharedCounts, SharedQueries
-from rankwell.data.tables import Judgments
-from rankwell.errors import BadLine, BadScore, BadUsage, DuplicateItem
-from rankwell.io.formats import Request, file_format, line_cuts
-from rankwell.io.reader import Irregular, ListScan, NumberedLists, count_lines, scan
+from rankwell.data.rankings import Ranking
+from rankwell.data.tables import Judgments, columns_of
+from rankwell.errors import BadInput, BadLine, BadScore, BadUsage
+from rankwell.io.formats import Request, Texts, file_format, line_cuts
+from rankwell.io.reader import run_lines, scan
 from rankwell.io.reader.columns import (
     GRADED,
     SCORED,
@@ -29,9 +29,10 @@ from rankwell.io.reader.columns import (
     refuse_readings,
     refuse_repeated,
     separation_of,
+    settle_ranks,
     settle_run,
 )
-from rankwell.io.reader.lines import Layout, RunRows, read_rows, repeated, shorten
+from rankwell.io.reader.lines import MSMARCO_RUN, Layout, ReadOptions, RunRows, read_rows, shorten
 from rankwell.store import Head, Source, decode_id
 
 
@@ -87,49 +88,14 @@ def _layout(source: Source, request: Request) -> Layout | None:
     return layout_of(choice, width) if delimiter is None else None
 
 
-def _find_hits(source: Source, judgments: Judgments, request: Request) -> Hits:
-    layout = _layout(source, request)
-    if layout is None:
-        return request.hits(read_run(source, request), judgments)
-    return scan(
-        source,
-        judgments,
-        layout,
-        request.options._replace(comments=False),
-        progress=request.progress,
-    )
-
-
-def _count_shared(
-    source: Source, judgments: Judgments, shared: SharedQueries, request: Request
-) -> SharedCounts | None:
-    layout = _layout(source, request)
-    return layout and count_lines(
-        source, judgments, shared, layout, request.options._replace(comments=False)
-    )
-
-
-def _lists(
-    sources: Sequence[Source], items: Sequence[str], request: Request
-) -> Iterator[NumberedLists]:
-    layout = _layout(sources[0], request)
-    if layout is None:
-        raise Irregular
-    lists = ListScan(items, layout, request.options._replace(comments=False))
-    for source in sources:
-        yield from lists.read(source)
-
-
 @file_format(
     "headerless",
     "run",
     sniff=_sniff_run,
     settle=settle_run,
-    find_hits=_find_hits,
-    count_shared=_count_shared,
     cut=line_cuts,
-    lists=_lists,
     columns=True,
+    **run_lines(_layout),
 )
 def read_run(source: Source, request: Request) -> Ranking:
     """The ranking in lines without a header: `query item score` between white space, unless columns
@@ -140,15 +106,13 @@ def read_run(source: Source, request: Request) -> Ranking:
     choice, delimiter, width = _form(source, request, SCORED)
     layout = layout_of(choice, width)
     if delimiter is None:
-        options = request.options._replace(comments=False)
-        return request.ranking_of(
-            read_rows(source, options, layout, progress=request.progress), source
-        )
-    value = "rank" if layout.by_rank else "score"
-    rows = list(_rows(source, delimiter, width, (layout.query, layout.item, layout.value), value))
-    queries, items, numbers, lines = (list(column) for column in zip(*rows, strict=True))
-    scores = -np.array(numbers) if layout.by_rank else np.array(numbers)
-    return request.ranking_of(RunRows(queries, items, scores, scores, np.array(lines)), source)
+        rows = read_rows(source, request.options, layout, progress=request.progress)
+    else:
+        value = "rank" if layout.by_rank else "score"
+        column_indices = layout.query, layout.item, layout.value
+        rows = _rows(source, delimiter, width, column_indices, value)
+        rows = rows._replace(scores=-rows.scores if layout.by_rank else rows.scores)
+    return request.ranking_of(rows, source)
 
 
 @file_format("headerless", "judgments", sniff=_sniff_judgments, columns=True)
@@ -166,23 +130,15 @@ def read_judgments(source: Source, request: Request) -> Judgments:
         )
     choice, delimiter, width = _form(source, request, GRADED)
     column_indices = tuple(int(choice[key]) - 1 for key in ("query", "item", "grade"))
-    rows = list(_rows(source, delimiter, width, column_indices, "grade"))
-    queries, items, grades, lines = (list(column) for column in zip(*rows, strict=True))
+    rows = _rows(source, delimiter, width, column_indices, "grade")
     if request.recognised:
-        _refuse_other(source, queries, items, grades)
-    if request.duplicates != "error":
-        queries, items, grades = unique_rows(queries, items, grades, request.duplicates)
-    try:
-        return Judgments.from_rows(queries, items, grades)
-    except DuplicateItem as error:
-        pairs = zip(zip(queries, items, strict=True), lines, strict=True)
-        raise repeated(source.name, "judges", pairs) or error from error
+        _refuse_other(source, rows)
+    return request.judgments_of(rows, source)
 
 
-def _refuse_other(
-    source: Source, queries: Sequence[str], items: Sequence[str], grades: Sequence[float]
-) -> None:
+def _refuse_other(source: Source, rows: RunRows) -> None:
     """Raises BadInput where three columns may be other than query, item and grade."""
+    queries, items, grades = rows.queries, rows.items, rows.scores.tolist()
     refuse_large_grades(source.name, grades)
     reason = ""
     if set(items) <= {"0", "Q0"} or (len(items) > 1 and len(set(items)) == 1):
@@ -197,8 +153,9 @@ def _refuse_other(
 
 def _rows(
     source: Source, delimiter: bytes | None, width: int, column_indices: Sequence[int], value: str
-) -> Iterator[tuple[str, str, float, int]]:
-    """Query, item, number and line of each line. Raises BadLine and BadScore."""
+) -> RunRows:
+    """The rows of lines with their numbers as scores. Raises BadLine and BadScore."""
+    rows = list[tuple[str, str, float, int]]()
     for line_number, line in source.lines():
         fields = line.rstrip(b"\r\n").split(delimiter)
         where = f"{source.name}:{line_number}: {shorten(line)}"
@@ -216,4 +173,83 @@ def _rows(
             )
         if not query or not item:
             raise BadLine(f"{where} has no {'item' if query else 'query'}; correct the line.")
-        yield decode_id(query), decode_id(item), number, line_number
+        rows.append((decode_id(query), decode_id(item), number, line_number))
+    queries, items, numbers, lines = columns_of(rows, 4)
+    scores = np.array(numbers)
+    return RunRows(queries, items, scores, scores, np.array(lines))
+
+
+def _sniff_ranks(head: Head) -> float:
+    """Three fields of which the last counts the lines of each query."""
+    fields = [line.split() for line in head.lines[:SNIFFED]]
+    if not fields or any(
+        len(line_fields) != 3 or not line_fields[2].isdigit() for line_fields in fields
+    ):
+        return 0.15 if fields and len(fields[0]) == 3 else 0.0
+    return (
+        0.8
+        if order_of((line_fields[0], line_fields[2]) for line_fields in fields).kind == "ranks"
+        else 0.15
+    )
+
+
+def _sniff_texts(head: Head) -> float:
+    """An id and a text, or an id, an address, a title and a text; numbers do not count as texts."""
+    rows = [line.split(b"\t") for line in head.lines[:20]]
+    fits = rows and all(len(row) in (2, 4) and row[0].strip() for row in rows)
+    return (
+        0.6
+        if fits and not all(re.fullmatch(rb"\s*[-+]?[\d.]+\s*", row[-1]) for row in rows)
+        else 0.0
+    )
+
+
+def _confirm(source: Source) -> None:
+    """Raises BadInput where the first lines alone are in the order of their ranks."""
+    no_judgments = Judgments.from_rows([], [], [])
+    scan(
+        source,
+        no_judgments,
+        MSMARCO_RUN,
+        ReadOptions(),
+        unordered=partial(settle_ranks, source, Head.of(source)),
+    )
+
+
+@file_format(
+    "msmarco",
+    "run",
+    sniff=_sniff_ranks,
+    cut=line_cuts,
+    confirm=_confirm,
+    **run_lines(lambda *_: MSMARCO_RUN),
+)
+def read_ranks(source: Source, request: Request) -> Ranking:
+    """The ranking in lines `query item rank`; the score is the rank with its sign turned.
+
+    Raises BadLine for a line of another form, DuplicateItem naming both lines. Source: Bajaj et al.
+    2016, MS MARCO.
+    """
+    rows = read_rows(source, request.options, MSMARCO_RUN, progress=request.progress)
+    if request.recognised and not are_ordered(zip(rows.queries, rows.ranks.tolist(), strict=True)):
+        settle_ranks(source, Head.of(source))
+    return request.ranking_of(rows, source)
+
+
+@file_format("msmarco", "texts", sniff=_sniff_texts)
+def read_texts(source: Source, request: Request) -> Texts:
+    """The texts in lines `id text`, or `id url title text` for documents: all that follows the id
+    is text.
+    """
+    texts = dict[str, str]()
+    for number, line in source.lines():
+        name, tab, text = decode_id(line.rstrip(b"\r\n")).partition("\t")
+        if not tab or not name:
+            raise BadLine(
+                f"{source.name}:{number}: {name[:60]!r}; a line is an id, a tab and a text."
+            )
+        if name in texts:
+            problem = f"{source.name}:{number}: the id {name!r} already appears in an earlier line"
+            raise BadInput(f"{problem}; every text needs its own id.")
+        texts[name] = "" if request.ids_only else text
+    return Texts(texts, {name: {} for name in texts})

@@ -1,18 +1,21 @@
-"""Runs, judgments and texts in JSON: `{query: {item: number}}`, `{id: text}`, MTEB's and
-sentence-transformers' predictions.
+"""Runs, judgments and texts in JSON: `{query: {item: number}}`, `{id: text}`; predictions of MTEB
+and sentence-transformers; results of engines, an object per query with its id and their list;
+judgments of OpenSearch's Search Relevance Workbench; data sets of LlamaIndex.
 """
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rankwell.data.columns import Repeats, id_text
+from rankwell.data.columns import Repeats, id_text, query_key, unique_rows
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.tables import Judgments, columns_of
 from rankwell.documents import parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem, UnknownName, kind_of, shown
-from rankwell.io.formats import FORMATS, Request, Texts, file_format
+from rankwell.io.formats import FORMATS, Request, Texts, file_format, written_lists
+from rankwell.io.records import load
 from rankwell.store import Head, Source, encode_id
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
@@ -32,27 +35,15 @@ def _sniff(head: Head) -> float:
     return 0.4 if head.text.startswith(("{", "[")) else 0.0
 
 
-def _find_hits(source: Source, judgments: Judgments, request: Request, *, load: Any = None) -> Hits:
-    find_in_mapping: Any = FORMATS["python mapping run"].find_hits
-    return find_in_mapping((load or load_mapping)(source, request), judgments, request)
+def _find_hits(source: Source, judgments: Judgments, request: Request) -> Hits:
+    return FORMATS["python mapping run"].hits(load_mapping(source, request), judgments, request)
 
 
 def _write(table: Ranking | Judgments, path: Path) -> None:
-    if isinstance(table, Ranking):
-        numbers: list[float] = table.scores.tolist()
-    elif table.aspects is not None:
-        raise BadInput(
-            "JSON {query: {item: number}} cannot hold groups or intents; write TREC, CSV or "
-            "Parquet."
-        )
-    else:
-        numbers = [int(grade) if grade.is_integer() else grade for grade in table.grades.tolist()]
-    bounds = table.offsets.tolist()
+    separator = "{\n"
     with path.open("w", encoding="ascii", newline="\n") as stream:
-        separator = "{\n"
-        for query, start, stop in zip(table.queries, bounds, bounds[1:], strict=False):
-            row = dict(zip(table.items[start:stop], numbers[start:stop], strict=True))
-            stream.write(f"{separator}{json.dumps(query)}: {json.dumps(row)}")
+        for query, pairs in written_lists(table, "JSON {query: {item: number}}"):
+            stream.write(f"{separator}{json.dumps(query)}: {json.dumps(dict(pairs))}")
             separator = ",\n"
         stream.write("\n}\n" if table.queries else "{}\n")
 
@@ -111,21 +102,25 @@ def load_mapping(source: Source, request: Request) -> Mapped:
         raise BadInput(f"{source.name}: the JSON object is empty; {wanted}.")
     _refuse_repeated(source.name, "$", mapping)
     for query, scored in mapping.items():
+        path = f"$[{query!r}]"
         if isinstance(scored, list):
-            _refuse_bad_results(source.name, f"$[{query!r}]", scored)
-            continue
-        if not isinstance(scored, dict):
-            raise BadInput(f"{source.name}: $[{query!r}] is {_describe(scored)}; {wanted}.")
-        _refuse_repeated(source.name, f"$[{query!r}]", scored)
-        if not set(map(type, scored.values())) <= {int, float}:
-            item = next(item for item, number in scored.items() if type(number) not in (int, float))
-            problem = f"{source.name}: $[{query!r}][{item!r}] is {_describe(scored[item])}"
-            raise (
-                BadInput(f"{problem}; {wanted}.")
-                if isinstance(scored[item], (dict, list))
-                else BadScore(f"{problem}; {wanted}.")
-            )
+            _refuse_bad_results(source.name, path, scored)
+        else:
+            _refuse_bad_numbers(source.name, path, scored, wanted)
     return mapping
+
+
+def _refuse_bad_numbers(name: str, path: str, scored: Any, expected: str) -> None:
+    """Raises BadInput for anything but a mapping item -> number, and DuplicateItem for an item that
+    it has twice.
+    """
+    if not isinstance(scored, dict):
+        raise BadInput(f"{name}: {path} is {_describe(scored)}; {expected}.")
+    _refuse_repeated(name, path, scored)
+    if not set(map(type, scored.values())) <= {int, float}:
+        item = next(item for item, number in scored.items() if type(number) not in (int, float))
+        error = BadInput if isinstance(scored[item], (dict, list)) else BadScore
+        raise error(f"{name}: {path}[{item!r}] is {_describe(scored[item])}; {expected}.")
 
 
 def _refuse_bad_results(name: str, path: str, results: list[Any]) -> None:
@@ -193,7 +188,9 @@ _MTEB = re.compile(rf'\{{\s*"{_META}"\s*:')
     "mteb",
     "run",
     sniff=lambda head: 0.95 * bool(_MTEB.search(head.text)),
-    find_hits=lambda *arguments: _find_hits(*arguments, load=_load_mteb),
+    find_hits=lambda source, judgments, request: FORMATS["python mapping run"].hits(
+        _load_mteb(source, request), judgments, request
+    ),
     parts=True,
 )
 def read_mteb(source: Source, request: Request) -> Ranking:
@@ -244,15 +241,8 @@ def _load_mteb(source: Source, request: Request) -> Any:
     if not parts[part_name]:
         raise BadInput(f"{source.name}: {part_name} is empty; expected {{query: {{item: score}}}}.")
     for query, scored in parts[part_name].items():
-        if not isinstance(scored, dict):
-            raise BadInput(
-                f"{source.name}: $[{part_name!r}][{query!r}] is {_describe(scored)}; expected "
-                f"{{item: score}}."
-            )
-        for item, score in scored.items():
-            if isinstance(score, bool):
-                where = f"{source.name}: $[{part_name!r}][{query!r}][{item!r}]"
-                raise BadScore(f"{where} is {_describe(score)}; scores are finite numbers.")
+        path = f"$[{part_name!r}][{query!r}]"
+        _refuse_bad_numbers(source.name, path, scored, "expected {item: score}")
     return parts[part_name]
 
 
@@ -316,3 +306,213 @@ def _id(source: Source, number: int, entry: dict[str, Any], key: str) -> str:
             "string or an integer."
         )
     return text
+
+
+_RESULT_LISTS = ("results", "hits")
+_EXPECTED_RESULTS = 'expected {"query_id": …, "results": [{"id": …, "score": …}]}'
+_RESULTS_START = re.compile(r"\[?\s*\{\s*\"")
+_RESULT_LIST = re.compile(rf'"(?:{"|".join(_RESULT_LISTS)})"\s*:\s*\[')
+
+
+def _sniff_results(head: Head) -> float:
+    """Less sure than the predictions of sentence-transformers, which are such lines."""
+    return 0.9 if _RESULTS_START.match(head.text) and _RESULT_LIST.search(head.text) else 0.0
+
+
+@file_format("results", "run", sniff=_sniff_results)
+def read_results(source: Source, request: Request) -> Ranking:
+    """The ranking in `{"query_id": …, "results": […]}` per query: ids, pairs, or objects with any
+    common name for id and score.
+
+    The name of a query's id is one of a table's column. A query without results is kept. Raises
+    BadInput naming the place.
+    """
+    lists = dict[str, list[Any]]()
+    for entry in load(source, "results").checked_records():
+        where, record = entry.place, entry.value
+        key = query_key(list(record))
+        query, results = (
+            id_text(record.get(key)) if key else None,
+            next((record[name] for name in _RESULT_LISTS if name in record), None),
+        )
+        if not query or not isinstance(results, list):
+            raise BadInput(f"{where} is {shown(record, 60)}; {_EXPECTED_RESULTS}.")
+        if query in lists:
+            raise DuplicateItem(
+                f"{where}: query {query!r} is there already; keep one of its lists."
+            )
+        lists[query] = results
+    if not lists:
+        raise BadInput(f"{source.name} holds no query; {_EXPECTED_RESULTS}.")
+    return FORMATS["python mapping run"].read(lists, request)
+
+
+_RATINGS, _KIND = "judgmentRatings", "IMPORT_JUDGMENT"
+_EXPECTED_RATINGS = (
+    'expected {"judgmentRatings": [{"query": …, "ratings": [{"docId": …, "rating": …}]}]}'
+)
+_RATING = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+
+
+def _sniff_ratings(head: Head) -> float:
+    return (
+        0.95
+        if head.text.startswith("{") and re.search(rf'"(?:{_RATINGS}|{_KIND})"', head.text)
+        else 0.0
+    )
+
+
+def _write_ratings(table: Judgments, path: Path) -> None:
+    lists = [
+        {
+            "query": query,
+            "ratings": [{"docId": item, "rating": f"{grade}"} for item, grade in pairs],
+        }
+        for query, pairs in written_lists(table, "OpenSearch's judgments")
+    ]
+    document = {
+        "name": "judgments",
+        "description": "Judgments from rankwell",
+        "type": _KIND,
+        _RATINGS: lists,
+    }
+    path.write_text(
+        json.dumps(document, ensure_ascii=False, indent=1) + "\n", encoding="utf-8", newline="\n"
+    )
+
+
+@file_format("opensearch", "judgments", sniff=_sniff_ratings, write=_write_ratings, by_text=True)
+def read_ratings(source: Source, request: Request) -> Judgments:
+    """The ratings of `PUT _plugins/_search_relevance/judgments`; queries go by their texts, ratings
+    may be strings.
+
+    Raises BadInput that names the place by a JSON path, also for a rating that is not a number.
+    Source: OpenSearch 3, Search Relevance Workbench, importing judgments.
+    """
+    document = read_json(source, pairs=unique_keys)
+    lists = document.get(_RATINGS) if isinstance(document, dict) else None
+    if not isinstance(lists, list) or not lists:
+        raise BadInput(
+            f"{source.name}: $[{_RATINGS!r}] is {shown(lists, 60)}; {_EXPECTED_RATINGS}."
+        )
+    texts, rows = dict[str, None](), list[tuple[str, str, float]]()
+    for index, query_list in enumerate(lists):
+        where = f"{source.name}: $[{_RATINGS!r}][{index}]"
+        query, ratings = (
+            (id_text(query_list.get("query")), query_list.get("ratings"))
+            if isinstance(query_list, dict)
+            else (None, None)
+        )
+        if not query or not isinstance(ratings, list):
+            raise BadInput(f"{where} is {shown(query_list, 60)}; {_EXPECTED_RATINGS}.")
+        if query in texts:
+            raise BadInput(
+                f"{where}: the query {shown(query, 60)} is there twice; keep one of them."
+            )
+        texts[query] = None
+        rows += [
+            (query, *_rating_of(rating, f"{where}['ratings'][{number}]"))
+            for number, rating in enumerate(ratings)
+        ]
+    queries, items, grades = columns_of(rows, 3)
+    return Judgments.from_rows(
+        *unique_rows(queries, items, grades, request.duplicates), all_queries=texts
+    )
+
+
+def _rating_of(thing: Any, where: str) -> tuple[str, float]:
+    """The item and its grade. Raises BadInput for anything else."""
+    item, rating = (
+        (id_text(thing.get("docId")), thing.get("rating"))
+        if isinstance(thing, dict)
+        else (None, None)
+    )
+    if not item:
+        raise BadInput(f"{where} is {shown(thing, 60)}; {_EXPECTED_RATINGS}.")
+    if (
+        isinstance(rating, bool)
+        or not isinstance(rating, (int, float, str))
+        or not _RATING.fullmatch(str(rating))
+    ):
+        raise BadInput(f"{where}: the rating is {shown(rating, 60)}; expected a number.")
+    return item, float(rating)
+
+
+_TEXT_PARTS = ("queries", "corpus")
+_PARTS = (*_TEXT_PARTS, "relevant_docs")
+_PARTS_START = re.compile(
+    r'\{\s*"(?:queries|corpus|relevant_docs)"\s*:\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*["\[]'
+)
+
+
+def _sniff_parts(head: Head) -> float:
+    return 0.95 if _PARTS_START.match(head.text) else 0.0
+
+
+def _accepts(thing: Any) -> bool:
+    if isinstance(thing, Mapping):
+        return all(isinstance(thing.get(name), Mapping) for name in _PARTS) and _is_of_texts(
+            thing["queries"]
+        )
+    return all(hasattr(thing, name) for name in _PARTS)
+
+
+def _is_of_texts(queries: Mapping[Any, Any]) -> bool:
+    """Whether the values are strings, as those of judgments of a query that is named `queries` are
+    not.
+    """
+    return all(isinstance(text, str) for text in queries.values())
+
+
+def _part(thing: Any, name: str) -> Any:
+    """One of the three mappings. Raises BadInput where the file has another form."""
+    if isinstance(thing, Mapping):
+        return thing[name]
+    if not isinstance(thing, Source):
+        return getattr(thing, name)
+    data_set = read_json(thing, pairs=unique_keys)
+    if not isinstance(data_set, dict) or not isinstance(data_set.get(name), dict):
+        raise BadInput(
+            f"{thing.name}: $[{name!r}] is not an object; expected one with queries, corpus "
+            "and relevant_docs."
+        )
+    return data_set[name]
+
+
+@file_format("llamaindex", "judgments", sniff=_sniff_parts, accepts=_accepts)
+def read_relevant_docs(thing: Any, request: Request) -> Judgments:
+    """The judgments in `relevant_docs`, query -> list of ids, each of which has grade 1.
+
+    Source: LlamaIndex, `EmbeddingQAFinetuneDataset`.
+    """
+    return FORMATS["python mapping judgments"].read(_part(thing, "relevant_docs"), request)
+
+
+@file_format("llamaindex", "texts", sniff=_sniff_parts, accepts=_accepts, parts=True)
+def read_text_parts(thing: Any, request: Request) -> Texts:
+    """The texts of `queries` or `corpus`, whichever is named (`data.json:corpus`); of both where
+    neither is.
+
+    Raises BadInput for an id that both have, and for a text that is not a string.
+    """
+    if request.part and request.part not in _TEXT_PARTS:
+        raise UnknownName(
+            f"the part {request.part!r} of a LlamaIndex data set has no texts; name "
+            f"{' or '.join(_TEXT_PARTS)}."
+        )
+    texts = dict[str, str]()
+    for name in (request.part,) if request.part else _TEXT_PARTS:
+        text_format = FORMATS["python mapping texts"]
+        mapping = _part(thing, name)
+        if not text_format.accepts(mapping):
+            raise BadInput(
+                f"$[{name!r}] has a value that is not a string; expected an object id -> text."
+            )
+        part_texts = text_format.read(mapping, request).texts
+        if shared_ids := sorted(texts.keys() & part_texts):
+            raise BadInput(
+                f"the id {shared_ids[0]!r} is of a query and of a document; name the part, "
+                f"{' or '.join(_TEXT_PARTS)}."
+            )
+        texts |= part_texts
+    return Texts(texts, {name: {} for name in texts})

@@ -3,18 +3,16 @@
 """
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.data.columns import unique_rows
 from rankwell.data.rankings import Ranking
-from rankwell.data.tables import Judgments
-from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem
+from rankwell.data.tables import Judgments, columns_of
+from rankwell.errors import BadInput, BadLine, BadScore
 from rankwell.io.formats import Request, file_format
 from rankwell.io.reader.columns import number_of
-from rankwell.io.reader.lines import RunRows, repeated, shorten
+from rankwell.io.reader.lines import RunRows, shorten
 from rankwell.store import Head, Source, decode_id
 
 # Possessive: no feature is tried again, which makes it as fast as a pattern of any letters.
@@ -45,11 +43,11 @@ def _sniff(head: Head) -> float:
     )
 
 
-def _rows(source: Source) -> Iterator[LetorRow]:
+def _rows(source: Source) -> list[LetorRow]:
     """The rows; an item without a docid is called by its place in the query, from 0. Raises
-    BadLine.
+    BadLine, BadInput without a row.
     """
-    query_sizes, has_docids = dict[str, int](), None
+    rows, query_sizes, has_docids = list[LetorRow](), dict[str, int](), None
     for number, line in source.lines():
         body, _, comment = line.partition(b"#")
         head = body.split(None, 2)
@@ -85,16 +83,17 @@ def _rows(source: Source) -> Iterator[LetorRow]:
             raise BadLine(f"{where} {has}; give all lines one, or none.")
         has_docids, position = bool(docid), query_sizes.get(query, 0)
         query_sizes[query] = position + 1
-        yield LetorRow(
-            number, query, decode_id(docid[1]) if docid else str(position), grade, features
-        )
-
-
-def _columns(source: Source) -> list[LetorRow]:
-    rows = list(_rows(source))
+        item = decode_id(docid[1]) if docid else str(position)
+        rows.append(LetorRow(number, query, item, grade, features))
     if not rows:
         raise BadInput(f"{source.name} holds no LETOR line; expected lines `{_FORM}`.")
     return rows
+
+
+def _run_rows(rows: list[LetorRow], numbers: list[float]) -> RunRows:
+    lines, queries, items, *_ = columns_of(rows, 5)
+    no_ranks = np.full(len(rows), np.nan)
+    return RunRows(queries, items, np.array(numbers), no_ranks, np.array(lines))
 
 
 @file_format("letor", "judgments", sniff=_sniff)
@@ -105,15 +104,8 @@ def read_judgments(source: Source, request: Request) -> Judgments:
     Raises BadLine for another line, DuplicateItem naming both lines. Source: Qin and Liu 2013,
     Introducing LETOR 4.0 datasets.
     """
-    rows = _columns(source)
-    columns = ([row.query for row in rows], [row.item for row in rows], [row.grade for row in rows])
-    try:
-        return Judgments.from_rows(*unique_rows(*columns, request.duplicates))
-    except DuplicateItem as error:
-        raise (
-            repeated(source.name, "judges", (((row.query, row.item), row.line) for row in rows))
-            or error
-        ) from error
+    rows = _rows(source)
+    return request.judgments_of(_run_rows(rows, [row.grade for row in rows]), source)
 
 
 @file_format("letor", "run", sniff=_sniff, parts=True)
@@ -124,7 +116,7 @@ def read_run(source: Source, request: Request) -> Ranking:
     Without a number the file has to have a single feature. Raises BadLine, BadScore for a value
     that is not finite, BadInput where no line has the feature, DuplicateItem naming both lines.
     """
-    rows = _columns(source)
+    rows = _rows(source)
     wanted = request.part.encode() or _only_feature(source, rows)
     scores, has_feature = list[float](), False
     for row in rows:
@@ -153,11 +145,7 @@ def read_run(source: Source, request: Request) -> Ranking:
         raise BadInput(
             f"{source.name}: no line has the feature {request.part}; name one that is there."
         )
-    names = [row.query for row in rows], [row.item for row in rows]
-    lines = np.array([row.line for row in rows], dtype=np.int64)
-    return request.ranking_of(
-        RunRows(*names, np.array(scores), np.full(len(rows), np.nan), lines), source
-    )
+    return request.ranking_of(_run_rows(rows, scores), source)
 
 
 def _only_feature(source: Source, rows: list[LetorRow]) -> bytes:

@@ -4,6 +4,7 @@ list.
 
 import struct
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from math import isfinite
 from numbers import Real
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from rankwell.data.ranking_pairs import Listed, RankingPairs
 from rankwell.data.rankings import Hits, Ranking, arrange, hits_of_ranking, places_in_ties
 from rankwell.data.tables import (
     Bools,
+    Floats,
     Judgments,
     RankCounts,
     TieRule,
@@ -392,21 +394,14 @@ def _rows(
     return queries, items, numbers
 
 
-def _requested_hits(run: Any, judgments: Judgments, request: Request) -> Hits:
+def _requested_hits(run: Any, judgments: Judgments, request: Request) -> Hits | None:
     if request.keep or _has_lists(run):
-        return request.hits(read_ranking(run, request), judgments)
+        return None
+    rules: Any = {"ties": request.ties, "single_precision": request.single_precision}
     try:
-        return find_hits(
-            with_text_ids(run),
-            judgments,
-            ties=request.ties,
-            single_precision=request.single_precision,
-        )
+        return find_hits(with_text_ids(run), judgments, **rules)
     except _MixedIds:
-        clean = with_text_ids(run, each=True)
-        return find_hits(
-            clean, judgments, ties=request.ties, single_precision=request.single_precision
-        )
+        return find_hits(with_text_ids(run, each=True), judgments, **rules)
 
 
 @file_format(
@@ -528,50 +523,50 @@ def place_scores(
             pairs = zip(mappings, items, strict=True)
             item_scores = np.array(
                 [mapping[item] for mapping, wanted in pairs for item in wanted], dtype=np.float64
-            )
+            ).astype(kind)
         except (TypeError, ValueError, OverflowError):
             return None
-        item_scores = item_scores.astype(kind).astype(np.float64)
     above, tied, before = np.zeros((3, len(item_scores)), dtype=np.int64)
-    placed = RankCounts(item_scores, above, tied, before)
+    placed = RankCounts(item_scores.astype(np.float64), above, tied, before)
     first = 0
     for start in range(0, len(mappings), _BLOCK):
-        block, sizes = (
-            mappings[start : start + _BLOCK],
-            [len(wanted) for wanted in items[start : start + _BLOCK]],
-        )
-        few, checked = (
-            max(sizes) <= _FEW,
-            native.library is not None and all(type(scored) is dict for scored in block),
-        )
+        block: list[Any] = list(mappings[start : start + _BLOCK])
+        sizes = list(map(len, items[start : start + _BLOCK]))
+        few = max(sizes) <= _FEW
+        checked = native.library is not None and all(type(scored) is dict for scored in block)
         position = first
-        for mapping, size in zip(list[Any](block), sizes, strict=True) if checked else ():
+        for mapping, size in zip(block, sizes, strict=True) if checked else ():
             # The kernel reads Python's own numbers only; NumPy may read others.
-            counted = placed.scores, placed.above, placed.tied, position, size if few else 0, single
+            counted = placed.scores, above, tied, position, size if few else 0, single
             checked = checked and native.library.mapping_counts(mapping, *counted)
             position += size
-        if not (few and checked) and not _count(
-            block, sizes, placed, first, single=single, checked=checked
-        ):
+        if few and checked:
+            first += sum(sizes)
+            continue
+        if (values := _finite_values(block, checked=checked)) is None:
             return None
-        first += sum(sizes)
+        with np.errstate(over="ignore"):
+            values = values.astype(kind)
+        for mapping, size in zip(block, sizes, strict=True):
+            ordered, values = values[: len(mapping)], values[len(mapping) :]
+            ordered.sort()
+            rows = slice(first, first + size)
+            until = ordered.searchsorted(item_scores[rows], "right")
+            above[rows] = len(ordered) - until
+            tied[rows] = until - ordered.searchsorted(item_scores[rows])
+            first += size
     return placed
 
 
-def _count(
-    block: Sequence[Any],
-    sizes: Sequence[int],
-    placed: RankCounts,
-    first: int,
-    *,
-    single: bool,
-    checked: bool,
-) -> bool:
+def _finite_values(block: Sequence[Any], *, checked: bool) -> Floats | None:
+    """The values of some mappings, one behind the other; None where one is not a finite number, or
+    only some keys of a mapping are strings. checked: whether neither can be.
+    """
     if not checked and any(
         len({issubclass(kind, str) for kind in set(map(type, query_scores))}) > 1
         for query_scores in block
     ):
-        return False
+        return None
     try:
         # Twice as fast as np.fromiter.
         values = np.frombuffer(
@@ -583,18 +578,27 @@ def _count(
             )
         )
     except (struct.error, TypeError, OverflowError):
-        return False
-    if not np.isfinite(values).all():
-        return False
-    with np.errstate(over="ignore"):
-        values = values.astype(np.float32 if single else np.float64)
-        item_scores = placed.scores[first : first + sum(sizes)].astype(values.dtype)
-    start = done = 0
-    for mapping, size in zip(block, sizes, strict=True):
-        ordered, targets = values[start : start + len(mapping)], item_scores[done : done + size]
-        ordered.sort()
-        until = ordered.searchsorted(targets, "right")
-        placed.above[first + done : first + done + size] = len(ordered) - until
-        placed.tied[first + done : first + done + size] = until - ordered.searchsorted(targets)
-        start, done = start + len(mapping), done + size
-    return True
+        return None
+    return values if np.isfinite(values).all() else None
+
+
+def _is_of_ranx(thing: Any, name: str) -> bool:
+    kind = type(thing)
+    return kind.__module__.partition(".")[0] == "ranx" and kind.__name__ == name
+
+
+@file_format(
+    "python ranx",
+    "run",
+    accepts=partial(_is_of_ranx, name="Run"),
+    find_hits=lambda run, judgments, request: _requested_hits(run.to_dict(), judgments, request),
+)
+def read_ranx_run(run: Any, request: Request) -> Ranking:
+    """The ranking in a `ranx.Run`."""
+    return read_ranking(run.to_dict(), request)
+
+
+@file_format("python ranx", "judgments", accepts=partial(_is_of_ranx, name="Qrels"))
+def read_ranx_judgments(qrels: Any, request: Request) -> Judgments:
+    """The judgments in a `ranx.Qrels`."""
+    return read_judgments(qrels.to_dict(), request)

@@ -23,7 +23,6 @@ from rankwell.store import (
     Head,
     Source,
     exists,
-    first_bytes,
     naming,
     remote_url,
     shard_files,
@@ -186,15 +185,9 @@ def _read(path: str | Path, part: str, holds: Holds, name: str | None) -> Any:
         raise BadInput("vectors and scores are read in place; save them to a file and name it.")
     # Not decompressed: the first bytes of a file without magic are counts of rows, which may be
     # those of a compressed file.
-    raw, is_whole = first_bytes(source.packed)
-    if not raw:
+    head = Head(source, packed=True)
+    if not head.raw:
         raise BadInput("the file is empty; expected vectors or scores.")
-    head = Head(
-        source.name,
-        raw,
-        is_whole=is_whole,
-        path=lambda: source.path if holds == "scores" else source.file,
-    )
     return choose_format(head, holds, name, part).read(source, Request(part=part))
 
 

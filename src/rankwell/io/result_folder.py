@@ -76,7 +76,7 @@ class ResultFolder:
             return
         for run in self.runs:
             yield read_table(self.place / DETAILS, f"{condition} AND run = {sql_text(run)}")
-        check_files(self.place, {} if self.files is None else {DETAILS: self.files[DETAILS]})
+        self.check(DETAILS)
 
     def query_table(self) -> dict[str, list[Any]]:
         """The columns of queries.parquet as they are, none where there is no such file."""
@@ -90,11 +90,16 @@ class ResultFolder:
         """Whether a file is its own and there."""
         return (self.files is None or name in self.files) and (self.place / name).is_file()
 
+    def check(self, name: str) -> None:
+        """Raises BadInput where a file has not the digest that the manifest states."""
+        if self.files is not None:
+            check_files(self.place, {name: self.files[name]})
+
     def _table(self, name: str, condition: str = "true") -> dict[str, list[Any]]:
         if not self.has(name):
             return {}
         table = read_table(self.place / name, condition)
-        check_files(self.place, {} if self.files is None else {name: self.files[name]})
+        self.check(name)
         return table
 
 
@@ -317,56 +322,38 @@ def _rules(
             f"{folder} holds a result that was not written to its end; run the command again "
             "that wrote it."
         )
-    rules, inputs = (
-        _checked(manifest.get(name) or {}, dict, path, name) for name in ("rules", "inputs")
-    )
+    rules = _checked(manifest.get("rules") or {}, dict, path, "rules")
+    inputs = _checked(manifest.get("inputs") or {}, dict, path, "inputs")
     for name, value in rules.items():
         _checked(value, _RULES.get(name, object), path, f"rules.{name}")
-    for index, row in enumerate(rules.get("mean_ranks") or ()):
-        where = f"rules.mean_ranks[{index}]"
-        for number in _checked(
-            _checked(row, dict, path, where).get("mean_ranks"), dict, path, where
-        ).values():
-            _checked(number, _NUMBER, path, where)
     _checked(manifest.get("schema_version", 0), int, path, "schema_version")
-    for label, weights in (rules.get("grade_weights") or {}).items():
-        _check_weights(weights, path, f"rules.grade_weights[{label!r}]")
-    counts = rules.get("counts") or {}
-    for run, run_counts in counts.items():
-        where = f"rules.counts[{run!r}]"
-        for name, number in _checked(run_counts, dict, path, where).items():
-            for count in number.values() if isinstance(number, dict) else (number,):
-                _checked(count, _NUMBER, path, f"{where}.{name}")
     digests = {
         name: str(fact.get("digest", "")) for name, fact in inputs.items() if isinstance(fact, dict)
     }
     return rules, digests, _checked(manifest.get("protocol", "runs"), str, path, "protocol")
 
 
-def _check_weights(weights: Any, path: Path, where: str) -> None:
-    """Raises BadInput for anything but grades, a measure with its unit, and two means of each
-    run.
+class _Each(NamedTuple):
+    """The form of a list or an object whose members have one form. size: their number, where it is
+    known.
     """
-    _checked(weights, dict, path, where)
-    for name in ("by", "unit"):
-        _checked(weights.get(name), str, path, f"{where}.{name}")
-    pairs = {
-        "grades": weights.get("grades"),
-        **_checked(weights.get("means"), dict, path, f"{where}.means"),
-    }
-    for name, pair in pairs.items():
-        if len(_checked(pair, list, path, f"{where}.{name}")) != 2:
-            raise BadInput(
-                f"{path}: {where}.{name} is {shown(pair)}; expected two numbers. Run the "
-                "command again that wrote it."
-            )
-        for number in pair:
-            _checked(number, _NUMBER, path, f"{where}.{name}")
+
+    kind: type
+    member: Any
+    size: int | None = None
 
 
 _NUMBER = (int, float)
-_TABLES: dict[str, Any] = dict.fromkeys(("counts", "measures", "grade_weights"), dict)
-_RULES: dict[str, Any] = {**_TABLES, "level": _NUMBER, "mean_ranks": (list, type(None))}
+_NONE = type(None)
+_PAIR = _Each(list, _NUMBER, size=2)
+_WEIGHTS = {"by": str, "unit": str, "grades": _PAIR, "means": _Each(dict, _PAIR)}
+_RULES: dict[str, Any] = {
+    "counts": _Each(dict, _Each(dict, [_Each(dict, _NUMBER), _NUMBER])),
+    "measures": dict,
+    "grade_weights": _Each(dict, _WEIGHTS),
+    "level": _NUMBER,
+    "mean_ranks": [_NONE, _Each(list, {"mean_ranks": _Each(dict, _NUMBER)})],
+}
 _KINDS: dict[Any, str] = {
     str: "a string",
     int: "an integer",
@@ -376,16 +363,34 @@ _KINDS: dict[Any, str] = {
 }
 
 
-def _checked(value: Any, kind: Any, path: Path, where: str) -> Any:
-    """The value. Raises BadInput, naming file and place, for one of another kind; a truth value is
+def _checked(value: Any, form: Any, path: Path, where: str) -> Any:
+    """The value. Raises BadInput, naming file and place, for one of another form; a truth value is
     not a number.
+
+    form: kinds as of `isinstance`, `_Each`, an object key -> form, which may have other keys, or a
+    list of forms, any of which will do.
     """
+    forms: list[Any] = form if isinstance(form, list) else [form]
+    kinds = [dict if isinstance(one, dict) else getattr(one, "kind", one) for one in forms]
+    content: Any = value  # whose kind is known by its form
     is_odd = isinstance(value, float) and not isfinite(value)
-    if isinstance(value, kind) and not (
-        is_odd or (isinstance(value, bool) and kind in (int, _NUMBER))
-    ):
+    for one, kind in zip(forms, kinds, strict=True):
+        if not isinstance(value, kind) or is_odd:
+            continue
+        if isinstance(value, bool) and kind in (int, _NUMBER):
+            continue
+        if isinstance(one, dict):
+            for key, part in one.items():
+                _checked(content.get(key), part, path, f"{where}.{key}")
+        if isinstance(one, _Each):
+            if one.size not in (None, len(content)):
+                continue
+            for key, member in content.items() if kind is dict else enumerate(content):
+                _checked(member, one.member, path, f"{where}[{key!r}]")
         return value
-    expected = _KINDS.get(kind, "another kind of value")
+    expected = _KINDS.get(kinds[-1], "another kind of value")
+    if size := getattr(forms[-1], "size", None):
+        expected += f" of {size}"
     raise BadInput(
         f"{path}: {where} is {shown(value)}; expected {expected}. Run the command again that "
         "wrote it."
@@ -441,15 +446,11 @@ def _values(
                 f"{path}: run {run!r} has query {twice!r} twice by {measure}; every query has "
                 "one value."
             )
-        weight_column = None
-        if weights and any(query_weight is not None for query_weight in weights[0]):
-            weight_column = np.array(
-                [0.0 if query_weight is None else query_weight for query_weight in weights[0]],
-                dtype=np.float64,
-            )
-        column = np.array(
-            [np.nan if number is None else number for number in numbers], dtype=np.float64
-        )
+        # None becomes NaN.
+        column, weight_column = np.array(numbers, dtype=np.float64), None
+        if weights and set(weights[0]) != {None}:
+            weight_column = np.array(weights[0], dtype=np.float64)
+            weight_column[np.isnan(weight_column)] = 0.0
         summary = "mean" if weight_column is not None else summaries.get(measure, "mean")
         queries = shared.setdefault(tuple(queries), tuple(queries))
         values.append(
@@ -655,7 +656,7 @@ def _json_object(folder: ResultFolder, name: str, key: str, kind: type) -> dict[
             f"{path.parent}: no {path.name}; expected a folder that a command wrote with -o."
         )
     content = read_json(Source(path), finite=True)
-    check_files(folder.place, {} if folder.files is None else {name: folder.files[name]})
+    folder.check(name)
     if not isinstance(content, dict) or not isinstance(content.get(key), kind):
         raise BadInput(f"{path}: no {key!r}; expected a folder that a command wrote with -o.")
     return content

@@ -96,9 +96,7 @@ def shard_hits(source: Source, entry: Format, judgments: Judgments, request: Req
     """The hits of one shard, whose errors name the line or the row in its file."""
     try:
         with naming(source.name):
-            if entry.find_hits is not None and request.duplicates == "error":
-                return entry.find_hits(source, judgments, request)
-            return request.hits(entry.read(source, request), judgments)
+            return entry.hits(source, judgments, request)
     except BadInput:
         if isinstance(source, SourceRange):
             shard_hits(source.full_source, entry, judgments, request)

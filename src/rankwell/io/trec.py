@@ -8,20 +8,20 @@ subgroup item level`.
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from rankwell.data.columns import known_columns, unique_rows
-from rankwell.data.rankings import Hits, Ranking
-from rankwell.data.shared_hits import SharedCounts, SharedQueries
+from rankwell.data.rankings import Ranking
 from rankwell.data.tables import Floats, Judgments
 from rankwell.errors import BadInput, BadLine, DuplicateItem
 from rankwell.io.formats import SURE, Request, file_format, line_cuts
-from rankwell.io.reader import ListScan, NumberedLists, count_lines, read_judged_rows, scan
+from rankwell.io.reader import read_judged_rows, run_lines
 from rankwell.io.reader.columns import refuse_large_grades, refuse_repeated, settle_qrels
 from rankwell.io.reader.lines import TREC_RUN, RunRows, read_rows, repeated, shorten
 from rankwell.store import Head, Source, decode_id, encode_id
@@ -71,24 +71,6 @@ def _refuse_unwritable(names: Iterable[str], file_kind: str) -> None:
             )
 
 
-def _find_hits(source: Source, judgments: Judgments, request: Request) -> Hits:
-    return scan(source, judgments, TREC_RUN, request.options, progress=request.progress)
-
-
-def _count_shared(
-    source: Source, judgments: Judgments, shared: SharedQueries, request: Request
-) -> SharedCounts | None:
-    return count_lines(source, judgments, shared, TREC_RUN, request.options)
-
-
-def _lists(
-    sources: Sequence[Source], items: Sequence[str], request: Request
-) -> Iterator[NumberedLists]:
-    lists = ListScan(items, TREC_RUN, request.options)
-    for source in sources:
-        yield from lists.read(source)
-
-
 def write_run(ranking: Ranking, path: Path, *, tag: str = "rankwell") -> None:
     """Writes a TREC run file: each query's items by falling score, equal scores in the order of the
     table, ranks from 1.
@@ -99,7 +81,7 @@ def write_run(ranking: Ranking, path: Path, *, tag: str = "rankwell") -> None:
     _refuse_unwritable((*ranking.queries, *ranking.items, tag), "TREC run")
     bounds: list[int] = ranking.offsets.tolist()
     with path.open("wb") as file:
-        for query, start, stop in zip(ranking.queries, bounds, bounds[1:], strict=False):
+        for query, (start, stop) in zip(ranking.queries, pairwise(bounds), strict=True):
             rows = start + np.argsort(-ranking.scores[start:stop], kind="stable")
             scores = ranking.scores[rows].tolist()
             text = "".join(
@@ -113,12 +95,11 @@ def write_run(ranking: Ranking, path: Path, *, tag: str = "rankwell") -> None:
     "trec",
     "run",
     sniff=_sniff_run,
-    find_hits=_find_hits,
-    count_shared=_count_shared,
     write=write_run,
     suffixes=(".run", ".trec", ".txt"),
     cut=line_cuts,
-    lists=_lists,
+    comments=True,
+    **run_lines(lambda *_: TREC_RUN),
 )
 def read_run(source: Source, request: Request | None = None) -> Ranking:
     """The whole run; the items of a query stay in the order of the file.
@@ -262,6 +243,7 @@ def write_judgments(judgments: Judgments, path: Path) -> None:
     settle=settle_qrels,
     write=write_judgments,
     suffixes=(".qrels", ".qrel", ".trec", ".txt"),
+    comments=True,
 )
 def read_judgments(source: Source, request: Request | None = None) -> Judgments:
     """The judgments in a qrels file, of two that judge an item the one that the request says.
@@ -310,7 +292,7 @@ def _sniff_preferences(head: Head) -> float:
     )
 
 
-@file_format("trec", "preferences", sniff=_sniff_preferences)
+@file_format("trec", "preferences", sniff=_sniff_preferences, comments=True)
 def read_preferences(source: Source, request: Request | None = None) -> "Preferences":
     """The preferences in lines `query group subgroup item level` (trec_eval's format prefs).
 

@@ -145,7 +145,10 @@ def replacing(path: Path) -> Generator[Path]:
             path.write_bytes((Path(folder) / path.name).read_bytes())
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=_clean_drafts(path), suffix=path.suffix, dir=path.parent)
+    first = f".{path.name}."
+    clean_drafts(path.parent, first)
+    prefix = f"{draft_names(first)}{os.getpid()}."
+    handle, name = tempfile.mkstemp(prefix=prefix, suffix=path.suffix, dir=path.parent)
     os.close(handle)
     draft = Path(name)
     _DRAFTS.add(draft)
@@ -171,26 +174,42 @@ def replacing(path: Path) -> Generator[Path]:
         draft.unlink(missing_ok=True)
 
 
-def _clean_drafts(path: Path) -> str:
-    """Removes the drafts of a file by killed processes of this machine; returns the beginning of
-    the names of new ones.
+def draft_names(first: str) -> str:
+    """The beginning of the names of drafts of this machine, behind which the number of a process
+    stands. first: that of drafts of all machines.
     """
     import zlib
 
-    if sys.platform == "win32":
-        return f".{path.name}.{0:08x}-{os.getpid()}."
-    first = f".{path.name}.{zlib.crc32(os.uname().nodename.encode()):08x}-"
-    with os.scandir(path.parent) as entries:
-        drafts = [entry for entry in entries if entry.name.startswith(first)]
+    host = "" if sys.platform == "win32" else os.uname().nodename
+    return f"{first}{zlib.crc32(host.encode()):08x}-"
+
+
+def clean_drafts(folder: Path, first: str) -> None:
+    """Removes the drafts in a folder that killed processes of this machine have left. first: as in
+    `draft_names`.
+    """
+    beginning = draft_names(first)
+    with os.scandir(folder) as entries:
+        drafts = [entry for entry in entries if entry.name.startswith(beginning)]
     for draft in drafts:
-        process = draft.name.removeprefix(first).partition(".")[0]
-        try:
-            os.kill(int(process), 0)
-        except ProcessLookupError:
+        process = re.match("[0-9]+", draft.name.removeprefix(beginning))
+        if process and not _is_running(int(process[0])):
             Path(draft).unlink(missing_ok=True)
-        except (OSError, ValueError, OverflowError):  # another user's, or not a draft
-            continue
-    return f"{first}{os.getpid()}."
+
+
+def _is_running(process: int) -> bool:
+    """Whether there is a process of this number on this machine; true where that cannot be found
+    out.
+    """
+    if sys.platform == "win32":
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:  # another user's
+        return True
+    return True
 
 
 @contextmanager

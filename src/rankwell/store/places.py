@@ -755,43 +755,20 @@ def _counts(line: bytes) -> bool:
 class Head:
     """The first bytes of a source, which determine its format; `is_whole`: whether they are all.
 
-    path: gives that of the plain file. address: of an object that has not been fetched. source:
-    from which more is read.
+    packed: whether they are those of the file as it lies on disk, compressed or not.
     """
 
-    def __init__(
-        self,
-        name: str,
-        raw: bytes,
-        *,
-        is_whole: bool,
-        path: Callable[[], Path | None] = lambda: None,
-        address: str = "",
-        source: Source | None = None,
-    ) -> None:
-        self.name, self.raw, self.is_whole, self._path, self.address, self._source = (
-            name,
-            raw,
-            is_whole,
-            path,
-            address,
-            source,
-        )
+    def __init__(self, source: Source, size: int = HEAD, *, packed: bool = False) -> None:
+        self._source, self._packed, self.name = source, packed, source.name
+        self.raw, self.is_whole = first_bytes(source.packed if packed else source.head, size)
 
     @classmethod
     def of(cls, source: Source, size: int = HEAD) -> Self:
         """The head of a source. Raises BadInput where it is empty."""
-        raw, is_whole = first_bytes(source.head, size)
-        if not raw.strip():
+        head = cls(source, size)
+        if not head.raw.strip():
             raise BadInput(f"{source.name} is empty; expected a file with content.")
-        return cls(
-            source.name,
-            raw,
-            is_whole=is_whole,
-            path=lambda: source.path,
-            address=source.address,
-            source=source,
-        )
+        return head
 
     @cached_property
     def with_record(self) -> "Head":
@@ -800,7 +777,7 @@ class Head:
         """
         longer = self
         while not longer.is_whole and longer.ends_within_object():
-            if self._source is None or len(longer.raw) >= _LONGEST_OBJECT:
+            if self._packed or len(longer.raw) >= _LONGEST_OBJECT:
                 return self
             longer = Head.of(self._source, 8 * len(longer.raw))
         return longer
@@ -827,7 +804,12 @@ class Head:
         """The plain file, for formats that the first bytes do not distinguish; an object is fetched
         for it.
         """
-        return self._path()
+        return self._source.file if self._packed else self._source.path
+
+    @property
+    def address(self) -> str:
+        """The address of an object that has not been fetched; empty for others."""
+        return self._source.address
 
     @property
     def table(self) -> Path | str | None:

@@ -9,11 +9,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from rankwell.errors import CREDENTIALS, BadInput, BadUsage, MissingExtra, RankwellError
@@ -23,6 +23,10 @@ _SECONDS, _MOST_SECONDS = 30, 3600
 _SMALL = 8 << 20
 _READ_ONLY = "the Hugging Face Hub is only read; write to a folder or a bucket."
 _DENIALS = ("ExpiredToken", "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken")
+_ENTITY_TAG = r"[^\s\"]+"
+"""A strong tag without its quotation marks; a time, which stands for it where a service has none,
+has a blank.
+"""
 _VARIABLES = {
     "s3": "AWS_ACCESS_KEY_ID and others",
     "gs": "GOOGLE_APPLICATION_CREDENTIALS",
@@ -55,41 +59,7 @@ class Changed(Exception):
     """The object has another tag than it had."""
 
 
-class Service(Protocol):
-    """Requests to one bucket of a service; each raises what its library raises."""
-
-    def head(self, key: str) -> tuple[int, str] | None:
-        """Size and tag of an object; None where there is none."""
-        ...
-
-    def read(self, key: str, start: int, stop: int, remote_object: Object) -> bytes:
-        """The bytes of a range. Raises Changed where the tag is another."""
-        ...
-
-    def read_whole(self, key: str) -> bytes | None:
-        """The bytes of a small object as it is now; None where there is none."""
-        ...
-
-    def objects(self, folder: str, begin: str) -> Iterator[tuple[str, int, str]]:
-        """Key, size and tag of the objects of a folder whose names begin so, and perhaps of others;
-        the tag may be empty.
-
-        Where every name does, also the folders inside, with a slash behind.
-        """
-        ...
-
-    def put(self, key: str, content: bytes | Path, *, is_new: bool) -> bool:
-        """Writes an object as a whole; where there is one, and it has to be new, nothing is done,
-        and the answer is false.
-        """
-        ...
-
-    def remove(self, key: str) -> None:
-        """Removes an object, if there is one."""
-        ...
-
-
-def service_of(url: str) -> tuple[Service, str]:
+def service_of(url: str) -> "tuple[_Bucket | _Hub, str]":
     """The service of an address, and the key in its bucket. Raises BadUsage for a wrong one,
     MissingExtra without a library.
     """
@@ -119,7 +89,7 @@ def forget_services() -> None:
 
 
 @cache
-def _bucket(scheme: str, bucket: str) -> Service:
+def _bucket(scheme: str, bucket: str) -> "_Bucket":
     try:
         import obstore
         from obstore import store
@@ -137,7 +107,7 @@ def _bucket(scheme: str, bucket: str) -> Service:
     def _open(seconds: int) -> Any:
         options: dict[str, Any] = {"timeout": f"{seconds}s", "connect_timeout": "10s", **plain}
         # Attempts are counted in one place for all services; the library would go on for minutes.
-        retries: Any = {"max_retries": 0, "retry_timeout": _span(seconds)}
+        retries: Any = {"max_retries": 0, "retry_timeout": timedelta(seconds=seconds)}
         return make(f"{scheme}://{bucket}", client_options=options, retry_config=retries)
 
     try:
@@ -147,14 +117,10 @@ def _bucket(scheme: str, bucket: str) -> Service:
         raise BadInput(f"{scheme}://{bucket} cannot be opened; {advice}.") from None
 
 
-def _span(seconds: int) -> Any:
-    from datetime import timedelta
-
-    return timedelta(seconds=seconds)
-
-
 class _Bucket:
-    """A bucket of S3, Google Cloud or Azure through obstore."""
+    """A bucket of S3, Google Cloud or Azure through obstore; each request raises what the library
+    raises.
+    """
 
     def __init__(self, library: Any, store: Any, patient: Any, scheme: str) -> None:
         # patient: for long uploads.
@@ -173,8 +139,12 @@ class _Bucket:
         range than requested.
         """
 
+        options: dict[str, Any] = {"range": (start, stop)}
+        if re.fullmatch(_ENTITY_TAG, remote_object.tag):
+            options["if_match"] = f'"{remote_object.tag}"'
+
         def _get() -> bytes:
-            answer = self._library.get(self._store, key, options={"range": (start, stop)})
+            answer = self._library.get(self._store, key, options=options)
             if (answer.meta["size"], _tag(answer.meta)) != (remote_object.size, remote_object.tag):
                 raise Changed
             if tuple(answer.range) != (start, stop):
@@ -194,7 +164,11 @@ class _Bucket:
             return None
 
     def objects(self, folder: str, begin: str) -> Iterator[tuple[str, int, str]]:
-        """Key, size and tag of the objects of a folder whose names begin so."""
+        """Key, size and tag of the objects of a folder whose names begin so, and perhaps of others;
+        the tag may be empty.
+
+        Where every name does, also the folders inside, with a slash behind.
+        """
         if not begin:
             listing = self._requested(
                 lambda: self._library.list_with_delimiter(self._store, folder or None)
@@ -292,7 +266,7 @@ def _etag(metadata: Any) -> str:
 
 
 @cache
-def _hub() -> Service:
+def _hub() -> "_Hub":
     try:
         import huggingface_hub
     except ImportError as error:

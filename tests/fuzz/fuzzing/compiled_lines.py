@@ -104,7 +104,7 @@ def case_of(content: bytes, other: Layout | None = None) -> Case:
     share = rng.choice((0.02, 0.3, 1.0))
     for line in content.split(b"\n"):
         fields = line.split()
-        if len(fields) > layout.item and rng.random() < share:
+        if len(fields) > max(layout.query, layout.item) and rng.random() < share:
             truth.setdefault(decode_id(fields[layout.query]), {})[
                 decode_id(fields[layout.item])
             ] = 1.0

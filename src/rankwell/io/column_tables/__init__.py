@@ -1,8 +1,12 @@
 """Tables with named columns: CSV, TSV, Parquet and JSON lines, through DuckDB; a folder that loads
-its parts.
+its parts. Those of BEIR: qrels with the header `query-id corpus-id score`, and texts as JSON lines
+with `_id`, `title` and `text`; Quepid's ratings, `query,docid,rating`: a query is its text.
 """
 
+import csv
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +19,7 @@ from rankwell.data.options import ColumnChoice
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.shared_hits import SharedCounts, SharedQueries
 from rankwell.data.tables import Judgments
-from rankwell.errors import BadInput, DuplicateItem
+from rankwell.errors import BadInput, DuplicateItem, shown
 from rankwell.io import connected, reader, undamaged
 from rankwell.io.column_tables.dialects import (
     CSV,
@@ -39,7 +43,7 @@ from rankwell.io.column_tables.numeric import (
     sniff_vectors,
 )
 from rankwell.io.column_tables.table import ColumnTable, opened, opened_table
-from rankwell.io.formats import Cuts, ReadWarnings, Request, Texts, file_format
+from rankwell.io.formats import Cuts, ReadWarnings, Request, Texts, file_format, written_lists
 from rankwell.io.reader import Irregular, ListScan, NumberedLists, count_columns
 from rankwell.store import Head, Source, naming
 
@@ -407,3 +411,80 @@ for _dialect in (CSV, TSV, PARQUET):
     )(partial(read_scores, dialect=_dialect))
 file_format("parquet", "embeddings", magic=PAR1, sniff=sniff_vectors, parts=True)(read_vectors)
 file_format("parquet", "records")(read_records)
+
+
+_BEIR_HEADER = b"query-id\tcorpus-id\tscore\n"
+
+
+def _sniff_beir(head: Head) -> float:
+    if not head.fields or head.lines[0] + b"\n" != _BEIR_HEADER:
+        return 0.0
+    return 0.99 * all(
+        re.fullmatch(rb"-?\d+", line.rpartition(b"\t")[2].strip()) for line in head.lines[1:20]
+    )
+
+
+def _sniff_beir_texts(head: Head) -> float:
+    keys = all(re.search(rf'"{key}"\s*:', head.text) for key in ("_id", "text"))
+    return 0.99 if head.text.startswith("{") and keys else 0.0
+
+
+@file_format("beir", "judgments", sniff=_sniff_beir, kind_of="tsv")
+def read_beir_judgments(source: Source, request: Request) -> Judgments:
+    """The judgments in `qrels/test.tsv`. Source: Thakur et al. 2021, BEIR."""
+    if (
+        request.duplicates == "error"
+        and request.aspects == "none"
+        and (rows := reader.read_judged_rows(source, header=_BEIR_HEADER))
+    ):
+        return rows.table()
+    return read_judgments(source, request, dialect=TSV)
+
+
+@file_format("beir", "texts", sniff=_sniff_beir_texts)
+def read_beir_texts(source: Source, request: Request) -> Texts:
+    """The texts in `queries.jsonl` or `corpus.jsonl`; `title` and all else in a line are
+    attributes.
+    """
+    return read_texts(source, request, dialect=JSONL)
+
+
+_QUEPID_HEADER = ("query", "docid", "rating")
+_RATING = re.compile(r",[^,\n]*, *[-+.\d][-+.\deE]*\r?\n")
+"""The end of a line of ratings, and of no text."""
+
+
+def _sniff_quepid(head: Head) -> float:
+    return 0.95 * bool(re.match(rb'"?query"?,"?docid"?,"?rating"?\r?\n', head.raw))
+
+
+def _write_quepid(table: Judgments, path: Path) -> None:
+    lists = written_lists(table, "Quepid's ratings")
+    rows = ((query, item, grade) for query, pairs in lists for item, grade in pairs)
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(_QUEPID_HEADER)
+        writer.writerows(rows)
+
+
+@file_format(
+    "quepid", "judgments", sniff=_sniff_quepid, write=_write_quepid, kind_of="csv", by_text=True
+)
+def read_quepid_judgments(source: Source, request: Request) -> Judgments:
+    """The ratings that Quepid exports and imports; queries go by their texts. Source: Quepid 8,
+    Export Ratings, CSV.
+
+    Raises BadInput for a query in which a rating stands: a quotation mark that is not closed takes
+    in the lines behind it.
+    """
+    table = read_judgments(
+        source, replace(request, columns={"grade": _QUEPID_HEADER[-1]}, by_text=True), dialect=CSV
+    )
+    for query in table.queries:
+        if _RATING.search(query):
+            problem = (
+                f"{source.name}: the query {shown(query)} holds a rating, as where a quotation "
+                "mark is not closed"
+            )
+            raise BadInput(f"{problem}; close or remove the mark.")
+    return table

@@ -54,28 +54,34 @@ def glimpse(place: Path | str) -> Glimpse:
     if isinstance(place, str):
         from rankwell.store.remote import existing
 
-        return _glimpse_object(existing(place))
+        return _glimpse(place, existing(place))
     state = place.stat()
-    return _glimpse(place, state.st_mtime_ns, state.st_size)
+    return _glimpse(place, (state.st_mtime_ns, state.st_size))
 
 
-@lru_cache(maxsize=8)
-def _glimpse_object(remote_object: Any) -> Glimpse:
-    """The same of an object, by ranges."""
-    from rankwell.store.remote import file_name
-
-    with undamaged(f"{remote_object.url}: "), connected() as session:
-        remote_tables()
-        return glimpse_of(session, file_name(remote_object.url))
-
-
-@lru_cache(maxsize=8)
-def _glimpse(path: Path, *_: int) -> Glimpse:
+@lru_cache(maxsize=16)
+def _glimpse(place: Path | str, _: object) -> Glimpse:
     """The same, once for a state of the file: every kind of table looks while the format is
     recognised.
     """
-    with undamaged(f"{path}: "), plain_path(path) as plain, connected() as session:
-        return glimpse_of(session, plain)
+    with parquet_session(place) as (session, name):
+        return glimpse_of(session, name)
+
+
+@contextmanager
+def parquet_session(place: Path | str) -> Generator[tuple[Any, Path | str]]:
+    """A session, and the name in it of a Parquet file, or of an object that is read by ranges.
+    Raises BadInput for a damaged one.
+    """
+    with undamaged(f"{place}: "), connected() as session:
+        if isinstance(place, Path):
+            with plain_path(place) as plain:
+                yield session, plain
+        else:
+            from rankwell.store.remote import file_name
+
+            remote_tables()
+            yield session, file_name(place)
 
 
 def glimpse_of(session: Any, plain: Path | str) -> Glimpse:

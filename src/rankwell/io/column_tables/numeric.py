@@ -16,14 +16,14 @@ from rankwell.data.columns import choose_column, known_columns, parquet, quoted,
 from rankwell.data.matrices import USUAL, Embeddings, Scores, Vectors, as_real, item_ids
 from rankwell.data.tables import Floats
 from rankwell.errors import BadInput, BadScore
-from rankwell.io import connected, remote_tables, undamaged
+from rankwell.io import connected, undamaged
 from rankwell.io.column_tables.dialects import (
     PAR1,
     Dialect,
     glimpse,
     glimpse_of,
     on_disk,
-    plain_path,
+    parquet_session,
 )
 from rankwell.io.column_tables.table import ColumnTable, opened_table
 from rankwell.io.formats import Request
@@ -469,15 +469,9 @@ class ParquetVectors:
     @contextmanager
     def _opened(self) -> Generator[tuple[Any, Path | str]]:
         """A session, and the name of the file in it."""
-        with naming(self._path_or_url), undamaged(f"{self._path_or_url}: "), connected() as session:
-            if url := remote_url(self._path_or_url):
-                from rankwell.store.remote import file_name
-
-                remote_tables()
-                yield session, file_name(url)
-                return
-            with plain_path(Path(self._path_or_url)) as path:
-                yield session, path
+        place = remote_url(self._path_or_url) or Path(self._path_or_url)
+        with naming(self._path_or_url), parquet_session(place) as opened:
+            yield opened
 
     def read(self, start: int, stop: int) -> Vectors:
         """The vectors of some rows, in memory. Raises BadInput that names the first row without a

@@ -11,7 +11,6 @@ from rankwell.data.columns import (
     ROWS_COMPARED,
     Columns,
     Holds,
-    choose_columns,
     contradicting,
     is_falling,
     likelihood,
@@ -505,16 +504,10 @@ def opened(
     source: Source, dialect: Dialect, holds: Holds, request: Request
 ) -> Generator[tuple[ColumnTable, Columns]]:
     """The table in a file and the columns that matter."""
-    aspects = request.aspects != "none"
     with opened_table(source, dialect, _numbered(source, dialect, request)) as table:
         if request.part and holds == "run":
             table.choose_run(request.part)
-        rules: dict[str, Any] = {
-            "aspects": aspects,
-            "chosen": request.columns,
-            "ungraded": request.ungraded,
-        }
-        columns = choose_columns(table.columns_to_choose(holds), holds, **rules)
+        columns = request.choose(table.columns_to_choose(holds), holds)
         if request.recognised and holds in ("run", "judgments") and columns.value:
             _refuse_doubtful(dialect, Head.of(source), holds, columns.value)
         # Queries whose ranks do not follow their scores are warnings, where these are requested.

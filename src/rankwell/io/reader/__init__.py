@@ -16,12 +16,11 @@ from rankwell.data.rankings import HitRows, JudgedRows
 from rankwell.data.shared_hits import SharedCounts, SharedPrints, SharedQueries
 from rankwell.data.tables import Judgments
 from rankwell.io.reader.lines import SLACK, Layout, Progress, ReadOptions
-from rankwell.store import Source
+from rankwell.store import Head, Source, SourceRange
 
 if TYPE_CHECKING:
     from rankwell.data.rankings import Hits
-    from rankwell.data.tables import Judgments
-    from rankwell.store import Source
+    from rankwell.io.formats import Request
 
 Worker = Any
 BLOCK = 256 << 10
@@ -38,7 +37,7 @@ _SCATTERED = -2
 # The passes of a worker, as in _scan.h.
 _WHOLE_QUERIES, COLLECT, _TWICE = 0, 1, 3
 # Rows that come in columns of query, item and value.
-COLUMNS = (1, 0, 0, 0, False)
+COLUMNS = Layout("columns", "", fields=1, query=0, item=0, value=0)
 # The kernel's numbers of tie rules; all that name no order by ids keep that of the input.
 _RULES = {"id-asc": 1, "id-desc": 2}
 
@@ -83,7 +82,7 @@ def scan(
 
     Memory does not grow with the file unless the compiled reader finds the lines of a query
     scattered over it, or more than some ten thousand of one query: then it keeps 8 bytes for each
-    row of a judged query.
+    row of a judged query. The plain reader keeps all rows.
     Raises BadLine or BadScore naming the first such line of the file, else DuplicateItem likewise,
     BadInput for a file without a line. A duplicate is looked for in judged queries only; the lines
     of the others are checked for their form.
@@ -162,7 +161,6 @@ class Scan:
         self._done = list[int]()
         self._reported, self._passes = 0, (0, 1)
         self._stopped = False
-        self._form = (layout.fields, layout.query, layout.item, layout.value, layout.by_rank)
         self._table, self._judged = new_table(judged), len(judged.items)
         self._wait_for_rows: Callable[[], tuple[Worker, Worker]] | None = None
 
@@ -213,7 +211,7 @@ class Scan:
 
     def _first_odd(self, table: Any, scan: int) -> int | None:
         """The end of the first odd line; None where there is none."""
-        worker = new_worker(table, self._form, self._options, scan)
+        worker = new_worker(table, self._layout, self._options, scan)
         try:
             self._read([(self._start, self._stop)], lambda: worker, whole_queries=False)
         except Odd:
@@ -255,7 +253,7 @@ class Scan:
         return first, placing_workers[0]
 
     def _worker(self, scan: int) -> Worker:
-        return new_worker(self._table, self._form, self._options, scan)
+        return new_worker(self._table, self._layout, self._options, scan)
 
     def _second(self, first: Worker) -> Worker:
         worker = self._worker(COLLECT)
@@ -414,9 +412,7 @@ def new_table(judged: Judgments | JudgedRows) -> Any:
     return native.library.reader_table(judged.queries, judged.items, judged.offsets)
 
 
-def new_worker(
-    table: Any, form: tuple[int, int, int, int, bool], options: ReadOptions, scan: int
-) -> Worker:
+def new_worker(table: Any, layout: Layout, options: ReadOptions, scan: int) -> Worker:
     """A worker of a table. scan: its pass."""
     how = (
         _RULES.get(options.ties, 0),
@@ -424,7 +420,8 @@ def new_worker(
         options.comments,
         options.trailing,
     )
-    return native.library.reader_worker(table, form, how, options.keep, scan)
+    places = layout.fields, layout.query, layout.item, layout.value, layout.by_rank
+    return native.library.reader_worker(table, places, how, options.keep, scan)
 
 
 def _rows_of(first: Worker, counted: Worker) -> HitRows | None:
@@ -517,10 +514,8 @@ class ListScan:
     def __init__(self, items: Sequence[str], layout: Layout | None, options: ReadOptions) -> None:
         if native.library is None:
             raise Irregular
-        form = layout or _TABLE
         none = native.library.reader_table((), [], bytes(8))
-        fields = (form.fields, form.query, form.item, form.value, form.by_rank)
-        self._worker = new_worker(none, fields, options, _LISTS)
+        self._worker = new_worker(none, layout or _TABLE, options, _LISTS)
         native.library.reader_items(self._worker, items)
 
     def read(self, source: Source, *, by_one: bool = False) -> Iterator[NumberedLists]:
@@ -566,6 +561,45 @@ class ListScan:
         lists = native.library.reader_lists(self._worker, 0 if last else _LEAST)
         if lists is not None:
             yield NumberedLists(*lists)
+
+
+def run_lines(layout_of: Callable[[Source, Request], Layout | None]) -> dict[str, Any]:
+    """The functions of a format of runs in lines that take less than the whole run.
+
+    layout_of: the layout of the lines of a file; None where only the reader of the format can read
+    them.
+    """
+
+    def _find_hits(source: Source, judgments: Judgments, request: Request) -> Hits | None:
+        if (layout := layout_of(source, request)) is None:
+            return None
+        unordered = None
+        if layout.by_rank and request.recognised and not isinstance(source, SourceRange):
+            # trec_eval's command starts without it.
+            from rankwell.io.reader.columns import settle_ranks
+
+            unordered = partial(settle_ranks, source, Head.of(source))
+        progress = request.progress
+        return scan(
+            source, judgments, layout, request.options, progress=progress, unordered=unordered
+        )
+
+    def _count_shared(
+        source: Source, judgments: Judgments, shared: SharedQueries, request: Request
+    ) -> SharedCounts | None:
+        layout = layout_of(source, request)
+        return layout and count_lines(source, judgments, shared, layout, request.options)
+
+    def _lists(
+        sources: Sequence[Source], items: Sequence[str], request: Request
+    ) -> Iterator[NumberedLists]:
+        if (layout := layout_of(sources[0], request)) is None:
+            raise Irregular
+        lists = ListScan(items, layout, request.options)
+        for source in sources:
+            yield from lists.read(source, by_one=layout.by_rank and request.recognised)
+
+    return {"find_hits": _find_hits, "count_shared": _count_shared, "lists": _lists}
 
 
 def count_lines(

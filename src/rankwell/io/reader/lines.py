@@ -4,23 +4,20 @@ one.
 
 from __future__ import annotations
 
-import tempfile
 from array import array
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from math import floor, isfinite, nan
-from operator import gt, itemgetter
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from rankwell._native import native
-from rankwell.data.rankings import HitRows, places_in_ties
+from rankwell.data.rankings import Ranking, hits_of_ranking
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem
-from rankwell.store import decode_id, encode_id
+from rankwell.store import decode_id
 from rankwell.store.drafts import changed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from rankwell.data.rankings import Hits
     from rankwell.data.tables import Floats, Ints, Judgments, TieRule
@@ -88,6 +85,10 @@ class RunRows(NamedTuple):
     ranks: Floats
     lines: Ints
 
+    def keyed_lines(self) -> Iterator[tuple[tuple[str, str], int]]:
+        """Query and item of each row, with its line."""
+        return zip(zip(self.queries, self.items, strict=True), self.lines.tolist(), strict=True)
+
 
 class Unreadable(Exception):
     """Some line of a block is not one of the layout; `bad_line` names the first."""
@@ -107,7 +108,11 @@ class Fields(NamedTuple):
 
     def column(self, field: int) -> list[bytes]:
         """One field of each row."""
-        return self.pieces[field : -1 : self.width + 1]
+        return self.pieces[field :: self.width]
+
+    def ids(self, field: int) -> list[str]:
+        """The ids in one field of each row."""
+        return decode_id(b"\n".join(self.column(field))).split("\n") if self.pieces else []
 
 
 def read_blocks(
@@ -138,75 +143,44 @@ def read_blocks(
 
 
 def fields_of(block: bytes, layout: Layout, options: ReadOptions) -> Fields:
-    """The rows of a block of whole lines. Raises Unreadable."""
+    """The rows of a block of whole lines. Raises Unreadable, also for a score that is not a finite
+    number, underscores included.
+    """
     text = block if block.endswith(b"\n") else block + b"\n"
-    pieces = None if options.comments and b"#" in text else _split(text, layout.fields)
-    lines: Sequence[int] = range(1, text.count(b"\n") + 1)
-    if pieces is None:
-        text, lines = _tidied(text, layout, options)
-        pieces = _split(text, layout.fields) or [b""]
-    return Fields(
-        pieces,
-        layout.fields,
-        _numbers(pieces[layout.value : -1 : layout.fields + 1], text, layout),
-        lines,
-    )
-
-
-def _split(text: bytes, width: int) -> list[bytes] | None:
-    """The fields of all rows, a newline behind each, and an empty one at the end; None unless
-    single blanks or tabs separate.
-    """
+    n, width = text.count(b"\n"), layout.fields + 1
     spaced = text.replace(b"\r\n", b"\n").replace(b"\t", b" ").replace(b"\n", b" \n ")
-    pieces = spaced.split(b" ")
-    ends = pieces[width :: width + 1]
-    regular = len(pieces) == len(ends) * (width + 1) + 1 and ends.count(b"\n") == len(
-        ends
-    ) == text.count(b"\n")
-    # Two blanks are an empty field, also at the beginning or the end of a line; other white space
-    # may separate fields, too.
-    return (
-        pieces
-        if regular
-        and pieces[0]
-        and not any(separator in spaced for separator in (b"  ", b"\r", b"\v", b"\f"))
-        else None
-    )
-
-
-def _tidied(text: bytes, layout: Layout, options: ReadOptions) -> tuple[bytes, list[int]]:
-    """The rows with one blank between their fields, and the numbers of their lines. Raises
-    Unreadable.
-    """
-    rows, lines = list[bytes](), list[int]()
-    for line, fields in enumerate(map(bytes.split, text.split(b"\n")), 1):
-        if fields and not (options.comments and fields[0].startswith(b"#")):
-            if len(fields) < layout.fields or (
-                len(fields) > layout.fields and not options.trailing
-            ):
-                raise Unreadable
-            rows.append(b" ".join(fields[: layout.fields]) + b"\n")
-            lines.append(line)
-    return b"".join(rows), lines
-
-
-def _numbers(texts: list[bytes], text: bytes, layout: Layout) -> list[float]:
-    """The scores of rows. Raises Unreadable for what is not a finite number, underscores
-    included.
-    """
+    pieces = spaced.split(b" ")[:-1]
+    lines: Sequence[int] = range(1, n + 1)
+    # Two blanks are an empty field; other white space may separate fields, too.
+    if (
+        len(pieces) != n * width
+        or pieces[layout.fields :: width].count(b"\n") != n
+        or not pieces[0]
+        or any(mark in spaced for mark in (b"  ", b"\r", b"\v", b"\f"))
+        or (options.comments and b"#" in text)
+    ):
+        pieces, lines = list[bytes](), (numbered := list[int]())
+        for line, fields in enumerate(map(bytes.split, text.split(b"\n")), 1):
+            if fields and not (options.comments and fields[0].startswith(b"#")):
+                n_fields = len(fields[: layout.fields] if options.trailing else fields)
+                if n_fields != layout.fields:
+                    raise Unreadable
+                pieces += (*fields[: layout.fields], b"\n")
+                numbered.append(line)
+    texts = pieces[layout.value :: width]
     try:
         numbers = list(map(float, texts))
     except ValueError:
         raise Unreadable from None
     if not all(map(isfinite, numbers)) or (
-        b"_" in text and any(b"_" in number_text for number_text in texts)
+        b"_" in text and any(b"_" in number for number in texts)
     ):
         raise Unreadable
-    if not layout.by_rank:
-        return numbers
-    if any(number < 0 or number != floor(number) for number in numbers):
-        raise Unreadable
-    return [-number for number in numbers]
+    if layout.by_rank:
+        if any(number < 0 or number != floor(number) for number in numbers):
+            raise Unreadable
+        numbers = [-number for number in numbers]
+    return Fields(pieces, width, numbers, lines)
 
 
 def bad_line(source: Source, layout: Layout, options: ReadOptions, place: int = 0) -> BadInput:
@@ -263,12 +237,16 @@ def duplicate(
         fields = fields_of(line, layout, options)
     except Unreadable:
         raise changed(source.name) from None
-    return first_duplicate(
-        source,
-        layout,
-        options,
-        set(zip(fields.column(layout.query), fields.column(layout.item), strict=True)),
+    pairs = set(zip(fields.column(layout.query), fields.column(layout.item), strict=True))
+    keys = (
+        ((decode_id(query), decode_id(item)), before + number)
+        for before, block in read_blocks(source, layout, options, fields_of)
+        for query, item, number in zip(
+            block.column(layout.query), block.column(layout.item), block.lines, strict=True
+        )
+        if (query, item) in pairs
     )
+    return repeated(source.name, "lists", keys)
 
 
 def _lines_from(source: Source, place: int) -> Iterator[tuple[int, bytes]]:
@@ -282,23 +260,6 @@ def _lines_from(source: Source, place: int) -> Iterator[tuple[int, bytes]]:
             # Places count a newline behind every line, also behind the last one of a file without.
             if end >= place or not line.endswith(b"\n"):
                 yield number, line
-
-
-def first_duplicate(
-    source: Source, layout: Layout, options: ReadOptions, pairs: Container[tuple[bytes, bytes]]
-) -> DuplicateItem | None:
-    """The error for the first line that repeats one of these pairs of query and item; None where
-    none does.
-    """
-
-    def _keys() -> Iterator[tuple[tuple[str, ...], int]]:
-        for before, fields in read_blocks(source, layout, options, fields_of):
-            line_pairs = zip(fields.column(layout.query), fields.column(layout.item), strict=True)
-            for pair, line in zip(line_pairs, fields.lines, strict=True):
-                if pair in pairs:
-                    yield tuple(map(decode_id, pair)), before + line
-
-    return repeated(source.name, "lists", _keys())
 
 
 def empty_file(source: Source, layout: Layout) -> BadInput:
@@ -326,10 +287,10 @@ def read_rows(
     for before, rows in read_blocks(source, layout, options, _rows, progress=progress):
         queries += rows[0]
         items += rows[1]
-        size = 8 * len(rows[0])
-        scores.append(rows[2][:size])
-        ranks.append(rows[3][:size])
-        numbers.append(np.frombuffer(rows[4][:size], dtype=np.int64) + before)
+        length = 8 * len(rows[0])
+        scores.append(rows[2][:length])
+        ranks.append(rows[3][:length])
+        numbers.append(np.frombuffer(rows[4][:length], dtype=np.int64) + before)
     if not queries:
         raise empty_file(source, layout)
     return RunRows(
@@ -356,17 +317,12 @@ def _rows(
             raise Unreadable
         return rows
     fields = fields_of(block, layout, options)
-    queries, items = (
-        list(map(decode_id, fields.column(field))) for field in (layout.query, layout.item)
-    )
-    ranks = array(
-        "d", map(_rank, fields.column(_TREC_RANK if layout is TREC_RUN else layout.value))
-    )
+    ranks = map(_rank, fields.column(_TREC_RANK if layout is TREC_RUN else layout.value))
     return (
-        queries,
-        items,
+        fields.ids(layout.query),
+        fields.ids(layout.item),
         array("d", fields.scores).tobytes(),
-        ranks.tobytes(),
+        array("d", ranks).tobytes(),
         array("q", fields.lines).tobytes(),
     )
 
@@ -396,16 +352,6 @@ def repeated(
     return None
 
 
-# Into so many parts scattered lines are put; of a run of seven million lines each is a few MiB.
-_PARTS = 64
-# So many lines are written at once.
-_AT_ONCE = 1 << 16
-
-
-class _QueryReturns(Exception):
-    """A query continues after another one."""
-
-
 def scan(
     source: Source,
     judgments: Judgments,
@@ -415,208 +361,34 @@ def scan(
     progress: Progress | None = None,
     block_size: int = BLOCK,
 ) -> Hits:
-    """The hits of a run file. Raises as `rankwell.io.reader.scan` does."""
-    judgments = judgments.flat
-    rows = _Reader(source, judgments, layout, options, progress, block_size).read()
-    return rows.hits(judgments, keep=options.keep)
+    """The hits of a run file, whose rows are all in memory. Raises as `rankwell.io.reader.scan`
+    does.
+    """
+    import numpy as np
 
-
-class _Reader:
-    def __init__(
-        self,
-        source: Source,
-        judged: Judgments,
-        layout: Layout,
-        options: ReadOptions,
-        progress: Progress | None,
-        block_size: int,
-    ) -> None:
-        self._source, self._layout, self._options = source, layout, options
-        self._progress, self._block_size = progress, block_size
-        bounds = array("q", bytes(judged.offsets))
-        items = list(map(encode_id, judged.items))
-        # Query -> its position, and the row of each of its items.
-        self._judged = {
-            encode_id(query): (
-                position,
-                {items[row]: row for row in range(bounds[position], bounds[position + 1])},
-            )
-            for position, query in enumerate(judged.queries)
-        }
-        self._clear()
-
-    def _clear(self) -> None:
-        self._retrieved = array("q", bytes(8 * len(self._judged)))
-        self._unknown: dict[bytes, int] = {}
-        self._twice: set[tuple[bytes, bytes]] = set()
-        # Row of the judgments, score, items above, tied and before.
-        self._hits: list[tuple[int, float, int, int, int]] = []
-        self._top: list[tuple[int, list[bytes], Sequence[float]]] = []
-
-    def read(self) -> HitRows:
-        """The rows of the whole file."""
-        try:
-            self._read_queries()
-        except _QueryReturns:
-            self._clear()
-            self._read_scattered()
-        if (
-            self._twice
-            and (error := first_duplicate(self._source, self._layout, self._options, self._twice))
-            is not None
-        ):
-            raise error
-        if not self._unknown and not any(self._retrieved):
-            raise empty_file(self._source, self._layout)
-        columns = zip(*self._hits, strict=True) if self._hits else ((),) * 5
-        numbers = [
-            array(code, column).tobytes() for code, column in zip("qdqqq", columns, strict=True)
-        ]
-        items = [item for _, query_items, _ in self._top for item in query_items]
-        counts = (
-            [query for query, _, _ in self._top],
-            [len(query_items) for _, query_items, _ in self._top],
-            map(len, items),
-        )
-        scores = array(
-            "d", [score for _, _, query_scores in self._top for score in query_scores]
-        ).tobytes()
-        queries, sizes, lengths = (array("q", count_column).tobytes() for count_column in counts)
-        top = queries, sizes, lengths, scores, b"".join(items)
-        return HitRows(self._retrieved.tobytes(), self._unknown, *numbers, top=top)
-
-    def _fields(self) -> Iterator[Fields]:
-        """The fields of one block after the other. Raises BadLine or BadScore."""
-        arguments = self._source, self._layout, self._options, fields_of
-        return (
-            fields
-            for _, fields in read_blocks(*arguments, size=self._block_size, progress=self._progress)
-        )
-
-    def _read_queries(self) -> None:
-        """Reads a file in which the lines of each query are contiguous. Raises _QueryReturns for
-        another.
-        """
-        name, items, scores = b"", list[bytes](), list[float]()
-        for fields in self._fields():
-            block_items, start = fields.column(self._layout.item), 0
-            for query, lines in groupby(fields.column(self._layout.query)):
-                stop = start + len(list(lines))
-                if query != name:
-                    self._finish(name, items, scores)
-                    name, items, scores = query, [], []
-                items += block_items[start:stop]
-                scores += fields.scores[start:stop]
-                start = stop
-        self._finish(name, items, scores)
-
-    def _read_scattered(self) -> None:
-        """Reads a file with lines in any order: those of a query keep their order within their
-        part.
-        """
-        layout = self._layout
-        with tempfile.TemporaryFile() as room:
-            blocks_of_part: list[list[tuple[int, int]]] = [[] for _ in range(_PARTS)]
-            parts: list[list[bytes]] = [[] for _ in range(_PARTS)]
-            waiting = 0
-            for fields in self._fields():
-                for row in zip(
-                    *map(fields.column, (layout.query, layout.item, layout.value)), strict=True
-                ):
-                    parts[hash(row[0]) % _PARTS].append(b"\t".join(row))
-                waiting += len(fields.lines)
-                if waiting >= _AT_ONCE:
-                    _empty(parts, blocks_of_part, room)
-                    waiting = 0
-            _empty(parts, blocks_of_part, room)
-            for part in blocks_of_part:
-                self._read_part(b"".join(_read_at(room, *block) for block in part))
-
-    def _read_part(self, text: bytes) -> None:
-        """The lines `query item value` of some queries."""
-        fields = fields_of(
-            text, self._layout._replace(fields=3, query=0, item=1, value=2), ReadOptions()
-        )
-        queries: dict[bytes, tuple[list[bytes], list[float]]] = {}
-        for query, item, score in zip(
-            fields.column(0), fields.column(1), fields.scores, strict=True
-        ):
-            items, scores = queries.setdefault(query, ([], []))
-            items.append(item)
-            scores.append(score)
-        for query, (items, scores) in queries.items():
-            self._finish(query, items, scores)
-
-    def _finish(self, query: bytes, items: list[bytes], scores: Sequence[float]) -> None:
-        """Counts the rows of one query, which are all there and in the order of the file."""
-        if not items:
-            return
-        if query not in self._judged:
-            self._unknown[query] = self._unknown.get(query, 0) + len(items)
-            return
-        position, rows = self._judged[query]
-        if self._retrieved[position]:
-            raise _QueryReturns
-        self._retrieved[position] = len(items)
-        distinct_items = set(items)
-        if len(distinct_items) < len(items):
-            earlier_items = set[bytes]()
-            self._twice |= {
-                (query, item) for item in items if item in earlier_items or earlier_items.add(item)
-            }
-        if self._options.single_precision:
-            scores = array("f", scores).tolist()
-        ranked_hits = [(items.index(item), item) for item in distinct_items & rows.keys()]
-        if all(map(gt, scores, scores[1:])):
-            self._hits += [
-                (rows[item], scores[position], position, 1, 0) for position, item in ranked_hits
-            ]
-        else:
-            ordered = sorted(scores, reverse=True)[::-1]
-            judged_scores = {scores[index] for index, _ in ranked_hits}
-            upto = {score: bisect_right(ordered, score) for score in judged_scores}
-            tied = {score: upto[score] - bisect_left(ordered, score) for score in judged_scores}
-            rivals = {score for score in judged_scores if tied[score] > 1}
-            tie_places = (
-                places_in_ties(items, scores, rivals, self._options.ties, bytes) if rivals else {}
-            )
-            for index, item in ranked_hits:
-                score = scores[index]
-                self._hits.append(
-                    (
-                        rows[item],
-                        score,
-                        len(ordered) - upto[score],
-                        tied[score],
-                        tie_places.get(item, 0),
-                    )
-                )
-        if self._options.keep:
-            self._keep(position, items, scores)
-
-    def _keep(self, position: int, items: list[bytes], scores: Sequence[float]) -> None:
-        """Keeps the first items of a query in final order."""
-        ranked = list(zip(scores, items, strict=True))
-        if self._options.ties in ("id-desc", "id-asc"):
-            ranked.sort(key=itemgetter(1), reverse=self._options.ties == "id-desc")
-        ranked.sort(key=itemgetter(0), reverse=True)
-        first_items = ranked[: self._options.keep]
-        self._top.append(
-            (position, [item for _, item in first_items], [score for score, _ in first_items])
-        )
-
-
-def _empty(
-    parts: list[list[bytes]], blocks_of_part: list[list[tuple[int, int]]], room: BinaryIO
-) -> None:
-    """Writes the lines of each part and notes where they are: (start, size)."""
-    for part_blocks, lines in zip(blocks_of_part, parts, strict=True):
-        text = b"".join(line + b"\n" for line in lines)
-        part_blocks.append((room.tell(), len(text)))
-        room.write(text)
-        lines.clear()
-
-
-def _read_at(room: BinaryIO, start: int, size: int) -> bytes:
-    room.seek(start)
-    return room.read(size)
+    queries, items, scores, lines = list[str](), list[str](), list[float](), list[int]()
+    for before, fields in read_blocks(
+        source, layout, options, fields_of, size=block_size, progress=progress
+    ):
+        queries += fields.ids(layout.query)
+        items += fields.ids(layout.item)
+        scores += fields.scores
+        lines += [before + line for line in fields.lines]
+    if not queries:
+        raise empty_file(source, layout)
+    judged = judgments.flat
+    rows = queries, items, scores
+    try:
+        ranking = Ranking.from_rows(*rows)
+    except DuplicateItem:
+        keys = zip(zip(queries, items, strict=True), lines, strict=True)
+        judged_keys = ((key, line) for key, line in keys if key[0] in judged.index)
+        if (error := repeated(source.name, "lists", judged_keys)) is not None:
+            raise error from None
+        ranking = Ranking.from_rows(*rows, repeated=True)
+    rules: Any = {"ties": options.ties, "single_precision": options.single_precision}
+    hits = hits_of_ranking(ranking, judged, **rules, keep=options.keep)
+    # In the order of the compiled reader.
+    order = np.argsort(hits.row)
+    columns = ("query", "row", "score", "above", "tied", "before")
+    return replace(hits, **{name: getattr(hits, name)[order] for name in columns})

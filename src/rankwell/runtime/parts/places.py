@@ -4,16 +4,14 @@ import contextlib
 import errno
 import hashlib
 import os
-import platform
 import secrets
-import zlib
 from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
 
 from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.store import refuse_blocked, remote, remote_url
-from rankwell.store.drafts import scratch
+from rankwell.store.drafts import clean_drafts, draft_names, scratch
 
 Puts = Literal["refused", "unique"]
 """A second put of one name is `refused`; where a place cannot refuse it, every content has a
@@ -234,7 +232,7 @@ class FolderPlace:
 
     def clean(self) -> None:
         """Removes the drafts that killed processes of this machine have left."""
-        clean_drafts(self.folder)
+        clean_drafts(self.folder, _DRAFT)
 
 
 def part_name(stem: str, suffix: str, digest: str, *, unique: bool) -> str:
@@ -352,36 +350,8 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def clean_drafts(folder: Path) -> None:
-    """Removes the drafts that killed processes of this machine have left."""
-    first = f"{_DRAFT}{_host()}-"
-    for path in folder.glob(f"{first}*"):
-        process = path.name.removeprefix(first).partition("-")[0]
-        if process.isdecimal() and not is_running(int(process)):
-            path.unlink(missing_ok=True)
-
-
-def is_running(process: int) -> bool:
-    """Whether there is a process of this number on this machine; true where that cannot be found
-    out.
-    """
-    if os.name == "nt":
-        return True
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        return True
-    return True
-
-
 def _draft_name() -> str:
-    return f"{_DRAFT}{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
-
-
-def _host() -> str:
-    return f"{zlib.crc32(platform.node().encode()):08x}"
+    return f"{draft_names(_DRAFT)}{os.getpid()}-{secrets.token_hex(4)}"
 
 
 _MOST = 5 << 30

@@ -19,8 +19,8 @@ from rankwell.data.shards import refuse_other_shard
 from rankwell.data.tables import Ints
 from rankwell.errors import BadInput, BadUsage, naming
 from rankwell.io.column_tables.numeric import ParquetVectors
-from rankwell.io.flat import RemoteVectors
 from rankwell.io.matrices import read_vectors
+from rankwell.io.vectors import RemoteVectors
 from rankwell.runtime.parts import Json
 from rankwell.store import remote_url, shard_files, split_part
 from rankwell.store.remote import Object, existing
