@@ -33,7 +33,7 @@ from rankwell.errors import Unfinished as Unfinished
 from rankwell.errors import UnknownName as UnknownName
 from rankwell.files.checks import CheckOptions, Findings
 from rankwell.files.conversion import Conversion, ConvertOptions
-from rankwell.files.encode import EncodeFileOptions as EncodeFileOptions
+from rankwell.files.encoding import EncodeFileOptions as EncodeFileOptions
 from rankwell.files.explanations import explain as explain
 from rankwell.files.searching import SearchFileOptions as SearchFileOptions
 from rankwell.files.writing import write_judgments as write_judgments
@@ -261,6 +261,7 @@ def encode(
     texts: str | Path,
     output: str | Path,
     *,
+    mixed: bool = ...,
     column: str | None = ...,
     id_column: str | None = ...,
     title: bool = ...,
@@ -271,7 +272,6 @@ def encode(
     batch_size: int = ...,
     device: str | None = ...,
     seed: int | None = ...,
-    mixed: bool = ...,
     executor: str | None = ...,
     work: str | None = ...,
     memory: str | None = ...,

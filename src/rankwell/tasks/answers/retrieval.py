@@ -246,8 +246,8 @@ def by_answer(
     """The documents whose text holds any right answer of a question. Source: Karpukhin and others
     2020, Petroni and others 2021.
 
-    rule: a name from `rankwell.vectors.media.texts.CONTAINMENTS`. retrieved: only documents that this
-    ranking lists are searched, as in pooling. as_published: an answer of which the rule leaves
+    rule: a name from `rankwell.vectors.media.texts.CONTAINMENTS`. retrieved: only documents that
+    this ranking lists are searched, as in pooling. as_published: an answer of which the rule leaves
     nothing, such as `.`, is in all texts, as in DPR's own script, and not in none. Raises BadInput
     for a retrieved document without a text, UnknownName for a rule that does not exist.
     """
@@ -298,8 +298,8 @@ def by_context(
     was cut into passages.
 
     share: the least part of the shorter one's runs of three words that the longer one has.
-    similarity: a name of `rankwell.vectors.media.similarity`, by which whole texts are compared instead,
-    and are the same from the threshold on: for paraphrases. Raises BadInput without texts.
+    similarity: a name of `rankwell.vectors.media.similarity`, by which whole texts are compared
+    instead, and are the same from the threshold on: for paraphrases. Raises BadInput without texts.
     """
     if questions.contexts.keys().isdisjoint(set().union(*_documents(questions))):
         raise BadInput(

@@ -1,0 +1,187 @@
+"""Encoding of texts as a function, on this machine or many."""
+
+import hashlib
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+from rankwell.data.options import Doc, refuse_input, takes_options
+from rankwell.errors import BadUsage, flag
+from rankwell.files.writing import writing
+from rankwell.io.matrices import IDS_BESIDE, Embeddings, ids_content, read_embeddings
+from rankwell.reporting import Aside, Output
+from rankwell.runtime.parts.encode import (
+    EncodedParts,
+    EncodeOptions,
+    EncoderTexts,
+    chunk_of,
+    encoder_of,
+    encoder_texts,
+)
+from rankwell.runtime.parts.execution import run_in_parts
+from rankwell.runtime.parts.options import PartOptions, PartOutcome, refusal
+from rankwell.runtime.parts.plans import file_of_part
+from rankwell.runtime.parts.work import mixture_text
+from rankwell.store import refuse_blocked
+from rankwell.vectors.encoders import TextEncoder
+from rankwell.vectors.encoders.runs import VectorFile, manifest_of, mixed_note, write_vectors
+from rankwell.vectors.neighbours import Progress
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncodeFileOptions(EncodeOptions, PartOptions):
+    """Options of `encode`: those of the texts and their encoder, and those of the parts in which
+    they are encoded.
+    """
+
+    mixed: Annotated[
+        bool,
+        Doc(
+            "Merge parts of different processors, devices or versions, which no one "
+            "machine can make again; the manifest lists them."
+        ),
+    ] = False
+
+
+@takes_options(EncodeFileOptions)
+def encode(
+    texts: str | Path,
+    output: str | Path,
+    *,
+    model: str,
+    options: EncodeFileOptions,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Embeddings:
+    """The embeddings (n, d) of the texts in a file, written to a .npy file as `rankwell encode`
+    does; it resumes.
+
+    texts: a path of JSON lines, CSV, TSV, Parquet or lines. output: the file; ids and a manifest
+    are written beside it, and where it was made from these texts in this way there is nothing to
+    do. model: a folder or name of sentence-transformers, or `tfidf-svd:DIMENSIONS`, which needs
+    `fit`. executor, work and shards: as for `search`, with the bytes of one process.
+    mixed: also merge parts of different processors, devices or versions; a result of such parts is
+    a warning.
+    overwrite: replace vectors of other texts, and other files of these names. Raises Unfinished
+    with `executor="array"` while parts are missing, BadInput for bad texts, BadUsage for a file
+    that is there and was made otherwise, MissingExtra.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import rankwell as rw
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     texts = Path(folder, "texts.txt")
+    ...     _ = texts.write_text("a red car\\na red bus\\na blue bus\\n")
+    ...     rw.encode(texts, Path(folder, "texts.npy"), model="tfidf-svd:2", fit=str(texts)).n
+    3
+    """
+    place = Path(output)
+    if place.exists():
+        refuse_input(place, filter(None, [texts, options.fit]))
+    report = None if progress is None else (lambda _, done, total: progress(done, total))
+    with writing(place, overwrite=overwrite):
+        encode_file(
+            str(texts), place, model, options, overwrite=overwrite, progress=report
+        ).finished()
+    if note := mixed_note(place):
+        warnings.warn(note, stacklevel=4)  # past the two decorators of `takes_options`
+    return read_embeddings(place)
+
+
+def encode_file(
+    texts: str,
+    output: Path,
+    model: str,
+    options: EncodeFileOptions,
+    *,
+    overwrite: bool,
+    progress: Callable[[str, int, int], None] | None,
+) -> PartOutcome:
+    """The encoding of a command line, in one piece or in parts; the result is its output. Arguments
+    as those of the command.
+    """
+    if output.suffix != ".npy":
+        raise BadUsage(f"{output}: embeddings are written as .npy; name the file so.")
+    if options.mixed and not options.is_used:
+        raise BadUsage(
+            f"{flag('--mixed')}: one process is one machine; name the {flag('--work')} folder with "
+            "the parts, or leave it out."
+        )
+    inputs, file = [texts, *filter(None, [options.fit])], VectorFile(output, "texts", IDS_BESIDE)
+    blocked = refusal(options, partial(refuse_blocked, output))  # before any work
+    foreign = refusal(options, partial(file.refuse_foreign, inputs, overwrite=overwrite))
+    refused = blocked or foreign
+    if options.dry_run and output.exists() and not overwrite:
+        refused += (
+            f"{output} is there: without {flag('--dry-run', True)} this encodes nothing where "
+            "it was made from these texts in this way, and refuses it otherwise",
+        )
+
+    def _write(encoder: TextEncoder, content: EncoderTexts | None = None) -> Output:
+        ids, encoder_input = content or encoder_texts(texts, options)
+        mixture = encoder.mixture if isinstance(encoder, EncodedParts) else ()
+        manifest = manifest_of(
+            "texts",
+            len(encoder_input),
+            hash_texts(ids, encoder_input),
+            encoder.describe(),
+            dtype=options.dtype,
+        )
+        if isinstance(encoder, EncodedParts) and mixture:
+            manifest["mixed"] = encoder.machines()
+        notes = [f"{texts}: {len(encoder_input)} texts{'' if ids is None else ' with ids'}"]
+        with file.making(manifest, overwrite=overwrite, mixed=options.mixed) as done:
+            if done:
+                return Output(notes=(*notes, *done))
+            resumed = write_vectors(
+                encoder,
+                encoder_input,
+                output,
+                identity=manifest,
+                dtype=options.dtype,
+                chunk=chunk_of(options.batch_size),
+                before=lambda digest: file.write_beside(manifest, digest, ids_content(ids)),
+                resume=not isinstance(encoder, EncodedParts),
+                progress=None if progress is None else partial(progress, "encoding"),
+            )
+        if resumed:
+            notes.append(f"{resumed} vectors were there from a run that had not ended")
+        if mixture:
+            notes.append(
+                f"{output} is mixed: {mixture_text(mixture)}; no one machine can make it again"
+            )
+        size = f"{len(encoder_input)} × {encoder.dimensions} {options.dtype}"
+        return Output(notes=(*notes, Aside(f"wrote {output} ({size})")))
+
+    # A file that is there may need no work at all.
+    if not options.is_used or (output.exists() and not overwrite and not options.dry_run):
+        content = encoder_texts(texts, options)
+        return PartOutcome(_write(encoder_of(model, options), content))
+    input_paths = {
+        "texts": file_of_part(texts),
+        "fit": None if options.fit is None else file_of_part(options.fit),
+        "model": str(Path(model).absolute()) if Path(model).is_dir() else model,
+    }
+    settings = {field.name: getattr(options, field.name) for field in fields(EncodeOptions)}
+    outcome = run_in_parts(
+        "encode",
+        {**settings, **input_paths},
+        options,
+        "rankwell encode",
+        progress,
+        _write,
+        mixed=options.mixed,
+    )
+    return outcome._replace(notes=(*refused, *outcome.notes))
+
+
+def hash_texts(ids: Sequence[str] | None, texts: Sequence[str]) -> str:
+    """The SHA-256 over all texts and their ids, in order; where one ends is part of it."""
+    total = hashlib.sha256(b"positions" if ids is None else b"ids")
+    for text in (*(ids or ()), *texts):
+        raw = text.encode("utf-8", "surrogatepass")
+        total.update(len(raw).to_bytes(8, "little") + raw)
+    return "sha256:" + total.hexdigest()
