@@ -57,9 +57,8 @@ class _ChromaEngine(Engine):
                     raise
                 self.key, self.dimensions = collection["id"], collection["dimension"]
                 space = str(_graph(collection).get("space"))
-                self.metric = dict(zip(_SPACES.values(), _SPACES, strict=True)).get(
-                    space, self.metric
-                )
+                metrics: dict[str, Metric] = {name: metric for metric, name in _SPACES.items()}
+                self.metric = metrics.get(space, self.metric)
 
     def client(self) -> HttpClient:
         """A new connection to the server."""

@@ -125,15 +125,15 @@ class CaptionInputs:
         self.notes: list[str] = []
         metric: Metric = options.metric or "cosine"
         matrices: dict[str, Scores] = {}
-        tables: tuple[Embeddings, ...] = ()
+        tables: list[Any] = []
         if scores is None:
             self.rules["metric"] = metric
             # Parts look at every number themselves, except where some rows are left out.
             read = planned_embeddings if in_parts else read_embeddings
-            tables = (
+            tables = [
                 (read if options.mask is None else read_embeddings)(queries, ids=query_ids),
                 read(gallery, ids=item_ids),
-            )
+            ]
             names = tables[0].names(), tables[1].names()
             sources = {"queries": queries, "gallery": gallery}
         elif options.metric is not None:

@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from rankwell import __version__, reporting
 from rankwell.data.tables import figure
 from rankwell.errors import BadInput, NothingToEvaluate
@@ -160,11 +158,13 @@ def tally(
         raise NothingToEvaluate(
             "no text is labelled with keywords; label some texts with what they mean."
         )
-    counts = np.zeros(3, dtype=np.int64)
+    n_right = n_mapped = n_meant = 0
     for text, keywords in meant.items():
         mapped, truth = {*mapper.map_text(text, threshold=threshold).keywords}, {*keywords}
-        counts += len(mapped & truth), len(mapped), len(truth)
-    return MappingTally(*counts.tolist(), len(meant))
+        n_right += len(mapped & truth)
+        n_mapped += len(mapped)
+        n_meant += len(truth)
+    return MappingTally(n_right, n_mapped, n_meant, len(meant))
 
 
 def best_threshold(tallies: Mapping[float, MappingTally]) -> float:

@@ -263,7 +263,9 @@ def _variants(ranked: RankedClips, map_text: MapText | None) -> list[ClipVariant
     keywords: dict[str, dict[str, QueryKeywords]] = {}
     if inputs.labelled is not None:
         keywords["given"] = inputs.labelled
-    for query, text in inputs.texts.items() if map_text is not None else ():
+    for query, text in inputs.texts.items():
+        if map_text is None:
+            break
         meant: Any = map_text(text)
         if not isinstance(meant, QueryKeywords):
             raise BadUsage(
