@@ -17,7 +17,7 @@ from rankwell.conventions import (
     find_convention,
 )
 from rankwell.data.catalogue import command_function
-from rankwell.data.options import Doc, Input, takes_options
+from rankwell.data.options import Doc, Input, PartOptions, PartOutcome, refusal, takes_options
 from rankwell.data.registry import measure_names
 from rankwell.data.tables import sort_ids
 from rankwell.errors import BadUsage, NothingToEvaluate, count_of
@@ -37,7 +37,6 @@ from rankwell.reporting.options import (
     present,
 )
 from rankwell.results import Results
-from rankwell.runtime.parts.options import PartOptions, PartOutcome, refusal
 from rankwell.stats import check_intervals
 from rankwell.store import Source
 

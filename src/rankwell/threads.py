@@ -122,13 +122,8 @@ def _quota() -> int | None:
 
 
 @contextmanager
-def threads_from(text: str | None) -> Generator[None]:
-    """Works with as many threads as a text gives, None for as many as otherwise; raises BadUsage as
-    `--threads`.
-    """
-    if text is None:
-        yield
-        return
+def threads_from(text: str) -> Generator[None]:
+    """Works with as many threads as a text gives. Raises BadUsage as `--threads`."""
     number = str(read_threads("--threads", text))
     # Libraries look at theirs when they are loaded, and processes inherit all.
     libraries = (

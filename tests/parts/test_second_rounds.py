@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from rankwell.data.options import PartOptions, PartOutcome
 from rankwell.errors import BadUsage
 from rankwell.runtime.parts import KINDS, Cut, PartContent, PartInputs, PartKind, SecondRound
 from rankwell.runtime.parts.execution import run_in_parts
-from rankwell.runtime.parts.options import PartOptions, PartOutcome
 from rankwell.runtime.parts.running import compute_part
 
 

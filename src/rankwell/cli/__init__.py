@@ -141,7 +141,6 @@ def _run(arguments: list[str]) -> int:
     import re
 
     from rankwell.errors import BadUsage, shown
-    from rankwell.threads import threads_from
 
     for word in arguments:
         try:
@@ -152,8 +151,13 @@ def _run(arguments: list[str]) -> int:
             raise BadUsage(f"{shown(word)} has a number of 400 digits or more; correct it.")
     end = arguments.index("--") if "--" in arguments else len(arguments)
     options, threads = _without_threads(arguments[:end])
+    arguments = [*options, *arguments[end:]]
+    if threads is None:
+        return _run_command(arguments)
+    from rankwell.threads import threads_from
+
     with threads_from(threads):
-        return _run_command([*options, *arguments[end:]])
+        return _run_command(arguments)
 
 
 def _without_threads(arguments: list[str]) -> tuple[list[str], str | None]:

@@ -9,13 +9,12 @@ from typing import Annotated
 
 from rankwell import reporting
 from rankwell.comparison.bench.results import BenchOptions, check_output, evaluate_bench, to_do
-from rankwell.data.options import Option
+from rankwell.data.options import Option, PartOptions, PartOutcome, refusal
 from rankwell.errors import BadUsage
 from rankwell.reporting.options import FolderOption, Output, Progress
 from rankwell.reporting.system_table import TableFormat
 from rankwell.runtime.parts import KINDS
 from rankwell.runtime.parts.execution import executor_of
-from rankwell.runtime.parts.options import PartOptions, PartOutcome, refusal
 
 
 def bench(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell._native.similarity import Metric
-from rankwell.data.options import exists_error, may_overwrite
+from rankwell.data.options import exists_error, may_overwrite, refusal
 from rankwell.files.searching import SearchFileOptions, search_files
 from rankwell.io import formats as io
 from rankwell.io.formats import written_format
@@ -21,7 +21,6 @@ from rankwell.io.matrices import read_embeddings
 from rankwell.io.vectors import write_ground_truth
 from rankwell.reporting.options import Aside, FilePath, Output, Progress
 from rankwell.runtime.parts.lists import ListBlock
-from rankwell.runtime.parts.options import refusal
 from rankwell.runtime.parts.search import MergedSearch
 from rankwell.runtime.parts.vectors import VectorFiles
 from rankwell.store import refuse_blocked

@@ -17,8 +17,8 @@ from rankwell.io.reader.lines import TREC_RUN, ReadOptions
 from rankwell.store import Source
 
 if TYPE_CHECKING:
-    from rankwell.data.rankings import JudgedRows
     from rankwell.data.tables import TieRule
+    from rankwell.io.reader import JudgedRows
 
 TRUTH_FORMATS = {
     "qrels": "judged",

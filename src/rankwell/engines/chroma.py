@@ -58,7 +58,8 @@ class _ChromaEngine(Engine):
                 self.key, self.dimensions = collection["id"], collection["dimension"]
                 space = str(_graph(collection).get("space"))
                 metrics: dict[str, Metric] = {name: metric for metric, name in _SPACES.items()}
-                self.metric = metrics.get(space, self.metric)
+                if space in metrics:
+                    self.metric = metrics[space]
 
     def client(self) -> HttpClient:
         """A new connection to the server."""

@@ -8,7 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from rankwell.data.options import Doc, refuse_input, takes_options
+from rankwell.data.options import (
+    Doc,
+    PartOptions,
+    PartOutcome,
+    refusal,
+    refuse_input,
+    takes_options,
+)
 from rankwell.errors import BadUsage, flag
 from rankwell.files.writing import writing
 from rankwell.io.matrices import IDS_BESIDE, Embeddings, ids_content, read_embeddings
@@ -22,7 +29,6 @@ from rankwell.runtime.parts.encode import (
     encoder_texts,
 )
 from rankwell.runtime.parts.execution import run_in_parts
-from rankwell.runtime.parts.options import PartOptions, PartOutcome, refusal
 from rankwell.runtime.parts.plans import file_of_part
 from rankwell.runtime.parts.work import mixture_text
 from rankwell.store import refuse_blocked

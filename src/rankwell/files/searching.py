@@ -8,12 +8,11 @@ from typing import Annotated, Any, Literal
 
 from rankwell._native.products import Exclude, Groups
 from rankwell._native.similarity import Metric
-from rankwell.data.options import Doc, takes_options
+from rankwell.data.options import Doc, PartOptions, PartOutcome, takes_options
 from rankwell.errors import BadUsage, flag, kind_of
 from rankwell.io.formats import read_column
 from rankwell.io.matrices import read_embeddings
 from rankwell.runtime.parts.execution import run_in_parts
-from rankwell.runtime.parts.options import PartOptions, PartOutcome
 from rankwell.runtime.parts.plans import file_of_part
 from rankwell.runtime.parts.search import MergedSearch
 from rankwell.vectors.neighbours import Progress, TopK

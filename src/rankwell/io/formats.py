@@ -609,7 +609,7 @@ def find_judgments(
     another; `irds:ID` for one of ir_datasets.
     Raises BadInput that names file, place and text.
     """
-    chosen_names = chosen_columns(qrels_columns, "judgments")
+    chosen_names = chosen_columns(qrels_columns, "judgments") if qrels_columns else {}
     if aspects not in get_args(Aspects):
         raise UnknownName(f"aspects={aspects!r}; {suggest(aspects, get_args(Aspects))}")
     rules: dict[str, Any] = {"aspects": aspects, "columns": chosen_names, "ungraded": ungraded}

@@ -4,7 +4,6 @@ one large file.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.shared_hits import (
@@ -19,17 +18,8 @@ from rankwell.data.shared_hits import (
 )
 from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, naming
-from rankwell.io.formats import Format, FoundHits, Request, find_hits_by, identify
-from rankwell.store import Source, SourceRange, run_files
-
-
-def find_run_hits(
-    run: Any, judgments: Judgments, run_format: str | None, request: Request
-) -> FoundHits:
-    """The hits of a run in any form, also in a folder of shards. Raises as `find_hits`."""
-    if files := run_files(run):
-        return find_hits_in_shards(files, judgments, run_format, request)
-    return find_hits_by(run, judgments, run_format, request)
+from rankwell.io.formats import Format, FoundHits, Request, identify
+from rankwell.store import Source, SourceRange
 
 
 def find_hits_in_shards(

@@ -2,20 +2,14 @@
 
 from rankwell.errors import naming
 from rankwell.store.drafts import (
-    DRAFT_FOLDER,
     KEEPING,
     Cache,
     drafted,
-    forget,
-    is_draft,
     is_file_name,
     packing,
-    reading,
     refuse_blocked,
-    refuse_draft,
     refuse_file_name,
     replacing,
-    scratch,
     utf8_path,
     write_bytes,
     write_text,
@@ -23,6 +17,7 @@ from rankwell.store.drafts import (
 )
 from rankwell.store.places import (
     DESCRIPTORS,
+    DRAFT_FOLDER,
     STDIN,
     STDIN_NAME,
     Head,
@@ -32,8 +27,12 @@ from rankwell.store.places import (
     encode_id,
     exists,
     file_states,
+    forget,
+    is_draft,
     line_starts,
+    reading,
     refuse_bomb,
+    refuse_draft,
     refuse_irregular,
     remote_url,
     run_files,
@@ -44,6 +43,7 @@ from rankwell.store.places import (
     split_part,
     unchanged,
 )
+from rankwell.store.temporary import scratch
 
 __all__ = [
     "DRAFT_FOLDER",

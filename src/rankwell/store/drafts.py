@@ -1,123 +1,23 @@
-"""Files written whole or not at all: drafts that take their place, and states by which a change
-of a file is noticed.
-"""
+"""Files written whole or not at all: drafts that take their place."""
 
 import os
 import re
 import sys
-import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from rankwell.errors import BadInput, BadUsage, flag, shown
-
-if TYPE_CHECKING:
-    from tempfile import TemporaryDirectory
-
-
-class FileState(NamedTuple):
-    """Figures of a file that every change of it moves. changed: when its content, its name or its
-    rights changed.
-    """
-
-    device: int
-    inode: int
-    size: int
-    modified: int
-    changed: int
-
-    @classmethod
-    def of(cls, status: os.stat_result) -> "FileState":
-        """The state that a system call found."""
-        return cls(
-            status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-        )
-
-
-_FIRST: ContextVar[dict[str, FileState] | None] = ContextVar("first states", default=None)
-_COARSE_CLOCK, _LONGEST_TICK = 5, 0.02
-"""Linux's number of the clock that stamps files on most of its kernels, and more than its longest
-step in seconds.
-"""
-
-
-@contextmanager
-def reading() -> Generator[None]:
-    """A block that expects the files it reads to stay as they were when it first looked at them.
-    Inner blocks share it.
-    """
-    if _FIRST.get() is not None:
-        yield
-        return
-    token = _FIRST.set({})
-    try:
-        yield
-    finally:
-        _FIRST.reset(token)
-
-
-def first_state(path: Path) -> FileState:
-    """The state in which the block of `reading` first saw a file; that of now outside such a
-    block.
-    """
-    first_states, name = _FIRST.get(), os.path.abspath(path)  # noqa: PTH100
-    if first_states is not None and name in first_states:
-        return first_states[name]
-    state = FileState.of(path.stat())
-    if _is_this_tick(state):
-        time.sleep(_LONGEST_TICK)
-        state = FileState.of(path.stat())
-    if first_states is not None:
-        first_states[name] = state
-    return state
-
-
-def _is_this_tick(state: FileState) -> bool:
-    """Whether a change of the file from now on may leave its times as they are, since the clock of
-    files goes in steps.
-    """
-    return sys.platform == "linux" and time.clock_gettime_ns(_COARSE_CLOCK) == state.changed
-
-
-def forget(path: Path) -> None:
-    """Takes note that this process itself has replaced a file."""
-    if first_states := _FIRST.get():
-        first_states.pop(os.path.abspath(path), None)  # noqa: PTH100
-
-
-def refuse_changed(name: str, path: Path, expected: FileState) -> None:
-    """Raises BadInput for a file that is not in this state any more, or not there."""
-    try:
-        same = FileState.of(path.stat()) == expected
-    except OSError:
-        same = False
-    if not same:
-        raise changed(name)
-
-
-def changed(name: str) -> BadInput:
-    """The error for a file that is not what it was when it was read first."""
-    return BadInput(f"{name} changed while it was read; run this again once nothing writes to it.")
-
+from rankwell.store.places import OPEN_DRAFTS, forget
+from rankwell.store.temporary import scratch
 
 KEEPING: ContextVar[bool] = ContextVar("keeping", default=False)
 """Whether a file that is there is replaced only by one of the same content."""
 _REMOTE = ("s3:", "gs:", "az:", "hf:", "http:", "https:")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 """The first part of an address as a path; a single letter would be a drive."""
-DRAFT_FOLDER = ".rankwell-draft"
-"""The name of the folder, inside that of a result, to which its files are written first."""
-_DRAFT = re.compile(
-    r"\..+\.[0-9a-f]{8}-[0-9]+\.[0-9a-z_]{8}(\.[^.]*)?|\.draft-[0-9a-f]{8}-.*", re.DOTALL
-)
-_DRAFTS: set[Path] = set()
-"""Files that blocks of `replacing` write to, which blocks inside them may replace, and folders of
-`drafted`.
-"""
 
 
 @contextmanager
@@ -151,12 +51,12 @@ def replacing(path: Path) -> Generator[Path]:
     handle, name = tempfile.mkstemp(prefix=prefix, suffix=path.suffix, dir=path.parent)
     os.close(handle)
     draft = Path(name)
-    _DRAFTS.add(draft)
+    OPEN_DRAFTS.add(draft)
     try:
         yield draft
         if (
             KEEPING.get()
-            and path not in _DRAFTS
+            and path not in OPEN_DRAFTS
             and path.is_file()
             and path.read_bytes() != draft.read_bytes()
         ):
@@ -170,7 +70,7 @@ def replacing(path: Path) -> Generator[Path]:
         draft.replace(path)
         forget(path)
     finally:
-        _DRAFTS.discard(draft)
+        OPEN_DRAFTS.discard(draft)
         draft.unlink(missing_ok=True)
 
 
@@ -215,32 +115,11 @@ def _is_running(process: int) -> bool:
 @contextmanager
 def drafted(folder: Path) -> Generator[None]:
     """A block that writes the files of a result into this folder, and may read them there."""
-    _DRAFTS.add(folder)
+    OPEN_DRAFTS.add(folder)
     try:
         yield
     finally:
-        _DRAFTS.discard(folder)
-
-
-def is_draft(path: Path) -> bool:
-    """Whether a file, or a folder, is a draft or in one: of another process, or left by one that
-    was killed.
-    """
-    hidden_paths = [folder for folder in (path, *path.parents) if folder.name.startswith(".")]
-    return any(
-        (hidden_path.name == DRAFT_FOLDER or _DRAFT.fullmatch(hidden_path.name))
-        and hidden_path not in _DRAFTS
-        for hidden_path in hidden_paths
-    )
-
-
-def refuse_draft(path: Path) -> None:
-    """Raises BadInput for a draft, which is never read: it may be half of what it will be."""
-    if is_draft(path):
-        raise BadInput(
-            f"{path} is a draft of rankwell, unfinished or left by a killed process; name the "
-            "output itself."
-        )
+        OPEN_DRAFTS.discard(folder)
 
 
 def _is_special(path: Path) -> bool:
@@ -360,20 +239,6 @@ def packing(path: Path) -> Generator[Path]:
                     zstandard.ZstdCompressor().copy_stream(plain, target)
         finally:
             draft.unlink(missing_ok=True)
-
-
-@cache
-def _scratch() -> "TemporaryDirectory[str]":
-    from tempfile import TemporaryDirectory
-
-    return TemporaryDirectory(prefix="rankwell-")
-
-
-def scratch() -> Path:
-    """A folder for files of this process alone, in the system's folder of temporary files; removed
-    when the process ends.
-    """
-    return Path(_scratch().name)
 
 
 def utf8_path(path: Path) -> Path:

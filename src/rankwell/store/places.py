@@ -1,5 +1,5 @@
-"""Places of bytes: sources that may be compressed, sharded or standard input, their first bytes,
-and data sets that are folders.
+"""Places of bytes: sources that may be compressed, sharded or standard input, their first bytes
+and states, by which a change is noticed, and data sets that are folders.
 """
 
 import errno
@@ -8,15 +8,134 @@ import os
 import re
 import stat
 import sys
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, NamedTuple, Self
 
 from rankwell.errors import BadInput, BadUsage, naming, shown
-from rankwell.store.drafts import FileState, first_state, refuse_changed, refuse_draft
+
+
+class FileState(NamedTuple):
+    """Figures of a file that every change of it moves. changed: when its content, its name or its
+    rights changed.
+    """
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+    changed: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> "FileState":
+        """The state that a system call found."""
+        return cls(
+            status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+        )
+
+
+_FIRST: ContextVar[dict[str, FileState] | None] = ContextVar("first states", default=None)
+_COARSE_CLOCK, _LONGEST_TICK = 5, 0.02
+"""Linux's number of the clock that stamps files on most of its kernels, and more than its longest
+step in seconds.
+"""
+
+
+@contextmanager
+def reading() -> Generator[None]:
+    """A block that expects the files it reads to stay as they were when it first looked at them.
+    Inner blocks share it.
+    """
+    if _FIRST.get() is not None:
+        yield
+        return
+    token = _FIRST.set({})
+    try:
+        yield
+    finally:
+        _FIRST.reset(token)
+
+
+def first_state(path: Path) -> FileState:
+    """The state in which the block of `reading` first saw a file; that of now outside such a
+    block.
+    """
+    first_states, name = _FIRST.get(), os.path.abspath(path)  # noqa: PTH100
+    if first_states is not None and name in first_states:
+        return first_states[name]
+    state = FileState.of(path.stat())
+    if _is_this_tick(state):
+        time.sleep(_LONGEST_TICK)
+        state = FileState.of(path.stat())
+    if first_states is not None:
+        first_states[name] = state
+    return state
+
+
+def _is_this_tick(state: FileState) -> bool:
+    """Whether a change of the file from now on may leave its times as they are, since the clock of
+    files goes in steps.
+    """
+    return sys.platform == "linux" and time.clock_gettime_ns(_COARSE_CLOCK) == state.changed
+
+
+def forget(path: Path) -> None:
+    """Takes note that this process itself has replaced a file."""
+    if first_states := _FIRST.get():
+        first_states.pop(os.path.abspath(path), None)  # noqa: PTH100
+
+
+def refuse_changed(name: str, path: Path, expected: FileState) -> None:
+    """Raises BadInput for a file that is not in this state any more, or not there."""
+    try:
+        same = FileState.of(path.stat()) == expected
+    except OSError:
+        same = False
+    if not same:
+        raise changed(name)
+
+
+def changed(name: str) -> BadInput:
+    """The error for a file that is not what it was when it was read first."""
+    return BadInput(f"{name} changed while it was read; run this again once nothing writes to it.")
+
+
+DRAFT_FOLDER = ".rankwell-draft"
+"""The name of the folder, inside that of a result, to which its files are written first."""
+_DRAFT = re.compile(
+    r"\..+\.[0-9a-f]{8}-[0-9]+\.[0-9a-z_]{8}(\.[^.]*)?|\.draft-[0-9a-f]{8}-.*", re.DOTALL
+)
+OPEN_DRAFTS: set[Path] = set()
+"""Files that blocks of `replacing` write to, which blocks inside them may replace, and folders of
+`drafted`.
+"""
+
+
+def is_draft(path: Path) -> bool:
+    """Whether a file, or a folder, is a draft or in one: of another process, or left by one that
+    was killed.
+    """
+    hidden_paths = [folder for folder in (path, *path.parents) if folder.name.startswith(".")]
+    return any(
+        (hidden_path.name == DRAFT_FOLDER or _DRAFT.fullmatch(hidden_path.name))
+        and hidden_path not in OPEN_DRAFTS
+        for hidden_path in hidden_paths
+    )
+
+
+def refuse_draft(path: Path) -> None:
+    """Raises BadInput for a draft, which is never read: it may be half of what it will be."""
+    if is_draft(path):
+        raise BadInput(
+            f"{path} is a draft of rankwell, unfinished or left by a killed process; name the "
+            "output itself."
+        )
+
 
 _MOST_UNPACKED, _RATIO = 1 << 25, 200
 _PIECE = 1 << 12

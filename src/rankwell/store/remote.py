@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from rankwell.errors import CREDENTIALS, BadInput, BadUsage, MissingExtra, RankwellError
-from rankwell.store.drafts import scratch
+from rankwell.store.temporary import scratch
 
 _SECONDS, _MOST_SECONDS = 30, 3600
 _SMALL = 8 << 20

@@ -37,8 +37,13 @@ from rankwell.comparison.data import ComparisonOptions
 from rankwell.comparison.parts.cells import PlacedCells, evaluate_in_parts
 from rankwell.data.options import (
     Doc,
+    GpusOption,
     MeasureNames,
     Option,
+    PartOptions,
+    PartOutcome,
+    PartTimeoutOption,
+    WorkOption,
     may_overwrite,
     takes_options,
     with_options,
@@ -69,13 +74,6 @@ from rankwell.reporting.system_table import (
     shared_rules,
 )
 from rankwell.runtime.executors import find_executor
-from rankwell.runtime.parts.options import (
-    GpusOption,
-    PartOptions,
-    PartOutcome,
-    PartTimeoutOption,
-    WorkOption,
-)
 from rankwell.store import refuse_blocked, refuse_file_name, write_text
 
 _SUFFIXES: dict[TableFormat, str] = {

@@ -22,7 +22,7 @@ from rankwell.comparison.bench.planning import (
     evaluate_cell,
     write_record,
 )
-from rankwell.data.options import overwriting
+from rankwell.data.options import PartOptions, PartOutcome, overwriting
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.result_folder import MANIFEST
 from rankwell.reporting.drafts import drafting, publish, remove_result
@@ -38,7 +38,6 @@ from rankwell.runtime.parts import (
     PartKind,
 )
 from rankwell.runtime.parts.execution import run_in_parts, work_folder
-from rankwell.runtime.parts.options import PartOptions, PartOutcome
 from rankwell.runtime.parts.places import WorkPlace
 from rankwell.runtime.parts.plans import PLAN, file_of_part, read_plan
 from rankwell.runtime.parts.work import PartVanished, WorkFolder

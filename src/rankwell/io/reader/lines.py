@@ -14,7 +14,7 @@ from rankwell._native import native
 from rankwell.data.rankings import Ranking, hits_of_ranking
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem
 from rankwell.store import decode_id
-from rankwell.store.drafts import changed
+from rankwell.store.places import changed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

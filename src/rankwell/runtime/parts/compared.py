@@ -10,13 +10,13 @@ import numpy as np
 
 from rankwell._native.matrix_counts import PositiveCounts, Progress
 from rankwell.data.matrices import Positives
+from rankwell.data.options import PartOptions, PartOutcome
 from rankwell.data.tables import Floats, Ints
 from rankwell.runtime.parts import Json
 from rankwell.runtime.parts.comparing import PRINT, PartComparison
 from rankwell.runtime.parts.counts import WantedItems
 from rankwell.runtime.parts.execution import PartArrays, arrays_of, run_in_parts, work_folder
 from rankwell.runtime.parts.execution import Progress as PartProgress
-from rankwell.runtime.parts.options import PartOptions, PartOutcome
 from rankwell.vectors.neighbours.positive_counts import ComparedVectors
 
 

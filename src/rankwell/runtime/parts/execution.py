@@ -14,6 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from rankwell import __version__
 from rankwell.data.matrices import Embeddings
+from rankwell.data.options import PartOptions, PartOutcome
 from rankwell.errors import BadInput, BadUsage, RankwellError, count_of, flag, shown
 from rankwell.runtime.executors import (
     ArrayJob,
@@ -27,7 +28,6 @@ from rankwell.runtime.executors import (
 from rankwell.runtime.parts import KINDS, SECOND, Json, Limits, PartKind
 from rankwell.runtime.parts.comparing import PartTable
 from rankwell.runtime.parts.lists import write_array
-from rankwell.runtime.parts.options import PartOptions, PartOutcome
 from rankwell.runtime.parts.places import (
     WorkPlace,
     Write,

@@ -11,7 +11,8 @@ from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
 
 from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.store import refuse_blocked, remote, remote_url
-from rankwell.store.drafts import clean_drafts, draft_names, scratch
+from rankwell.store.drafts import clean_drafts, draft_names
+from rankwell.store.temporary import scratch
 
 Puts = Literal["refused", "unique"]
 """A second put of one name is `refused`; where a place cannot refuse it, every content has a

@@ -18,7 +18,7 @@ from rankwell.conventions import Convention, LabelledMeasure, check_views, find_
 from rankwell.data.arrays import MAGIC
 from rankwell.data.columns import refuse_unused_columns
 from rankwell.data.judged_rankings import JudgedRankings
-from rankwell.data.options import cutoffs, own_arithmetic, takes_options
+from rankwell.data.options import PartOptions, PartOutcome, cutoffs, own_arithmetic, takes_options
 from rankwell.data.ranking_pairs import RankingPairs, chance_level
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import FIGURES, parse_measure
@@ -30,7 +30,6 @@ from rankwell.io import formats as io
 from rankwell.io.formats import scored
 from rankwell.io.mapping import ranking_pairs
 from rankwell.results import Results
-from rankwell.runtime.parts.options import PartOptions, PartOutcome
 from rankwell.runtime.parts.tables import ObjectEmbeddings
 from rankwell.runtime.parts.vectors import rows_of
 from rankwell.stats import MIN_QUERIES, SummaryRow
@@ -131,7 +130,8 @@ def agreement_results(
                 f"{flag('--executor')} out."
             )
         return PartOutcome(_results_of_runs(places, options, rules, ks))
-    refuse_unused_columns(options.columns, "run", "a run")
+    if options.columns is not None:
+        refuse_unused_columns(options.columns, "run", "a run")
     if options.labels is None:
         refuse_unused_columns(options.qrels_columns, "judgments", flag("--labels"))
     models, notes = inputs.read_models(places, options, parts)

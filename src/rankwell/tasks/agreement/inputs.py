@@ -17,13 +17,13 @@ from rankwell._native.similarity import Metric
 from rankwell.conventions import CONVENTIONS, Convention, check_views, find_convention
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.matrices import Embeddings, align, named_places, refuse_non_finite, rows_by_id
+from rankwell.data.options import PartOptions
 from rankwell.data.ranking_pairs import Gains, RankingPairs
 from rankwell.data.registry import Measure, measure_names, parse_measure
 from rankwell.data.tables import Floats, Ints
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag, shown
 from rankwell.io.formats import read_column
 from rankwell.io.matrices import read_embeddings
-from rankwell.runtime.parts.options import PartOptions
 from rankwell.runtime.parts.tables import planned_embeddings
 from rankwell.tasks.agreement.conventions import AgreementConvention
 from rankwell.tasks.agreement.options import AgreementOptions

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from rankwell._native.similarity import score_pairs
+from rankwell.data.options import PartOptions, PartOutcome
 from rankwell.data.ranking_pairs import Listed, RankingPairs
 from rankwell.data.tables import Floats, Ints
 from rankwell.evaluation.results import progress_of
 from rankwell.runtime.parts import Json
 from rankwell.runtime.parts.comparing import PartComparison
 from rankwell.runtime.parts.execution import PartArrays, arrays_of, run_in_parts, work_folder
-from rankwell.runtime.parts.options import PartOptions, PartOutcome
 from rankwell.tasks.agreement.inputs import Model, Sample
 from rankwell.vectors.neighbours import TopK
 

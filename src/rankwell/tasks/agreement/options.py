@@ -11,10 +11,10 @@ from rankwell.data.options import (
     JudgmentColumns,
     MeasureNames,
     Option,
+    PartOptions,
     RunColumns,
 )
 from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
-from rankwell.runtime.parts.options import PartOptions
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from rankwell.data.options import Doc, Option
+from rankwell.data.options import Doc, Option, PartOutcome
 from rankwell.errors import BadUsage
 from rankwell.reporting.options import InputPlace, Progress
-from rankwell.runtime.parts.options import PartOutcome
 from rankwell.task import Presented, Task, TaskInput
 from rankwell.tasks.agreement.evaluation import agreement_results
 from rankwell.tasks.agreement.options import AgreementPartOptions

@@ -25,7 +25,7 @@ from rankwell.errors import BadInput, flag, naming
 from rankwell.io import formats as io
 from rankwell.io.formats import Request, identify
 from rankwell.io.reader import Irregular, NumberedLists
-from rankwell.io.shards import find_run_hits, shard_hits, shards_format
+from rankwell.io.shards import find_hits_in_shards, shard_hits, shards_format
 from rankwell.store import Source, SourceRange, run_files
 from rankwell.tasks.beyond.attributes import ItemAttributes
 from rankwell.tasks.beyond.lists import ItemLists
@@ -187,7 +187,10 @@ class RunLists:
         """The first items of these queries in the whole run; nothing counts as judged."""
         request = Request(keep=keep, duplicates=self._options.duplicates, columns=self._columns)
         judgments = _nothing_judged(queries)
-        return find_run_hits(self._run, judgments, self._options.run_format, request)
+        form = self._options.run_format
+        if files := run_files(self._run):
+            return find_hits_in_shards(files, judgments, form, request)
+        return io.find_hits_by(self._run, judgments, form, request)
 
     def _lists(self, queries: Sequence[str], offsets: Ints, codes: Ints) -> ItemLists:
         """The lists of some queries, whose items lie one list behind the other. Raises BadInput for

@@ -19,7 +19,7 @@ from rankwell.conventions import (
     find_convention,
 )
 from rankwell.data.judged_rankings import JudgedRankings
-from rankwell.data.options import cutoffs, takes_options
+from rankwell.data.options import PartOptions, PartOutcome, cutoffs, takes_options
 from rankwell.data.registry import Measure, at_each_cutoff, measure_names, parse_measure
 from rankwell.data.tables import TIE_RULES, MatrixTies, Values, sort_ids
 from rankwell.errors import BadScore, BadUsage, UnknownName, count_of, flag
@@ -27,7 +27,6 @@ from rankwell.evaluation import results
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
 from rankwell.evaluation.results import ResultsBuilder, progress_of
 from rankwell.results import Results
-from rankwell.runtime.parts.options import PartOptions, PartOutcome
 from rankwell.stats import SummaryRow, check_intervals, figure_of
 from rankwell.stats.intervals import RANGES
 from rankwell.tasks.captions.aggregates import (

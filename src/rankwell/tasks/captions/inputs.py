@@ -15,6 +15,7 @@ from rankwell._native.products import Groups
 from rankwell._native.similarity import Metric
 from rankwell.conventions import LabelledMeasure
 from rankwell.data.matrices import Embeddings, Matrix, Positions, Positives, Scores, named_places
+from rankwell.data.options import PartOptions, PartOutcome
 from rankwell.data.tables import Ints, MatrixTies, tie_order
 from rankwell.errors import BadInput, BadScore, BadUsage, flag
 from rankwell.evaluation.results import DETAIL_DEPTH
@@ -24,7 +25,6 @@ from rankwell.io.positives import Sides, read_mask, read_positives
 from rankwell.io.records import read_numbers
 from rankwell.measures.first_rank import reads_best_only
 from rankwell.runtime.parts.compared import Question, compare_in_parts
-from rankwell.runtime.parts.options import PartOptions, PartOutcome
 from rankwell.runtime.parts.tables import planned_embeddings
 from rankwell.store import exists, sources_of, split_part
 from rankwell.tasks.captions.options import CaptionOptions

@@ -10,9 +10,9 @@ from rankwell.data.options import (
     InputData,
     MeasureNames,
     Option,
+    PartOptions,
 )
 from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
-from rankwell.runtime.parts.options import PartOptions
 
 Which = Literal["both", "t2v", "v2t"]
 Protocol = Literal["among-captions", "among-videos", "both"]

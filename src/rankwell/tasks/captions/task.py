@@ -6,12 +6,11 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from rankwell.data.options import Doc, Input
+from rankwell.data.options import Doc, Input, PartOutcome
 from rankwell.data.tables import Values
 from rankwell.errors import BadUsage
 from rankwell.reporting.options import Progress
 from rankwell.results import Results
-from rankwell.runtime.parts.options import PartOutcome
 from rankwell.stats.granularity import granularity_of
 from rankwell.task import Task, TaskInput
 from rankwell.tasks.captions.evaluation import caption_results

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from rankwell.data.options import ConventionName, Doc, InputData, MeasureNames, Option
+from rankwell.data.options import ConventionName, Doc, InputData, MeasureNames, Option, PartOptions
 from rankwell.evaluation.bounds import Confidence
 from rankwell.evaluation.options import (
     JudgmentFileOptions,
@@ -11,7 +11,6 @@ from rankwell.evaluation.options import (
     RunFileOptions,
     StatisticsOptions,
 )
-from rankwell.runtime.parts.options import PartOptions
 
 
 @dataclass(frozen=True, kw_only=True)

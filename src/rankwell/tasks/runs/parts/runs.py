@@ -3,8 +3,7 @@ several of these shards have are counted once more, among the judged items of al
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain, compress
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple
 from rankwell.data.rankings import Hits
 from rankwell.data.shared_hits import SharedCounts, join_hits, shared_queries
 from rankwell.data.tables import Judgments
-from rankwell.errors import BadUsage, flag, kind_of, typed
+from rankwell.errors import BadUsage, flag
 from rankwell.io.formats import FORMATS, Format, FoundHits, Request
 from rankwell.io.shards import check_prints, check_targets, shard_counts, shard_hits, shards_format
 from rankwell.runtime.parts import (
@@ -30,19 +29,14 @@ from rankwell.runtime.parts import (
 )
 from rankwell.runtime.parts.execution import PartArrays
 from rankwell.runtime.parts.places import WorkPlace, local_file
-from rankwell.runtime.parts.plans import file_of_part, read_plan
-from rankwell.store import (
-    STDIN,
-    Source,
-    SourceRange,
-    file_states,
-    remote,
-    remote_url,
-    run_files,
-    split_part,
+from rankwell.runtime.parts.plans import read_plan
+from rankwell.store import Source, SourceRange, file_states, remote, remote_url, run_files
+from rankwell.tasks.runs.evaluation import (
+    READING,
+    JudgmentOptions,
+    RunJudgments,
+    read_run_judgments,
 )
-from rankwell.store.places import is_data_set_id
-from rankwell.tasks.runs.judgments import JudgmentOptions, RunJudgments, read_run_judgments
 from rankwell.tasks.runs.stored_hits import (
     StoredShard,
     read_counts,
@@ -53,8 +47,6 @@ from rankwell.tasks.runs.stored_hits import (
     write_shared,
 )
 
-_READING = ("ties", "single_precision", "keep", "duplicates", "columns")
-"""The options of reading that a plan has."""
 _GROWTH = 16
 """Bytes of memory for a byte of a run, where its rows are counted once more."""
 _LEAST = 16 << 20
@@ -90,49 +82,6 @@ class Shard(NamedTuple):
     stop: int | None = None
 
 
-def part_options(
-    judgments: Any,
-    reading: JudgmentOptions,
-    runs: Mapping[str, Any],
-    run_format: str | None,
-    request: Request,
-) -> dict[str, Json]:
-    """The options of a plan. Raises BadUsage for judgments and runs that are not files."""
-    paths = [_file_of_part(judgments), *map(_file_of_part, runs.values())]
-    return {
-        "judgments": {"path": paths[0], **asdict(reading)},
-        "runs": [
-            [name, str(run), path]
-            for (name, run), path in zip(runs.items(), paths[1:], strict=True)
-        ],
-        "run_format": run_format,
-        **{name: getattr(request, name) for name in _READING},
-    }
-
-
-def refuse_unnamed(inputs: Iterable[Any]) -> None:
-    """Raises BadUsage for inputs that are not files, before any is read."""
-    for source in inputs:
-        if not isinstance(source, (str, Path)):
-            raise BadUsage(
-                f"parts are computed from files; this is {kind_of(source)}; save it and name "
-                "its file."
-            )
-        if str(source) in STDIN:
-            raise BadUsage("standard input cannot be read by several processes; save it as a file.")
-        if is_data_set_id(source):
-            saving = typed("rankwell", "convert", source, "qrels.txt")
-            raise BadUsage(f"parts are computed from files; save the judgments with `{saving}`.")
-
-
-def _file_of_part(path: str | Path) -> str:
-    if split_part(path)[1]:
-        raise BadUsage(
-            f"{path} is a part of a file, which is not read in parts; save it as a file of its own."
-        )
-    return file_of_part(path)
-
-
 class RunPlan:
     """The options and boundaries of runs in parts."""
 
@@ -145,7 +94,7 @@ class RunPlan:
     @property
     def request(self) -> Request:
         """The options of reading."""
-        return Request(**{name: self.options[name] for name in _READING})
+        return Request(**{name: self.options[name] for name in READING})
 
     @property
     def judgments(self) -> RunJudgments:
