@@ -19,9 +19,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rankwell.commands.encode import EncodePartOptions, encode, hash_texts
+from rankwell.commands.encode import encode
 from rankwell.errors import MissingExtra, RankwellError
-from rankwell.runtime.parts.encode import EncodeOptions
+from rankwell.files.encoding import EncodeFileOptions, hash_texts
 from rankwell.store import write_text
 from rankwell.vectors.media import python_docs
 
@@ -89,11 +89,10 @@ def embeddings(
             str(held_out),
             output=path,
             model=model.source or packaged_minilm(),
-            options=EncodeOptions(
+            options=EncodeFileOptions(
                 fit=str(rest) if model.source else None,
                 dimensions=None if model.source else model.dimensions,
             ),
-            parts=EncodePartOptions(),
             progress=bar(model.name),
         )
         for note in done.notes:
