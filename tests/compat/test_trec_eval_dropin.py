@@ -421,10 +421,10 @@ def test_every_measure_has_trec_evals_name_as_a_word_for_it(trec):
     assert OURS[name].module == trec.home.partition(".")[0]
 
 
-def test_neither_the_command_line_library_nor_what_formats_share_is_loaded(folder):
+def test_neither_tables_and_printing_nor_what_formats_share_is_loaded(folder):
     loaded = _loaded("qrels", "run")
 
-    assert not {"argparse", "rich", "duckdb", "narwhals"} & loaded
+    assert not {"rich", "duckdb", "narwhals"} & loaded
     assert ("rankwell.io.formats" in loaded) == (native.library is None)
 
 

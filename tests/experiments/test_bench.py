@@ -27,6 +27,7 @@ from commanding import with_fields
 from rankwell import cli
 from rankwell.commands.compare import compare as compare_command
 from rankwell.comparison import bench
+from rankwell.comparison.bench import planning
 from rankwell.comparison.bench.files import read_experiment
 from rankwell.comparison.bench.planning import input_mark, load_command
 from rankwell.comparison.bench.results import to_do
@@ -511,6 +512,8 @@ def test_an_error_of_our_own_stops_one_cell_only(runs: Path, monkeypatch: pytest
         return evaluate.evaluate(judgments, names, **options)
 
     monkeypatch.setattr(command, "evaluate", replace(evaluate, evaluation=broken))
+    # Each command is read once per process.
+    monkeypatch.setattr(planning, "load_command", planning.load_command.__wrapped__)
     (failed,) = rankwell.bench(runs).failed
 
     assert failed.error.startswith("internal error, ZeroDivisionError: oh; `rankwell evaluate ")

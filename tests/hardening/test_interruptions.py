@@ -328,10 +328,11 @@ def test_a_page_of_judging_ends_by_an_interruption_as_it_says(tmp_path: Path, nu
 
 
 def test_a_cell_that_an_interruption_ended_is_no_cell_that_failed(tmp_path: Path):
-    def interrupted(*_: object) -> None:
+    def interrupted(*, output: Path | None = None) -> None:
+        """Evaluates nothing."""
         raise RuntimeError("Query interrupted")  # what DuckDB makes of Ctrl-C
 
-    command = SimpleNamespace(read=lambda *_: interrupted)
+    command = SimpleNamespace(function=interrupted)
     with pytest.raises(KeyboardInterrupt):
         evaluate_cell(
             cast(Any, SimpleNamespace(command=command, arguments=[], line="")), tmp_path, None

@@ -40,7 +40,7 @@ def test_parts_give_the_files_of_one_run(texts: Path, shards: int, dtype: str):
 
     run(
         str(texts),
-        output=folder / "runtime/parts/v.npy",
+        output=folder / "parts/v.npy",
         fit=str(texts),
         dtype=dtype,
         shards=shards,
@@ -57,9 +57,9 @@ def test_the_function_writes_the_files_of_the_command_and_returns_the_embeddings
     run(str(texts), output=folder / "one/v.npy", fit=fit, **MODEL)
 
     found = rankwell.encode(
-        texts, folder / "runtime/parts/v.npy", fit=fit, shards=7, work=str(folder / "w"), **MODEL
+        texts, folder / "parts/v.npy", fit=fit, shards=7, work=str(folder / "w"), **MODEL
     )
-    again = rankwell.encode(texts, folder / "runtime/parts/v.npy", fit=fit, **MODEL)
+    again = rankwell.encode(texts, folder / "parts/v.npy", fit=fit, **MODEL)
 
     assert outputs(folder / "parts") == outputs(folder / "one")
     assert found.ids == again.ids == [f"t{row}" for row in range(250)]
@@ -69,9 +69,9 @@ def test_the_function_writes_the_files_of_the_command_and_returns_the_embeddings
         match=r"was made from other texts or in another way; name another file, or pass "
         r"overwrite=True",
     ):
-        rankwell.encode(texts, folder / "runtime/parts/v.npy", model="tfidf-svd:5", fit=fit)
+        rankwell.encode(texts, folder / "parts/v.npy", model="tfidf-svd:5", fit=fit)
     assert rankwell.encode(
-        texts, folder / "runtime/parts/v.npy", model="tfidf-svd:5", fit=fit, overwrite=True
+        texts, folder / "parts/v.npy", model="tfidf-svd:5", fit=fit, overwrite=True
     ).vectors.shape == (250, 5)
     with pytest.raises(rankwell.Unfinished, match=r"rankwell part "):
         rankwell.encode(
@@ -124,7 +124,7 @@ def test_texts_that_changed_since_the_last_call_of_a_process_are_read_anew(texts
     texts.write_text(texts.read_text().replace("word1", "word2"))
     run(str(texts), output=folder / "one/v.npy", fit=str(texts), **MODEL)
 
-    run(str(texts), output=folder / "runtime/parts/v.npy", fit=str(texts), shards=7, **MODEL)
+    run(str(texts), output=folder / "parts/v.npy", fit=str(texts), shards=7, **MODEL)
 
     assert outputs(folder / "parts") == outputs(folder / "one") != outputs(folder / "before")
 
@@ -133,13 +133,7 @@ def test_processes_give_the_files_of_one_run(texts: Path):
     folder = texts.parent
     run(str(texts), output=folder / "one/v.npy", fit=str(texts), **MODEL)
 
-    run(
-        str(texts),
-        output=folder / "runtime/parts/v.npy",
-        fit=str(texts),
-        executor="processes:2",
-        **MODEL,
-    )
+    run(str(texts), output=folder / "parts/v.npy", fit=str(texts), executor="processes:2", **MODEL)
 
     assert outputs(folder / "parts") == outputs(folder / "one")
 
@@ -153,24 +147,18 @@ def test_an_array_encodes_and_the_same_command_writes_the_file(texts: Path):
         "shards": 3,
         **MODEL,
     }
-    assert (
-        "sbatch --array=0-2 "
-        in run(str(texts), output=folder / "runtime/parts/v.npy", **options).text
-    )
+    assert "sbatch --array=0-2 " in run(str(texts), output=folder / "parts/v.npy", **options).text
     compute_part(folder / "w", 1)
-    assert run(str(texts), output=folder / "runtime/parts/v.npy", **options).exit_code == 5
+    assert run(str(texts), output=folder / "parts/v.npy", **options).exit_code == 5
 
     for index in (0, 2):
         compute_part(folder / "w", index)
-    done = run(str(texts), output=folder / "runtime/parts/v.npy", **options)
+    done = run(str(texts), output=folder / "parts/v.npy", **options)
 
     run(str(texts), output=folder / "one/v.npy", fit=str(texts), **MODEL)
     assert done.exit_code == 0
     assert outputs(folder / "parts") == outputs(folder / "one")
-    assert (
-        "nothing to do"
-        in run(str(texts), output=folder / "runtime/parts/v.npy", **options).notes[-1]
-    )
+    assert "nothing to do" in run(str(texts), output=folder / "parts/v.npy", **options).notes[-1]
 
 
 def stopping_after(calls: int):
@@ -193,10 +181,10 @@ def test_what_a_killed_run_has_left_does_not_move_the_vectors_of_parts(
     with monkeypatch.context() as patch:
         patch.setattr(EncodedParts, "encode", stopping_after(3))
         with pytest.raises(KeyboardInterrupt):
-            run(str(texts), output=folder / "runtime/parts/v.npy", **options)
-    assert (folder / "runtime/parts/v.npy.part").exists()
+            run(str(texts), output=folder / "parts/v.npy", **options)
+    assert (folder / "parts/v.npy.part").exists()
 
-    run(str(texts), output=folder / "runtime/parts/v.npy", **options)
+    run(str(texts), output=folder / "parts/v.npy", **options)
 
     assert outputs(folder / "parts") == outputs(folder / "one")
 

@@ -289,11 +289,11 @@ def _others() -> dict[str, str]:
         "--qrels-format trec",
         "check/judgments": "check qrels.txt",
         "check/strict": "check qrels.txt c.run --strict",
-        "reporting/one": f"{made}\nreport out --overwrite",
-        "reporting/two": f"{made}\n{old}\nreport out baseline=old -o page.html --title 'Both of "
+        "report/one": f"{made}\nreport out --overwrite",
+        "report/two": f"{made}\n{old}\nreport out baseline=old -o page.html --title 'Both of "
         "them' --seed 3 "
         "--documents corpus.jsonl --query-texts queries.jsonl",
-        "reporting/thumbnails": f"{made}\nreport out -o page.html --thumbnails 'pictures/{{id}}.png'",
+        "report/thumbnails": f"{made}\nreport out -o page.html --thumbnails 'pictures/{{id}}.png'",
         "open/page": f"{made}\nreport out\nopen out --no-browser\nopen out/report.html "
         "--no-browser",
         "convert/chain": "convert a.run out/a.parquet\nconvert out/a.parquet "
@@ -324,7 +324,7 @@ def _others() -> dict[str, str]:
         "version/version": "--version",
     }
     for name in ("out", "compared"):
-        cases[f"reporting/from-{name}"] = (
+        cases[f"report/from-{name}"] = (
             f"{made}\ncompare out -o compared\nreport {name} -o page.html"
         )
     for name in FORMATS:
