@@ -17,10 +17,13 @@ from rankwell.errors import BadInput
 @cache
 def _database(threads: int | None) -> Any:
     """One for all files; opening one takes longer than reading a small file."""
+    import atexit
     import tempfile
 
     import duckdb
 
+    # What is open when Python takes modules apart, DuckDB reports on standard error.
+    atexit.register(_database.cache_clear)
     safe: dict[str, Any] = {
         "preserve_insertion_order": True,
         "autoinstall_known_extensions": False,
