@@ -100,7 +100,7 @@ def _texts(option: Argument, option_value: OptionValue) -> list[str]:
         negative = [option.negative_flag] if option.form == "pair" else []
         return [option_flag] if value else negative
 
-    def fits(part: Any, kind: Any) -> bool:
+    def _fits(part: Any, kind: Any) -> bool:
         wanted = {int: int, float: (int, float)}.get(kind, (str, int, float))
         return isinstance(part, wanted) and not isinstance(part, bool)
 
@@ -109,10 +109,10 @@ def _texts(option: Argument, option_value: OptionValue) -> list[str]:
         # Cut-offs are a list to whoever writes them, columns a table, and both one text to the
         # command.
         is_table = all(isinstance(part, str) and "=" in part for part in parts)
-        if option.kind is not str or not (is_table or all(fits(part, int) for part in parts)):
+        if option.kind is not str or not (is_table or all(_fits(part, int) for part in parts)):
             raise BadInput(f"{where} is {value!r}; expected one value.")
         parts = [",".join(map(str, parts))]
-    wrong = next((part for part in parts if not fits(part, option.kind)), None)
+    wrong = next((part for part in parts if not _fits(part, option.kind)), None)
     if wrong is not None:
         words: dict[Any, str] = {int: "an integer", float: "a number"}
         expected = words.get(option.kind, "a string")

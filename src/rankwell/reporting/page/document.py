@@ -93,12 +93,12 @@ def render_page(data: str, title: str, *, parted: bool) -> str:
     """
     assets = files("rankwell.reporting.page") / "assets"
 
-    def asset(name: str) -> str:
+    def _asset(name: str) -> str:
         return (assets / name).read_text(encoding="utf-8")
 
-    template = asset("page.html")
+    template = _asset("page.html")
     names = {kind: file_names or "" for kind, file_names in _MARK.findall(template)}
-    style = "".join(map(asset, names["style"].split()))
+    style = "".join(map(_asset, names["style"].split()))
     entries: list[str] = []
     for name in names["script"].split():
         entries += task_views() if name == _TASK_VIEWS else [f"reporting/page/assets/{name}"]
@@ -114,7 +114,7 @@ def render_page(data: str, title: str, *, parted: bool) -> str:
         "script": script,
         "data": data,
         "vega": vega,
-        "licences": html.escape(asset("licences.txt"), quote=False),
+        "licences": html.escape(_asset("licences.txt"), quote=False),
     }
     return _MARK.sub(lambda mark: filled[mark[1]], template)
 
