@@ -13,7 +13,7 @@ from setuptools import Extension, setup
 
 # Fused multiplication would give other last digits than NumPy.
 FLAGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-ffp-contract=off", "-fno-math-errno"]
-FOLDER = Path("src/rankwell/data/kernels")
+FOLDER = Path("src/rankwell/_native")
 REPOSITORY = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["tool"]["rankwell"][
     "repository"
 ]

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #endif
 
-static const char WORKER[] = "rankwell.kernels._native.worker";
+static const char WORKER[] = "rankwell._native._native.worker";
 
 static void free_worker(PyObject *capsule)
 {

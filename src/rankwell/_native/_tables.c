@@ -4,7 +4,7 @@
 
 #include "_judgments.h"
 
-const char RANKWELL_TABLE[] = "rankwell.kernels._native.table";
+const char RANKWELL_TABLE[] = "rankwell._native._native.table";
 
 static void free_table(PyObject *capsule)
 {
