@@ -18,7 +18,7 @@ from rankwell.reporting.charts import CHARTS
 from rankwell.runtime.executors import EXECUTORS
 from rankwell.runtime.parts import KINDS
 from rankwell.tasks.answers.formats import ANSWER_FORMATS
-from rankwell.tasks.instances.formats import FORMS
+from rankwell.tasks.instances.images import FORMS
 from rankwell.vectors.encoders import ENCODERS, IMAGE_ENCODERS
 from rankwell.vectors.neighbours import BACKENDS
 from rankwell.vectors.transforms import TRANSFORMS

@@ -73,8 +73,8 @@ from rankwell.tasks.clips.formats import read_schema as read_schema
 from rankwell.tasks.clips.mapping import KeywordMapper as KeywordMapper
 from rankwell.tasks.clips.options import ClipOptions as ClipOptions
 from rankwell.tasks.instances.evaluation import InstanceResults
-from rankwell.tasks.instances.formats import read_images as read_images
 from rankwell.tasks.instances.images import Images as Images
+from rankwell.tasks.instances.images import read_images as read_images
 from rankwell.tasks.instances.options import InstanceOptions as InstanceOptions
 from rankwell.tasks.logs.interleaving import InterleavedList
 from rankwell.tasks.logs.interleaving import InterleavingOptions as InterleavingOptions

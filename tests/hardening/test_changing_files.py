@@ -198,7 +198,7 @@ def test_a_picture_that_changes_while_it_is_encoded_is_not_kept(tmp_path: Path):
 def test_a_file_that_is_cut_while_it_is_mapped_ends_with_a_sentence(tmp_path: Path):
     script = (
         "import os, pathlib, numpy as np\n"
-        "from rankwell.data.arrays import map_npy\n"
+        "from rankwell.data.matrices import map_npy\n"
         "vectors = map_npy(pathlib.Path('big.npy'))\n"
         "os.truncate('big.npy', 5000)\n"
         "print(vectors.sum())\n"
@@ -221,7 +221,7 @@ def test_a_file_that_is_cut_while_it_is_mapped_ends_with_a_sentence(tmp_path: Pa
 def test_maps_of_others_keep_their_signal(tmp_path: Path):
     script = (
         "import mmap, os, pathlib, numpy as np\n"
-        "from rankwell.data.arrays import map_npy\n"
+        "from rankwell.data.matrices import map_npy\n"
         "np.save('a.npy', np.eye(3)); map_npy(pathlib.Path('a.npy'))\n"
         "pathlib.Path('b').write_bytes(bytes(100000))\n"
         "stream = open('b', 'r+b'); other = mmap.mmap(stream.fileno(), 0); os.truncate('b', "

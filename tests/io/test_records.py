@@ -16,7 +16,7 @@ from rankwell.io.positives import Sides, read_positives
 from rankwell.io.records import load, read_numbers
 from rankwell.tasks.answers.formats import read_predictions, read_questions
 from rankwell.tasks.clips.formats import read_annotations, read_text_queries
-from rankwell.tasks.instances.formats import read_images
+from rankwell.tasks.instances.images import read_images
 from rankwell.tasks.logs.inputs import read_log
 from rankwell.tasks.logs.options import LogOptions
 from rankwell.tasks.logs.preference import InterleavedList, read_impressions

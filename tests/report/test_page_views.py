@@ -21,7 +21,7 @@ from rankwell.io.result_folder import read_results
 from rankwell.reporting.folder import write_result
 from rankwell.reporting.options import present
 from rankwell.tasks.agreement.evaluation import agree
-from rankwell.tasks.agreement.printing import write as write_agreement
+from rankwell.tasks.agreement.printing import write_folder as write_agreement
 from rankwell.tasks.answers.evaluation import evaluate_answers
 from rankwell.tasks.captions.evaluation import captions
 from rankwell.tasks.clips.evaluation import evaluate_clips

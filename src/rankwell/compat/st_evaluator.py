@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwell.data.arrays import refuse_masked
 from rankwell.data.options import own_arithmetic
+from rankwell.data.tables import refuse_masked
 from rankwell.errors import BadInput, BadScore, MissingExtra
 from rankwell.store import write_text
 

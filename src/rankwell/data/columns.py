@@ -4,14 +4,12 @@ SQL literals.
 
 import os
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from functools import lru_cache
-from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from rankwell.documents import refuse_wide, repeated_name
 from rankwell.errors import BadInput, BadUsage, flag, kind_of
 from rankwell.store import utf8_path
 
@@ -72,8 +70,6 @@ _PREDICTED: tuple[str, ...] = (
     "confidence",
 )
 """Names of columns that may order a run, and do not unless they are chosen."""
-MOST_COLUMNS = 10_000
-"""The number of columns of the widest table."""
 ROWS_COMPARED = 1 << 18
 """Rows at the beginning of a table in which columns that could order it are compared."""
 _DOUBTFUL: dict[str, tuple[str, ...]] = {
@@ -160,14 +156,6 @@ def distance_note(name: str) -> str:
         f"{name!r} is a distance: the smallest ranks first, and scores are distances with their "
         "signs turned"
     )
-
-
-def id_text(value: object) -> str | None:
-    """An id as text: strings unchanged, integers written out; None for anything else."""
-    if not isinstance(value, bool) and isinstance(value, Integral):
-        with suppress(ValueError):  # Python writes only so many digits
-            return str(int(value))
-    return str(value) if isinstance(value, str) else None
 
 
 @lru_cache(maxsize=1 << 16)  # every format asks for the names of every column
@@ -336,20 +324,6 @@ def refuse_names(names: Sequence[str]) -> None:
     refuse_wide(len(names))
     if double := repeated_name(names):
         raise BadInput(f"two columns are called {double!r}; rename or drop one of them.")
-
-
-def repeated_name(names: Sequence[str]) -> str:
-    """The first name that two columns have; "" where there is none."""
-    return next((name for name, number in Counter(names).items() if number > 1), "")
-
-
-def refuse_wide(columns: int) -> None:
-    """Raises BadInput for more columns than can be read within seconds."""
-    if columns > MOST_COLUMNS:
-        raise BadInput(
-            f"{columns} columns; at most {MOST_COLUMNS} are read: keep those of queries, "
-            "items and values."
-        )
 
 
 def column_named(name: str, names: Sequence[str], option: str) -> str:

@@ -8,7 +8,6 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from rankwell.data.arrays import unmasked
 from rankwell.data.frames import Framed
 from rankwell.data.tables import (
     Bools,
@@ -21,6 +20,7 @@ from rankwell.data.tables import (
     index_queries,
     offsets_from_rows,
     segment_offsets,
+    unmasked,
 )
 from rankwell.errors import BadScore, DuplicateItem
 from rankwell.store import encode_id

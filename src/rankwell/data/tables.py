@@ -5,18 +5,28 @@ sums that are rounded once, whatever the order of their terms.
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite, isnan
+from numbers import Integral
 from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.data.arrays import unmasked
 from rankwell.data.frames import Framed
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName
 from rankwell.store import encode_id
+
+
+def id_text(value: object) -> str | None:
+    """An id as text: strings unchanged, integers written out; None for anything else."""
+    if not isinstance(value, bool) and isinstance(value, Integral):
+        with suppress(ValueError):  # Python writes only so many digits
+            return str(int(value))
+    return str(value) if isinstance(value, str) else None
+
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -30,6 +40,57 @@ MatrixTies = TieRule | Literal["input-desc", "averaged", "multiplied"]
 gallery first; `averaged` places all tied items at the middle of their places (MMT); `multiplied`
 counts a query once for each place of its tie (CLIP4Clip).
 """
+
+
+def refuse_masked(array_like: Any, noun: str = "the array") -> None:
+    """Raises BadInput naming the first masked entry of an array, or of the rows in a list: without
+    a mask it is a number as any.
+
+    A ranking has a number for every item: an item that is not retrieved is left out of lists, a
+    matrix cannot leave one out.
+    """
+    rows: list[Any] = (
+        list(array_like)
+        if isinstance(array_like, (list, tuple)) and np.ma.MaskedArray in set(map(type, array_like))
+        else []
+    )
+    for row_index, array in (
+        ((), array_like),
+        *(((row,), array_row) for row, array_row in enumerate(rows)),
+    ):
+        if isinstance(array, np.ma.MaskedArray) and (mask := np.ma.getmaskarray(array)).any():
+            axes = (*row_index, *np.argwhere(mask)[0].tolist())
+            where = (
+                f"row {axes[0]}"
+                if len(axes) == 1
+                else f"row {axes[0]}, column {axes[1]}"
+                if len(axes) == 2
+                else f"place {axes}"
+            )
+            hint = "fill it (array.filled(value)), or leave the row or column out"
+            raise BadInput(
+                f"{noun} is masked in {where} (from 0); expected a number in every place: {hint}."
+            )
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell is empty: as None, NaN, or the marks of NumPy and pandas for what is not
+    there.
+    """
+    marks = ("MaskedConstant", "NAType", "NaTType")
+    return (
+        value is None
+        or (isinstance(value, float) and value != value)
+        or type(value).__name__ in marks
+    )
+
+
+def unmasked(array_like: Any, noun: str, dtype: Any = None) -> NDArray[Any]:
+    """The thing as an array. Raises BadInput for a masked entry, and as NumPy for what cannot be
+    one.
+    """
+    refuse_masked(array_like, noun)
+    return np.asarray(array_like, dtype=dtype)
 
 
 def sort_ids(ids: Iterable[str]) -> list[str]:

@@ -10,8 +10,8 @@ import numpy as np
 
 import rankwell
 from rankwell.conventions import CONVENTIONS, choose_measures
-from rankwell.data.arrays import unmasked
 from rankwell.data.options import own_arithmetic
+from rankwell.data.tables import unmasked
 from rankwell.errors import BadInput
 from rankwell.integrations import imported
 

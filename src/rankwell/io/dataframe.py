@@ -9,20 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.data.arrays import is_missing
 from rankwell.data.columns import (
     ROWS_COMPARED,
     Columns,
     Holds,
     are_ranks,
     contradicting,
-    id_text,
     is_falling,
-    refuse_wide,
     unique_rows,
 )
 from rankwell.data.rankings import Ranking
-from rankwell.data.tables import Floats, Judgments
+from rankwell.data.tables import Floats, Judgments, id_text, is_missing
+from rankwell.documents import refuse_wide
 from rankwell.errors import BadInput, BadScore, MissingExtra, kind_of, shown
 from rankwell.io.formats import Request, Texts, file_format
 from rankwell.store import Source, refuse_bomb

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rankwell.data.columns import Repeats, id_text, query_key, unique_rows
+from rankwell.data.columns import Repeats, query_key, unique_rows
 from rankwell.data.rankings import Hits, Ranking
-from rankwell.data.tables import Judgments, columns_of
+from rankwell.data.tables import Judgments, columns_of, id_text
 from rankwell.documents import parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem, UnknownName, kind_of, shown
 from rankwell.io.formats import FORMATS, Request, Texts, file_format, written_lists

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell._native import native
-from rankwell.data.columns import Repeats, id_text, unique_rows
+from rankwell.data.columns import Repeats, unique_rows
 from rankwell.data.hit_records import distance_notes, result_pair
 from rankwell.data.judged_rankings import GroupRankings, IntentRankings, JudgedRankings
 from rankwell.data.options import own_arithmetic
@@ -26,6 +26,7 @@ from rankwell.data.tables import (
     RankCounts,
     TieRule,
     columns_of,
+    id_text,
     nested_columns,
     sort_ids,
 )

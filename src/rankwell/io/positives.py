@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell._native.products import Groups
-from rankwell.data.arrays import MAGIC, read_only_npy, refuse_masked
-from rankwell.data.matrices import Positions, Positives
-from rankwell.data.tables import Ints, Judgments
+from rankwell.data.matrices import MAGIC, Positions, Positives, read_only_npy
+from rankwell.data.tables import Ints, Judgments, refuse_masked
 from rankwell.documents import delimited_rows, read_json, unique_keys, without_comments
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, kind_of, shown
 from rankwell.io.formats import find_judgments

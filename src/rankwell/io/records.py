@@ -21,9 +21,8 @@ from typing import Any, Literal, NamedTuple, NewType, TypeVar, cast, get_type_hi
 
 import numpy as np
 
-from rankwell.data.arrays import MAGIC, is_missing, read_only_npy
-from rankwell.data.columns import id_text, refuse_wide, repeated_name
-from rankwell.data.tables import Floats
+from rankwell.data.matrices import MAGIC, read_only_npy
+from rankwell.data.tables import Floats, id_text, is_missing
 from rankwell.documents import (
     DelimitedRow,
     PlainRows,
@@ -32,6 +31,8 @@ from rankwell.documents import (
     delimiter_of,
     parse_json,
     read_json,
+    refuse_wide,
+    repeated_name,
     unique_keys,
     without_comments,
 )

@@ -13,23 +13,21 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.data.arrays import (
+from rankwell.data.matrices import (
     MAGIC,
     ArrayLayout,
-    map_array,
-    map_layout,
-    npy_header,
-    npy_layout,
-    read_npy,
-    refuse_size,
-)
-from rankwell.data.matrices import (
     Embeddings,
     Scores,
     Vectors,
     as_real,
     choose_array,
     item_ids,
+    map_array,
+    map_layout,
+    npy_header,
+    npy_layout,
+    read_npy,
+    refuse_size,
     row_blocks,
 )
 from rankwell.data.rankings import Ranking

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.data.arrays import unmasked
 from rankwell.data.code import origin_of
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.registry import MEASURES, OWN_MEASURES, Better, MeasureEntry, Scale
-from rankwell.data.tables import Floats, Summary, Unit
+from rankwell.data.tables import Floats, Summary, Unit, unmasked
 from rankwell.errors import BadUsage, RankwellError, kind_of
 
 Own = Callable[..., Any]

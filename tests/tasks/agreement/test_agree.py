@@ -16,7 +16,7 @@ from rankwell import ranking_pairs
 from rankwell.conventions import CONVENTIONS
 from rankwell.data.matrices import Embeddings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.tasks.agreement.inputs import plan_measures
+from rankwell.tasks.agreement.evaluation import plan_measures
 from rankwell.vectors.neighbours import BACKENDS
 
 KS = (1, 3, 5, 10)

@@ -13,7 +13,6 @@ from make import touch
 from rankwell.errors import BadInput, BadLine, BadUsage, DuplicateItem, NothingToEvaluate
 from rankwell.reporting.options import Output
 from rankwell.tasks.instances.commands import instances_stats
-from rankwell.tasks.instances.formats import read_images
 from rankwell.tasks.instances.images import (
     ImageEntry,
     Images,
@@ -21,6 +20,7 @@ from rankwell.tasks.instances.images import (
     both_sides,
     filter_images,
     instance_truth,
+    read_images,
 )
 from rankwell.tasks.instances.options import ImageSetOptions
 from rankwell.tasks.instances.statistics import (

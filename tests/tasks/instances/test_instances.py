@@ -22,8 +22,7 @@ from rankwell.results import Results
 from rankwell.tasks.instances import task as instances_task
 from rankwell.tasks.instances.computed_runs import by_encoder, by_local_features
 from rankwell.tasks.instances.evaluation import evaluate_instances
-from rankwell.tasks.instances.formats import read_images
-from rankwell.tasks.instances.images import ImageEntry, Images
+from rankwell.tasks.instances.images import ImageEntry, Images, read_images
 from rankwell.tasks.instances.task import InstanceCommandOptions
 from rankwell.vectors.transforms import TRANSFORMS
 

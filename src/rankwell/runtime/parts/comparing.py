@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from rankwell._native.products import Groups
 from rankwell._native.similarity import Metric, Space, score_pairs
-from rankwell.data.arrays import map_npy
-from rankwell.data.matrices import Positions, Positives, row_blocks
+from rankwell.data.matrices import Positions, Positives, map_npy, row_blocks
 from rankwell.data.tables import Floats, Ints, segment_offsets
 from rankwell.runtime.parts import Json
 from rankwell.runtime.parts.lists import PartGrid, lists_of

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell._native.products import width
-from rankwell.data.arrays import map_npy
-from rankwell.data.matrices import Positives
+from rankwell.data.matrices import Positives, map_npy
 from rankwell.data.tables import Floats, Ints, offsets_from_rows
 from rankwell.errors import BadInput
 from rankwell.runtime.parts import (

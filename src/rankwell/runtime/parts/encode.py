@@ -19,7 +19,7 @@ from typing import Annotated, Any, BinaryIO, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.data.arrays import read_npy
+from rankwell.data.matrices import read_npy
 from rankwell.data.options import Doc
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate
 from rankwell.io import formats as io

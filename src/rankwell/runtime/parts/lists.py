@@ -12,7 +12,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.data.arrays import npy_layout
+from rankwell.data.matrices import npy_layout
 from rankwell.data.tables import Floats, Ints
 from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.runtime.parts import MAX_SHARDS, Limits

@@ -2,47 +2,85 @@
 finds, or to what extent runs list what a reference run lists.
 """
 
-import json
+import re
+import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from functools import cache
-from math import isnan
+from functools import cache, partial
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 import numpy as np
 
-from rankwell import __version__
-from rankwell.conventions import Convention, LabelledMeasure, check_views, find_convention
-from rankwell.data.arrays import MAGIC
+from rankwell import __version__, reporting
+from rankwell.conventions import (
+    CONVENTIONS,
+    Convention,
+    LabelledMeasure,
+    check_views,
+    find_convention,
+)
 from rankwell.data.columns import refuse_unused_columns
 from rankwell.data.judged_rankings import JudgedRankings
+from rankwell.data.matrices import MAGIC
 from rankwell.data.options import PartOptions, PartOutcome, cutoffs, own_arithmetic, takes_options
-from rankwell.data.ranking_pairs import RankingPairs, chance_level
+from rankwell.data.ranking_pairs import Gains, RankingPairs, chance_level
 from rankwell.data.rankings import Ranking
-from rankwell.data.registry import FIGURES, parse_measure
+from rankwell.data.registry import FIGURES, Measure, measure_names, parse_measure
 from rankwell.data.tables import Floats, Unit, exact_mean, sort_ids
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, flag
-from rankwell.evaluation.details import Details, detail_columns
+from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, flag
 from rankwell.evaluation.results import ResultsBuilder
 from rankwell.io import formats as io
 from rankwell.io.formats import scored
 from rankwell.io.mapping import ranking_pairs
+from rankwell.reporting import Row
+from rankwell.reporting.options import Output, Progress
 from rankwell.results import Results
 from rankwell.runtime.parts.tables import ObjectEmbeddings
 from rankwell.runtime.parts.vectors import rows_of
 from rankwell.stats import MIN_QUERIES, SummaryRow
 from rankwell.stats.paired_bootstrap import relative_changes
 from rankwell.store import Head, Source, exists, remote_url, sources_of
-from rankwell.tasks.agreement import inputs
-from rankwell.tasks.agreement.inputs import MeasurePlan, Model, Sample, cuts_gold, plan_measures
-from rankwell.tasks.agreement.lists import NeighbourLists
+from rankwell.task import Presented
+from rankwell.tasks.agreement.conventions import AgreementConvention
+from rankwell.tasks.agreement.details import list_columns, query_columns
 from rankwell.tasks.agreement.measures.agreement_space import margin
 from rankwell.tasks.agreement.options import AgreementOptions, AgreementPartOptions
-from rankwell.tasks.agreement.vectors import Representation, VectorPanel, hubness, linear_cka
+from rankwell.tasks.agreement.printing import source_tables, write_folder
+from rankwell.tasks.agreement.vectors import (
+    Model,
+    NeighbourLists,
+    Representation,
+    Sample,
+    VectorPanel,
+    check_vectors,
+    hubness,
+    linear_cka,
+    named_models,
+    read_models,
+)
 from rankwell.vectors.neighbours import TopK
 
+if TYPE_CHECKING:
+    from rankwell.tasks.agreement.task import AgreementCommandOptions
+
+_MAIN = ("Overlap", "nDCG", "RBO", "Trustworthiness", "MedR_first", "CKA")
+_GAINS = re.compile(r"gains=(['\"]?)([\w-]+)\1,?")
+_USUAL = (
+    "Overlap",
+    "Jaccard",
+    "AO",
+    "nDCG",
+    "nDCG(gains='reciprocal-rank')",
+    "nDCG(gains='similarity')",
+    "AP",
+    "RR",
+)
+# Below two items, or half of the points beyond k, these are undefined for all queries.
+_NEED_TWO = ("TauAP", "Spearman", "SpearmanUnion")
+_NEED_HALF = ("Trustworthiness", "Continuity")
 _MARGIN_DEPTH = 100
 """Depth of the reference's lists, for the margin, beyond the last place that a measure reads."""
 _ALIGNED_ITEMS = 10_000
@@ -70,6 +108,11 @@ class AgreementResults(Results):
     convention: Convention
     sample: Sample
     pairs: Mapping[str, RankingPairs]
+
+    @property
+    def cuts_gold(self) -> bool:
+        """Whether as many first items of the reference are relevant as the cut-off says."""
+        return cuts_gold(self.convention)
 
     @property
     def changes(self) -> Sequence[Mapping[str, Any]]:
@@ -121,8 +164,8 @@ def agreement_results(
 ) -> PartOutcome:
     """The results of `agree`, or what to show where its parts are not all computed."""
     parts = options if isinstance(options, PartOptions) else PartOptions()
-    rules, ks = inputs.convention_of(options), tuple(sorted(set(cutoffs(options.k))))
-    places = inputs.named_models(reference, candidates)
+    rules, ks = convention_of(options), tuple(sorted(set(cutoffs(options.k))))
+    places = named_models(reference, candidates)
     if is_run(next(iter(places.values()))):
         if parts.is_used:
             raise BadUsage(
@@ -132,19 +175,19 @@ def agreement_results(
         return PartOutcome(_results_of_runs(places, options, rules, ks))
     if options.columns is not None:
         refuse_unused_columns(options.columns, "run", "a run")
-    if options.labels is None:
+    if options.labels is None and options.qrels_columns is not None:
         refuse_unused_columns(options.qrels_columns, "judgments", flag("--labels"))
-    models, notes = inputs.read_models(places, options, parts)
+    models, notes = read_models(places, options, parts)
     quick = options.intervals == "none"
     spectrum = not quick if spectrum is None else spectrum
     # The panel needs all vectors; those of objects are read once there is a result.
     is_late = parts.dry_run or (
         not options.ceiling and any(isinstance(model.items, ObjectEmbeddings) for model in models)
     )
-    panel = VectorPanel([], ()) if is_late else inputs.check_vectors(models, spectrum=spectrum)
+    panel = VectorPanel([], ()) if is_late else check_vectors(models, spectrum=spectrum)
     sample = Sample.draw(models[0].items.names(), options, sized=parts.dry_run)
-    default_names = inputs.usual_measures(options, ks, sample)
-    plans = inputs.requested_measures(options, rules, ks, default_names)
+    default_names = usual_measures(options, ks, sample)
+    plans = requested_measures(options, rules, ks, default_names)
     deepest = max(ks)
     # A source that prints no margin need not wait for one.
     with_margin = not (cuts_gold(rules) and quick)
@@ -164,7 +207,7 @@ def agreement_results(
         outcome = lists.find_in_parts(places, parts)
         if outcome.result is None:
             return outcome
-        panel = inputs.check_vectors(models, spectrum=spectrum) if is_late else panel
+        panel = check_vectors(models, spectrum=spectrum) if is_late else panel
     matching = {"rows": "matched by position"} if notes else {}
     if sample.requested > len(sample.items):
         notes.append(
@@ -183,7 +226,7 @@ def agreement_results(
             rules=agreement.rules(matching, panel),
             notes=[*panel.warnings, *notes],
             aggregates=tuple(agreement.aggregates),
-            details=_detail_columns(agreement.pairs, sample.items, deepest) if details else None,
+            details=list_columns(agreement.pairs, sample.items, deepest) if details else None,
             queries=agreement.query_columns() if details else None,
             panel=panel,
             sample=sample,
@@ -230,7 +273,7 @@ def _results_of_runs(
                 "it out."
             )
     default_names = [f"{name}@{k}" for k in ks for name in ("Overlap", "Jaccard", "RBO")]
-    plans = inputs.requested_measures(options, rules, ks, default_names)
+    plans = requested_measures(options, rules, ks, default_names)
     agreement = _Agreement(places, options, rules, plans)
     notes = agreement.builder.notes
     lists = {
@@ -308,6 +351,164 @@ def compare_lists(
     check_views([requested], RankingPairs, JudgedRankings)
     depth = gold_depth or (requested.cutoff if cuts_gold(rules) else None)
     return float(requested(pairs.judged(depth))[0])
+
+
+def convention_of(options: AgreementOptions) -> Convention:
+    """The convention under which models are compared. Raises BadUsage for one that judges runs, and
+    for bad numbers.
+    """
+    if not options.eps >= 0:
+        raise BadUsage(f"eps={options.eps!r}: expected 0 or more.")
+    if options.gold_depth is not None and options.gold_depth < 1:
+        raise BadUsage(f"a gold depth of {options.gold_depth}; one item or more is relevant.")
+    name, convention = options.convention, find_convention(options.convention, "agreement")
+    if name == "rankwell":
+        # The title of the default is on rankings with judgments.
+        return convention._replace(
+            title="the items that lists of neighbours share, and their order"
+        )
+    if "agreement" not in convention.tasks:
+        names = [name for name in CONVENTIONS if "agreement" in CONVENTIONS[name].tasks]
+        raise BadUsage(
+            f"the convention {name} judges runs; for agreement there are rankwell and "
+            f"{', '.join(names)}."
+        )
+    return convention
+
+
+def cuts_gold(convention: Convention) -> bool:
+    """Whether as many first items of the reference are relevant as the cut-off says, at each
+    cut-off.
+    """
+    return convention.rules_of("agreement", AgreementConvention()).gold_depth == "cut"
+
+
+class MeasurePlan(NamedTuple):
+    """A measure of two lists, or of a list judged by the reference's. exact, label: its exact name,
+    and the word used.
+    """
+
+    measure: Measure
+    exact: str
+    label: str
+    gold_depth: int
+    gains: Gains
+
+    @property
+    def definition(self) -> dict[str, str]:
+        """The measure's description in the rules; the residual of RBO is how little is known,
+        neither good nor bad.
+        """
+        definition = self.measure.entry.definition
+        is_residual = self.measure.name == "RBO" and self.measure.parameters["kind"] == "res"
+        return definition | {"better": "neither"} if is_residual else definition
+
+
+def requested_measures(
+    options: AgreementOptions, rules: Convention, ks: Sequence[int], default_names: Sequence[str]
+) -> tuple[MeasurePlan, ...]:
+    """The measures of the options, else the convention's or those of the default names.
+
+    A convention whose truth is a reference's list has words of its own for it; others have words
+    for judgments only.
+    """
+    cut, texts = cuts_gold(rules), measure_names(options.measures)
+    texts = texts or (bare_words(rules.defaults) if cut else default_names)
+    gold_depth = options.gold_depth or (None if cut else max(ks))
+    return plan_measures(texts, ks, rules.words, gold_depth)
+
+
+def usual_measures(options: AgreementOptions, ks: Sequence[int], sample: Sample) -> list[str]:
+    """The measures of neighbours where none is named. Raises BadUsage for more depth than
+    neighbours.
+    """
+    deepest, n = max(ks), sample.most_candidates
+    for option, value in (("k", deepest), ("the gold depth", options.gold_depth or 0)):
+        if value > n:
+            raise BadUsage(
+                f"{option} is {value}, but {len(sample.items)} vectors leave {n} neighbours; "
+                "choose a smaller value, or give more vectors."
+            )
+    texts: list[str] = []
+    for k in ks:
+        names = [*_USUAL, *(_NEED_TWO if k > 1 else ()), f"EpsRecall(eps={options.eps!r})"]
+        names += _NEED_HALF if 2 * k < n + 1 else ()
+        texts += [f"{name}@{k}" for name in names]
+    texts += [f"RBO(kind={kind!r})@{deepest}" for kind in ("min", "res", "ext")]
+    return [*texts, "MedR_first", "MnR_first"]
+
+
+def bare_words(words: Sequence[str]) -> list[str]:
+    """The words without their cut-offs, each once."""
+    return list(dict.fromkeys(word.partition("@")[0] for word in words))
+
+
+def plan_measures(
+    texts: Sequence[str],
+    ks: Sequence[int],
+    words: Mapping[str, str],
+    gold_depth: int | None,
+    views: Sequence[type] = (RankingPairs, JudgedRankings),
+) -> tuple[MeasurePlan, ...]:
+    """The measures that texts name, each once, at every cut-off of `ks` where a text names none.
+    Raises UnknownName, BadUsage.
+    """
+    plans: dict[str, MeasurePlan] = {}
+    deepest = max(ks)
+    spelled_texts = [_at_each(text.strip(), ks, words) for text in texts]
+    for text in chain.from_iterable(spelled_texts):
+        bare, gains = _without_gains(text)
+        # A convention's word is for items that are relevant or not.
+        measure = parse_measure(bare, words if gains == "binary" else {})
+        check_views([measure], *views)
+        k = measure.cutoff
+        if k is not None and k > deepest:
+            raise BadUsage(f"{text} looks at {k} places, the lists have {deepest}; add {k} to -k.")
+        exact = str(measure)
+        if gains != "binary":
+            exact = with_parameter(exact, f"gains={gains!r}")
+        label = exact if measure.name == re.split("[(@]", text)[0] else text
+        depth = gold_depth or k or deepest
+        plans.setdefault(exact, MeasurePlan(measure, exact, label, depth, gains))
+    return tuple(plans.values())
+
+
+def _at_each(text: str, ks: Sequence[int], words: Mapping[str, str]) -> list[str]:
+    if "@" in text:
+        return [text]
+    try:
+        parse_measure(_without_gains(f"{text}@{ks[0]}")[0], words)
+    except UnknownName:
+        raise
+    except BadUsage:
+        return [text]
+    return [f"{text}@{k}" for k in ks]
+
+
+def with_parameter(name: str, parameter: str) -> str:
+    """A measure's exact name with one more parameter before its own:
+    `nDCG(gains='similarity')@5`.
+    """
+    word, bracket, parameters = name.partition("(")
+    if bracket:
+        return f"{word}({parameter},{parameters}"
+    word, at, cut = name.partition("@")
+    return f"{word}({parameter}){at}{cut}"
+
+
+def _without_gains(text: str) -> tuple[str, Gains]:
+    """The text without its gains, a parameter of the judged view and not of the measure, and the
+    gains.
+    """
+    match = _GAINS.search(text)
+    if match is None:
+        return text, "binary"
+    if match[2] not in get_args(Gains):
+        raise UnknownName(
+            f"unknown gains {match[2]!r} (in {text!r}); known are {', '.join(get_args(Gains))}."
+        )
+    bare = text[: match.start()] + text[match.end() :]
+    return bare.replace("()", "").replace(",)", ")"), cast(Gains, match[2])
 
 
 class _Agreement:
@@ -480,7 +681,7 @@ class _VectorAgreement(_Agreement):
         """Measures the reference and every candidate against judgments of some of the queries."""
         rules, words = self.builder.convention, ["nDCG", "P", "R", "AP", "RR"]
         if cuts_gold(rules):
-            words = inputs.bare_words(rules.defaults)
+            words = bare_words(rules.defaults)
         plans = plan_measures(words, self._ks, rules.words, None, [JudgedRankings])
         judgments = io.find_judgments(labels, qrels_columns=self._options.qrels_columns)
         flat, names = judgments.table.flat, self._lists.sample.names
@@ -515,7 +716,7 @@ class _VectorAgreement(_Agreement):
             for plan in plans:
                 values = np.full(len(names), np.nan)
                 values[judged] = plan.measure(view)
-                exact = inputs.with_parameter(plan.exact, "truth='labels'")
+                exact = with_parameter(plan.exact, "truth='labels'")
                 plan_of_labels = plan._replace(exact=exact, label=f"{plan.label} (labels)")
                 self._keep(run, plan_of_labels, names, values, chance=None)
 
@@ -556,6 +757,12 @@ class _VectorAgreement(_Agreement):
             "source": figure.source,
         }
 
+    def query_columns(self) -> dict[str, Sequence[Any]]:
+        """The columns of queries.parquet."""
+        pairs, k = next(iter(self.pairs.values())), self._deepest
+        near_cut = margin(pairs, k=k, eps=self._options.eps) if self._margins else None
+        return query_columns(self._lists.sample, pairs, k, near_cut)
+
     def rules(self, matching: Mapping[str, Any], panel: VectorPanel) -> dict[str, Any]:
         """Every choice that decided a number. matching: how rows belong together."""
         sample, rules = self._lists.sample, self.builder.convention
@@ -588,77 +795,74 @@ class _VectorAgreement(_Agreement):
             "panel": panel.rows,
         }
 
-    def query_columns(self) -> dict[str, Sequence[Any]]:
-        """The columns of queries.parquet: the sampled items, rows and labels, and how certain the
-        reference's lists end.
-        """
-        sample, pairs = self._lists.sample, next(iter(self.pairs.values()))
-        rows: list[int] = sample.rows.tolist()
-        columns: dict[str, Sequence[Any]] = {
-            "query": sample.names,
-            "text": [None] * len(rows),
-            "position": rows,
-        }
-        if sample.labels is not None:
-            columns["label"] = [sample.labels[row] for row in rows]
-        last, after = (
-            pairs.reference.score_at(np.full(len(rows), rank, dtype=np.int64))
-            for rank in (self._deepest, self._deepest + 1)
+
+def evaluate_candidates(
+    candidates: Sequence[str],
+    *,
+    options: "AgreementCommandOptions",
+    details: bool,
+    progress: Progress,
+) -> PartOutcome | Presented:
+    """The comparison of the command, and how it is printed."""
+    # Names of files that follow on the cut-offs are candidates.
+    words = options.k_values or []
+    cuts = [word for word in words if word.replace(",", "").isdigit()]
+    models = [*candidates, *(word for word in words if word not in cuts)]
+    if not models:
+        raise BadUsage("name at least one candidate: rankwell agree --reference REF CANDIDATE...")
+    if words:
+        options = replace(options, k=",".join(cuts))
+    outcome = agreement_results(
+        options.reference, models, options, details=details, progress=progress
+    )
+    if outcome.result is None:
+        return outcome
+    return Presented(outcome.result, partial(show, options=options))
+
+
+def show(
+    result: AgreementResults,
+    *,
+    options: "AgreementCommandOptions",
+    format: reporting.Format,
+    per_query: bool,
+    output: Path | None,
+) -> Output:
+    """Writes a comparison and prints it, the panel of vectors first, relative changes last."""
+    panel, remarks = result.panel, [*result.notes, *result.interval_notes]
+    notes: list[str] = []
+    if panel.rows:
+        names = [name for name in panel.rows[0] if any(row[name] is not None for row in panel.rows)]
+        vectors = [{name: row[name] for name in names} for row in panel.rows]
+        plain = reporting.terminal_of(sys.stderr)._replace(colour=False)
+        notes.append(reporting.Aside(reporting.render_rows(vectors, terminal=plain).rstrip("\n")))
+    notes += panel.warnings if format == "json" else remarks
+    rows = list(result.per_query()) if per_query else None
+    summary, changes, rules = result.summary, result.changes, result.describe()
+    terminal, cut = reporting.terminal_of(sys.stdout), result.cuts_gold
+    if format != "table":
+        text = reporting.render(
+            [*summary, *changes], rows, rules, remarks, format, terminal=terminal
         )
-        if not np.isnan(last - after).all():
-            columns["margin"] = [None if isnan(gap) else gap for gap in (last - after).tolist()]
-        if self._margins:
-            near = margin(pairs, k=self._deepest, eps=self._options.eps).tolist()
-            columns["near_cut"] = [None if isnan(n) else int(n) for n in near]
-        return columns
+    elif cut and rows is None:
+        text = source_tables(result, terminal)
+    else:
+        if panel.rows and not (cut or options.all_measures or options.measures):
+            summary, changes = list(filter(_is_main, summary)), list(filter(_is_main, changes))
+            rows = rows and list(filter(_is_main, rows))
+            main = ", ".join(_MAIN)
+            notes.append(reporting.Aside(f"printed are {main}; the other measures with --all"))
+        text = reporting.render(summary, rows, rules, remarks, terminal=terminal)
+        if changes:
+            text += "\n" + reporting.render(changes, None, {}, (), terminal=terminal)
+    if output is not None:
+        write_folder(result, output)
+        notes.append(reporting.Aside(f"wrote {output}/"))
+    return Output(text=text, notes=tuple(notes))
 
 
-def _detail_columns(
-    pairs_of_run: Mapping[str, RankingPairs], items: Sequence[str], depth: int
-) -> Mapping[str, list[Any]]:
-    """The columns of details.parquet: the candidates' lists, then the reference's first items that
-    they lack.
-
-    `margin`: the similarity under the reference less that of its last relevant item (EverMind-AI
-    2026, EverOS issue 332).
-    """
-    parts: list[tuple[str, Details, list[str]]] = []
-    for run, pairs in pairs_of_run.items():
-        first, second = pairs.reference, pairs.candidate
-        lacking = first.within(depth) & ~(
-            (first.other_ranks > 0) & (first.other_ranks <= second.lengths[first.query_of_row])
-        )
-        last = first.score_at(np.full(len(pairs.queries), depth, dtype=np.int64))
-        columns_of_second = second.ranks, second.other_ranks, second.scores, second.other_scores
-        columns_of_first = first.other_ranks, first.ranks, first.other_scores, first.scores
-        for side, rows, (ranks, reference_ranks, scores, reference_scores) in (
-            (second, second.within(None), columns_of_second),
-            (first, lacking, columns_of_first),
-        ):
-            rank, reference_rank = ranks[rows], reference_ranks[rows]
-            reference_score, owner = reference_scores[rows], side.query_of_row[rows]
-            near = (reference_rank > 0) & (reference_rank <= depth)
-            positions: list[int] = side.items[rows].tolist()
-            details = Details(
-                query=[pairs.queries[query] for query in owner.tolist()],
-                item=[items[position] for position in positions],
-                rank=np.where(rank == 0, np.nan, rank),
-                score=scores[rows],
-                grade=near.astype(np.float64),
-                state=["relevant" if is_near else "nonrelevant" for is_near in near.tolist()],
-            )
-            cells = (reference_rank, reference_score, reference_score - last[owner])
-            texts = [
-                json.dumps(
-                    {
-                        "reference_rank": of_reference or None,
-                        "reference_score": None if isnan(similarity) else similarity,
-                        "margin": None if isnan(gap) else gap,
-                    }
-                )
-                for of_reference, similarity, gap in zip(
-                    *(column.tolist() for column in cells), strict=True
-                )
-            ]
-            parts.append((run, details, texts))
-    return detail_columns(parts)
+def _is_main(row: Row) -> bool:
+    """Whether the row is of a main measure, of its change, or of a measure against labels."""
+    name = row["measure"]
+    bare = name.removeprefix("Change(").partition("@")[0].removesuffix(")")
+    return bare in _MAIN or "truth='labels'" in name

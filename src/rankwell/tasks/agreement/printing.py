@@ -1,6 +1,7 @@
-"""The tables of a comparison with a reference model, as they are printed and written."""
+"""The folder of a comparison with a reference model, and the tables that the source of the
+convention prints.
+"""
 
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,72 +12,15 @@ from rankwell.data.frames import Heading
 from rankwell.data.tables import MISSING, figure
 from rankwell.errors import BadUsage
 from rankwell.reporting import PrintedFigure, Row, Terminal, rules_line, visible
-from rankwell.reporting.options import Output
-from rankwell.tasks.agreement.evaluation import AgreementResults
-from rankwell.tasks.agreement.inputs import cuts_gold
 
 if TYPE_CHECKING:
-    from rankwell.tasks.agreement.task import AgreementCommandOptions
+    from rankwell.tasks.agreement.evaluation import AgreementResults
 
-_MAIN = ("Overlap", "nDCG", "RBO", "Trustworthiness", "MedR_first", "CKA")
 _RULE = 70
 _COLUMN = 15
 
 
-def show(
-    result: AgreementResults,
-    *,
-    options: "AgreementCommandOptions",
-    format: reporting.Format,
-    per_query: bool,
-    output: Path | None,
-) -> Output:
-    """Writes a comparison and prints it, the panel of vectors first, relative changes last."""
-    panel, remarks = result.panel, [*result.notes, *result.interval_notes]
-    notes: list[str] = []
-    if panel.rows:
-        names = [name for name in panel.rows[0] if any(row[name] is not None for row in panel.rows)]
-        vectors = [{name: row[name] for name in names} for row in panel.rows]
-        plain = reporting.terminal_of(sys.stderr)._replace(colour=False)
-        notes.append(reporting.Aside(reporting.render_rows(vectors, terminal=plain).rstrip("\n")))
-    notes += panel.warnings if format == "json" else remarks
-    rows = list(result.per_query()) if per_query else None
-    summary, changes, rules = result.summary, result.changes, result.describe()
-    terminal, cut = reporting.terminal_of(sys.stdout), cuts_gold(result.convention)
-    if format != "table":
-        text = reporting.render(
-            [*summary, *changes], rows, rules, remarks, format, terminal=terminal
-        )
-    elif cut and rows is None:
-        text = _source_tables(result, terminal)
-    else:
-        if panel.rows and not (cut or options.all_measures or options.measures):
-            summary, changes = list(filter(_is_main, summary)), list(filter(_is_main, changes))
-            rows = rows and list(filter(_is_main, rows))
-            main = ", ".join(_MAIN)
-            notes.append(reporting.Aside(f"printed are {main}; the other measures with --all"))
-        text = reporting.render(summary, rows, rules, remarks, terminal=terminal)
-        if changes:
-            text += "\n" + reporting.render(changes, None, {}, (), terminal=terminal)
-    if output is not None:
-        write(result, output)
-        notes.append(reporting.Aside(f"wrote {output}/"))
-    return Output(text=text, notes=tuple(notes))
-
-
-def _measured(name: str) -> str:
-    """The measure whose change a name stands for, or the name itself."""
-    bare = name.removeprefix("Change(")
-    return name if bare == name else bare.removesuffix(")")
-
-
-def _is_main(row: Row) -> bool:
-    """Whether the row is of a main measure, of its change, or of a measure against labels."""
-    name = _measured(row["measure"])
-    return name.partition("@")[0] in _MAIN or "truth='labels'" in name
-
-
-def write(result: AgreementResults, folder: Path) -> None:
+def write_folder(result: "AgreementResults", folder: Path) -> None:
     """Writes all that a comparison or a page needs later, and the files of the source; each whole
     or not at all.
     """
@@ -95,7 +39,7 @@ def write(result: AgreementResults, folder: Path) -> None:
                 "than / and _ or case."
             )
     unlabelled = [row for row in result.summary if "truth='labels'" not in row["measure"]]
-    cut = cuts_gold(result.convention)
+    cut = result.cuts_gold
     curves = [row for row in unlabelled if row["k"] is not None and row["run"] != result.reference]
     points = Counter(row["label"].partition("@")[0] for row in curves)
     curves = [
@@ -113,7 +57,7 @@ def write(result: AgreementResults, folder: Path) -> None:
         write_result(result, folder, summary=summary, charts=False, others=written)
 
 
-def _source_tables(result: AgreementResults, terminal: Terminal) -> str:
+def source_tables(result: "AgreementResults", terminal: Terminal) -> str:
     """The tables that the convention's source prints, mean±sd by k and measure, then the rules and
     the candidates' changes.
     """
@@ -149,6 +93,12 @@ def _k_columns(rows: Sequence[Row], run: str) -> str:
         numbers = [row.get(name) for row in of_words for name in ("mean", "sd")]
         lines.append([str(k), *("" if number is None else repr(number) for number in numbers)])
     return "".join(f"{','.join(line)}\n" for line in lines)
+
+
+def _measured(name: str) -> str:
+    """The measure whose change a name stands for, or the name itself."""
+    bare = name.removeprefix("Change(")
+    return name if bare == name else bare.removesuffix(")")
 
 
 def _by_place(rows: Sequence[Row], run: str) -> dict[tuple[int, str], Row]:

@@ -1,17 +1,13 @@
 """The share of a reference model's nearest neighbours that other models keep."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Annotated
 
-from rankwell.data.options import Doc, Option, PartOutcome
-from rankwell.errors import BadUsage
-from rankwell.reporting.options import InputPlace, Progress
-from rankwell.task import Presented, Task, TaskInput
-from rankwell.tasks.agreement.evaluation import agreement_results
+from rankwell.data.options import Doc, Option
+from rankwell.reporting.options import InputPlace
+from rankwell.task import Task, TaskInput
+from rankwell.tasks.agreement.evaluation import evaluate_candidates
 from rankwell.tasks.agreement.options import AgreementPartOptions
-from rankwell.tasks.agreement.printing import show
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,29 +30,6 @@ class AgreementCommandOptions(AgreementPartOptions):
     ] = False
 
 
-def _evaluate(
-    candidates: Sequence[str],
-    *,
-    options: AgreementCommandOptions,
-    details: bool,
-    progress: Progress,
-) -> PartOutcome | Presented:
-    # Names of files that follow on the cut-offs are candidates.
-    words = options.k_values or []
-    cuts = [word for word in words if word.replace(",", "").isdigit()]
-    models = [*candidates, *(word for word in words if word not in cuts)]
-    if not models:
-        raise BadUsage("name at least one candidate: rankwell agree --reference REF CANDIDATE...")
-    if words:
-        options = replace(options, k=",".join(cuts))
-    outcome = agreement_results(
-        options.reference, models, options, details=details, progress=progress
-    )
-    if outcome.result is None:
-        return outcome
-    return Presented(outcome.result, partial(show, options=options))
-
-
 agree = Task(
     name="agree",
     about="""Compare models' nearest neighbours with a reference model's: the share that they \
@@ -77,5 +50,5 @@ rankwell agree --reference A.run B.run.""",
     files="summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, "
     "manifest.json and charts",
     per_query="Also one row per query.",
-    evaluation=_evaluate,
+    evaluation=evaluate_candidates,
 )

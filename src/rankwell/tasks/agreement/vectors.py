@@ -1,20 +1,42 @@
-"""Whole collections of vectors: a panel of their kind and faults, kernel alignment of two of them,
-and hubness.
+"""Vectors of the models: reading, a panel of their kind and faults, a sample of the items, the
+neighbours that each model finds, kernel alignment and hubness.
 """
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.data.matrices import Embeddings, row_blocks
+from rankwell._native.similarity import Metric, score_pairs
+from rankwell.data.matrices import (
+    Embeddings,
+    align,
+    named_places,
+    refuse_non_finite,
+    row_blocks,
+    rows_by_id,
+)
+from rankwell.data.options import PartOptions, PartOutcome
+from rankwell.data.ranking_pairs import Listed, RankingPairs
 from rankwell.data.tables import Floats, Ints, figure, rounded
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadInput, BadUsage, flag, shown
+from rankwell.evaluation.results import progress_of
+from rankwell.io.formats import read_column
+from rankwell.io.matrices import read_embeddings
+from rankwell.runtime.parts import Json
+from rankwell.runtime.parts.comparing import PartComparison
+from rankwell.runtime.parts.execution import PartArrays, arrays_of, run_in_parts, work_folder
+from rankwell.runtime.parts.tables import planned_embeddings
+from rankwell.tasks.agreement.options import AgreementOptions
+from rankwell.vectors.neighbours import Groups, TopK, ranks_of, search
 
+Progress = Callable[[int, int], None]
 _PRODUCTS = 25_000_000_000
 # Blocks of half a megabyte as float64 take half the time of large ones: their memory is used again.
 _PANEL_NUMBERS = 1 << 16
@@ -367,3 +389,356 @@ def hubness(positions: Ints, n_items: int, *, k: int | None = None) -> Hubness:
     spread = float((apart**2).mean())
     skewness = float((apart**3).mean()) / spread**1.5 if spread > 0 else _NAN
     return Hubness(rounded(skewness), int(counts.max()), float((counts == 0).mean()))
+
+
+def named_models(reference: Any, candidates: Any) -> dict[str, Any]:
+    """The places or tables of the reference and then of the candidates, by name. Raises BadUsage
+    for a name used twice.
+    """
+    if isinstance(candidates, Mapping):
+        pairs: list[tuple[str, Any]] = [(str(name), data) for name, data in candidates.items()]
+    elif isinstance(candidates, (list, tuple)):
+        pairs = [("", data) for data in candidates]
+    else:
+        pairs = [("", candidates)]
+    if not pairs:
+        raise BadUsage("no candidate is given; name at least one after the reference.")
+    names = [f"candidate{number}" for number in range(1, len(pairs) + 1)]
+    names = names if len(pairs) > 1 else ["candidate"]
+    return named_places([("", reference), *pairs], ["reference", *names])
+
+
+def read_models(
+    places: Mapping[str, Any], options: AgreementOptions, parts: PartOptions
+) -> "tuple[list[Model], list[str]]":
+    """The models with their rows in the reference's order, the reference first, and notes.
+
+    In parts no vectors of objects are read, unless their rows are in another order; in a dry run
+    rows keep their order.
+    """
+    # The panel looks at every number anyway.
+    read = planned_embeddings if parts.is_used else partial(read_embeddings, check=False)
+    tables: dict[str, Embeddings] = {}
+    for name, data in places.items():
+        table = read(data)
+        if table.ids is None and options.ids is not None:
+            table = read(data if isinstance(data, (str, Path)) else table, ids=options.ids)
+        tables[name] = table
+    first, reference = next(iter(tables.items()))
+    notes: list[str] = []
+    if len({table.ids is None for table in tables.values()}) > 1:
+        notes.append("only some of the embeddings have ids, so that rows are matched by position")
+    for name, table in tables.items():
+        if name == first:
+            continue
+        if parts.dry_run:
+            rows_by_id(reference, table, first, name)
+        else:
+            tables[name] = align(reference, table, first, name)
+    return [Model(name, table, options.metric) for name, table in tables.items()], notes
+
+
+def check_vectors(models: "Sequence[Model]", *, spectrum: bool) -> VectorPanel:
+    """The panel of the models' vectors. Raises BadScore for a number that is not finite, BadInput
+    for zero under cosine.
+    """
+    panel = vector_panel({model.name: model.items for model in models}, spectrum=spectrum)
+    for model, row in zip(models, panel.rows, strict=True):
+        if row["nan"] or row["infinite"]:
+            try:
+                refuse_non_finite(model.items)
+            except BadInput as error:
+                raise type(error)(f"{model.name}: {error}") from error
+        if row["zero"] and model.metric == "cosine":
+            warning = next(
+                text
+                for text in panel.warnings
+                if text.startswith(f"{model.name}: ") and " zero, " in text
+            )
+            raise BadInput(f"{warning[:-1]}; drop it, or take {flag('--metric', 'dot')} or l2.")
+    return panel
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The items that are queries. rows: (queries,) places among the items. labels: (items,) None
+    excludes nothing.
+    """
+
+    rows: Ints
+    items: Sequence[str]
+    labels: Sequence[Hashable] | None
+    requested: int
+
+    @classmethod
+    def draw(
+        cls, items: Sequence[str], options: AgreementOptions, *, sized: bool = False
+    ) -> "Sample":
+        """Items as NumPy's `RandomState(seed).choice` draws them, all in order if there are fewer.
+        Raises BadUsage, BadInput.
+
+        sized: only the number of rows is right where there are no labels; to draw them takes a
+        permutation of all items.
+        """
+        size, n = options.samples, len(items)
+        if isinstance(size, str) and size != "all" and not (size.isdecimal() and len(size) < 19):
+            raise BadUsage(
+                f"{flag('--samples')} {shown(size)}: expected a positive integer, or all."
+            )
+        labels, requested = _labels(options.exclude, n), n if size == "all" else int(size)
+        if requested < n and (requested < 1 or not 0 <= options.seed < 1 << 32):
+            raise BadUsage(
+                f"{requested} samples with the seed {options.seed}; one sample or more, and a seed "
+                "from 0 to 4294967295."
+            )
+        if sized and labels is None:
+            return cls(np.broadcast_to(np.int64(0), min(requested, n)), items, None, requested)
+        if requested >= n:
+            return cls(np.arange(n, dtype=np.int64), items, labels, requested)
+        rows = np.random.RandomState(options.seed).choice(n, requested, replace=False)
+        return cls(rows.astype(np.int64), items, labels, requested)
+
+    @property
+    def is_all(self) -> bool:
+        """Whether the sample is all items, in order."""
+        return len(self.rows) == len(self.items)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """(queries,) the names of the sampled items."""
+        rows: list[int] = self.rows.tolist()
+        return tuple(self.items[row] for row in rows)
+
+    @cached_property
+    def groups(self) -> Groups | None:
+        """The labels of queries and items in the form of `search`."""
+        if self.labels is None:
+            return None
+        rows: list[int] = self.rows.tolist()
+        return Groups([self.labels[row] for row in rows], self.labels)
+
+    @cached_property
+    def n_candidates(self) -> Ints:
+        """(queries,) number of items that may be neighbours of each query."""
+        if self.groups is None:
+            return np.full(len(self.rows), len(self.items) - 1, dtype=np.int64)
+        sizes = Counter(self.groups.items)
+        excluded = [1 if label is None else sizes[label] for label in self.groups.queries]
+        return len(self.items) - np.array(excluded, dtype=np.int64)
+
+    @property
+    def most_candidates(self) -> int:
+        """Number of items that may be neighbours of some query."""
+        return len(self.items) - 1 if self.labels is None else int(self.n_candidates.max())
+
+
+def _labels(exclude: Any, n: int) -> list[str | None] | None:
+    if exclude is None:
+        return None
+    if isinstance(exclude, (str, Path)):
+        labels = read_column(exclude)
+    else:
+        labels = [None if label is None else str(label) for label in exclude]
+    if len(labels) != n:
+        raise BadInput(
+            f"{len(labels)} labels to exclude by, for {n} vectors; there is one for each, in "
+            "the reference's order."
+        )
+    return [label or None for label in labels]
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """The vectors of all items by one model, in the order of the reference."""
+
+    name: str
+    items: Embeddings
+    metric: Metric
+
+    def nearest(self, sample: Sample, k: int, progress: Progress | None = None) -> TopK:
+        """The first k neighbours of each sampled item. Raises BadInput that names the model and the
+        vector at fault.
+        """
+        try:
+            return search(
+                self._queries(sample), self.items, k=k, **self._options(sample), progress=progress
+            )
+        except BadInput as error:
+            raise type(error)(f"{self.name}: {error}") from error
+
+    def exact_ranks(
+        self, sample: Sample, items: Ints, progress: Progress | None = None
+    ) -> tuple[Ints, Floats]:
+        """(queries, m) ranks among all candidates, from 1, 0 for no item, and similarities. items:
+        (queries, m) rows, or -1.
+        """
+        ranks = ranks_of(
+            self._queries(sample), self.items, items, **self._options(sample), progress=progress
+        )
+        return ranks.above + ranks.before + 1, ranks.scores
+
+    def in_half_precision(self) -> "Model":
+        """The model with its vectors as float16. Raises BadInput where a number exceeds that
+        type.
+        """
+        with np.errstate(over="ignore"):
+            half = np.asarray(self.items.vectors, dtype=np.float16)
+        if not np.isfinite(half).all():
+            raise BadInput(
+                f"{self.name}: float16 ends at 65504, which a number exceeds; scale the vectors, "
+                f"or leave out {flag('--ceiling')}."
+            )
+        return Model(f"{self.name} (float16)", Embeddings(self.items.ids, half), self.metric)
+
+    def _options(self, sample: Sample) -> dict[str, Any]:
+        return {"metric": self.metric, "exclude": "self", "groups": sample.groups}
+
+    def _queries(self, sample: Sample) -> Embeddings:
+        vectors = self.items.vectors
+        return Embeddings(sample.names, vectors if sample.is_all else vectors[sample.rows])
+
+
+class NeighbourLists:
+    """The lists of all models, the reference first.
+
+    reference_depth, depth: the lengths of the reference's lists, and of the candidates'. exact:
+    whether the rank of every item on the other side is found.
+    """
+
+    def __init__(
+        self,
+        sample: Sample,
+        models: Sequence[Model],
+        reference_depth: int,
+        depth: int,
+        *,
+        exact: bool,
+        progress: Callable[[str, int, int], None] | None,
+    ) -> None:
+        self.sample, self.models, self.reference = sample, models, models[0]
+        self.depth, self._reference_depth, self._exact = depth, reference_depth, exact
+        self._progress = progress
+        self._tops: dict[str, TopK] = {}
+        self._ranks: dict[tuple[str, str], tuple[Ints, Floats]] = {}
+
+    @cached_property
+    def top(self) -> TopK:
+        """The lists of the reference, made once for every candidate and cut-off."""
+        return self._nearest(self.reference, self._reference_depth)
+
+    def _nearest(self, model: Model, depth: int) -> TopK:
+        if self._tops:
+            return self._tops[model.name]
+        return model.nearest(self.sample, depth, progress_of(self._progress, model.name))
+
+    def compare(self, candidate: Model) -> tuple[RankingPairs, TopK]:
+        """The view of the two models' lists, and the candidate's."""
+        reference, first = self.top, self.top.positions[:, : self.depth]
+        top = self._nearest(candidate, self.depth)
+        shape = reference.positions.shape
+        ranks, scores = np.zeros(shape, dtype=np.int64), np.full(shape, np.nan)
+        of_candidate: tuple[Ints | None, Floats | None] = None, None
+        if self._exact:
+            reference_name, candidate_name = self.reference.name, candidate.name
+            progress = progress_of(self._progress, candidate.name)
+            if self._ranks:
+                of_candidate = self._ranks[reference_name, candidate_name]
+                of_reference = self._ranks[candidate_name, reference_name]
+            else:
+                of_candidate = self.reference.exact_ranks(self.sample, top.positions, progress)
+                of_reference = candidate.exact_ranks(self.sample, first, progress)
+            ranks[:, : first.shape[1]], scores[:, : first.shape[1]] = of_reference
+        pairs = RankingPairs.from_top_k(
+            self.sample.names,
+            Listed(reference.positions, reference.scores, ranks, scores),
+            Listed(top.positions, top.scores, *of_candidate),
+            n_candidates=self.sample.n_candidates,
+        )
+        return pairs, top
+
+    def find_in_parts(self, places: Mapping[str, Any], parts: PartOptions) -> PartOutcome:
+        """Finds the lists and the ranks in parts; the outcome has a result where all are there.
+
+        places: of the models by name; other models, and those that are not in the order of the
+        reference, are copied.
+        """
+        sample, reference = self.sample, self.reference.name
+        with (
+            work_folder(replace(parts, work=None) if parts.dry_run else parts) as folder,
+            arrays_of(folder, outlined=parts.dry_run) as store,
+        ):
+            tables = {
+                model.name: list(store.table(model.items, places.get(model.name)))
+                for model in self.models
+            }
+            arrays, fields = _sampled(store, sample)
+            first = [
+                PartComparison(
+                    what="lists",
+                    items=name,
+                    queries=name,
+                    width=self._reference_depth if name == reference else self.depth,
+                    **fields,
+                )
+                for name in tables
+            ]
+            # The model by which items are ranked, and the one that lists them.
+            pairs = [
+                pair
+                for name in tables
+                if self._exact and name != reference
+                for pair in ((reference, name), (name, reference))
+            ]
+            then: list[Json] = []
+            for model, listing in pairs:
+                counts = PartComparison(
+                    what="counts", items=model, queries=model, width=self.depth, **fields
+                )
+                of = [*tables].index(listing)
+                then.append({"comparison": counts.json, "of": of, "depth": self.depth})
+            options = {
+                "metric": self.reference.metric,
+                "tables": tables,
+                "arrays": arrays,
+                "then": then,
+                "first": [comparison.json for comparison in first],
+            }
+            work = parts if parts.dry_run else replace(parts, work=folder.name)
+            outcome = run_in_parts("counts", options, work, "rankwell agree", self._progress)
+        if outcome.result is not None:
+            models = {model.name: model for model in self.models}
+            for model, (positions, scores) in zip(self.models, outcome.result, strict=False):
+                self._tops[model.name] = TopK(
+                    positions, scores, sample.names, model.items.names(), model.metric
+                )
+            for (model, listing), counts in zip(pairs, outcome.result[len(first) :], strict=True):
+                positions = self._tops[listing].positions[:, : self.depth]
+                self._ranks[model, listing] = _ranks(models[model], sample, positions, counts)
+        return outcome
+
+
+def _sampled(store: PartArrays, sample: Sample) -> tuple[dict[str, str], dict[str, Any]]:
+    """The arrays of the sample and of labels, and the fields of comparisons that name them."""
+    arrays, fields = {"sample": store.keep(sample.rows)}, {"own": "sample"}
+    if not sample.is_all:
+        fields["rows"] = "sample"
+    if sample.labels is not None:
+        numbers: dict[Any, int] = {None: -1}
+        codes = np.array(
+            [numbers.setdefault(label, len(numbers) - 1) for label in sample.labels], dtype=np.int64
+        )
+        arrays["labels"] = store.keep(np.concatenate([codes[sample.rows], codes]))
+        fields["labels"] = "labels"
+    return arrays, fields
+
+
+def _ranks(model: Model, sample: Sample, positions: Ints, counts: Ints) -> tuple[Ints, Floats]:
+    """As `Model.exact_ranks`, from the counts of the items that there are."""
+    owner, column = np.nonzero(positions >= 0)
+    ranks, scores = np.full(positions.shape, -1, dtype=np.int64), np.full(positions.shape, np.nan)
+    ranks[owner, column] = counts[0] + counts[2] + 1
+    vectors = model.items.vectors
+    scores[owner, column] = score_pairs(
+        vectors, vectors, sample.rows[owner], positions[owner, column], model.metric
+    )
+    return ranks, scores

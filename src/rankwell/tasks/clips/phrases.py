@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.data.arrays import unmasked
-from rankwell.data.tables import Floats, segment_offsets
+from rankwell.data.tables import Floats, segment_offsets, unmasked
 from rankwell.errors import BadInput, BadScore
 from rankwell.tasks.clips.annotations import Token, fold, words_of
 from rankwell.vectors.encoders import Settings, Singles, load_encoder

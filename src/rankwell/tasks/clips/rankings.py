@@ -11,7 +11,6 @@ import numpy as np
 
 from rankwell._native.products import Groups
 from rankwell._native.similarity import RankTargets
-from rankwell.data.arrays import unmasked
 from rankwell.data.columns import refuse_unused_columns
 from rankwell.data.matrices import Embeddings, as_real
 from rankwell.data.rankings import Hits, Ranking, arrange, hits_of_ranking
@@ -25,6 +24,7 @@ from rankwell.data.tables import (
     position_in_segment,
     segment_offsets,
     tie_rule,
+    unmasked,
 )
 from rankwell.engines.objects import EngineObject
 from rankwell.errors import BadInput, BadUsage, count_of, flag

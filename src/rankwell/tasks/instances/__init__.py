@@ -4,7 +4,7 @@ from rankwell.data.catalogue import ResultKind
 
 PUBLIC_NAMES = {
     "evaluate_instances": "rankwell.tasks.instances.evaluation",
-    "read_images": "rankwell.tasks.instances.formats",
+    "read_images": "rankwell.tasks.instances.images",
     "Images": "rankwell.tasks.instances.images",
     "InstanceOptions": "rankwell.tasks.instances.options",
 }

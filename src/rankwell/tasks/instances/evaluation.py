@@ -38,8 +38,13 @@ from rankwell.results import Results
 from rankwell.stats import SummaryRow, check_intervals
 from rankwell.stats.partitions import k_means, partition_agreement
 from rankwell.store import sources_of, split_part
-from rankwell.tasks.instances.formats import read_images
-from rankwell.tasks.instances.images import FilteredImages, Images, InstanceTruth, instance_truth
+from rankwell.tasks.instances.images import (
+    FilteredImages,
+    Images,
+    InstanceTruth,
+    instance_truth,
+    read_images,
+)
 from rankwell.tasks.instances.measures.clusters import AMI, NMI
 from rankwell.tasks.instances.options import NAMED, InstanceOptions, InstanceRules
 from rankwell.tasks.instances.runs import InstanceRun, InstanceRuns
@@ -122,7 +127,8 @@ def evaluate_instances(
     Raises BadInput, BadUsage, UnknownName, and NothingToEvaluate where no query counts.
     """
     check_intervals(options.intervals, options.seed)
-    confidence_kinds(options.confidence, ("max", "diff1"))
+    if options.confidence is not None:
+        confidence_kinds(options.confidence, ("max", "diff1"))
     instance_rules = InstanceRules(options, by_id=images is not None)
     table = None if images is None else read_images(images)
     runs, filtered = InstanceRuns.read(options), None

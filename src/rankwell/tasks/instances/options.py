@@ -29,8 +29,14 @@ from rankwell.data.tables import TIE_RULES, MatrixTies
 from rankwell.errors import BadUsage, UnknownName, flag
 from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
 from rankwell.tasks.instances.conventions import Excluded, InstanceConvention
-from rankwell.tasks.instances.formats import mark_contentless, read_images
-from rankwell.tasks.instances.images import FilteredImages, Images, Switch, filter_images
+from rankwell.tasks.instances.images import (
+    FilteredImages,
+    Images,
+    Switch,
+    filter_images,
+    mark_contentless,
+    read_images,
+)
 
 CUTOFFS = (1, 5, 10)
 NAMED = "TP/PRED"

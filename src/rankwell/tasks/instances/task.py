@@ -21,8 +21,7 @@ from rankwell.store import write_text
 from rankwell.task import Presented, Task, TaskInput
 from rankwell.tasks.instances.computed_runs import ComputedRun, compute_run
 from rankwell.tasks.instances.evaluation import InstanceResults, evaluate_instances
-from rankwell.tasks.instances.formats import named_place
-from rankwell.tasks.instances.images import both_sides
+from rankwell.tasks.instances.images import both_sides, named_place
 from rankwell.tasks.instances.options import (
     ENCODER_SETTINGS,
     ImageSetOptions,

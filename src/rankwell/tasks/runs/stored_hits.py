@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.data.arrays import npy_header, read_npy
+from rankwell.data.matrices import npy_header, read_npy
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.shared_hits import SharedCounts, SharedPrints, SharedQueries
 from rankwell.data.tables import Ints, Judgments, segment_offsets

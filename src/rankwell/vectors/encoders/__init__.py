@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.data.arrays import unmasked
 from rankwell.data.code import code_name
 from rankwell.data.options import Doc, Option
 from rankwell.data.registry import Catalogue, suggest
+from rankwell.data.tables import unmasked
 from rankwell.errors import BadUsage, UnknownName, flag
 from rankwell.threads import in_threads
 from rankwell.vectors.media.images import read_picture

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.data.arrays import map_array
+from rankwell.data.matrices import map_array
 from rankwell.data.registry import suggest
 from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName
 from rankwell.store import Source

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell import __version__
-from rankwell.data.arrays import read_npy
-from rankwell.data.matrices import Embeddings
+from rankwell.data.matrices import Embeddings, read_npy
 from rankwell.data.options import exists_error, refuse_input
 from rankwell.data.tables import Floats
 from rankwell.documents import read_json

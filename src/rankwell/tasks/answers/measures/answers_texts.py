@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rankwell.data.arrays import unmasked
 from rankwell.data.code import code_name, load_object, origin_of
 from rankwell.data.registry import Measure, Scale, measure
-from rankwell.data.tables import Floats
+from rankwell.data.tables import Floats, unmasked
 from rankwell.errors import BadInput, MissingExtra, shown
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, is_blank
 from rankwell.tasks.answers.judges import Grade, judge_of

@@ -17,7 +17,7 @@ from rankwell.errors import BadInput, BadUsage
 from rankwell.io.matrices import IDS_BESIDE, ids_content
 from rankwell.reporting.options import Aside, Output, OutputPath, Progress
 from rankwell.store import Source, refuse_blocked, replacing
-from rankwell.tasks.instances.formats import read_images
+from rankwell.tasks.instances.images import read_images
 from rankwell.vectors.encoders import ImageSettings, load_image_encoder
 from rankwell.vectors.encoders.runs import VectorFile, digests, encode_images, manifest_of
 from rankwell.vectors.media.images import list_media

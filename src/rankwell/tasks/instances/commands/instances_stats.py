@@ -10,7 +10,7 @@ from rankwell.errors import BadUsage
 from rankwell.reporting.options import FileOption, FormatOption, Output
 from rankwell.store import write_text
 from rankwell.task import printed_rows
-from rankwell.tasks.instances.formats import named_place
+from rankwell.tasks.instances.images import named_place
 from rankwell.tasks.instances.options import ImageSetOptions
 from rankwell.tasks.instances.statistics import (
     ImageStatistics,
