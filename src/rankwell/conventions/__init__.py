@@ -70,8 +70,8 @@ class Convention(NamedTuple):
         )
 
     def rules_of(self, task: str, defaults: OwnRules) -> OwnRules:
-        """A task's own options under this convention, of the type of `usual`; `usual` itself where
-        it has none.
+        """A task's own options under this convention, of the type of the defaults; the defaults
+        where it has none.
         """
         return type(defaults)(**self.tasks[task]) if task in self.tasks else defaults
 

@@ -66,7 +66,7 @@ def connected(threads: int | None = None) -> Any:
 
 @cache
 def remote_tables(threads: int | None = None) -> bool:
-    """Lets DuckDB read objects of remote places by the names that `store.file_system.file_name`
+    """Lets DuckDB read objects of remote places by the names that `store.remote.file_name`
     gives them.
     """
     from rankwell.store.remote import remote_files

@@ -174,7 +174,7 @@ class Format(NamedTuple):
     sniff: confidence that content has this form, from 0 to 1; below 0.5 it is tried only when
     nothing else fits, for its message. None where the magic bytes suffice. accepts: whether a
     Python object has it. find_hits: (source or object, judgments, request) -> Hits, where there is
-    a faster way than the table; None where that cannot be gone. count_shared: (source, judgments,
+    a faster way than the table; it returns None where that way does not apply. count_shared: (source, judgments,
     shared queries, request) -> SharedCounts, likewise. write: (table, path). suffixes: names of
     files that are written in it. parts: whether a file may hold several, of which the format's name
     (`mteb:en/test`) or the file's (`gt.hdf5:10`) selects one. columns: whether they may be chosen.
@@ -293,8 +293,8 @@ def scored(head: Head, holds: Holds | None = None) -> list[tuple[float, Format]]
 
 
 def _usual(head: Head, holds: Holds) -> Format | None:
-    """The usual format where it is sure of the content, which then is in no other: their files need
-    not be imported.
+    """The usual format of what a file holds, if it is sure of the content: then no other format
+    has it, and their modules need not be imported.
     """
     name = {"run": "trec run", "judgments": "trec judgments", "column": "lines column"}.get(holds)
     return FORMATS[name] if name and FORMATS[name].confidence(head) >= SURE else None

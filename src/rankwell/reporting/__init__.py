@@ -198,7 +198,7 @@ def render(
 ) -> str:
     """The text of a result in one of the formats, ending in a line break.
 
-    rows: the summary, with a protocol's columns after `SUMMARY_COLUMNS`. per_query: likewise with
+    rows: the summary, with a task's columns after `SUMMARY_COLUMNS`. per_query: likewise with
     `PER_QUERY_COLUMNS`, which `csv`, `tsv` and `jsonl`, being one table, have in place of the
     summary. Floats have full precision there and in `json`, 4 decimals elsewhere (percentages and
     ranks 2, counts none where whole). Notes are in `json` only. Raises UnknownName.
@@ -334,7 +334,7 @@ def summary_grid(document: Document) -> Grid:
     """The summary for people: run (where there are several), the measure's word and exact name,
     mean, interval, sd, n.
 
-    A protocol's own columns come before the mean where they distinguish rows (texts and integers:
+    A task's own columns come before the mean where they distinguish rows (texts and integers:
     `direction`, `k`), and
     after n with their names where they are figures (`ceiling`, `chance`, `coverage`).
     """
@@ -366,7 +366,7 @@ def summary_grid(document: Document) -> Grid:
 
 def _per_query_grid(rows: Sequence[Row]) -> Grid:
     """The values of single queries: a row per query and a column per measure, or a row per value
-    where a protocol has columns.
+    where a task has columns.
     """
     several = len({row["run"] for row in rows}) > 1
     keys = ["run", "query"] if several else ["query"]
@@ -448,13 +448,13 @@ def _number(value: Any) -> str:
 
 
 def _holds_figures(rows: Sequence[Row], name: str) -> bool:
-    """Whether a protocol's column holds measured numbers, not what rows are called by."""
+    """Whether a task's column holds measured numbers, not what rows are called by."""
     kinds = {type(value) for value in (plain(row.get(name)) for row in rows)} - {NoneType}
     return name in _LEVELS or (float in kinds and kinds <= {int, float})
 
 
 def _own_figure(name: str, row: Row) -> str:
-    """A protocol's own figure: levels in the unit of the mean, p-values as everywhere, anything
+    """A task's own figure: levels in the unit of the mean, p-values as everywhere, anything
     else as a share with 4 digits.
     """
     value = plain(row.get(name))

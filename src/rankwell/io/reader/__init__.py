@@ -132,13 +132,13 @@ class Scan:
     """One reading of one file by the compiled reader. It may begin before there is a table of the
     judgments, and before NumPy.
 
-    judged: the rows of these judgments.
+    judgments: the rows of those in which items are looked up.
     """
 
     def __init__(
         self,
         source: Source,
-        judged: Judgments | JudgedRows,
+        judgments: Judgments | JudgedRows,
         layout: Layout,
         options: ReadOptions,
         threads: int = 2,
@@ -161,7 +161,7 @@ class Scan:
         self._done = list[int]()
         self._reported, self._passes = 0, (0, 1)
         self._stopped = False
-        self._table, self._judged = new_table(judged), len(judged.items)
+        self._lookup, self._n_judged = new_table(judgments), len(judgments.items)
         self._wait_for_rows: Callable[[], tuple[Worker, Worker]] | None = None
 
     def begin(self) -> None:
@@ -190,7 +190,7 @@ class Scan:
             no_judgments = native.library.reader_table((), [], bytes(8))
             if (end := self._first_odd(no_judgments, _WHOLE_QUERIES)) is not None:
                 raise lines.bad_line(*arguments, end) from None
-            end = self._first_odd(self._table, _TWICE)
+            end = self._first_odd(self._lookup, _TWICE)
             if end is not None and (error := lines.duplicate(*arguments, end)) is not None:
                 raise error from None
             return None
@@ -245,7 +245,7 @@ class Scan:
         # The first one has the results of the others now; their memory is free.
         del workers[1:], other_workers
         _check(native.library.reader_gather(first))
-        if not self._judged:
+        if not self._n_judged:
             return first, first
         self._passes = 1, 2
         placing_workers = self._read(parts, lambda: self._second(first), whole_queries=False)
@@ -253,7 +253,7 @@ class Scan:
         return first, placing_workers[0]
 
     def _worker(self, scan: int) -> Worker:
-        return new_worker(self._table, self._layout, self._options, scan)
+        return new_worker(self._lookup, self._layout, self._options, scan)
 
     def _second(self, first: Worker) -> Worker:
         worker = self._worker(COLLECT)
@@ -407,9 +407,9 @@ class Scan:
         return results
 
 
-def new_table(judged: Judgments | JudgedRows) -> Any:
+def new_table(judgments: Judgments | JudgedRows) -> Any:
     """The table in which items are looked up."""
-    return native.library.reader_table(judged.queries, judged.items, judged.offsets)
+    return native.library.reader_table(judgments.queries, judgments.items, judgments.offsets)
 
 
 def new_worker(table: Any, layout: Layout, options: ReadOptions, scan: int) -> Worker:

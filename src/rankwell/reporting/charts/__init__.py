@@ -219,7 +219,7 @@ def distinct_parts(names: Sequence[str]) -> list[str]:
 
 
 def part_of(row: Row, keys: Iterable[str]) -> str:
-    """The part of a result that a row covers, from a protocol's columns (`t2v`); empty where they
+    """The part of a result that a row covers, from a task's columns (`t2v`); empty where they
     are.
     """
     return ", ".join(visible(row[key]) for key in keys if row.get(key) not in (None, ""))

@@ -32,7 +32,7 @@ from rankwell.data.registry import FIGURES, Measure, measure_names, parse_measur
 from rankwell.data.tables import Floats, Unit, exact_mean, sort_ids
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, flag
 from rankwell.evaluation.results import ResultsBuilder
-from rankwell.io import formats as io
+from rankwell.io import formats
 from rankwell.io.formats import scored
 from rankwell.io.mapping import ranking_pairs
 from rankwell.reporting import Row
@@ -277,7 +277,7 @@ def _results_of_runs(
     agreement = _Agreement(places, options, rules, plans)
     notes = agreement.builder.notes
     lists = {
-        name: io.read_ranking(run, columns=options.columns, notes=notes).to_dict()
+        name: formats.read_ranking(run, columns=options.columns, notes=notes).to_dict()
         for name, run in places.items()
     }
     first = lists[reference]
@@ -683,7 +683,7 @@ class _VectorAgreement(_Agreement):
         if cuts_gold(rules):
             words = bare_words(rules.defaults)
         plans = plan_measures(words, self._ks, rules.words, None, [JudgedRankings])
-        judgments = io.find_judgments(labels, qrels_columns=self._options.qrels_columns)
+        judgments = formats.find_judgments(labels, qrels_columns=self._options.qrels_columns)
         flat, names = judgments.table.flat, self._lists.sample.names
         notes = self.builder.notes
         notes += judgments.notes
@@ -711,7 +711,7 @@ class _VectorAgreement(_Agreement):
         for run, top in self._tops.items():
             first = slice(self._deepest)
             short = replace(top, positions=top.positions[:, first], scores=top.scores[:, first])
-            hits = io.find_hits(short.ranking(), flat, ties="input").hits
+            hits = formats.find_hits(short.ranking(), flat, ties="input").hits
             view = JudgedRankings.join(flat, hits).resolve("input").take(rows)
             for plan in plans:
                 values = np.full(len(names), np.nan)

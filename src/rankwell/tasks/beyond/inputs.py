@@ -12,7 +12,7 @@ from rankwell.data.columns import known_columns, refuse_unused_columns
 from rankwell.data.matrices import Embeddings
 from rankwell.data.tables import Judgments, sort_ids
 from rankwell.errors import BadInput, BadLine, BadScore, BadUsage, count_of, flag, shown
-from rankwell.io import formats as io
+from rankwell.io import formats
 from rankwell.io.matrices import read_embeddings
 from rankwell.io.reader.lines import shorten
 from rankwell.store import Head, Source, decode_id, split_part
@@ -34,9 +34,9 @@ def read_attributes(options: BeyondOptions) -> tuple[ItemAttributes, list[str]]:
     """The attributes of all items that a file has, and the items of each query, with the notes of
     the readers. Raises BadInput for bad rows.
     """
-    judgments, judged = io.judgments_file(options.judgments), None
+    judgments, judged = formats.judgments_file(options.judgments), None
     if judgments is not None:
-        judged = io.find_judgments(
+        judged = formats.find_judgments(
             judgments, format=options.judgments_format, qrels_columns=options.qrels_columns
         )
     else:
@@ -89,7 +89,7 @@ def read_attributes(options: BeyondOptions) -> tuple[ItemAttributes, list[str]]:
 
 def _ids(place: Any) -> list[str]:
     """The ids of a file or of a collection, each once. Raises BadInput for a row without one."""
-    ids = io.read_column(place) if isinstance(place, (str, Path)) else list(place)
+    ids = formats.read_column(place) if isinstance(place, (str, Path)) else list(place)
     name = place if isinstance(place, (str, Path)) else "the catalogue"
     for row, item in enumerate(ids):
         if not isinstance(item, str) or not item:
@@ -107,10 +107,12 @@ def read_labels(place: Any, option: str) -> dict[str, list[str]]:
     """
     if isinstance(place, Mapping):
         return {str(item): _names(labels, item, option) for item, labels in place.items()}
-    path, _ = io.table_and_column(place, option, "item -> categories", "labels", "items.csv:genres")
+    path, _ = formats.table_and_column(
+        place, option, "item -> categories", "labels", "items.csv:genres"
+    )
     labels_of_item: dict[str, list[str]] = {}
     for row, (item, label) in enumerate(
-        zip(io.read_column(path), io.read_column(place), strict=True)
+        zip(formats.read_column(path), formats.read_column(place), strict=True)
     ):
         if not item:
             raise BadInput(f"{path}: row {row + 1} has no item; give its id, or remove the row.")
@@ -171,7 +173,7 @@ def _query_items(
     )
 
 
-def read_interactions(place: Any) -> io.FoundJudgments:
+def read_interactions(place: Any) -> formats.FoundJudgments:
     """Users as queries, and the items that each interacted with: judgments in any form, tables
     without grades, lines `user item`.
 
@@ -201,18 +203,20 @@ def read_interactions(place: Any) -> io.FoundJudgments:
             )
         if _are_pairs(head):
             return _found(((user, item, 1.0) for user, item in _pairs(source)), "lines")
-    return io.find_judgments(place, duplicates="best", ungraded=True)
+    return formats.find_judgments(place, duplicates="best", ungraded=True)
 
 
 def _found(
     rows: Iterable[tuple[str, str, float]], form: str, notes: tuple[str, ...] = ()
-) -> io.FoundJudgments:
+) -> formats.FoundJudgments:
     """The highest grade of each user and item."""
     grades: dict[tuple[str, str], float] = {}
     for user, item, grade in rows:
         grades[user, item] = max(grade, grades.get((user, item), grade))
     users, items = zip(*grades, strict=True)
-    return io.FoundJudgments(Judgments.from_rows(users, items, list(grades.values())), form, notes)
+    return formats.FoundJudgments(
+        Judgments.from_rows(users, items, list(grades.values())), form, notes
+    )
 
 
 def _are_ratings(head: Head) -> bool:

@@ -22,7 +22,7 @@ from rankwell.data.tables import (
     segment_offsets,
 )
 from rankwell.errors import BadInput, flag, naming
-from rankwell.io import formats as io
+from rankwell.io import formats
 from rankwell.io.formats import Request, identify
 from rankwell.io.reader import Irregular, NumberedLists
 from rankwell.io.shards import find_hits_in_shards, shard_hits, shards_format
@@ -183,14 +183,14 @@ class RunLists:
                 part, entry, _nothing_judged(queries), replace(request, keep=keep)
             )
 
-    def _find(self, queries: Sequence[str], keep: int) -> io.FoundHits:
+    def _find(self, queries: Sequence[str], keep: int) -> formats.FoundHits:
         """The first items of these queries in the whole run; nothing counts as judged."""
         request = Request(keep=keep, duplicates=self._options.duplicates, columns=self._columns)
         judgments = _nothing_judged(queries)
         form = self._options.run_format
         if files := run_files(self._run):
             return find_hits_in_shards(files, judgments, form, request)
-        return io.find_hits_by(self._run, judgments, form, request)
+        return formats.find_hits_by(self._run, judgments, form, request)
 
     def _lists(self, queries: Sequence[str], offsets: Ints, codes: Ints) -> ItemLists:
         """The lists of some queries, whose items lie one list behind the other. Raises BadInput for

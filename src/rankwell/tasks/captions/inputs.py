@@ -19,7 +19,7 @@ from rankwell.data.options import PartOptions, PartOutcome
 from rankwell.data.tables import Ints, MatrixTies, tie_order
 from rankwell.errors import BadInput, BadScore, BadUsage, flag
 from rankwell.evaluation.results import DETAIL_DEPTH
-from rankwell.io import formats as io
+from rankwell.io import formats
 from rankwell.io.matrices import note_on_ranks, read_embeddings, read_scores
 from rankwell.io.positives import Sides, read_mask, read_positives
 from rankwell.io.records import read_numbers
@@ -106,7 +106,7 @@ class CaptionInputs:
     ) -> None:
         queries, gallery = options.queries, options.gallery
         query_ids, item_ids = (
-            io.read_column(ids) if isinstance(ids, (str, Path)) else ids
+            formats.read_column(ids) if isinstance(ids, (str, Path)) else ids
             for ids in (options.query_ids, options.item_ids)
         )
         if (scores is None) == (queries is None and gallery is None) or (queries is None) != (
@@ -429,7 +429,8 @@ def _positives(positives: Any, sides: Sides) -> Positives:
         )
     queries, comma, items = argument.partition(",")
     return read_positives(
-        Groups(io.read_column(queries), io.read_column(items) if comma else sides.items), sides
+        Groups(formats.read_column(queries), formats.read_column(items) if comma else sides.items),
+        sides,
     )
 
 
@@ -448,7 +449,7 @@ def _counts(path_and_column: str) -> list[int]:
 def _texts(texts: Any, names: Sequence[str]) -> list[str]:
     """The text of each caption, in the order of the rows."""
     if isinstance(texts, (str, Path, Mapping)):
-        text_of = io.read_texts(texts).texts
+        text_of = formats.read_texts(texts).texts
         missing = next((name for name in names if name not in text_of), None)
         if missing is None:
             return [text_of[name] for name in names]

@@ -58,7 +58,7 @@ from rankwell.evaluation.results import (
     progress_of,
     summary_of,
 )
-from rankwell.io import formats as io
+from rankwell.io import formats
 from rankwell.io.formats import Request, Texts
 from rankwell.io.shards import find_hits_in_shards
 from rankwell.results import Results
@@ -141,21 +141,22 @@ def read_run_judgments(judgments: Any, options: JudgmentOptions) -> RunJudgments
                 "some conventions imply; take the items out of the runs, and ask for these "
                 "measures under another convention."
             )
-        preferences = io.read_preferences(
+        preferences = formats.read_preferences(
             judgments, format=options.format, qrels_columns=options.columns
         )
         return RunJudgments(preferences, preferences.judgments, "TREC preferences")
     aspects = "none" if options.view in ("second", "sessions") else options.view
-    truth = io.find_judgments(
+    found_judgments = formats.find_judgments(
         judgments, format=options.format, aspects=aspects, qrels_columns=options.columns
     )
-    flat = truth.table.flat
+    flat = found_judgments.table.flat
     if not flat.queries:
         raise NothingToEvaluate("the judgments hold no query.")
     own_items = list[str]()
     if options.exclude_self:
         flat, own_items = hide_own_items(flat)
-    return RunJudgments(truth.table, flat, truth.format, (*truth.notes, *own_items))
+    table, notes = found_judgments.table, found_judgments.notes
+    return RunJudgments(table, flat, found_judgments.format, (*notes, *own_items))
 
 
 def with_second(
@@ -176,7 +177,7 @@ def with_second(
         return judgments
     if second_judgments is None:
         raise BadUsage(f"uBpref reads two judgments of each item; name the second ones ({option}).")
-    second = io.find_judgments(
+    second = formats.find_judgments(
         second_judgments, format=options.format, qrels_columns=options.columns
     )
     flat, second_flat = judgments.flat, second.table.flat
@@ -204,8 +205,8 @@ def read_sessions(
 ) -> tuple[SessionQueries | None, list[str]]:
     """The sessions that have a judged query, with notes; None for measures of single queries.
 
-    place: `FILE:SESSION`, the columns of queries and of their sessions, whose rows are in order, or
-    `FILE:SESSION,POSITION`; in Python also a mapping session -> its queries in order. Raises
+    sessions: `FILE:SESSION`, the columns of queries and of their sessions, whose rows are in order,
+    or `FILE:SESSION,POSITION`; in Python also a mapping session -> its queries in order. Raises
     BadUsage where sessions are missing or unused, BadInput for a bad row and for a judged query
     without a session, NothingToEvaluate where no query of a session is judged.
     """
@@ -223,16 +224,16 @@ def read_sessions(
             "queries.csv:session)."
         )
     every_session = _listed(sessions, option)
-    judged = set(judgments.queries)
+    judged_queries = set(judgments.queries)
     judged_sessions = {
         session: queries
         for session, queries in every_session.items()
-        if not judged.isdisjoint(queries)
+        if not judged_queries.isdisjoint(queries)
     }
     table = SessionQueries.from_dict(judged_sessions)
     if not judged_sessions:
         raise NothingToEvaluate(f"no query of {option} is judged; are the ids of queries the same?")
-    if without_session := sorted(judged - set(table.items)):
+    if without_session := sorted(judged_queries - set(table.items)):
         more = f" (and {len(without_session) - 1} more)" if len(without_session) > 1 else ""
         raise BadInput(
             f"query {without_session[0]!r}{more} is judged and in no session; add it to {option}, "
@@ -244,7 +245,7 @@ def read_sessions(
     ]
     if n_unjudged := len(every_session) - len(judged_sessions):
         notes.append(f"{n_unjudged} sessions have no judged query and are left out")
-    if n_unjudged := sum(query not in judged for query in table.items):
+    if n_unjudged := sum(query not in judged_queries for query in table.items):
         notes.append(
             f"{n_unjudged} queries of sessions have no judgments: they gain nothing and keep "
             "their places"
@@ -258,19 +259,19 @@ def _listed(source: Any, option: str) -> dict[str, list[str]]:
         return {
             str(session): [str(query) for query in queries] for session, queries in source.items()
         }
-    path, columns = io.table_and_column(
+    path, columns = formats.table_and_column(
         source, option, "session -> queries", "sessions", "queries.csv:session"
     )
     session_column, comma, position_column = columns.partition(",")
     try:
-        queries = io.read_column(f"{path}:query")
+        queries = formats.read_column(f"{path}:query")
     except BadInput:
         # The column of ids.
-        queries = io.read_column(path)
-    sessions = io.read_column(f"{path}:{session_column}")
+        queries = formats.read_column(path)
+    sessions = formats.read_column(f"{path}:{session_column}")
     positions: list[str | None] = list(map(str, range(len(queries))))
     if comma:
-        positions = io.read_column(f"{path}:{position_column}")
+        positions = formats.read_column(f"{path}:{position_column}")
     queries_of_session: dict[str, dict[int, str]] = {}
     for row, (query, session, position) in enumerate(
         zip(queries, sessions, positions, strict=True), 1
@@ -406,31 +407,31 @@ def evaluate_runs(
     if not named_runs:
         raise BadUsage("no run is given; name at least one run after the judgments.")
     refuse_one_stream([judgments, options.other_judgments, *named_runs.values(), options.texts])
-    judgments_file = io.judgments_file(judgments, options.split)
+    place_of_judgments = formats.judgments_file(judgments, options.split)
     reading = JudgmentOptions(
         view=view_of(measures),
         format=options.judgments_format,
         columns=options.qrels_columns,
         exclude_self=bool(rules.exclude_self),
     )
-    truth = with_second(
-        read_run_judgments(judgments_file, reading), options.other_judgments, reading
+    run_judgments = with_second(
+        read_run_judgments(place_of_judgments, reading), options.other_judgments, reading
     )
-    sessions, session_notes = read_sessions(options.sessions, reading.view, truth.flat)
+    sessions, session_notes = read_sessions(options.sessions, reading.view, run_judgments.flat)
     if sessions is not None and options.confidence:
         raise BadUsage(
             f"{flag('--confidence')} is about single queries; ask for measures of sessions in "
             "a call of their own."
         )
-    evaluation = _RunEvaluation(options, rules, measures, truth, details, sessions)
+    evaluation = _RunEvaluation(options, rules, measures, run_judgments, details, sessions)
     evaluation.builder.notes += [*session_notes, *rules.convention.unnamed(options)]
     texts = options.texts
-    if judgments_file is not judgments:
-        evaluation.builder.notes.append(f"judgments: {judgments_file}")
+    if place_of_judgments is not judgments:
+        evaluation.builder.notes.append(f"judgments: {place_of_judgments}")
         if texts is None and details:
             texts = queries_beside(judgments, options.split)
-    judgment_files = {
-        "judgments": judgments_file,
+    inputs = {
+        "judgments": place_of_judgments,
         "other judgments": options.other_judgments,
         "sessions": options.sessions,
     }
@@ -438,23 +439,27 @@ def evaluate_runs(
         for name, run in named_runs.items():
             request = evaluation.request(progress_of(progress, name))
             if files := run_files(run):
-                hits = find_hits_in_shards(files, truth.flat, options.run_format, request)
+                found_hits = find_hits_in_shards(
+                    files, run_judgments.flat, options.run_format, request
+                )
             else:
-                hits = io.find_hits_by(run, truth.flat, options.run_format, request)
-            evaluation.add_file(name, run, hits)
-        return PartOutcome(evaluation.results(judgment_files, named_runs, texts))
+                found_hits = formats.find_hits_by(
+                    run, run_judgments.flat, options.run_format, request
+                )
+            evaluation.add_file(name, run, found_hits)
+        return PartOutcome(evaluation.results(inputs, named_runs, texts))
     from rankwell.runtime.parts.execution import run_in_parts
 
     plan_options = _part_options(
-        judgments_file, reading, named_runs, options.run_format, evaluation.request()
+        place_of_judgments, reading, named_runs, options.run_format, evaluation.request()
     )
 
     def _results(found_runs: Any) -> Results:
         for name, run in named_runs.items():
-            evaluation.add_file(name, run, found_runs.find(name, truth.flat))
-        return evaluation.results(judgment_files, named_runs, texts, found_runs.digests)
+            evaluation.add_file(name, run, found_runs.find(name, run_judgments.flat))
+        return evaluation.results(inputs, named_runs, texts, found_runs.digests)
 
-    paths = (str(path)[:200] for path in (judgments_file, *named_runs.values()))
+    paths = (str(path)[:200] for path in (place_of_judgments, *named_runs.values()))
     words = shlex.join(["rankwell", "evaluate", *paths][:20])
     return run_in_parts("runs", plan_options, parts, words, progress, _results)
 
@@ -478,19 +483,19 @@ class _RunEvaluation:
         options: RunOptions,
         rules: Rules,
         measures: tuple[LabelledMeasure, ...],
-        truth: RunJudgments,
+        run_judgments: RunJudgments,
         details: KeptDetails,
         sessions: SessionQueries | None,
     ) -> None:
         self.options, self.rules, self.measures = options, rules, measures
-        self.truth, self.sessions = truth, sessions
+        self.run_judgments, self.sessions = run_judgments, sessions
         self.keep, self.whole = DETAIL_DEPTH if details else 0, details is True
         self.builder = ResultsBuilder(rules.convention, keep_uncounted=False)
-        self.formats = {"judgments": truth.format}
+        self.formats = {"judgments": run_judgments.format}
         self.details: dict[str, Details] = {}
         self.unjudged_items = UnjudgedItems(DETAIL_DEPTH) if details == "unjudged" else None
         self.abstention = AbstentionRows([], {}, [], [])
-        self.grade_weights = GradeWeights(measures, truth.flat.grades)
+        self.grade_weights = GradeWeights(measures, run_judgments.flat.grades)
         self._left_out: dict[str, dict[str, list[str]]] = {}
         self._min_relevant_grade = lowest_relevant(measures)
 
@@ -505,7 +510,7 @@ class _RunEvaluation:
             progress=progress,
         )
 
-    def add_file(self, name: str, run: Any, found_hits: io.FoundHits) -> None:
+    def add_file(self, name: str, run: Any, found_hits: formats.FoundHits) -> None:
         """Measures one run, whose hits were found in one process or in parts."""
         options, notes = self.options, self.builder.notes
         files = run_files(run)
@@ -520,11 +525,11 @@ class _RunEvaluation:
             options.columns,
             is_shard=len(files) > 1,
         )
-        if isinstance(self.truth.table, Judgments):
+        if isinstance(self.run_judgments.table, Judgments):
             rules = self.rules
             notes += mistake_notes(
                 run_input,
-                self.truth.flat,
+                self.run_judgments.flat,
                 found_hits.source,
                 rel=self._min_relevant_grade,
                 ties=rules.ties,
@@ -538,9 +543,9 @@ class _RunEvaluation:
     def _mean_of(self, ranking: Ranking, *, run_input: RunInput) -> str:
         """The mean of the first measure on other rows of a run, under the same rules."""
         alone = _RunEvaluation(
-            self.options, self.rules, self.measures[:1], self.truth, False, self.sessions
+            self.options, self.rules, self.measures[:1], self.run_judgments, False, self.sessions
         )
-        hits = self.request().hits(ranking, self.truth.flat)
+        hits = self.request().hits(ranking, self.run_judgments.flat)
         alone.add(run_input._replace(hits=hits, ranking=ranking))
         values = alone.builder.values[0]
         return figure(figure_of(values.values, values.summary, values.weights), values.unit)
@@ -549,10 +554,10 @@ class _RunEvaluation:
         """Measures one run."""
         name, hits = run_input.name, run_input.hits
         view = with_negative_grades(
-            JudgedRankings.join(self.truth.flat, hits), self.rules.convention
+            JudgedRankings.join(self.run_judgments.flat, hits), self.rules.convention
         )
         if hits.top is not None:
-            details = details_of(self.truth.flat, hits, view.resolve(self.rules.ties))
+            details = details_of(self.run_judgments.flat, hits, view.resolve(self.rules.ties))
             if self.unjudged_items is None:
                 self.details[name] = compact(details) if self.details else details
             else:
@@ -584,7 +589,7 @@ class _RunEvaluation:
                 "leave the option out."
             )
         options = self.options
-        ranking = io.read_ranking(
+        ranking = formats.read_ranking(
             run, format=options.run_format, duplicates=options.duplicates, columns=options.columns
         )
         abstention = abstention_rows(
@@ -600,8 +605,8 @@ class _RunEvaluation:
         view, hits, rule = run.view, run_input.hits, self.rules.no_relevant
         bare = view.n_relevant(self._min_relevant_grade) == 0
         # Queries that the judgments name without an item are in none of them.
-        judged = np.diff(view.judged_offsets) > 0
-        considered = {"truth": None, "run": view.present, "both": view.present & judged}
+        has_judgments = np.diff(view.judged_offsets) > 0
+        considered = {"truth": None, "run": view.present, "both": view.present & has_judgments}
         counted = counted_queries(
             view.queries,
             bare,
@@ -625,7 +630,7 @@ class _RunEvaluation:
             if not n_common:
                 from rankwell.evaluation.mistakes import no_common_query
 
-                reason = no_common_query(run_input, self.truth.flat)
+                reason = no_common_query(run_input, self.run_judgments.flat)
             raise NothingToEvaluate(
                 f"{run.name}: no query to evaluate: the run has {n_common + len(hits.unknown)} "
                 f"queries, the truth {len(hits.present)}, {n_common} are in both{example}.{reason}"
@@ -644,9 +649,11 @@ class _RunEvaluation:
         }
         return counted
 
-    def _other_view(self, kind: Any, hits: Hits, judged: JudgedRankings) -> Any:
+    def _other_view(self, kind: Any, hits: Hits, plain_view: JudgedRankings) -> Any:
         if self.sessions is not None:
-            return SessionRankings.join(judged.resolve(tie_rule(self.rules.ties)), self.sessions)
+            return SessionRankings.join(
+                plain_view.resolve(tie_rule(self.rules.ties)), self.sessions
+            )
         if (
             self.rules.unjudged == "skip"
             or self.rules.queries == "run"
@@ -657,11 +664,11 @@ class _RunEvaluation:
                 f"{flag('--unjudged', 'nonrelevant')}, {flag('--queries', 'truth')} or both, and a "
                 "tie rule that names an order; ask for them in a call of their own."
             )
-        keywords: dict[str, Any] = {"flat": self.truth.flat} if _has_aspects(kind) else {}
+        keywords: dict[str, Any] = {"flat": self.run_judgments.flat} if _has_aspects(kind) else {}
         view = with_negative_grades(
-            kind.join(self.truth.table, hits, **keywords), self.rules.convention
+            kind.join(self.run_judgments.table, hits, **keywords), self.rules.convention
         )
-        if tuple(view.queries) != tuple(judged.queries):
+        if tuple(view.queries) != tuple(plain_view.queries):
             raise BadInput(
                 f"the rows of {kind.needs} and the plain judgments do not list the same queries."
             )
@@ -669,7 +676,7 @@ class _RunEvaluation:
 
     def results(
         self,
-        judgment_files: Mapping[str, Any],
+        inputs: Mapping[str, Any],
         runs: Mapping[str, Any],
         texts: Any,
         digests: Mapping[str, str] = MappingProxyType({}),
@@ -677,13 +684,13 @@ class _RunEvaluation:
         """The results of all runs. texts: what the queries say. digests: of files, by their names,
         where known.
         """
-        options, builder, judgments = self.options, self.builder, self.truth.flat
+        options, builder, judgments = self.options, self.builder, self.run_judgments.flat
         paths: dict[str, Any] = {}
         for name, run in runs.items():
             files = run_files(run)
             paths |= {f"{name}/{Path(file).name}": file for file in files} or {name: run}
         sources = sources_of(
-            {name: file for name, file in judgment_files.items() if file is not None}, paths
+            {name: file for name, file in inputs.items() if file is not None}, paths
         )
         for source in sources.values():
             source.known_digest = digests.get(source.name, "")
@@ -692,11 +699,11 @@ class _RunEvaluation:
             from rankwell.evaluation.mistakes import copies
 
             builder.notes += [copy.sentence for copy in copies(runs)]
-        texts_of_queries = None if texts is None else io.read_texts(texts)
+        texts_of_queries = None if texts is None else formats.read_texts(texts)
         if texts_of_queries is not None and options.texts is not None:
             texts_to_check = (texts_of_queries, judgments.queries, options.texts, "judged queries")
-            io.refuse_foreign_texts(*texts_to_check)
-            builder.notes += io.note_lacking_texts(*texts_to_check)
+            formats.refuse_foreign_texts(*texts_to_check)
+            builder.notes += formats.note_lacking_texts(*texts_to_check)
         details = None
         if self.whole:
             details = detail_columns((run, rows, None) for run, rows in self.details.items())
@@ -707,7 +714,7 @@ class _RunEvaluation:
             aggregates=tuple(self.abstention.rows),
             notes=[
                 *self.rules.convention.notes,
-                *self.truth.notes,
+                *self.run_judgments.notes,
                 *builder.notes,
                 *notes_on_weights(self.grade_weights.described),
                 *self.abstention.notes,

@@ -17,7 +17,7 @@ from rankwell.data.tables import Bools, Floats, Ints, Judgments, sort_ids
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, shown, typed
 from rankwell.evaluation.bounds import is_reciprocal
 from rankwell.evaluation.judged import LinearMeasure, name_runs
-from rankwell.io import formats as io
+from rankwell.io import formats
 from rankwell.io.formats import Texts
 from rankwell.reporting import prose
 from rankwell.reporting.drafts import holding
@@ -80,7 +80,7 @@ def print_pool(
     refuse_blocked(output, folder=True)
     with writing_to(output), holding(output):
         _refuse_other(output)
-        queries, documents = map(io.read_texts, (options.query_texts, options.documents))
+        queries, documents = map(formats.read_texts, (options.query_texts, options.documents))
         study, ranks = _designed(output, names, options, list(queries.texts), progress)
         guideline = _guideline(options, study)
         _write_texts(output / QUERIES, "query", ranks.queries, queries)
@@ -271,7 +271,9 @@ def _pooled_ranks(
     notes = dict[str, None]()
     for run in runs.values():
         report = None if progress is None else partial(progress, run)
-        read = io.find_hits(run, judgments, keep=depth, columns=options.columns, progress=report)
+        read = formats.find_hits(
+            run, judgments, keep=depth, columns=options.columns, progress=report
+        )
         notes |= dict.fromkeys(read.notes)
         if read.hits.unknown:
             problem = "has no text; add it to the file of --query-texts"
@@ -502,5 +504,5 @@ def _add(folder: Path, options: PoolOptions, progress: Progress) -> Output:
             rounds=study.rounds + 1,
             plan=replace(study.plan, pairs=options.pairs_planned or study.plan.pairs),
         )
-        documents = io.read_texts(study.place / study.sources["documents"].file)
+        documents = formats.read_texts(study.place / study.sources["documents"].file)
         return _write(grown, ranks, documents)

@@ -13,7 +13,7 @@ from rankwell.data.options import ColumnChoice, own_arithmetic
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import Catalogue, suggest
 from rankwell.errors import BadInput, NothingToEvaluate, UnknownName
-from rankwell.io import formats as io
+from rankwell.io import formats
 from rankwell.io.formats import scored
 from rankwell.io.records import Content, load, shown
 from rankwell.store import Head, Source
@@ -200,14 +200,14 @@ def read_retrieved(
     document = _retrieved(place, format)
     if document is None:
         reading: dict[str, Any] = {"format": format, "columns": columns}
-        checked = io.check_ranking(
+        checked = formats.check_ranking(
             place, repeats="keep" if duplicates == "keep" else "first", **reading
         )
         table, notes = checked.table, list(checked.notes)
         if duplicates == "best":
-            table = io.read_ranking(place, duplicates="best", **reading)
+            table = formats.read_ranking(place, duplicates="best", **reading)
         elif checked.duplicated and duplicates == "error":
-            io.read_ranking(place, **reading)
+            formats.read_ranking(place, **reading)
         if checked.contradicting:
             notes.append(
                 f"{place}: {len(checked.contradicting)} questions have ranks that do not follow "
