@@ -174,9 +174,9 @@ class Format(NamedTuple):
     sniff: confidence that content has this form, from 0 to 1; below 0.5 it is tried only when
     nothing else fits, for its message. None where the magic bytes suffice. accepts: whether a
     Python object has it. find_hits: (source or object, judgments, request) -> Hits, where there is
-    a faster way than the table; it returns None where that way does not apply. count_shared: (source, judgments,
-    shared queries, request) -> SharedCounts, likewise. write: (table, path). suffixes: names of
-    files that are written in it. parts: whether a file may hold several, of which the format's name
+    a faster way than the table; it returns None where that way does not apply. count_shared:
+    (source, judgments, shared queries, request) -> SharedCounts, likewise. write: (table, path).
+    suffixes: names of files that are written in it. parts: whether a file may hold several, of which the format's name
     (`mteb:en/test`) or the file's (`gt.hdf5:10`) selects one. columns: whether they may be chosen.
     comments: whether lines may be comments.
     settle: raises for a file recognised by its first lines whose columns have two meanings;

@@ -228,11 +228,11 @@ def parameter_chart(
     n_series = len({row["series"] for row in mean_rows})
     crowded = n_series > MOST_LINES
     bars = n_series <= _MOST_BARS and any(plain(row.get("ci_low")) is not None for row in mean_rows)
-    line_of = "system" if crowded else "series"
-    names = short_names(list(dict.fromkeys(str(row[line_of]) for row in mean_rows)))
+    line_key = "system" if crowded else "series"
+    names = short_names(list(dict.fromkeys(str(row[line_key]) for row in mean_rows)))
     x = _axis(list(dict.fromkeys(row["value"] for row in mean_rows)), parameter)
     panels = [
-        _parameter_panel(label, label_rows, x, names, line_of, bars=bars)
+        _parameter_panel(label, label_rows, x, names, line_key, bars=bars)
         for label, label_rows in moving.items()
     ]
     subtitle = f"a point is a {point}"

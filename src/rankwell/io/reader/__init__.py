@@ -472,8 +472,8 @@ def feed_from_stream(
     """Feeds one block of a stream as `reader_read` feeds those of a file, with the same results."""
     filled, size = n_left, len(room) - len(SLACK)
     with memoryview(room) as view:
-        while filled < size and (got := stream.readinto(view[filled:size])):
-            filled += got
+        while filled < size and (n_read := stream.readinto(view[filled:size])):
+            filled += n_read
     left = native.library.reader_feed(worker, room, filled, offset, filled < size)
     return left, offset + filled - max(left, 0), filled < size
 

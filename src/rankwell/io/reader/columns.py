@@ -83,14 +83,16 @@ def layout_of(choice: Mapping[str, str], width: int) -> Layout:
     """The layout of lines of so many fields between white space. choice: the number of each column,
     from 1.
     """
-    words = [str(number) for number in range(1, width + 1)]
+    field_names = [str(number) for number in range(1, width + 1)]
     for key, column_number in choice.items():
-        words[int(column_number) - 1] = key
+        field_names[int(column_number) - 1] = key
     value = choice.get("rank") or choice["score"]
     query, item, number = (
         int(column_number) - 1 for column_number in (choice["query"], choice["item"], value)
     )
-    return Layout("run", " ".join(words), width, query, item, number, by_rank="rank" in choice)
+    return Layout(
+        "run", " ".join(field_names), width, query, item, number, by_rank="rank" in choice
+    )
 
 
 SCORED = {"query": "1", "item": "2", "score": "3"}

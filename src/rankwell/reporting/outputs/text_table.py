@@ -258,7 +258,7 @@ def _panels(
 
 
 def _longest(text: str) -> int:
-    return max((width_of(piece.rstrip()) for piece in _PIECES.findall(text)), default=0)
+    return max((width_of(unbroken.rstrip()) for unbroken in _PIECES.findall(text)), default=0)
 
 
 def _wrapped(text: str, width: int) -> list[str]:

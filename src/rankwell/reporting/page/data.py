@@ -420,10 +420,10 @@ def choose(
     late = np.where(np.isnan(overview.first[:, able]), np.inf, overview.first[:, able]).mean(axis=0)
     is_chosen = np.zeros(len(able), dtype=np.bool_)
 
-    def take(key: Floats, most: int, tie_key: Floats) -> int:
+    def take(key: Floats, max_marked: int, tie_key: Floats) -> int:
         """Marks the first by finite keys, then by the further one; returns how many."""
         keys = np.where(is_chosen, np.inf, np.round(key, 12))
-        first = np.lexsort((tie_key, keys))[:most]
+        first = np.lexsort((tie_key, keys))[:max_marked]
         first = first[np.isfinite(keys[first])]
         is_chosen[first] = True
         return len(first)

@@ -262,17 +262,17 @@ def _cut(text: str, marks: Sequence[str], room: int) -> tuple[str, str]:
     """
     first = next((at for at, mark in enumerate(marks) if mark != " "), 0)
     cells = [visible(letter) for letter in text]
-    start, cut, below = 0, "", ""
+    start, cut, mark_line = 0, "", ""
     if sum(map(width_of, cells[: first + 1])) > room // 2 and width_of(text) > room:
         start = max(first - room // 3, 0)
-        cut, below = ("…", " ") if start else ("", "")
+        cut, mark_line = ("…", " ") if start else ("", "")
     length = width_of("".join(cells[start:]))
     for cell, mark in zip(cells[start:], marks[start:], strict=True):
-        if width_of(cut + cell) > room - 1 and length > room - len(below):
-            return cut + "…", below.rstrip()
+        if width_of(cut + cell) > room - 1 and length > room - len(mark_line):
+            return cut + "…", mark_line.rstrip()
         cut += cell
-        below += mark * width_of(cell)
-    return cut, below.rstrip()
+        mark_line += mark * width_of(cell)
+    return cut, mark_line.rstrip()
 
 
 def precision_recall_chart(searched: ThresholdSearch) -> dict[str, Any]:

@@ -511,7 +511,7 @@ def _beyond_notes(result: Results) -> list[str]:
 
 
 def _join_folds(
-    builder: ResultsBuilder, parts: Sequence[ResultsBuilder], masked: int
+    builder: ResultsBuilder, fold_builders: Sequence[ResultsBuilder], masked: int
 ) -> list[dict[str, Any]]:
     """Adds the values of all folds to a builder: means over queries that every fold counts alike
     come first.
@@ -520,7 +520,7 @@ def _join_folds(
     masked: the captions that take no part in any fold.
     """
     columns = zip(
-        *(zip(part.values, part.row_attributes, strict=True) for part in parts), strict=True
+        *(zip(part.values, part.row_attributes, strict=True) for part in fold_builders), strict=True
     )
     rows: list[dict[str, Any]] = []
     for column in sorted(columns, key=lambda column: column[0][0].summary != "mean"):
@@ -529,16 +529,16 @@ def _join_folds(
         builder.row_attributes.append(_mean_levels(cells))
         if folds[0].summary != "mean":
             rows.append(_fold_row(folds) | _mean_levels(cells))
-    for name, counts in parts[0].counts.items():
+    for name, counts in fold_builders[0].counts.items():
         builder.counts[name] = {
-            count: sum(part.counts[name][count] for part in parts) for count in counts
+            count: sum(part.counts[name][count] for part in fold_builders) for count in counts
         }
         if builder.counts[name][results.QUERIES_MASKED]:
             builder.counts[name][results.QUERIES_MASKED] = masked
-    for number, part in enumerate(parts, 1):
+    for number, part in enumerate(fold_builders, 1):
         builder.in_input_order |= part.in_input_order
         builder.notes += [
-            note if all(note in part.notes for part in parts) else f"fold {number}: {note}"
+            note if all(note in part.notes for part in fold_builders) else f"fold {number}: {note}"
             for note in part.notes
         ]
     if rows:

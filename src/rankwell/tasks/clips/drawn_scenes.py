@@ -352,11 +352,11 @@ def surroundings(scene: Scene, random: Random, time: float) -> list[Thing]:
     for _ in range(9):
         length = random.uniform(7, 12)
         for side in (-1, 1):
-            gap = "intersection" in conditions and depth + length > 13 and depth < 27
+            is_gap = "intersection" in conditions and depth + length > 13 and depth < 27
             if "urban" not in conditions:
                 x = side * random.uniform(8, 13)
                 things.append((depth, _tree(x, depth + random.uniform(0, 5), random)))
-            elif not gap:
+            elif not is_gap:
                 house = _house(side, depth, length, random, lit="nighttime" in conditions)
                 things.append((depth + length, house))
         if "urban" in conditions or "highway" in conditions:

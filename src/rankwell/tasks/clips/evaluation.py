@@ -373,14 +373,14 @@ class Explainer:
         return labels_of
 
     def _first_results(
-        self, row: int, grades: Mapping[str, float], most: int | None = None
+        self, row: int, grades: Mapping[str, float], max_results: int | None = None
     ) -> list[ClipResult]:
         """The first items as results of the query."""
         items, similarities = self.variant.ranked.first[self.variant.required.queries[row]]
         return [
             self._result(row, item, rank, similarity, grades)
             for rank, (item, similarity) in enumerate(
-                zip(items[:most], similarities[:most], strict=True), 1
+                zip(items[:max_results], similarities[:max_results], strict=True), 1
             )
         ]
 

@@ -404,11 +404,11 @@ class KeywordMapper:
             for candidate in (*match.named, *(spans[position] for position in covering))
             if not opened[candidate.start]
         ]
-        sides: dict[bool, list[_Candidate]] = {False: [], True: []}
+        candidates_by_negation: dict[bool, list[_Candidate]] = {False: [], True: []}
         for candidate in candidates:
             is_negated = candidate.stage != "rule" and match.negated[candidate.start]
-            sides[candidate.negated or is_negated].append(candidate)
-        required, excluded = sides.values()
+            candidates_by_negation[candidate.negated or is_negated].append(candidate)
+        required, excluded = candidates_by_negation.values()
         in_order = sorted(
             required, key=lambda span: (*span[:2], span.keyword.group, self._position[span.keyword])
         )

@@ -299,7 +299,7 @@ class Reading:
         for actor in (*self.actors.values(), self.nameless):
             self._close(actor)
         read = self.cores.keys() | {
-            number for number, actor in self.actors.items() if actor.does or actor.parts
+            unit_number for unit_number, actor in self.actors.items() if actor.does or actor.parts
         }
         for unit in self.units:
             # Nothing follows from nouns of no keyword, as `truck stop`, and from a driver without
@@ -503,11 +503,11 @@ class Reading:
     def _noun(self, noun: Unit) -> _Actor:
         return self.actors.get(noun.number, self.nameless) if noun.is_a("actor") else self.ego
 
-    def _nearest(self, said: _Said, parts: Sequence[str]) -> _Actor | None:
+    def _nearest(self, said: _Said, position_parts: Sequence[str]) -> _Actor | None:
         """The actor whose place it is: the last one before in the clause, else the next one, else
         that of the clause before.
         """
-        if parts == ["front-object"]:
+        if position_parts == ["front-object"]:
             drives = self._subject(said) is self.ego
             return next(iter(self._actors_of(self._after(said))), None) if drives else None
         clause = [unit for unit in self.units if unit.clause == said.units[0].clause]
@@ -518,7 +518,9 @@ class Reading:
             for unit in clause
         ):
             return None
-        return self._around(self.units, said) or (None if "split" in parts else self.nameless)
+        return self._around(self.units, said) or (
+            None if "split" in position_parts else self.nameless
+        )
 
     def _around(self, units: Iterable[Unit], said: _Said) -> _Actor | None:
         """The last actor before a core, else the first behind it, else none."""

@@ -168,12 +168,12 @@ def default_passage_measures(
 
 def count_statements(views: Views, run: str, builder: ResultsBuilder) -> None:
     """Counts questions and statements; notes the questions that other runs have."""
-    view: CitedStatements = views.runs[run]
+    cited: CitedStatements = views.runs[run]
     builder.counts[run] = {
-        QUERIES_COUNTED: len(view.queries),
-        "statements": sum(map(len, view.statements)),
+        QUERIES_COUNTED: len(cited.queries),
+        "statements": sum(map(len, cited.statements)),
     }
-    missing = sort_ids(set(views.queries) - set(view.queries))
+    missing = sort_ids(set(views.queries) - set(cited.queries))
     if missing:
         builder.notes.append(
             f"{run}: {len(missing)} of the {len(views.queries)} questions have no statement, as "

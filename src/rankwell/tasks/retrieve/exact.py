@@ -115,7 +115,8 @@ def _from_vectors(inputs: RetrieveInputs, k: int, metric: Metric) -> Truth:
     assert items is not None  # noqa: S101 - the caller has looked
     query_vectors, item_vectors = np.asarray(queries.vectors), np.asarray(items.vectors)
     columns = [
-        np.array(items.column(name, filter_option(name)), dtype=object) for name in inputs.filters
+        np.array(items.column(field, filter_option(field)), dtype=object)
+        for field in inputs.filters
     ]
     groups: dict[tuple[str, ...], list[int]] = {}
     for query in range(len(queries.ids)):
@@ -145,7 +146,7 @@ def _from_vectors(inputs: RetrieveInputs, k: int, metric: Metric) -> Truth:
     def _scores(query: int, names: Sequence[str]) -> Floats:
         rows = rows_of_query[query]
         scores = np.full(len(names), -np.inf)
-        known_places = [position for position, name in enumerate(names) if name in rows]
+        known_places = [position for position, field in enumerate(names) if field in rows]
         if known_places:
             item_rows = np.array([rows[names[position]] for position in known_places])
             query_rows = np.full(len(item_rows), query)

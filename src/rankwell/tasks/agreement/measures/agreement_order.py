@@ -61,18 +61,18 @@ def spearman(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     )
 
 
-def _union_worth(shared: Ints, first: int, second: int) -> Floats:
+def _union_worth(shared: Ints, first_size: int, second_size: int) -> Floats:
     """The mean correlation of a union, given how many items the lists share: whoever lacks an item
     ranks it after its own.
     """
-    union = first + second - shared
+    union = first_size + second_size - shared
     # The mean rank in each list of its own items, and of those that it lacks.
-    present, second_present = (first + 1) / 2, (second + 1) / 2
-    lacking, second_lacking = (first + 1 + union) / 2, (second + 1 + union) / 2
+    present, second_present = (first_size + 1) / 2, (second_size + 1) / 2
+    lacking, second_lacking = (first_size + 1 + union) / 2, (second_size + 1 + union) / 2
     products = (
         shared * present * second_present
-        + (first - shared) * present * second_lacking
-        + (second - shared) * lacking * second_present
+        + (first_size - shared) * present * second_lacking
+        + (second_size - shared) * lacking * second_present
     )
     m = np.where(union >= 2, union, np.nan)
     return (products - m * ((m + 1) / 2) ** 2) / ((m**3 - m) / 12)

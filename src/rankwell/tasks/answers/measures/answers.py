@@ -111,11 +111,11 @@ def _best_right(pairs: AnswerPairs, rule: Rule, normalizer: str, no_answer: NoAn
     return np.where(list(map(is_blank, pairs.texts)), 0.0, best) if no_answer == "never" else best
 
 
-def _compare_spans(pairs: AnswerPairs, rule: Rule, answer: Ints, gold: Ints) -> Floats:
-    start, end = pairs.starts[answer], pairs.ends[answer]
-    first, last = pairs.gold_starts[gold], pairs.gold_ends[gold]
+def _compare_spans(pairs: AnswerPairs, rule: Rule, answer_rows: Ints, gold_rows: Ints) -> Floats:
+    start, end = pairs.starts[answer_rows], pairs.ends[answer_rows]
+    first, last = pairs.gold_starts[gold_rows], pairs.gold_ends[gold_rows]
     comparable = (
-        (pairs.documents[answer] == pairs.gold_documents[gold])
+        (pairs.documents[answer_rows] == pairs.gold_documents[gold_rows])
         & (start >= 0)
         & (end >= start)
         & (first >= 0)
