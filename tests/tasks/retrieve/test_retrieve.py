@@ -21,7 +21,7 @@ from rankwell.tasks.retrieve.addresses import check_load, hosts_of
 from rankwell.tasks.retrieve.costs import is_overloaded
 from rankwell.tasks.retrieve.hosts import WorkerLost, ask_watched
 from rankwell.tasks.retrieve.loops import BatchReport, Emit, RequestBatch, SentRequest
-from rankwell.tasks.retrieve.measuring import EngineFailed
+from rankwell.tasks.retrieve.measuring import EngineFailed, Journal, SentBatch
 from tasks.retrieve import engines_here, smallest
 
 WORDS = engines_here.WORDS
@@ -642,3 +642,22 @@ def test_results_are_gated_by_cost_and_by_the_lower_end_of_recall(tmp_path: Path
 def test_missing_packages_and_unknown_engines_are_named() -> None:
     with pytest.raises((UnknownName, MissingExtra, BadUsage), match="nonsense"):
         rw.retrieve("nonsense", queries(12))
+
+
+def test_a_journal_goes_on_after_a_torn_line(tmp_path: Path):
+    file = tmp_path / "journal.jsonl"
+
+    def batch(number: int) -> SentBatch:
+        requests = [SentRequest(0, None, 0.0, 0.1, "ok", ids=[f"item {number}"])]
+        return SentBatch(0, number, requests, [BatchReport([], 0.1, None, None, 0.1, {})])
+
+    Journal(file, "key").add(batch(0))
+    whole = file.read_bytes()
+    Journal(file, "key").add(batch(1))
+    file.write_bytes(file.read_bytes()[:-9])
+    Journal(file, "key").add(batch(2))
+    assert Journal(file, "key").batches == {(0, 0): batch(0), (0, 2): batch(2)}
+
+    Journal(file, "another key").add(batch(0))
+    assert Journal(file, "another key").batches == {(0, 0): batch(0)}
+    assert file.read_bytes() == whole.replace(b'"key": "key"', b'"key": "another key"')

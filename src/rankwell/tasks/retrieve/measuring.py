@@ -16,9 +16,9 @@ import numpy as np
 
 from rankwell.data.code import code_files
 from rankwell.data.tables import Floats
-from rankwell.documents import parse_json
 from rankwell.engines import EngineFamily
 from rankwell.errors import BadInput, BadUsage, RankwellError, Unfinished, count_of, flag, sentence
+from rankwell.io.line_files import append_rows, rows_in
 from rankwell.processes import interrupts_held
 from rankwell.store import Source
 from rankwell.tasks.retrieve.addresses import MANY_REQUESTS, check_load
@@ -84,7 +84,7 @@ class Journal:
     def __init__(self, file: Path | None = None, key: str = "") -> None:
         self._file, self._key = file, key
         self.batches = {} if file is None else _read(file, key)
-        self._resumed = bool(self.batches)
+        self._is_kept = bool(self.batches)
 
     def add(self, batch: SentBatch) -> None:
         """Keeps a batch with what is known of it: answers replace failures."""
@@ -97,11 +97,11 @@ class Journal:
             )
         self.batches[batch.setting, batch.round] = batch
         if self._file is not None:
-            new = not self._file.exists() or (not self._resumed and len(self.batches) == 1)
-            with self._file.open("w" if new else "a", encoding="utf-8") as stream:
-                if new:
-                    stream.write(json.dumps({"key": self._key}) + "\n")
-                stream.write(json.dumps(batch) + "\n")
+            if not self._is_kept:
+                self._file.unlink(missing_ok=True)
+            head = [] if self._is_kept else [{"key": self._key}]
+            append_rows(self._file, [*head, batch._asdict()])
+            self._is_kept = True
 
     def remove(self) -> None:
         """Removes the file: its figures are in the results."""
@@ -130,21 +130,17 @@ class JoinedJournal(Journal):
 
 
 def _read(file: Path, key: str) -> dict[tuple[int, int], SentBatch]:
-    """The batches of a file with the key; none of any other file. A last line that was not written
-    to its end is left out.
-    """
+    """The batches of a file with the key; none of any other file."""
     batches: dict[tuple[int, int], SentBatch] = {}
     with suppress(OSError, BadInput, ValueError, TypeError):
-        head, *lines = file.read_text(encoding="utf-8").splitlines()
-        if parse_json(head, file.name) != {"key": key}:
+        (_, head), *rows = rows_in(file)[0]
+        if head != {"key": key}:
             return {}
-        for line in lines:
-            setting, number, requests, reports = parse_json(line, file.name)
-            batches[setting, number] = SentBatch(
-                setting,
-                number,
-                [SentRequest(*request) for request in requests],
-                [BatchReport(*report) for report in reports],
+        for _, row in rows:
+            batch = SentBatch(**row)
+            batches[batch.setting, batch.round] = batch._replace(
+                requests=[SentRequest(*request) for request in batch.requests],
+                reports=[BatchReport(*report) for report in batch.reports],
             )
     return batches
 
