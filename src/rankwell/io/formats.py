@@ -55,7 +55,6 @@ _MEANT: dict[str, str] = (
     | {"scores": "a matrix of scores"}
 )
 SURE = 0.9  # of content that no other format claims
-_OF_LINES = ("trec", "msmarco", "headerless", "letor")
 LIKELY = 0.8  # of content that hardly any other format claims
 
 
@@ -187,7 +186,8 @@ class Format(NamedTuple):
     queries at a time; it may raise Irregular. folder: the file in which a folder of this format is
     described. by_text: whether queries go by their texts and not by ids. models: whether it may
     hold grades of a model beside those of people. presumed: whether `convert` takes content that
-    may as well be a run as judgments.
+    may as well be a run as judgments. is_lines: whether each line is a row: a file whose lines end
+    in carriage returns alone is refused.
     """
 
     name: str
@@ -216,6 +216,7 @@ class Format(NamedTuple):
     by_text: bool = False
     models: bool = False
     presumed: bool = False
+    is_lines: bool = False
 
     def confidence(self, head: Head) -> float:
         """Confidence that content has this form, from 0 to 1."""
@@ -384,7 +385,7 @@ def identify(
     with naming(source.name):
         head = Head.of(source)
         entry = _recognised(head, holds, request) if name is None else named_format(name, holds)
-        if entry.name in _OF_LINES and holds in ("run", "judgments", "texts"):
+        if entry.is_lines:
             refuse_returns(head)
         if (
             recognised := name is None and not request.columns and not request.ungraded

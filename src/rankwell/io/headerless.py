@@ -115,7 +115,7 @@ def read_run(source: Source, request: Request) -> Ranking:
     return request.ranking_of(rows, source)
 
 
-@file_format("headerless", "judgments", sniff=_sniff_judgments, columns=True)
+@file_format("headerless", "judgments", sniff=_sniff_judgments, columns=True, is_lines=True)
 def read_judgments(source: Source, request: Request) -> Judgments:
     """The judgments in lines without a header: `query item grade` between white space, unless
     columns are chosen.
@@ -236,7 +236,7 @@ def read_ranks(source: Source, request: Request) -> Ranking:
     return request.ranking_of(rows, source)
 
 
-@file_format("msmarco", "texts", sniff=_sniff_texts)
+@file_format("msmarco", "texts", sniff=_sniff_texts, is_lines=True)
 def read_texts(source: Source, request: Request) -> Texts:
     """The texts in lines `id text`, or `id url title text` for documents: all that follows the id
     is text.

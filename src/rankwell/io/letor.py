@@ -96,7 +96,7 @@ def _run_rows(rows: list[LetorRow], numbers: list[float]) -> RunRows:
     return RunRows(queries, items, np.array(numbers), no_ranks, np.array(lines))
 
 
-@file_format("letor", "judgments", sniff=_sniff)
+@file_format("letor", "judgments", sniff=_sniff, is_lines=True)
 def read_judgments(source: Source, request: Request) -> Judgments:
     """The grades of a LETOR file; an item is the docid of its comment, else its place among the
     lines of its query, from 0.
@@ -108,7 +108,7 @@ def read_judgments(source: Source, request: Request) -> Judgments:
     return request.judgments_of(_run_rows(rows, [row.grade for row in rows]), source)
 
 
-@file_format("letor", "run", sniff=_sniff, parts=True)
+@file_format("letor", "run", sniff=_sniff, parts=True, is_lines=True)
 def read_run(source: Source, request: Request) -> Ranking:
     """The ranking by one feature, `letor:25`, as a baseline; a line without the feature has 0.
     Items are those of the judgments.

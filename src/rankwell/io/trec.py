@@ -244,6 +244,7 @@ def write_judgments(judgments: Judgments, path: Path) -> None:
     write=write_judgments,
     suffixes=(".qrels", ".qrel", ".trec", ".txt"),
     comments=True,
+    is_lines=True,
 )
 def read_judgments(source: Source, request: Request | None = None) -> Judgments:
     """The judgments in a qrels file, of two that judge an item the one that the request says.
@@ -292,7 +293,7 @@ def _sniff_preferences(head: Head) -> float:
     )
 
 
-@file_format("trec", "preferences", sniff=_sniff_preferences, comments=True)
+@file_format("trec", "preferences", sniff=_sniff_preferences, comments=True, is_lines=True)
 def read_preferences(source: Source, request: Request | None = None) -> "Preferences":
     """The preferences in lines `query group subgroup item level` (trec_eval's format prefs).
 

@@ -564,7 +564,7 @@ class ListScan:
 
 
 def run_lines(layout_of: Callable[[Source, Request], Layout | None]) -> dict[str, Any]:
-    """The functions of a format of runs in lines that take less than the whole run.
+    """The fields of a format of runs in lines: functions that take less than the whole run.
 
     layout_of: the layout of the lines of a file; None where only the reader of the format can read
     them.
@@ -599,7 +599,8 @@ def run_lines(layout_of: Callable[[Source, Request], Layout | None]) -> dict[str
         for source in sources:
             yield from lists.read(source, by_one=layout.by_rank and request.recognised)
 
-    return {"find_hits": _find_hits, "count_shared": _count_shared, "lists": _lists}
+    functions = {"find_hits": _find_hits, "count_shared": _count_shared, "lists": _lists}
+    return {**functions, "is_lines": True}
 
 
 def count_lines(
