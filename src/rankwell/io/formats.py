@@ -175,8 +175,9 @@ class Format(NamedTuple):
     Python object has it. find_hits: (source or object, judgments, request) -> Hits, where there is
     a faster way than the table; it returns None where that way does not apply. count_shared:
     (source, judgments, shared queries, request) -> SharedCounts, likewise. write: (table, path).
-    suffixes: names of files that are written in it. parts: whether a file may hold several, of which the format's name
-    (`mteb:en/test`) or the file's (`gt.hdf5:10`) selects one. columns: whether they may be chosen.
+    suffixes: names of files that are written in it. parts: whether a file may hold several,
+    of which the format's name (`mteb:en/test`) or the file's (`gt.hdf5:10`) selects one. columns:
+    whether they may be chosen.
     comments: whether lines may be comments.
     settle: raises for a file recognised by its first lines whose columns have two meanings;
     confirm: the same of the whole file, where its parts are read. kind_of: a format whose reader
