@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from rankwell.data.arrays import map_npy, refuse_masked
 from rankwell.data.columns import Holds
-from rankwell.data.matrices import Embeddings, Scores, as_real, refuse_non_finite
+from rankwell.data.matrices import Embeddings, Scores, as_real, join_shards, refuse_non_finite
 from rankwell.data.matrices import item_ids as as_ids
-from rankwell.data.shards import join_shards
 from rankwell.errors import BadInput, kind_of
 from rankwell.io.formats import Request, choose_format, file_format, read_column
 from rankwell.store import (

@@ -16,7 +16,7 @@ import numpy as np
 from rankwell._native.similarity import Metric
 from rankwell.conventions import CONVENTIONS, Convention, check_views, find_convention
 from rankwell.data.judged_rankings import JudgedRankings
-from rankwell.data.matrices import Embeddings, align, named_places, refuse_non_finite, rows_by_id
+from rankwell.data.matrices import Embeddings, align, matching_rows, named_places, refuse_non_finite
 from rankwell.data.options import PartOptions
 from rankwell.data.ranking_pairs import Gains, RankingPairs
 from rankwell.data.registry import Measure, measure_names, parse_measure
@@ -88,7 +88,7 @@ def read_models(
         if name == first:
             continue
         if parts.dry_run:
-            rows_by_id(reference, table, first, name)
+            matching_rows(reference, table, first, name)
         else:
             tables[name] = align(reference, table, first, name)
     return [Model(name, table, options.metric) for name, table in tables.items()], notes
