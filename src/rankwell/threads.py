@@ -145,8 +145,11 @@ def spare_memory() -> int:
     """Bytes of memory that one piece of work may take: a quarter of what is available, 256 MiB
     where that is unknown.
     """
-    lines = _text(Path("/proc/meminfo")).splitlines()
-    memory = (line.split()[1] for line in lines if line.startswith("MemAvailable:"))
+    memory = (
+        line.split()[1]
+        for line in _text(Path("/proc/meminfo")).splitlines()
+        if line.startswith("MemAvailable:")
+    )
     available, left = int(next(memory, 1 << 20)) << 10, memory_left()
     return (available if left is None else min(available, left)) // 4
 
@@ -155,15 +158,16 @@ def machine() -> dict[str, Any]:
     """The system, its processor by name, the numbers of processors and of threads, and the GPU
     where torch uses one.
     """
-    lines = _text(Path("/proc/cpuinfo")).splitlines()
-    processor_name = next(
-        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), ""
+    processor_names = (
+        line.partition(":")[2].strip()
+        for line in _text(Path("/proc/cpuinfo")).splitlines()
+        if line.startswith("model name")
     )
     torch = sys.modules.get("torch")
     gpu = torch.cuda if torch is not None and torch.cuda.is_available() else None
     return {
         "system": platform.platform(),
-        "processor": processor_name or platform.processor() or platform.machine(),
+        "processor": next(processor_names, "") or platform.processor() or platform.machine(),
         "processors": os.cpu_count(),
         "threads": processors(),
         **({} if gpu is None else {"gpu": gpu.get_device_name()}),

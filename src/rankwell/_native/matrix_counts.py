@@ -234,9 +234,12 @@ class ComparedScores:
         """Positions and scores of each column's first groups of rows (`count_groups`), best first,
         each (columns, depth).
         """
-        n_items = self._shape(True)[1]
         return first_groups(
-            lambda wide: self.first_items(wide, transposed=True), n_items, groups, depth, order
+            lambda wide: self.first_items(wide, transposed=True),
+            self._shape(True)[1],
+            groups,
+            depth,
+            order,
         )
 
     def copies(self, *, transposed: bool) -> Ints | None:

@@ -50,8 +50,9 @@ class RankedRows(QueryRows):
 
     def depth_of_row(self, depth: int | Ints) -> Ints:
         """The depth of each row's query."""
-        depths = np.asarray(depth, dtype=np.int64)
-        return np.broadcast_to(depths, (len(self.queries),))[self.query_of_row]
+        return np.broadcast_to(np.asarray(depth, dtype=np.int64), (len(self.queries),))[
+            self.query_of_row
+        ]
 
     def within(self, depth: Depth) -> Bools:
         """Whether each row stands in the first places; `depth` is one number, one per query, or

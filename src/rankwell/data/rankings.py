@@ -180,8 +180,9 @@ def rank_counts(
     for position in np.unique(unsorted).tolist():
         query_targets = slice(*np.searchsorted(query, [position, position + 1]).tolist())
         ordered = np.sort(scores[offsets[position] : offsets[position + 1]])
-        left = np.searchsorted(ordered, scores[targets[query_targets]])
-        right = np.searchsorted(ordered, scores[targets[query_targets]], side="right")
+        wanted = scores[targets[query_targets]]
+        left = np.searchsorted(ordered, wanted)
+        right = np.searchsorted(ordered, wanted, side="right")
         above[query_targets], tied[query_targets] = len(ordered) - right, right - left
     before = np.zeros(len(targets), dtype=np.int64)
     in_ties = np.flatnonzero(tied > 1)

@@ -528,8 +528,8 @@ class Judgments(Framed, QueryRows):
         table = self.with_junk(
             {query: [query] for query in self.queries if query not in judged_alone}
         )
-        is_own = [query == item for query, item in table.pairs]
-        return replace(table, hidden=np.array(is_own, dtype=np.bool_))
+        is_own = np.array([query == item for query, item in table.pairs], dtype=np.bool_)
+        return replace(table, hidden=is_own)
 
 
 def rounded(value: float) -> float:
