@@ -96,7 +96,7 @@ class ListSide(RankedRows):
         if (place := first_true(same)) >= 0:
             first, second = order[place : place + 2].tolist()
             raise DuplicateItem(
-                f"query {queries[lists.query_of_row[first]]!r}: the {name} lists item "
+                f"query {queries[int(lists.query_of_row[first])]!r}: the {name} lists item "
                 f"{lists.items[first]} twice, at ranks {lists.ranks[first]} and "
                 f"{lists.ranks[second]}; keep one of them."
             )
