@@ -6,10 +6,11 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import isfinite
 from operator import methodcaller
 from pathlib import Path
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -89,9 +90,7 @@ def parse_json(
                     f"expected {MAX_DIGITS} at most."
                 )
     try:
-        numbers: dict[str, Any] = (
-            {"parse_float": _finite, "parse_constant": _finite} if finite else {}
-        )
+        numbers = dict.fromkeys(("parse_float", "parse_constant"), _finite) if finite else {}
         document = json.loads(text, object_pairs_hook=pairs, **numbers)
     except json.JSONDecodeError as error:
         if line is None and (keys := _line_keys(error)):
@@ -292,13 +291,15 @@ def first_rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
     )
 
 
+@dataclass(frozen=True, eq=False)
 class PlainRows(Sequence[DelimitedRow]):
     """The rows of a table whose lines have one number of cells each, as a list of all cells, whose
     columns are slices.
     """
 
-    def __init__(self, cells: list[str], width: int, first_line: int) -> None:
-        self._cells, self._width, self._first_line = cells, width, first_line
+    cells: list[str]
+    width: int
+    first_line: int
 
     @classmethod
     def of(cls, text: str, delimiter: str) -> "PlainRows | None":
@@ -320,22 +321,18 @@ class PlainRows(Sequence[DelimitedRow]):
 
     def column(self, at: int) -> list[str]:
         """The cells of a column."""
-        return self._cells[at :: self._width]
+        return self.cells[at :: self.width]
 
     def __len__(self) -> int:
-        return len(self._cells) // self._width
+        return len(self.cells) // self.width
 
-    @overload
-    def __getitem__(self, row: int) -> DelimitedRow: ...
-    @overload
-    def __getitem__(self, row: slice) -> list[DelimitedRow]: ...
-    def __getitem__(self, row: int | slice) -> DelimitedRow | list[DelimitedRow]:
+    def __getitem__(self, row: Any) -> Any:
         if isinstance(row, slice):
             return [self[number] for number in range(*row.indices(len(self)))]
         if not 0 <= row < len(self):
             raise IndexError
-        begin = row * self._width
-        return DelimitedRow(self._first_line + row, self._cells[begin : begin + self._width])
+        begin = row * self.width
+        return DelimitedRow(self.first_line + row, self.cells[begin : begin + self.width])
 
 
 def delimiter_of(text: str) -> str:
@@ -384,7 +381,7 @@ def delimited_rows(text: str, name: str, delimiter: str) -> list[DelimitedRow]:
             first, last = last, reader.line_num
             if last > first + 1 or last == len(lines):
                 _refuse_open_quote(f"{name}:{first + 1}", lines[first:last], delimiter)
-            if not _is_blank(fields):
+            if fields and (fields[0].strip() or "".join(fields).strip()):
                 rows.append(DelimitedRow(last, fields))
     except csv.Error as error:
         # An open quote takes in the rest of a long file.
@@ -392,10 +389,6 @@ def delimited_rows(text: str, name: str, delimiter: str) -> list[DelimitedRow]:
             f"{name}:{reader.line_num or 1}: {error}; close the quote before this line."
         ) from error
     return rows
-
-
-def _is_blank(fields: Sequence[str]) -> bool:
-    return not fields or (not fields[0].strip() and not "".join(fields).strip())
 
 
 def _refuse_open_quote(where: str, lines: Sequence[str], delimiter: str) -> None:

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar
@@ -164,19 +164,23 @@ def _end_with_parent(grace: float, is_command: bool) -> None:
 
 
 @contextmanager
-def safe_path() -> Generator[None]:
-    """A block in which libraries start Python without the working directory: `multiprocessing`
-    passes no option for it.
-    """
-    before = os.environ.get(SAFE_PATH)
-    os.environ[SAFE_PATH] = "1"
+def environment(variables: Mapping[str, str]) -> Generator[None]:
+    """A block with other variables of the environment."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
         yield
     finally:
-        if before is None:
-            os.environ.pop(SAFE_PATH, None)
-        else:
-            os.environ[SAFE_PATH] = before
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            os.environ.update({} if value is None else {name: value})
+
+
+def safe_path() -> AbstractContextManager[None]:
+    """A block in which libraries start Python without the working directory: `multiprocessing`
+    passes no option for it.
+    """
+    return environment({SAFE_PATH: "1"})
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from rankwell.errors import BadUsage
-from rankwell.processes import begin_child, safe_path, starting_processes
+from rankwell.processes import begin_child, environment, safe_path, starting_processes
 
 _UNLIMITED = 1 << 60
 """Version 1 writes a number near 2^63 for no limit."""
@@ -25,30 +25,23 @@ def processor_quota(root: Path = Path("/")) -> int | None:
 
     Source: the Linux kernel's documentation, cgroup v2 (`cpu.max`) and v1 (`cpu.cfs_quota_us`).
     """
-    quotas = list[int]()
-    for version, folder in _groups(root, "cpu"):
-        if version == 2:
-            quota, _, period = _text(folder / "cpu.max").partition(" ")
-        else:
-            quota, period = _text(folder / "cpu.cfs_quota_us"), _text(folder / "cpu.cfs_period_us")
-        if quota.isdecimal() and period.isdecimal() and int(period):
-            quotas.append(max(1, -(-int(quota) // int(period))))
-    return min(quotas, default=None)
+    quotas = _pairs(root, "cpu", ("cpu.cfs_quota_us", "cpu.cfs_period_us"), ("cpu.max",))
+    return min((max(1, -(-quota // period)) for quota, period in quotas if period), default=None)
 
 
 def memory_left(root: Path = Path("/")) -> int | None:
     """The bytes that are left of the memory of the control groups; None without a limit."""
-    bytes_left = list[int]()
-    for version, folder in _groups(root, "memory"):
-        names = (
-            ("memory.max", "memory.current")
-            if version == 2
-            else ("memory.limit_in_bytes", "memory.usage_in_bytes")
-        )
-        limit, used_bytes = (_text(folder / name) for name in names)
-        if limit.isdecimal() and used_bytes.isdecimal() and int(limit) < _UNLIMITED:
-            bytes_left.append(max(0, int(limit) - int(used_bytes)))
-    return min(bytes_left, default=None)
+    names = ("memory.limit_in_bytes", "memory.usage_in_bytes"), ("memory.max", "memory.current")
+    limits = _pairs(root, "memory", *names)
+    return min((max(0, limit - used) for limit, used in limits if limit < _UNLIMITED), default=None)
+
+
+def _pairs(root: Path, controller: str, *names: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The two numbers in the files of each control group. names: of the files of both versions."""
+    for version, folder in _groups(root, controller):
+        words = [word for name in names[version - 1] for word in _text(folder / name).split()]
+        if len(words) == 2 and all(map(str.isdecimal, words)):
+            yield int(words[0]), int(words[1])
 
 
 @lru_cache(maxsize=4)
@@ -82,7 +75,7 @@ def _groups(root: Path, controller: str) -> list[tuple[int, Path]]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="ascii", errors="replace").strip()
+        return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         return ""
 
@@ -108,12 +101,8 @@ def processors() -> int:
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )
     first = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
-    openmp_threads = (
-        [int(first)]
-        if first.isascii() and first.isdecimal() and len(first) < 10 and int(first)
-        else []
-    )
-    return min([number, *filter(None, [_quota()]), *openmp_threads, *_LIMITS])
+    openmp = int(first) if first.isascii() and first.isdecimal() and len(first) < 10 else None
+    return min(filter(None, [number, _quota(), openmp, *_LIMITS]))
 
 
 @cache
@@ -131,14 +120,8 @@ def threads_from(text: str) -> Generator[None]:
         if "numpy" in sys.modules
         else ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     )
-    before = {name: os.environ.get(name) for name in (THREADS, *libraries)}
-    os.environ.update(dict.fromkeys(before, number))
-    try:
+    with environment(dict.fromkeys((THREADS, *libraries), number)):
         yield
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name, None)
-            os.environ.update({} if value is None else {name: value})
 
 
 def read_threads(name: str, text: str) -> int:
@@ -162,39 +145,33 @@ def spare_memory() -> int:
     """Bytes of memory that one piece of work may take: a quarter of what is available, 256 MiB
     where that is unknown.
     """
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:
-        lines = []
-    available = [
-        int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")
-    ] or [1 << 30]
-    left = memory_left()
-    return min(available[0], available[0] if left is None else left) // 4
+    memory = (
+        line.split()[1]
+        for line in _text(Path("/proc/meminfo")).splitlines()
+        if line.startswith("MemAvailable:")
+    )
+    available, left = int(next(memory, 1 << 20)) << 10, memory_left()
+    return (available if left is None else min(available, left)) // 4
 
 
 def machine() -> dict[str, Any]:
     """The system, its processor by name, the numbers of processors and of threads, and the GPU
     where torch uses one.
     """
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        lines = []
-    processor_name = next(
-        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), ""
+    processor_names = (
+        line.partition(":")[2].strip()
+        for line in _text(Path("/proc/cpuinfo")).splitlines()
+        if line.startswith("model name")
     )
-    description = {
-        "system": platform.platform(),
-        "processor": processor_name or platform.processor() or platform.machine(),
-    }
     torch = sys.modules.get("torch")
-    gpu = (
-        {"gpu": torch.cuda.get_device_name()}
-        if torch is not None and torch.cuda.is_available()
-        else {}
-    )
-    return {**description, "processors": os.cpu_count(), "threads": processors(), **gpu}
+    gpu = torch.cuda if torch is not None and torch.cuda.is_available() else None
+    return {
+        "system": platform.platform(),
+        "processor": next(processor_names, "") or platform.processor() or platform.machine(),
+        "processors": os.cpu_count(),
+        "threads": processors(),
+        **({} if gpu is None else {"gpu": gpu.get_device_name()}),
+    }
 
 
 def limit_threads(number: int) -> None:

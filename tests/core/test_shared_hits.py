@@ -7,9 +7,16 @@ import numpy as np
 import pytest
 
 from oracles.rankings import Place, Rows, first, places
-from rankwell.data import shared_hits
-from rankwell.data.rankings import Hits, Ranking, hits_of_ranking
-from rankwell.data.shared_hits import count_shared, join_hits, repeated_prints, shared_queries
+from rankwell.data import rankings
+from rankwell.data.rankings import (
+    Hits,
+    Ranking,
+    count_shared,
+    hits_of_ranking,
+    join_hits,
+    repeated_prints,
+    shared_queries,
+)
 from rankwell.data.tables import Judgments
 
 RULES = ("id-asc", "id-desc", "input", "expected")
@@ -118,7 +125,7 @@ def test_queries_in_one_shard_need_no_second_count():
 def test_an_item_in_two_shards_is_found_whether_judged_or_not(
     monkeypatch: pytest.MonkeyPatch, at_once: int
 ):
-    monkeypatch.setattr(shared_hits, "_PRINTS_AT_ONCE", at_once)
+    monkeypatch.setattr(rankings, "_PRINTS_AT_ONCE", at_once)
     shards = [
         [("q1", "x", 1.0), ("q2", "a1", 1.0), ("q3", "y", 1.0)],
         [("q1", "x", 2.0), ("q2", "a1", 0.0), ("q3", "z", 1.0)],
@@ -128,7 +135,7 @@ def test_an_item_in_two_shards_is_found_whether_judged_or_not(
 
     counts = [count_shared(each, JUDGMENTS, shared, ties="id-desc").prints for each in tables]
 
-    prints = shared_hits.item_prints(["x", "a1"]).tolist()
+    prints = rankings.item_prints(["x", "a1"]).tolist()
     assert list(repeated_prints(shared, counts)) == [(0, prints[0]), (1, prints[1])]
     assert np.diff(shared.row).tolist() == [0]
 
@@ -156,21 +163,19 @@ def test_prints_are_those_of_the_formula_and_differ_between_ids():
     ]
     factors = [mixed(place) for place in range(9)]
 
-    prints = shared_hits.item_prints(ids).tolist()
+    prints = rankings.item_prints(ids).tolist()
 
     raw = [[*each.encode("utf-8", "surrogateescape"), ord("\n")] for each in ids]
     assert prints == [
         sum((byte + 1) * factor for byte, factor in zip(each, factors, strict=False)) % 2**64
         for each in raw
     ]
-    assert prints[100:] == shared_hits.item_prints(ids[100:]).tolist()
+    assert prints[100:] == rankings.item_prints(ids[100:]).tolist()
     assert len(set(prints)) == len(ids)
 
 
 def test_two_items_that_share_a_print_are_not_one_item(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(
-        shared_hits, "item_prints", lambda items: np.ones(len(items), dtype=np.uint64)
-    )
+    monkeypatch.setattr(rankings, "item_prints", lambda items: np.ones(len(items), dtype=np.uint64))
     shards = [[("q1", "x", 1.0)], [("q1", "y", 2.0)]]
     tables = list(map(table, shards))
     shared = shared_queries([hits_of_ranking(each, JUDGMENTS) for each in tables])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rankwell._native import native
-from rankwell.data.shared_hits import (
+from rankwell.data.rankings import (
     SharedCounts,
     SharedQueries,
     count_shared,

@@ -2,14 +2,14 @@
 items of a query.
 """
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import Literal, NamedTuple, Protocol
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
 from rankwell._native import native
-from rankwell._native.similarity import Reals, Space
-from rankwell.data.matrices import Embeddings
+from rankwell._native.similarity import Loads, Reals, Space
+from rankwell.data.matrices import Embeddings, row_blocks
 from rankwell.data.tables import Bools, Floats, Ints
 from rankwell.errors import BadInput
 from rankwell.threads import in_threads, processors
@@ -50,7 +50,7 @@ class Exclusion:
 
     def excluded(self, rows: slice, start: int, n: int) -> ExcludedPairs:
         """The excluded pairs of some queries with n items from `start` on; counted within both."""
-        pair_arrays = [(np.empty(0, np.int64), np.empty(0, np.int64))]
+        pair_arrays = [(np.empty(0, np.int64),) * 2]
         if self.same_name is not None:
             positions = self.same_name[rows] - start
             inside = np.flatnonzero((positions >= 0) & (positions < n))
@@ -59,7 +59,7 @@ class Exclusion:
             labels, item_labels = self.labels
             row, column = np.nonzero(labels[rows][:, None] == item_labels[start : start + n])
             pair_arrays.append((row, column))
-        return ExcludedPairs(*(np.concatenate(column) for column in zip(*pair_arrays, strict=True)))
+        return ExcludedPairs(*_joined(pair_arrays))
 
     def is_excluded(self, rows: Ints, columns: Ints) -> Bools:
         """Whether the item of each pair is excluded for its query."""
@@ -89,11 +89,10 @@ def _numbered(groups: Groups, n_queries: int, n_items: int) -> tuple[Ints, Ints]
     nothing.
     """
     if len(groups.queries) != n_queries or len(groups.items) != n_items:
-        problem = (
+        raise BadInput(
             f"{len(groups.queries)} and {len(groups.items)} group labels for {n_queries} queries "
-            f"and {n_items} items"
+            f"and {n_items} items; each has one, or None."
         )
-        raise BadInput(f"{problem}; each has one, or None.")
     numbers: dict[Hashable, int] = {}
     queries, items = (
         np.array(
@@ -130,14 +129,8 @@ class Counted(NamedTuple):
     levels: Ints
 
 
-class Multiplier(Protocol):
+class Multiplier(Loads, Protocol):
     """Multiplies blocks of vectors; made for one set of queries."""
-
-    def load(self, items: Reals) -> None:
-        """Sets the (items, width) vectors to multiply; they may change once another block is
-        loaded.
-        """
-        ...
 
     def hits(
         self, rows: slice, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs
@@ -168,28 +161,22 @@ def sift(
     queries, items = products.shape
     parts, is_wide = _parts(products), items > keep
 
-    def _below(room: int) -> list[ProductHits | None]:
-        return in_threads(
-            lambda part: _reaching(products[part], cut[part], room, mask[part], part.start), parts
-        )
-
     # The first block has no cut, and listing all of its pairs would be in vain.
     if not (is_wide and (products[0] >= cut[0]).sum() > items // 2):
         room = 4 * keep * queries if is_wide else queries * items
-        hits = [part_hits for part_hits in _below(room) if part_hits is not None]
+        reaching = in_threads(
+            lambda part: _reaching(products[part], cut[part], room, mask[part], part.start), parts
+        )
+        hits = [part_hits for part_hits in reaching if part_hits is not None]
         if len(hits) == len(parts) and sum(len(part_hits.rows) for part_hits in hits) <= room:
-            return _join_hits(hits)
-    return _join_hits(
-        in_threads(lambda part: _best_reaching(products, part, cut, slack, keep, mask), parts)
-    )
+            return ProductHits(*_joined(hits))
+    hits = in_threads(lambda part: _best_reaching(products, part, cut, slack, keep, mask), parts)
+    return ProductHits(*_joined(hits))
 
 
-def _join_hits(parts: Sequence[ProductHits]) -> ProductHits:
-    return (
-        parts[0]
-        if len(parts) == 1
-        else ProductHits(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-    )
+def _joined(parts: Sequence[tuple[Any, ...]]) -> Iterable[Any]:
+    """The columns of all parts, one part behind the other."""
+    return parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
 
 
 _AT_ONCE = 1 << 18  # products that are read twice while they are in the cache
@@ -205,16 +192,15 @@ def _best_reaching(
     for top in range(part.start, part.stop, step):
         rows = slice(top, min(top + step, part.stop))
         row_products = products[rows]
-        least = np.nextafter(
-            _kth_bound(row_products, keep) - 2 * slack[rows], -np.inf, dtype=products.dtype
-        )
+        bound = _kth_bound(row_products, keep) - 2 * slack[rows]
+        least = np.nextafter(bound, -np.inf, dtype=products.dtype)
         hits = _reaching(
             row_products, np.maximum(cut[rows], least), row_products.size, mask[rows], top
         )
         if hits is None:
             raise RuntimeError("there is room for every pair")
         part_hits.append(hits)
-    return _join_hits(part_hits)
+    return ProductHits(*_joined(part_hits))
 
 
 def _reaching(
@@ -279,8 +265,7 @@ def tally(
     if native.library is not None and products.dtype == np.float32:
         return _tally_natively(products, low, high)
     above = np.empty(low.shape, dtype=np.int64)
-    empty = np.empty(0, dtype=np.int64)
-    pair_arrays = [(empty, empty, empty)]
+    pair_arrays = [(np.empty(0, dtype=np.int64),) * 3]
     for level in range(low.shape[1]):
         np.greater(products, high[:, level, None], out=mask)
         above[:, level] = np.count_nonzero(mask, axis=1)
@@ -288,7 +273,7 @@ def tally(
         near = np.flatnonzero(np.count_nonzero(mask, axis=1) > above[:, level])
         row, column = np.nonzero(mask[near] & (products[near] <= high[near, level, None]))
         pair_arrays.append((near[row], column, np.full(len(row), level)))
-    return Counted(above, *(np.concatenate(part) for part in zip(*pair_arrays, strict=True)))
+    return Counted(above, *_joined(pair_arrays))
 
 
 def _tally_natively(products: Reals, low: Reals, high: Reals) -> Counted:
@@ -312,7 +297,7 @@ def _tally_natively(products: Reals, low: Reals, high: Reals) -> Counted:
             room *= 8
 
     counts = in_threads(_work, _parts(products))
-    return Counted(*(np.concatenate(column) for column in zip(*counts, strict=True)))
+    return Counted(*_joined(counts))
 
 
 def greater_counts(scores: Reals, target_scores: Reals) -> tuple[Ints, Ints]:
@@ -377,12 +362,8 @@ class Shortlist:
         upper, lower = middle + slack, middle - slack
         while len(rows) and not self.gave_up:
             inside = upper >= self.entry[rows]
-            rows, positions, upper, lower = (
-                rows[inside],
-                positions[inside],
-                upper[inside],
-                lower[inside],
-            )
+            rows, positions = rows[inside], positions[inside]
+            upper, lower = upper[inside], lower[inside]
             if not len(rows):
                 return
             starts = np.flatnonzero(np.diff(rows, prepend=-1))
@@ -390,11 +371,8 @@ class Shortlist:
             slot = np.arange(len(rows)) - np.repeat(starts - self._count[rows[starts]], lengths)
             fits = slot < self.width
             at = rows[fits], slot[fits]
-            self._position[at], self._upper[at], self._lower[at] = (
-                positions[fits],
-                upper[fits],
-                lower[fits],
-            )
+            self._position[at] = positions[fits]
+            self._upper[at], self._lower[at] = upper[fits], lower[fits]
             self._count[rows[starts]] = np.minimum(self._count[rows[starts]] + lengths, self.width)
             full = rows[starts][self._count[rows[starts]] >= self.width]
             if len(full):
@@ -404,12 +382,8 @@ class Shortlist:
                 crowded = full[self._count[full] > self._k + (self.width - self._k) // 2]
                 if len(crowded):
                     self._settle(crowded)
-            rows, positions, upper, lower = (
-                rows[~fits],
-                positions[~fits],
-                upper[~fits],
-                lower[~fits],
-            )
+            rows, positions = rows[~fits], positions[~fits]
+            upper, lower = upper[~fits], lower[~fits]
 
     def raise_entry(self, rows: Ints | slice) -> None:
         """Brings `entry` up to what the candidates of some queries show."""
@@ -489,15 +463,9 @@ class Shortlist:
 
     def best(self) -> Best:
         """The best k of every query, exactly."""
-        queries, step = len(self._count), max(1, _PAIRS // self.width)
-        rows = [
-            slice(start, min(start + step, queries)) for start in range(0, max(queries, 1), step)
-        ]
-        parts = [self._exact(part, self._possible(part)) for part in rows]
-        return Best(
-            np.concatenate([part.positions for part in parts]),
-            np.concatenate([part.scores for part in parts]),
-        )
+        step = max(1, _PAIRS // self.width)
+        rows = [*row_blocks(len(self._count), self.width, step)] or [slice(0, 0)]
+        return Best(*_joined([self._exact(part, self._possible(part)) for part in rows]))
 
 
 def width(k: int) -> int:

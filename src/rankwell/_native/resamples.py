@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,17 +82,6 @@ def _single_threads() -> Any:
     return threadpool_limits(1, user_api="blas")
 
 
-class _Chances(NamedTuple):
-    """Mapping of random bytes to counts."""
-
-    edges: tuple[int, ...]
-    """A count is the number of them that a random byte is not below."""
-    open: int
-    """From this byte on a random word decides."""
-    word_edges: NDArray[np.uint64]
-    """Then a count is the number of them that the word is not below."""
-
-
 class Resamples(Generic[Count]):
     """The counts of resamples of n queries.
 
@@ -119,9 +108,7 @@ class Resamples(Generic[Count]):
         """
         pieces = range(first // self.piece, -(-last // self.piece))
         if len(pieces) == 1:
-            return self._drawn(pieces[0])[
-                first - pieces[0] * self.piece : last - pieces[0] * self.piece
-            ]
+            return self._drawn(pieces[0])[first % self.piece :][: last - first]
         counts = np.empty((last - first, self._n), self._kind)
         for piece in pieces:
             start = piece * self.piece
@@ -152,9 +139,12 @@ class Resamples(Generic[Count]):
         return counts
 
     @cached_property
-    def _chances(self) -> _Chances | None:
-        """Of counts whose mean lies three standard deviations of the sum below 1; None where that
-        is not positive.
+    def _chances(self) -> tuple[list[int], int, NDArray[np.uint64]] | None:
+        """Edges of random bytes, a byte, and edges of random words, for counts whose mean lies
+        three standard deviations of the sum below 1; None where that is not positive.
+
+        A count is the number of edges that a random byte is not below. From the byte on a random
+        word decides: then it is the number of its edges that the word is not below.
         """
         unit = 1 << 20
         mean = unit - 1 - math.isqrt(9 * unit * unit // self._n)
@@ -166,19 +156,14 @@ class Resamples(Generic[Count]):
             shares.append(shares[-1] * mean // (unit * len(shares)))
         total = sum(shares)
         byte_shares = [256 * share // total for share in shares]
-        word_edges = list(
-            accumulate(
-                256 * share - bytes_ * total
-                for share, bytes_ in zip(shares, byte_shares, strict=True)
-            )
-        )
+        word_edges = list(accumulate(256 * share % total for share in shares))
         *edges, open_ = accumulate(bytes_ for bytes_ in byte_shares if bytes_)
         words = [
             (word_edge << 64) // word_edges[-1]
             for word_edge in word_edges
             if word_edge < word_edges[-1]
         ]
-        return _Chances(tuple(edges), open_, np.array(words, dtype=np.uint64))
+        return edges, open_, np.array(words, dtype=np.uint64)
 
     def _poisson(self, bits: "np.random.PCG64", rows: int) -> NDArray[np.uint8]:
         """Independent counts: (rows, n)."""

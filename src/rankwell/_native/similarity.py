@@ -3,15 +3,16 @@ exact value is bounded; a gallery is read once for many queries.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankwell._native import native
-from rankwell.data.matrices import Embeddings, Pairs, Vectors
+from rankwell.data.matrices import Embeddings, Pairs, Vectors, row_blocks
 from rankwell.data.registry import suggest
-from rankwell.data.tables import Bools, Floats, Ints, RankCounts
+from rankwell.data.tables import Bools, Floats, Ints, RankCounts, first_true
 from rankwell.errors import BadInput, BadScore, UnknownName
 from rankwell.threads import in_threads
 
@@ -28,26 +29,20 @@ def sum_rows(terms: Floats) -> Floats:
     # Few short rows are added as a few long columns: the same additions, with less to do around
     # each.
     while terms.shape[1] > 24:
-        terms = _folded(terms, 1)
+        terms = _folded(terms.T).T
     columns = np.ascontiguousarray(terms.T)
     while len(columns) > 1:
-        columns = _folded(columns, 0)
+        columns = _folded(columns)
     return columns[0]
 
 
-def _folded(terms: Floats, axis: int) -> Floats:
-    """The terms with the second half added to the first along an axis; the middle one of an odd
-    number is kept.
-    """
-    wide = terms.shape[axis]
-    half, left = wide // 2, wide - wide // 2
+def _folded(columns: Floats) -> Floats:
+    """The second half added to the first; the middle one of an odd number is kept."""
+    half, left = len(columns) // 2, len(columns) - len(columns) // 2
     # Not in place: NumPy does not see that the halves are disjoint, and would copy one of them
     # first.
-    first, second = (terms[:, :half], terms[:, left:]) if axis else (terms[:half], terms[left:])
-    if left == half:
-        return first + second
-    middle = terms[:, half:left] if axis else terms[half:left]
-    return np.concatenate([first + second, middle], axis=axis)
+    folded = columns[:half] + columns[left:]
+    return folded if left == half else np.concatenate([folded, columns[half:left]])
 
 
 def _is_native(vectors: Vectors) -> bool:
@@ -57,33 +52,9 @@ def _is_native(vectors: Vectors) -> bool:
 _NATIVE = {"dot": 0, "l2": 1, "cosine": 2}
 
 
-def _scored(left: Vectors, right: Vectors, rows: Ints, columns: Ints, metric: str) -> Floats:
-    """Sums of products, of squared differences (`l2`), or cosines of pairs, by the compiled
-    kernel.
-    """
-    scores = np.empty(len(rows))
-    left_rows, right_rows = (
-        np.ascontiguousarray(positions, dtype=np.int64) for positions in (rows, columns)
-    )
-    native.library.score_pairs(
-        left, right, left.shape[1], left_rows, right_rows, _NATIVE[metric], scores
-    )
-    return scores
-
-
 def squared_norms(vectors: Vectors, rows: Ints) -> Floats:
     """Sums of squares of some vectors, in float64 in the fixed order of `sum_rows`."""
-    natively = _is_native(vectors)
-
-    def _work(part: slice) -> Floats:
-        if natively:
-            return _scored(vectors, vectors, rows[part], rows[part], "dot")
-        wide = vectors[rows[part]].astype(np.float64)
-        with np.errstate(all="ignore"):
-            wide *= wide
-            return sum_rows(wide)
-
-    return _in_parts(_work, len(rows), vectors.shape[1])
+    return score_pairs(vectors, vectors, rows, rows, "dot")
 
 
 def score_pairs(
@@ -101,23 +72,30 @@ def score_pairs(
     vectors are finite, under cosine not zero.
     """
     left, right = np.asarray(queries), np.asarray(items)
+    is_norm = queries is items and rows is columns
     natively = _is_native(left) and _is_native(right) and metric != "manhattan"
     metric = "l2" if metric == "euclidean" else metric
 
     def _work(part: slice) -> Floats:
         if natively:
-            return _scored(left, right, rows[part], columns[part], metric)
+            scores = np.empty(part.stop - part.start)
+            left_rows = np.ascontiguousarray(rows[part], dtype=np.int64)
+            right_rows = np.ascontiguousarray(columns[part], dtype=np.int64)
+            native.library.score_pairs(
+                left, right, left.shape[1], left_rows, right_rows, _NATIVE[metric], scores
+            )
+            return scores
         terms = left[rows[part]].astype(np.float64)
-        with np.errstate(
-            all="ignore"
-        ):  # what is not finite is refused by name where the vectors are made ready
+        other = terms if is_norm else right[columns[part]]
+        # What is not finite is refused by name where the vectors are made ready.
+        with np.errstate(all="ignore"):
             if metric == "manhattan":
-                terms = np.abs(terms - right[columns[part]])
+                terms = np.abs(terms - other)
             elif metric == "l2":
-                terms -= right[columns[part]]
+                terms -= other
                 terms *= terms
             else:
-                terms *= right[columns[part]]
+                terms *= other
             return sum_rows(terms)
 
     scores = _in_parts(_work, len(rows), left.shape[1])
@@ -138,8 +116,7 @@ def _in_parts(work: Callable[[slice], Floats], n: int, width: int) -> Floats:
     """Results of the work on parts of n rows of a width, done on all processors where there is
     enough of it.
     """
-    step = max(16, _CELLS // width)
-    parts = [slice(start, min(start + step, n)) for start in range(0, n, step)]
+    parts = list(row_blocks(n, width, max(16, _CELLS // width)))
     return np.concatenate([np.empty(0), *in_threads(work, parts, parts_per_thread=8)])
 
 
@@ -168,10 +145,10 @@ class Space:
         self, queries: Embeddings, items: Embeddings, metric: Metric, *, double: bool = False
     ) -> None:
         if queries.dimensions != items.dimensions:
-            problem = (
-                f"the queries have {queries.dimensions} dimensions, the items {items.dimensions}"
+            raise BadInput(
+                f"the queries have {queries.dimensions} dimensions, the items {items.dimensions}; "
+                "both come from one model."
             )
-            raise BadInput(f"{problem}; both come from one model.")
         self.metric: Metric = metric
         self._tables = {"query": queries, "item": items}
         self.is_whole = all(table.vectors.dtype.kind in "iu" for table in (queries, items))
@@ -207,20 +184,22 @@ class Space:
         """Some queries, ready in `out`. Raises BadInput that names one that is not finite, zero
         under cosine, or too long.
         """
-        out = np.empty((stop - start, self.width), dtype=self.dtype) if out is None else out
         block = self._ready("query", start, stop, out)
-        if block.vectors is not out:
-            out[...] = block.vectors
+        if out is None or block.vectors is out:
+            return block
+        out[...] = block.vectors
         return block._replace(vectors=out)
 
     def items(self, start: int, stop: int, out: Reals | None = None) -> Block:
         """Some items, ready in `out`, or in place where they are as they should be. Raises as
         `queries` does.
         """
-        out = np.empty((stop - start, self.width), dtype=self.dtype) if out is None else out
         return self._ready("item", start, stop, out)
 
-    def _ready(self, side: Literal["query", "item"], start: int, stop: int, out: Reals) -> Block:
+    def _ready(
+        self, side: Literal["query", "item"], start: int, stop: int, out: Reals | None
+    ) -> Block:
+        out = np.empty((stop - start, self.width), dtype=self.dtype) if out is None else out
         raw = np.asarray(self._tables[side].vectors[start:stop])
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             plain = np.ascontiguousarray(raw, dtype=self.dtype)
@@ -276,19 +255,15 @@ class Space:
 
     def _refuse(self, side: Literal["query", "item"], start: int, raw: Vectors, bad: Bools) -> None:
         """Raises BadInput that says what is wrong with the first bad vector, if there is one."""
-        if not bad.any():
+        if (row := first_true(bad)) < 0:
             return
-        row = int(np.flatnonzero(bad)[0])
         _refuse(self._tables[side], start + row, side, "take the metric dot or l2", zero=True)
-        vector_name, largest = (
-            self._tables[side].place(start + row),
-            np.abs(raw[row].astype(np.float64)).max(),
-        )
-        problem = (
+        vector_name = self._tables[side].place(start + row)
+        largest = np.abs(raw[row].astype(np.float64)).max()
+        raise BadInput(
             f"{side} vectors, {vector_name}: numbers as far from 1 as {largest:.3g} cannot be "
-            "compared"
+            "compared; scale all vectors alike."
         )
-        raise BadInput(f"{problem}; scale all vectors alike.")
 
     def slack(self, query_reach: Any, item_reach: Any) -> Any:
         """The largest distance of a product from the place of its exact score, for norms up to
@@ -347,12 +322,12 @@ def pair_similarities(
     a vector that is not finite.
     """
     if left.dimensions != right.dimensions:
-        problem = f"{left.dimensions} dimensions on the left, {right.dimensions} on the right"
-        raise BadInput(f"{problem}; the two vectors of a pair come from one model.")
+        raise BadInput(
+            f"{left.dimensions} dimensions on the left, {right.dimensions} on the right; the two "
+            "vectors of a pair come from one model."
+        )
     scores = score_pairs(left.vectors, right.vectors, pairs.left, pairs.right, similarity)
-    odd = np.flatnonzero(~np.isfinite(scores))
-    if len(odd):
-        row = int(odd[0])
+    if (row := first_true(~np.isfinite(scores))) >= 0:
         for side, table, at in (
             ("left", left, int(pairs.left[row])),
             ("right", right, int(pairs.right[row])),
@@ -371,10 +346,11 @@ def _refuse(table: Embeddings, row: int, side: str, advice: str, *, zero: bool) 
     """Raises BadScore for a vector that is not finite; BadInput for a `zero` one."""
     vector = np.asarray(table.vectors[row], dtype=np.float64)
     where = f"{side} vectors, {table.place(row)}"
-    odd = np.flatnonzero(~np.isfinite(vector))
-    if len(odd):
-        problem = f"{where}: number {int(odd[0])} is {vector[odd[0]]}"
-        raise BadScore(f"{problem}; vectors are finite, encode this one again or drop it.")
+    if (odd := first_true(~np.isfinite(vector))) >= 0:
+        raise BadScore(
+            f"{where}: number {odd} is {vector[odd]}; vectors are finite, encode this one again or "
+            "drop it."
+        )
     if zero and not vector.any():
         raise BadInput(f"{where}: the vector is zero, it has no direction; drop it, or {advice}.")
 
@@ -468,129 +444,70 @@ def ranges_of(rows: range, size: int, workers: int) -> list[range]:
     ]
 
 
-class Sweep:
-    """One pass over the items of a space. start: makes a multiplier for the (queries, width)
-    vectors of the pass.
+def sweep(
+    space: Space,
+    n_items: int,
+    start: Callable[[Reals], Loads],
+    parts: Sequence[range],
+    begin: Callable[[QueryRange], SomeFindings],
+    finish: Callable[[SomeFindings], None],
+    *,
+    item_block: int,
+    workers: int,
+    shared: bool,
+) -> list[range]:
+    """Finishes the findings of every range of queries after all items, in one pass over them; the
+    ranges that gave up. Raises as `Space.queries`.
 
-    item_block: items that are multiplied at once. shared: whether several blocks are ready at a
-    time, for as many workers; otherwise there is one, so that what copies it to a device copies it
-    once.
+    start: makes a multiplier for the (queries, width) vectors of the pass. item_block: items that
+    are multiplied at once. shared: whether several blocks are ready at a time, for as many workers;
+    otherwise there is one, so that what copies it to a device copies it once.
     """
+    n_ready = 1
+    if shared:
+        n_ready = max(workers, _READY_BYTES // (space.dtype.itemsize * space.width * item_block))
+    lot = item_block * min(n_ready, -(-n_items // item_block))
+    ends = np.cumsum([0, *map(len, parts)]).tolist()
+    vectors = np.empty((ends[-1], space.width), dtype=space.dtype)
+    findings: dict[int, SomeFindings] = {}
+    gave_up = set[int]()
+    spare: list[tuple[Loads, int]] = []
+    """Multipliers, and the first item of the block that each has loaded."""
+    # One array: memory in large pages is mapped several times as fast as in small ones. The last
+    # blocks are written over.
+    buffer = np.empty((min(n_items, lot), space.width), dtype=space.dtype)
 
-    def __init__(
-        self,
-        space: Space,
-        n_items: int,
-        start: Callable[[Reals], Loads],
-        *,
-        item_block: int,
-        workers: int,
-        shared: bool,
-    ) -> None:
-        self._space, self._n, self._start, self._step, self._workers = (
-            space,
-            n_items,
-            start,
-            item_block,
-            workers,
-        )
-        ready = (
-            max(workers, _READY_BYTES // (space.dtype.itemsize * space.width * item_block))
-            if shared
-            else 1
-        )
-        self._ready = min(ready, -(-n_items // item_block))
+    def _load(first: int) -> tuple[int, Block]:
+        stop = min(first + item_block, n_items)
+        return first, space.items(first, stop, out=buffer[first % lot :][: stop - first])
 
-    def run(
-        self,
-        parts: Sequence[range],
-        begin: Callable[[QueryRange], SomeFindings],
-        finish: Callable[[SomeFindings], None],
-    ) -> list[range]:
-        """Finishes the findings of every range after all items; those that gave up. Raises as
-        `Space.queries`.
-        """
-        ends = np.cumsum([0, *map(len, parts)]).tolist()
-        vectors = np.empty((ends[-1], self._space.width), dtype=self._space.dtype)
-        findings: dict[int, SomeFindings] = {}
-        gave_up = set[int]()
-        spare: list[_Loaded] = []
-        # One array: memory in large pages is mapped several times as fast as in small ones.
-        buffer = np.empty(
-            (min(self._n, self._step * self._ready), self._space.width), dtype=self._space.dtype
-        )
+    def _begin(number: int) -> SomeFindings:
+        queries, rows = parts[number], slice(ends[number], ends[number + 1])
+        block = space.queries(queries.start, queries.stop, out=vectors[rows])
+        return begin(QueryRange(slice(queries.start, queries.stop), rows, block))
 
-        def _begin(number: int) -> SomeFindings:
-            rows, queries = (
-                slice(ends[number], ends[number + 1]),
-                slice(parts[number].start, parts[number].stop),
-            )
-            return begin(
-                QueryRange(
-                    queries,
-                    rows,
-                    self._space.queries(queries.start, queries.stop, out=vectors[rows]),
-                )
-            )
+    def _take(top: int, ready: Sequence[tuple[int, Block]], number: int) -> None:
+        # A gallery that is ready as a whole needs no memory for the findings of more than one range
+        # per thread.
+        range_findings = findings.pop(number) if top else _begin(number)
+        multiplier, loaded = spare.pop() if spare else (start(vectors), -1)
+        for first, block in ready:
+            if first != loaded:
+                multiplier.load(block.vectors)
+                loaded = first
+            if not range_findings.take(multiplier, first, block):
+                gave_up.add(number)
+                break
+        else:
+            if top + lot >= n_items:
+                finish(range_findings)
+            else:
+                findings[number] = range_findings
+        spare.append((multiplier, loaded))
 
-        for start in range(0, self._n, self._step * self._ready):
-            stop = min(start + self._step * self._ready, self._n)
-            ready = self._make_ready(range(start, stop, self._step), buffer)
-            is_first, is_last = start == 0, stop == self._n
-
-            def _take(
-                number: int,
-                ready: Sequence[tuple[int, Block]] = ready,
-                *,
-                is_first: bool = is_first,
-                is_last: bool = is_last,
-            ) -> None:
-                # A gallery that is ready as a whole needs no memory for the findings of more than
-                # one range per thread.
-                range_findings = _begin(number) if is_first else findings.pop(number)
-                multiplier = spare.pop() if spare else _Loaded(self._start(vectors))
-                if not all(
-                    multiplier.offer(range_findings, first, block) for first, block in ready
-                ):
-                    gave_up.add(number)
-                elif is_last:
-                    finish(range_findings)
-                else:
-                    findings[number] = range_findings
-                spare.append(multiplier)
-
-            in_threads(
-                _take,
-                [number for number in range(len(parts)) if number not in gave_up],
-                workers=self._workers,
-            )
-        return [parts[number] for number in sorted(gave_up)]
-
-    def _make_ready(self, starts: range, buffer: Reals) -> list[tuple[int, Block]]:
-        """Blocks of items with the first of each; buffer: that of the last blocks, which are
-        written over.
-        """
-
-        def _load(first: int) -> tuple[int, Block]:
-            stop = min(first + self._step, self._n)
-            return first, self._space.items(
-                first, stop, out=buffer[first - starts.start : stop - starts.start]
-            )
-
-        return in_threads(_load, starts, workers=self._workers)
-
-
-class _Loaded:
-    """A multiplier and the block that it has loaded."""
-
-    def __init__(self, multiplier: Loads) -> None:
-        self._multiplier, self._first = multiplier, -1
-
-    def offer(self, findings: RangeFindings, first: int, block: Block) -> bool:
-        """Loads a block, once while it stays the same, and hands it to a range of queries; the
-        answer is that of `take`.
-        """
-        if first != self._first:
-            self._multiplier.load(block.vectors)
-            self._first = first
-        return findings.take(self._multiplier, first, block)
+    for top in range(0, n_items, lot):
+        blocks = range(top, min(top + lot, n_items), item_block)
+        ready = in_threads(_load, blocks, workers=workers)
+        remaining = [number for number in range(len(parts)) if number not in gave_up]
+        in_threads(partial(_take, top, ready), remaining, workers=workers)
+    return [parts[number] for number in sorted(gave_up)]

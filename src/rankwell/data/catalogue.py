@@ -92,13 +92,10 @@ def load_entry_point(group: str, name: str) -> Any:
     try:
         return point.load()
     except Exception as error:
-        where = (
-            f"{name!r} ({point.value}, in the package "
-            f"{point.dist.name if point.dist else 'of unknown name'})"
-        )
+        package = point.dist.name if point.dist else "of unknown name"
         raise BadUsage(
-            f"{where} cannot be loaded: {type(error).__name__}: {error}; update or remove "
-            "that package."
+            f"{name!r} ({point.value}, in the package {package}) cannot be loaded: "
+            f"{type(error).__name__}: {error}; update or remove that package."
         ) from error
 
 
@@ -165,9 +162,8 @@ class Catalogue(Generic[Entry]):
         if self._read is None:
             importlib.import_module(module)
             return
-        for name, entry in self._read(
-            _PACKAGE.joinpath(*module.split(".")[1:-1], module.rpartition(".")[2] + ".toml")
-        ).items():
+        file = _PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".toml")
+        for name, entry in self._read(file).items():
             self._entries.setdefault(name, entry)
 
     def home(self, name: str) -> str:
@@ -190,7 +186,7 @@ class Catalogue(Generic[Entry]):
         """The names that rankwell has itself, or that have been registered; no entry point is
         looked at.
         """
-        return frozenset(self._homes) | frozenset(self._entries)
+        return frozenset({*self._homes, *self._entries})
 
     def __getitem__(self, name: str) -> Entry:
         if name not in self:
@@ -205,10 +201,9 @@ class Catalogue(Generic[Entry]):
         elif self._group is not None and name in self.plugin_names:
             load_entry_point(self._group, name)
             if name not in self._entries:
-                where = entry_points_of(self._group)[name].value
                 raise BadUsage(
-                    f"{where} is an entry point of {self._group}, but registers no "
-                    f"{self.kind} named {name!r}."
+                    f"{entry_points_of(self._group)[name].value} is an entry point of "
+                    f"{self._group}, but registers no {self.kind} named {name!r}."
                 )
         return name in self._entries
 
@@ -218,34 +213,21 @@ class Catalogue(Generic[Entry]):
         )
 
 
-def _near_names(name: str, names: Sequence[str]) -> list[str]:
-    """The names nearest to a word, at most three: as it is written, else in any capitals."""
-    import difflib
-
-    if near := difflib.get_close_matches(name, names, n=3, cutoff=0.6):
-        return near
-    folded = {spelling.lower(): spelling for spelling in reversed(names)}
-    return [
-        folded[close_match]
-        for close_match in difflib.get_close_matches(name.lower(), folded, n=3, cutoff=0.6)
-    ]
-
-
 def suggest(name: str, candidates: Iterable[str]) -> str:
     """The end of an error message: the known names that begin with the word, else the nearest, or
     all where nothing is near.
     """
+    import difflib
+
     names = sorted(candidates)
     folded = [spelling for spelling in names if spelling.lower() == name.lower()]
-    begun = sorted(
-        (
-            spelling
-            for spelling in names
-            if len(name) > 1 and spelling.lower().startswith(name.lower())
-        ),
-        key=len,
-    )
-    near = folded + begun[:3] or _near_names(name, names)
+    begun = [spelling for spelling in names if spelling.lower().startswith(name.lower())]
+    near = folded + sorted(begun if len(name) > 1 else (), key=len)[:3]
+    if not near:
+        near = difflib.get_close_matches(name, names)
+    if not near:
+        spellings = {spelling.lower(): spelling for spelling in reversed(names)}
+        near = [spellings[match] for match in difflib.get_close_matches(name.lower(), spellings)]
     suggestions = list(dict.fromkeys(near))
     return (
         f"did you mean {' or '.join(map(repr, suggestions))}?"

@@ -2,7 +2,7 @@
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,16 +41,12 @@ class Joined:
         return iter(self[:].tolist())
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return self[:] if dtype is None else self[:].astype(dtype, copy=False)
+        return np.asarray(self[:], dtype)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _in_one_part, (self[:],)
 
-    @overload
-    def __getitem__(self, index: int) -> Any: ...
-    @overload
-    def __getitem__(self, index: slice) -> NDArray[Any]: ...
-    def __getitem__(self, index: int | slice) -> Any:
+    def __getitem__(self, index: Any) -> Any:
         if not isinstance(index, slice):
             row = range(len(self))[index]
             return self[row : row + 1][0]
@@ -122,21 +118,21 @@ def frame_column(kind: Kind, cells: Any) -> tuple[Kind, np.ndarray]:
 
 def text_column(column: Column) -> np.ndarray:
     """The column as objects; what UTF-8 cannot hold is escaped."""
-    column = column[:] if isinstance(column, Joined) else column
-    cells: Sequence[Any] = column.tolist() if isinstance(column, np.ndarray) else column
+    cells: Any = column[:] if isinstance(column, Joined) else column
+    texts: Sequence[Any] = cells.tolist() if isinstance(cells, np.ndarray) else cells
     try:
-        if not all(map(str.isascii, filter(None, cells))):
+        if not all(map(str.isascii, filter(None, texts))):
             # Most rows share their texts, and each is looked at once.
-            "".join({*cells} - {None}).encode()
+            "".join({*texts} - {None}).encode()
     except UnicodeEncodeError:
-        column = [
-            None if cell is None else cell.encode("utf-8", "backslashreplace").decode()
-            for cell in cells
+        cells = [
+            None if text is None else text.encode("utf-8", "backslashreplace").decode()
+            for text in texts
         ]
     return (
-        column
-        if isinstance(column, np.ndarray)
-        else np.fromiter(column, dtype=object, count=len(column))
+        cells
+        if isinstance(cells, np.ndarray)
+        else np.fromiter(cells, dtype=object, count=len(cells))
     )
 
 

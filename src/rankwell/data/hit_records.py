@@ -15,10 +15,9 @@ def result_pair(query: Any, result: Any) -> tuple[Any, Any]:
     """
     keys = result_keys(tuple(result)) if _is_record(result) else None
     if keys is None or keys.item is None:
-        problem = f"query {query!r} has the result {shown(result, 60)}"
         raise BadInput(
-            f"{problem}; expected an id (id, doc_id, slice_id) and a score (score, similarity, "
-            "distance)."
+            f"query {query!r} has the result {shown(result, 60)}; expected an id (id, doc_id, "
+            "slice_id) and a score (score, similarity, distance)."
         )
     number = None if keys.number is None else result[keys.number]
     if isinstance(number, bool):
@@ -31,12 +30,9 @@ def result_pair(query: Any, result: Any) -> tuple[Any, Any]:
             TypeError, ValueError, OverflowError
         ):  # whoever reads the pairs names what is not a number
             if not keys.is_distance and not are_ranks(number):
-                problem = (
-                    f"query {query!r}, item {result[keys.item]!r}: the rank is {shown(number)}"
-                )
                 raise BadScore(
-                    f"{problem}; a rank is an integer from 0 on. If more is better, call it a "
-                    "score."
+                    f"query {query!r}, item {result[keys.item]!r}: the rank is {shown(number)}; a "
+                    "rank is an integer from 0 on. If more is better, call it a score."
                 )
             number = 0.0 - number
     return result[keys.item], number
@@ -44,21 +40,14 @@ def result_pair(query: Any, result: Any) -> tuple[Any, Any]:
 
 def distance_notes(lists: Iterable[Any]) -> list[str]:
     """Notes on lists of results whose number is a distance."""
-    results = (
-        result
-        for result_list in lists
-        if isinstance(result_list, (list, tuple))
-        for result in result_list
-        if _is_record(result)
-    )
-    keyed_results = ((result_keys(tuple(result)), result) for result in results)
-    # Without a number the results are ranked as they are listed.
-    distance_names = {
-        keys.number: None
-        for keys, result in keyed_results
-        if keys.is_distance and result[keys.number] is not None
-    }
-    return [distance_note(name) for name in distance_names if name is not None]
+    distance_names: dict[str, None] = {}
+    for result_list in lists:
+        for result in result_list if isinstance(result_list, (list, tuple)) else ():
+            keys = result_keys(tuple(result)) if _is_record(result) else None
+            # Without a number the results are ranked as they are listed.
+            if keys and keys.is_distance and keys.number and result[keys.number] is not None:
+                distance_names[keys.number] = None
+    return list(map(distance_note, distance_names))
 
 
 def _is_record(result: Any) -> bool:

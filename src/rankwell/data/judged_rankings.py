@@ -18,6 +18,9 @@ from rankwell.data.tables import (
     Judgments,
     QueryRows,
     TieRule,
+    columns_at,
+    first_repeated,
+    first_true,
     gather,
     offsets_from_rows,
     order_ids,
@@ -37,8 +40,31 @@ if TYPE_CHECKING:
 Depth = int | Ints | None
 
 
+class RankedRows(QueryRows):
+    """Rows by query and rank."""
+
+    @cached_property
+    def ranks(self) -> Ints:
+        """Rank of each row, from 1, ascending within a query."""
+        return position_in_segment(self.offsets) + 1
+
+    def depth_of_row(self, depth: int | Ints) -> Ints:
+        """The depth of each row's query."""
+        return np.broadcast_to(np.asarray(depth, dtype=np.int64), (len(self.queries),))[
+            self.query_of_row
+        ]
+
+    def within(self, depth: Depth) -> Bools:
+        """Whether each row stands in the first places; `depth` is one number, one per query, or
+        None for all places.
+        """
+        if depth is None:
+            return np.ones(len(self.ranks), dtype=np.bool_)
+        return self.ranks <= self.depth_of_row(depth)
+
+
 @dataclass(frozen=True, eq=False)
-class JudgedRankings(QueryRows):
+class JudgedRankings(RankedRows):
     """Flat arrays: a row per judged item that was retrieved, by query and rank; junk is gone and
     counted nowhere, and
     hidden items in the truth alone.
@@ -74,18 +100,10 @@ class JudgedRankings(QueryRows):
         """The view of one ranking under one truth; `hits.row` and `hits.query` point into these
         judgments.
         """
-        junk = judgments.unranked[hits.row]
-        above, tied, before, retrieved = _without_junk(hits, junk, len(judgments.queries))
-        real_rows = np.flatnonzero(~junk)
-        real_rows = real_rows[
-            np.lexsort((before[real_rows], above[real_rows], hits.query[real_rows]))
-        ]
+        hits = _without_junk(hits, judgments.unranked[hits.row])
+        order = np.lexsort((hits.before, hits.above, hits.query))
         # Rows that are in order already are not copied.
-        rows = (
-            slice(None)
-            if len(real_rows) == len(hits.row) and (np.diff(real_rows) > 0).all()
-            else real_rows
-        )
+        rows = slice(None) if (np.diff(order) > 0).all() else order
         real = np.flatnonzero(judgments.real)
         owner = judgments.query_of_row[real]
         order = np.lexsort((-judgments.grades[real], owner))
@@ -95,10 +113,10 @@ class JudgedRankings(QueryRows):
             items=hits.row[rows],
             grades=judgments.grades[hits.row[rows]],
             scores=hits.score[rows],
-            above=above[rows],
-            tied=tied[rows],
-            before=before[rows],
-            retrieved=retrieved,
+            above=hits.above[rows],
+            tied=hits.tied[rows],
+            before=hits.before[rows],
+            retrieved=hits.retrieved,
             present=hits.present,
             judged_offsets=offsets_from_rows(owner, len(judgments.queries)),
             judged_grades=judgments.grades[real][order],
@@ -118,10 +136,6 @@ class JudgedRankings(QueryRows):
     def judged_positions(self) -> Ints:
         """Rank, from 1, of each of `judged_grades` in the ideal ranking."""
         return position_in_segment(self.judged_offsets) + 1
-
-    def sum_rows(self, values: Floats | Bools) -> Floats:
-        """Sum of the rows' values of each query, added in order of rank; 0 without rows."""
-        return sum_by(self.query_of_row, values, len(self.queries))
 
     def sum_judged(self, values: Floats | Bools) -> Floats:
         """Sum of the judgments' values of each query, added from the highest grade down; 0 without
@@ -187,14 +201,6 @@ class JudgedRankings(QueryRows):
         """
         return self.retrieved if depth is None else np.minimum(self.retrieved, depth)
 
-    def within(self, depth: Depth) -> Bools:
-        """Whether each row stands in the first places; `depth` is one number, one per query, or
-        None for all places.
-        """
-        if depth is None:
-            return np.ones(len(self.ranks), dtype=np.bool_)
-        return self.ranks <= self._depth_of_row(depth)
-
     def share_within(self, depth: Depth) -> Floats | Bools:
         """Whether each row stands in the first places; the chance that it does if ties are in
         random order.
@@ -229,20 +235,16 @@ class JudgedRankings(QueryRows):
         """
         if depth is None:
             return np.ones(len(self.ranks))
-        return np.clip((self._depth_of_row(depth) - self.above) / self.tied, 0.0, 1.0)
+        return np.clip((self.depth_of_row(depth) - self.above) / self.tied, 0.0, 1.0)
 
     def mean_over_ties(self, worth: Callable[[Ints], Floats], depth: Depth) -> Floats:
         """Mean of `worth(rank)` over the ranks that each row may have by its ties; worth nothing
         beyond the depth.
         """
-        last = (
-            np.full(len(self.ranks), np.iinfo(np.int64).max)
-            if depth is None
-            else self._depth_of_row(depth)
-        )
+        last = self.depth_of_row(np.iinfo(np.int64).max if depth is None else depth)
         alone = self.above + 1
         means = np.where(alone <= last, worth(alone), 0.0)
-        first = np.flatnonzero(np.diff(self.tie_of_row, prepend=-1))
+        first = self.first_of_tie
         mean_by_tie = means[first]
         for group in np.flatnonzero(self.tied[first] > 1).tolist():
             row = int(first[group])
@@ -251,16 +253,16 @@ class JudgedRankings(QueryRows):
             mean_by_tie[group] = worth(tied_ranks).sum() / tied
         return mean_by_tie[self.tie_of_row]
 
+    @property
+    def first_of_tie(self) -> Ints:
+        """The first row of each tie."""
+        return np.flatnonzero(np.diff(self.tie_of_row, prepend=-1))
+
     @cached_property
     def tie_of_row(self) -> Ints:
         """Number, from 0, of each row's tie: the rows of one query with one score."""
         new = (np.diff(self.query_of_row, prepend=-1) != 0) | (np.diff(self.above, prepend=-1) != 0)
         return np.cumsum(new) - 1
-
-    def _depth_of_row(self, depth: int | Ints) -> Ints:
-        return np.broadcast_to(np.asarray(depth, dtype=np.int64), (len(self.queries),))[
-            self.query_of_row
-        ]
 
     def cut(self, depth: int) -> "JudgedRankings":
         """The view of rankings cut to their first `depth` items; the truth stays whole."""
@@ -271,14 +273,12 @@ class JudgedRankings(QueryRows):
         """The view of rankings without unjudged items."""
         view = self.keep(self.is_judged)
         positions = position_in_segment(view.offsets)
-        first = np.flatnonzero(np.diff(view.tie_of_row, prepend=-1))
+        above = positions[view.first_of_tie][view.tie_of_row]
         return replace(
             view,
-            above=positions[first][view.tie_of_row],
-            tied=np.bincount(view.tie_of_row, minlength=len(first))[view.tie_of_row].astype(
-                np.int64
-            ),
-            before=positions - positions[first][view.tie_of_row],
+            above=above,
+            tied=np.bincount(view.tie_of_row)[view.tie_of_row],
+            before=positions - above,
             retrieved=np.diff(view.offsets),
         )
 
@@ -305,12 +305,10 @@ class JudgedRankings(QueryRows):
         extended = replace(
             self,
             queries=(*self.queries, *unknown),
-            offsets=np.append(self.offsets, np.full(added, self.offsets[-1])),
-            retrieved=np.append(
-                self.retrieved, np.fromiter(unknown.values(), dtype=np.int64, count=added)
-            ),
-            present=np.append(self.present, np.ones(added, dtype=np.bool_)),
-            judged_offsets=np.append(self.judged_offsets, np.full(added, self.judged_offsets[-1])),
+            offsets=np.pad(self.offsets, (0, added), mode="edge"),
+            retrieved=np.append(self.retrieved, list(unknown.values())),
+            present=np.pad(self.present, (0, added), constant_values=True),
+            judged_offsets=np.pad(self.judged_offsets, (0, added), mode="edge"),
         )
         return extended.take(order_ids(extended.queries))
 
@@ -320,14 +318,12 @@ class JudgedRankings(QueryRows):
 
         Raises TieRefused under `error` if a judged item is tied with any other.
         """
-        if ties == "error" and (self.tied > 1).any():
-            row = int(np.flatnonzero(self.tied > 1)[0])
+        if ties == "error" and (row := first_true(self.tied > 1)) >= 0:
             query, score = self.queries[int(self.query_of_row[row])], float(self.scores[row])
-            problem = (
-                f"query {query!r}: {int(self.tied[row])} items share the score {score!r} at rank "
-                f"{int(self.above[row]) + 1}"
+            raise TieRefused(
+                f"query {query!r}: {self.tied[row]} items share the score {score!r} at rank "
+                f"{self.above[row] + 1}, one of them judged; name a tie rule, or break the tie."
             )
-            raise TieRefused(f"{problem}, one of them judged; name a tie rule, or break the tie.")
         if ties not in ("optimistic", "pessimistic"):
             return self
         gain = self.grades if ties == "optimistic" else -self.grades
@@ -337,12 +333,8 @@ class JudgedRankings(QueryRows):
         view = self._rows(order, self.offsets)
         sizes = np.bincount(view.tie_of_row)
         tie_places = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[view.tie_of_row]
-        return replace(
-            view,
-            before=np.where(
-                early[order], tie_places, view.tied - sizes[view.tie_of_row] + tie_places
-            ),
-        )
+        late = view.tied - sizes[view.tie_of_row]
+        return replace(view, before=tie_places + np.where(early[order], 0, late))
 
     def keep(self, mask: Bools) -> "JudgedRankings":
         """The view of some rows only; the truth and the lengths of rankings stay whole."""
@@ -351,32 +343,33 @@ class JudgedRankings(QueryRows):
         )
 
     def _rows(self, rows: Ints, offsets: Ints) -> "JudgedRankings":
-        columns = {
-            name: getattr(self, name)[rows]
-            for name in ("items", "grades", "scores", "above", "tied", "before")
-        }
-        return replace(self, offsets=offsets, **columns)
+        names = ("items", "grades", "scores", "above", "tied", "before")
+        return replace(self, offsets=offsets, **columns_at(self, rows, *names))
 
 
-def _without_junk(hits: Hits, is_junk: Bools, queries: int) -> tuple[Ints, Ints, Ints, Ints]:
-    """The counts of all hits with junk taken out of them, and the number retrieved without junk."""
+def _without_junk(hits: Hits, is_junk: Bools) -> Hits:
+    """The hits that are no junk, counted without it."""
     if not is_junk.any():
-        return hits.above, hits.tied, hits.before, hits.retrieved
-    above, tied, before = hits.above.copy(), hits.tied.copy(), hits.before.copy()
-    retrieved = hits.retrieved - np.bincount(hits.query[is_junk], minlength=queries).astype(
-        np.int64
+        return hits
+    places = hits.above + hits.before
+    begin = hits.query * (int(places.max()) + 1)
+    junk_above = np.sort((begin + hits.above)[is_junk])
+    first, left = (
+        np.searchsorted(junk_above, begin),
+        np.searchsorted(junk_above, begin + hits.above),
     )
-    affected = np.isin(hits.query, np.unique(hits.query[is_junk]))
-    for query in np.unique(hits.query[affected]).tolist():
-        query_hits = np.arange(*np.searchsorted(hits.query, [query, query + 1]))
-        junk = query_hits[is_junk[query_hits]]
-        higher = hits.above[junk][None, :] < hits.above[query_hits][:, None]
-        same = hits.above[junk][None, :] == hits.above[query_hits][:, None]
-        earlier = same & (hits.before[junk][None, :] < hits.before[query_hits][:, None])
-        above[query_hits] -= higher.sum(axis=1)
-        tied[query_hits] -= same.sum(axis=1)
-        before[query_hits] -= earlier.sum(axis=1)
-    return above, tied, before, retrieved
+    right = np.searchsorted(junk_above, begin + hits.above, side="right")
+    earlier = np.searchsorted(np.sort((begin + places)[is_junk]), begin + places) - left
+    n_junk = np.bincount(hits.query[is_junk], minlength=len(hits.retrieved))
+    counted = replace(
+        hits,
+        above=hits.above - (left - first),
+        tied=hits.tied - (right - left),
+        before=hits.before - earlier,
+        retrieved=hits.retrieved - n_junk,
+    )
+    names = ("query", "row", "score", "above", "tied", "before")
+    return replace(counted, **columns_at(counted, np.flatnonzero(~is_junk), *names))
 
 
 def expected_values(measure: "Measure", view: JudgedRankings) -> Floats:
@@ -389,19 +382,15 @@ def expected_values(measure: "Measure", view: JudgedRankings) -> Floats:
     """
     if measure.entry.view is not JudgedRankings or measure.entry.expected is None:
         return np.full(len(view.queries), np.nan)
-    first, kind_of_query = dict[tuple[int, bytes], int](), list[int]()
-    sample_queries = list[int]()
-    for query, (n, (start, stop)) in enumerate(
-        zip(view.retrieved.tolist(), pairwise(view.judged_offsets.tolist()), strict=True)
-    ):
-        kind = first.setdefault((n, view.judged_grades[start:stop].tobytes()), len(sample_queries))
-        if kind == len(sample_queries):
-            sample_queries.append(query)
-        kind_of_query.append(kind)
-    values = measure.entry.expected(
-        view.take(np.array(sample_queries, dtype=np.int64)), **dict(measure.arguments)
-    )
-    return values[np.array(kind_of_query, dtype=np.int64)]
+    bounds = zip(view.retrieved.tolist(), pairwise(view.judged_offsets.tolist()), strict=True)
+    kinds = [(n, view.judged_grades[start:stop].tobytes()) for n, (start, stop) in bounds]
+    first_query: dict[tuple[int, bytes], int] = {}
+    for query, kind in enumerate(kinds):
+        first_query.setdefault(kind, query)
+    sample = view.take(np.array(list(first_query.values()), dtype=np.int64))
+    values = measure.entry.expected(sample, **dict(measure.arguments))
+    value_of_kind = dict(zip(first_query, values.tolist(), strict=True))
+    return np.array([value_of_kind[kind] for kind in kinds], dtype=np.float64)
 
 
 class JudgmentPair(NamedTuple):
@@ -414,36 +403,16 @@ class JudgmentPair(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class SecondJudgedRankings:
-    """The judged rankings by relevance. second: (rows,) the second grade of each row, NaN for an
-    item that has none.
-    """
+class _OverRankings:
+    """More about judged rankings, which are `flat`."""
 
-    needs: ClassVar[str] = "judged rankings and second judgments of their items"
-    option: ClassVar[str] = "--other-judgments"
+    row_columns: ClassVar[tuple[str, ...]] = ()
+    """What it has for each of their rows."""
     flat: JudgedRankings
-    second: Floats
-
-    @classmethod
-    def join(cls, judgments: JudgmentPair, hits: Hits) -> Self:
-        """The view of one ranking under two judgments; `hits` are those of the first."""
-        flat, second = JudgedRankings.join(judgments.first, hits), judgments.second
-        grade_of_pair = dict(
-            zip(
-                zip(second.row_queries, second.items, strict=True),
-                second.grades.tolist(),
-                strict=True,
-            )
-        )
-        items: list[str] = [judgments.first.items[row] for row in map(int, flat.items)]
-        grades = [
-            grade_of_pair.get(pair, np.nan) for pair in zip(flat.row_queries, items, strict=True)
-        ]
-        return cls(flat, np.array(grades, dtype=np.float64))
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """The ids of the queries."""
+        """The ids of the queries, or of what stands in their place."""
         return self.flat.queries
 
     @property
@@ -454,7 +423,29 @@ class SecondJudgedRankings:
     def take(self, queries: Ints) -> Self:
         """The view of some queries only, in the order given by their indices."""
         rows, _ = gather(self.flat.offsets, queries)
-        return replace(self, flat=self.flat.take(queries), second=self.second[rows])
+        flat = self.flat.take(queries)
+        return replace(self, flat=flat, **columns_at(self, rows, *self.row_columns))
+
+
+@dataclass(frozen=True, eq=False)
+class SecondJudgedRankings(_OverRankings):
+    """The judged rankings by relevance. second: (rows,) the second grade of each row, NaN for an
+    item that has none.
+    """
+
+    needs: ClassVar[str] = "judged rankings and second judgments of their items"
+    option: ClassVar[str] = "--other-judgments"
+    row_columns = ("second",)
+    second: Floats
+
+    @classmethod
+    def join(cls, judgments: JudgmentPair, hits: Hits) -> Self:
+        """The view of one ranking under two judgments; `hits` are those of the first."""
+        flat, second = JudgedRankings.join(judgments.first, hits), judgments.second
+        grade_of_pair = dict(zip(second.pairs, second.grades.tolist(), strict=True))
+        pairs = list(judgments.first.pairs)
+        grades = [grade_of_pair.get(pairs[row], np.nan) for row in map(int, flat.items)]
+        return cls(flat, np.array(grades, dtype=np.float64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -470,20 +461,14 @@ class SessionQueries(QueryRows):
         """The table of a mapping session -> its queries in order. Raises BadInput for a query that
         is listed twice.
         """
-        owner: dict[str, str] = {}
-        for session, queries in sessions.items():
-            for query in queries:
-                if query in owner:
-                    where = (
-                        f"sessions {owner[query]!r} and {session!r}"
-                        if owner[query] != session
-                        else f"session {session!r}"
-                    )
-                    raise BadInput(
-                        f"query {query!r} is listed twice, in {where}; a query has one place "
-                        "in one session."
-                    )
-                owner[query] = session
+        pairs = [(query, session) for session, queries in sessions.items() for query in queries]
+        if twice := first_repeated([query for query, _ in pairs]):
+            query, *rows = twice
+            names = list(dict.fromkeys(repr(pairs[row][1]) for row in rows))
+            raise BadInput(
+                f"query {query!r} is listed twice, in session{'s' * (len(names) > 1)} "
+                f"{' and '.join(names)}; a query has one place in one session."
+            )
         names = sort_ids(sessions)
         lengths = np.array([len(sessions[name]) for name in names], dtype=np.int64)
         return cls(
@@ -494,7 +479,7 @@ class SessionQueries(QueryRows):
 
 
 @dataclass(frozen=True, eq=False)
-class SessionRankings:
+class SessionRankings(_OverRankings):
     """The judged rankings of all queries of a session.
 
     flat: by session: its `queries` are sessions, and a row's rank is that in the list of its own
@@ -504,7 +489,7 @@ class SessionRankings:
 
     needs: ClassVar[str] = "judged rankings and the session of each query"
     option: ClassVar[str] = "--sessions"
-    flat: JudgedRankings
+    row_columns = ("position",)
     position: Ints
 
     @classmethod
@@ -512,11 +497,9 @@ class SessionRankings:
         """The view by sessions of rankings whose ties are resolved; queries of no session are left
         out.
         """
-        view_rows = [row for row, query in enumerate(sessions.items) if query in view.index]
-        rows = np.array(view_rows, dtype=np.int64)
-        taken = view.take(
-            np.array([view.index[sessions.items[row]] for row in view_rows], dtype=np.int64)
-        )
+        index = np.array([view.index.get(query, -1) for query in sessions.items], dtype=np.int64)
+        rows = np.flatnonzero(index >= 0)
+        taken = view.take(index[rows])
         owner, n = sessions.query_of_row[rows], len(sessions.queries)
         query_places = position_in_segment(sessions.offsets)[rows] + 1
         judged = owner[taken.query_of_judged]
@@ -532,19 +515,9 @@ class SessionRankings:
         )
         return cls(flat, query_places[taken.query_of_row])
 
-    @property
-    def queries(self) -> tuple[str, ...]:
-        """The ids of the sessions."""
-        return self.flat.queries
-
-    def take(self, sessions: Ints) -> Self:
-        """The view of some sessions only, in the order given by their indices."""
-        rows, _ = gather(self.flat.offsets, sessions)
-        return replace(self, flat=self.flat.take(sessions), position=self.position[rows])
-
 
 @dataclass(frozen=True, eq=False)
-class AspectRankings:
+class AspectRankings(_OverRankings):
     """A ranking per query and a truth per query and aspect; junk is gone and counted nowhere.
 
     flat: the rankings under the judgments of all aspects together, each item with its highest
@@ -556,7 +529,6 @@ class AspectRankings:
     the items that it did not judge.
     """
 
-    flat: JudgedRankings
     aspects: tuple[str, ...]
     aspect_offsets: Ints
     truth_offsets: Ints
@@ -590,11 +562,6 @@ class AspectRankings:
             truth_grades=judgments.grades[truth_rows],
         )
 
-    @property
-    def queries(self) -> tuple[str, ...]:
-        """The ids of the queries."""
-        return self.flat.queries
-
     @cached_property
     def query_of_aspect(self) -> Ints:
         """Index of each aspect's query."""
@@ -615,17 +582,15 @@ class AspectRankings:
         )
         row_of_item[self.flat.items] = np.arange(len(self.flat.items))
         row_of_truth = row_of_item[self.truth_items]
-        judged_truth = np.flatnonzero(row_of_truth >= 0)
-        judged_truth = judged_truth[
-            np.lexsort((row_of_truth[judged_truth], self.aspect_of_truth[judged_truth]))
-        ]
+        order = np.lexsort((row_of_truth, self.aspect_of_truth))
+        judged_truth = order[row_of_truth[order] >= 0]
         rows, flat = row_of_truth[judged_truth], self.flat
         view = JudgedRankings(
             queries=self.aspects,
             offsets=offsets_from_rows(self.aspect_of_truth[judged_truth], len(self.aspects)),
             items=judged_truth,
             grades=self.truth_grades[judged_truth],
-            **{name: getattr(flat, name)[rows] for name in ("scores", "above", "tied", "before")},
+            **columns_at(flat, rows, "scores", "above", "tied", "before"),
             retrieved=flat.retrieved[self.query_of_aspect],
             present=flat.present[self.query_of_aspect],
             judged_offsets=self.truth_offsets,
@@ -639,11 +604,6 @@ class AspectRankings:
         aspects.
         """
         return sum_by(self.query_of_aspect, values, len(self.queries))
-
-    @property
-    def with_unjudged_pool(self) -> Self:
-        """The view in which a negative grade leaves an item unjudged, as in trec_eval."""
-        return replace(self, flat=self.flat.with_unjudged_pool)
 
     def cut(self, depth: int) -> Self:
         """The view of rankings cut to their first `depth` items; the truth stays whole."""
@@ -696,7 +656,7 @@ class IntentRankings(AspectRankings):
         good = np.flatnonzero(self.truth_grades >= max(rel, 0))
         owner = self.query_of_aspect[self.aspect_of_truth[good]]
         edges = np.flatnonzero(np.diff(owner, prepend=-1, append=-1))
-        for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        for start, stop in pairwise(edges.tolist()):
             items, row = np.unique(-self.truth_items[good[start:stop]], return_inverse=True)
             intents, column = np.unique(self.aspect_of_truth[good[start:stop]], return_inverse=True)
             serves = np.zeros((len(items), len(intents)), dtype=np.bool_)

@@ -1,15 +1,15 @@
 """Matrices: scores of queries and items, embeddings, the right items of each query; pairs of
-rows of two tables; arrays in `.npy` files.
+rows of two tables; vectors in several files, arrays in `.npy` files.
 """
 
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, ClassVar, Literal, NamedTuple, Self, cast, overload
+from typing import IO, Any, ClassVar, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from rankwell.data.tables import (
     Floats,
     Ints,
     Judgments,
+    first_repeated,
+    first_true,
     gather,
     id_text,
     offsets_from_rows,
@@ -27,7 +29,7 @@ from rankwell.data.tables import (
     segment_of_row,
 )
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, flag, kind_of, shown
-from rankwell.store import decode_id, encode_id, exists, split_name, split_part
+from rankwell.store import decode_id, encode_id, exists, scratch, split_name, split_part
 
 MAGIC = b"\x93NUMPY"
 _LONGEST = 399
@@ -90,10 +92,8 @@ def sample_pairs(items: int, size: int, *, seed: int) -> Pairs:
     if items < 2:
         raise BadInput(f"{items} items make no pair; expected at least 2.")
     total = items * (items - 1) // 2
-    random, codes = (
-        np.random.RandomState(seed),
-        np.arange(total if size >= total else 0, dtype=np.int64),
-    )
+    random = np.random.RandomState(seed)
+    codes = np.arange(total if size >= total else 0, dtype=np.int64)
     if total > size > total / 2:
         codes = random.permutation(total).astype(np.int64)
     while len(codes) < min(size, total):
@@ -125,18 +125,15 @@ class ScoredPairs:
 
     def __post_init__(self) -> None:
         if len(self.targets) != len(self.similarities):
-            problem = f"{len(self.targets)} targets and {len(self.similarities)} similarities"
             raise BadInput(
-                f"{problem}; row by row they belong to the same pair, so there are as many of both."
+                f"{len(self.targets)} targets and {len(self.similarities)} similarities; row by "
+                "row they belong to the same pair, so there are as many of both."
             )
         for kind, numbers in (("target", self.targets), ("similarity", self.similarities)):
-            wrong = np.flatnonzero(~(np.abs(numbers) <= _LARGEST))
-            if len(wrong):
-                row = int(wrong[0])
-                problem = f"the {kind} in row {row} (from 0) is {numbers[row]}"
+            if (row := first_true(~(np.abs(numbers) <= _LARGEST))) >= 0:
                 raise BadScore(
-                    f"{problem}; expected finite numbers up to {_LARGEST:g}. Correct it, or drop "
-                    "the pair."
+                    f"the {kind} in row {row} (from 0) is {numbers[row]}; expected finite numbers "
+                    f"up to {_LARGEST:g}. Correct it, or drop the pair."
                 )
 
     def __len__(self) -> int:
@@ -206,24 +203,28 @@ def row_blocks(rows: int, dimension: int, block: int | None = None) -> Iterator[
     return (slice(start, min(start + size, rows)) for start in range(0, rows, size))
 
 
+def first_non_finite(block: NDArray[Any]) -> list[int]:
+    """Row and column of the first number that is NaN or infinite; empty without one."""
+    if block.dtype.kind != "f":
+        return []
+    with np.errstate(invalid="ignore", over="ignore"):
+        # A sum is finite only if all its parts are, and costs less than looking at each.
+        if np.isfinite(block.sum(dtype=np.float64 if block.dtype.itemsize > 4 else np.float32)):
+            return []
+    return next(iter(np.argwhere(~np.isfinite(block)).tolist()), [])
+
+
 def refuse_non_finite(table: "Embeddings") -> None:
     """Looks at every number. Raises BadScore naming the first that is NaN or infinite, its row and
     column.
     """
-    if table.vectors.dtype.kind != "f":
-        return
     for rows in row_blocks(*table.vectors.shape):
         block = table.vectors[rows]
-        with np.errstate(invalid="ignore", over="ignore"):
-            # A sum is finite only if all its parts are, and costs less than looking at each.
-            if np.isfinite(block.sum(dtype=np.float64 if block.dtype.itemsize > 4 else np.float32)):
-                continue
-        wrong = np.argwhere(~np.isfinite(block))
-        if len(wrong):
-            row, column = wrong[0].tolist()
-            vector_name = table.place(rows.start + row)
-            problem = f"{vector_name}, column {column}: {block[row, column]}"
-            raise BadScore(f"{problem}; expected a finite number. Correct or drop the vector.")
+        if odd := first_non_finite(block):
+            raise BadScore(
+                f"{table.place(rows.start + odd[0])}, column {odd[1]}: {block[*odd]}; expected a "
+                "finite number. Correct or drop the vector."
+            )
 
 
 class Positions(Sequence[str]):
@@ -234,11 +235,7 @@ class Positions(Sequence[str]):
     def __init__(self, n: int | Sequence[int]) -> None:
         self._range = range(n) if isinstance(n, int) else n
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+    def __getitem__(self, index: Any) -> Any:
         positions = self._range[index]
         return str(positions) if isinstance(positions, int) else list(map(str, positions))
 
@@ -246,71 +243,44 @@ class Positions(Sequence[str]):
         return len(self._range)
 
 
-class Place(NamedTuple):
-    """The place of a table. name: as given, or empty. path: the file or folder, or None. part:
-    within the file.
-    """
-
-    name: str
-    path: Path | None
-    part: str = ""
-
-
-def name_places(
-    table_places: Sequence[Place],
+def named_places(
+    named_tables: Sequence[tuple[str, Any]],
     otherwise: Sequence[str],
     *,
     what: str = "embeddings",
     example: str = "teacher=a/vectors.npy",
-) -> list[str]:
-    """A name for each: the given one, else the stem, the parent's where stems are equal, else
-    `otherwise`. Raises BadUsage.
-    """
-    stems = [_stem(table_place) if not table_place.name else "" for table_place in table_places]
-    parents = {
-        table_place.path.resolve().parent
-        for table_place in table_places
-        if table_place.path is not None and not table_place.name
-    }
-    clashes = {stem for stem in stems if stem and stems.count(stem) > 1 and len(parents) > 1}
-    names = [
-        table_place.name
-        or (
-            table_place.path.resolve().parent.name if stem in clashes and table_place.path else stem
-        )
-        or fallback
-        for table_place, stem, fallback in zip(table_places, stems, otherwise, strict=True)
-    ]
-    double = next((name for name in names if names.count(name) > 1), None)
-    if double is not None:
-        raise BadUsage(f"two of the {what} are called {double!r}; name them, as in {example}.")
-    return names
-
-
-def named_places(
-    named_tables: Sequence[tuple[str, Any]], otherwise: Sequence[str], **words: str
 ) -> dict[str, Any]:
-    """Tables by name: the given one of each pair of name and thing, that of `NAME=PLACE`, else as
-    in `name_places`.
+    """Tables by name: the given one of each pair of name and thing, that of `NAME=PLACE`, else the
+    stem of the place, its folder's name where stems are equal, else `otherwise`. Raises BadUsage
+    where two have one name.
     """
-    table_places, tables = list[Place](), list[Any]()
+    places = list[tuple[str, str, str]]()
+    tables = list[Any]()
     for name, thing in named_tables:
-        path, part = None, ""
+        stem = folder = ""
         if isinstance(thing, (str, Path)):
             text, path_or_url = split_name(str(thing))
             if text and not name and not exists(split_part(thing)[0]):
                 name, thing = text, path_or_url
-            path, part = split_part(thing)
-        table_places.append(Place(name, None if path is None else Path(path), part))
+            if not name:
+                place, part = split_part(thing)
+                path = Path(place).resolve()
+                stem = ":".join(filter(None, (path.name.rpartition(".")[0] or path.name, part)))
+                folder = str(path.parent)
+        places.append((name, stem, folder))
         tables.append(thing)
-    return dict(zip(name_places(table_places, otherwise, **words), tables, strict=True))
-
-
-def _stem(place: Place) -> str:
-    if place.path is None:
-        return ""
-    name = place.path.resolve().name
-    return ":".join(filter(None, (name.rpartition(".")[0] or name, place.part)))
+    stems = [stem for _, stem, _ in places]
+    are_apart = len({folder for _, _, folder in places if folder}) > 1
+    names = [
+        name
+        or (Path(folder).name if are_apart and stem and stems.count(stem) > 1 else stem)
+        or fallback
+        for (name, stem, folder), fallback in zip(places, otherwise, strict=True)
+    ]
+    double = next((name for name in names if names.count(name) > 1), None)
+    if double is not None:
+        raise BadUsage(f"two of the {what} are called {double!r}; name them, as in {example}.")
+    return dict(zip(names, tables, strict=True))
 
 
 def item_ids(values: Iterable[Any]) -> list[str]:
@@ -367,10 +337,10 @@ class Scores:
                 raise BadInput(
                     f"{len(ids)} ids for {number} {axis}s of scores; every {axis} has one id."
                 )
-            if ids is not None and (twice := _repeated(ids)):
-                where = f"{axis}s {twice[1]} and {twice[2]}"
+            if ids is not None and (twice := first_repeated(ids)):
                 raise DuplicateItem(
-                    f"id {twice[0]!r} stands for {where} of the scores; ids are all different."
+                    f"id {twice[0]!r} stands for {axis}s {twice[1]} and {twice[2]} of the scores; "
+                    "ids are all different."
                 )
 
     @property
@@ -392,21 +362,6 @@ class Scores:
         return f"row {row}{query}, column {column}{item}"
 
 
-def _repeated(ids: Sequence[str]) -> tuple[str, int, int] | None:
-    """The first id that is there before, with both positions."""
-    if len(set(ids)) == len(ids):
-        return None
-    first_row: dict[str, int] = {}
-    return next(
-        (
-            (name, first_row[name], row)
-            for row, name in enumerate(ids)
-            if first_row.setdefault(name, row) != row
-        ),
-        None,
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class Positives:
     """The items that are right for each query, by position; a query may have none.
@@ -424,11 +379,10 @@ class Positives:
         """The table of pairs in any order. Raises DuplicateItem for a pair that is given twice."""
         order = np.lexsort((items, queries))
         rows, columns = queries[order], items[order]
-        twice = np.flatnonzero((np.diff(rows) == 0) & (np.diff(columns) == 0))
-        if twice.size:
-            row, column = int(rows[twice[0]]), int(columns[twice[0]])
+        if (twice := first_true((np.diff(rows) == 0) & (np.diff(columns) == 0))) >= 0:
             raise DuplicateItem(
-                f"row {row} has the positive {column} twice; name every positive once."
+                f"row {rows[twice]} has the positive {columns[twice]} twice; name every positive "
+                "once."
             )
         return cls(offsets_from_rows(rows, n_queries), columns, n_items)
 
@@ -438,13 +392,12 @@ class Positives:
         as many of both.
         """
         if n_queries != n_items:
-            shape = f"{n_queries} rows (queries) and {n_items} columns (items)"
             raise BadInput(
-                f"scores of {shape} have no diagonal of positives; name them, as a list per row."
+                f"scores of {n_queries} rows (queries) and {n_items} columns (items) have no "
+                "diagonal of positives; name them, as a list per row."
             )
-        return cls(
-            np.arange(n_items + 1, dtype=np.int64), np.arange(n_items, dtype=np.int64), n_items
-        )
+        offsets = np.arange(n_items + 1, dtype=np.int64)
+        return cls(offsets, offsets[:-1], n_items)
 
     @property
     def n_queries(self) -> int:
@@ -484,13 +437,9 @@ class Positives:
 
     def judgments(self, queries: Sequence[str], items: Sequence[str]) -> Judgments:
         """The same as judgments of grade 1, a row per pair; queries keep their order."""
-        item_positions: list[int] = self.items.tolist()
-        return Judgments(
-            tuple(queries),
-            self.offsets,
-            [items[item] for item in item_positions],
-            np.ones(len(item_positions)),
-        )
+        positions: list[int] = self.items.tolist()
+        names = [items[position] for position in positions]
+        return Judgments(tuple(queries), self.offsets, names, np.ones(len(names)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -517,12 +466,12 @@ class Embeddings:
     @property
     def n(self) -> int:
         """Number of vectors."""
-        return int(self.vectors.shape[0])
+        return self.vectors.shape[0]
 
     @property
     def dimensions(self) -> int:
         """Number of dimensions of a vector."""
-        return int(self.vectors.shape[1])
+        return self.vectors.shape[1]
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -572,7 +521,7 @@ def refuse_other_table(
         return
     if len(ids) != shape[0]:
         raise BadInput(f"{len(ids)} ids for {shape[0]} vectors; every vector has one id.")
-    if twice := _repeated(ids):
+    if twice := first_repeated(ids):
         raise DuplicateItem(
             "id {!r} appears in rows {} and {}; expected different ids.".format(*twice)
         )
@@ -597,8 +546,8 @@ def align(
     """The other table with its rows in the order and under the names of the reference; errors are
     those of `matching_rows`.
     """
-    rows = rows_by_id(reference, other, reference_name, other_name)
-    in_order = rows is None or np.array_equal(rows, np.arange(len(rows)))
+    rows = matching_rows(reference, other, reference_name, other_name)
+    in_order = np.array_equal(rows, np.arange(len(rows)))
     return (
         other.named(reference.ids) if in_order else Embeddings(reference.ids, other.vectors[rows])
     )
@@ -608,37 +557,24 @@ def matching_rows(
     reference: Embeddings, other: Embeddings, reference_name: str, other_name: str
 ) -> Ints:
     """Row of the other table that belongs to each row of the reference: by id where both have ids,
-    else by position.
-    """
-    rows = rows_by_id(reference, other, reference_name, other_name)
-    return np.arange(other.n, dtype=np.int64) if rows is None else rows
-
-
-def rows_by_id(
-    reference: Embeddings, other: Embeddings, reference_name: str, other_name: str
-) -> Ints | None:
-    """As `matching_rows`; None where rows are matched by position. Raises BadInput where the tables
-    differ in number or ids.
+    else by position. Raises BadInput where the tables differ in number or ids.
     """
     if reference.ids is None or other.ids is None:
         if reference.n != other.n:
-            problem = f"{reference_name} has {reference.n} vectors, {other_name} has {other.n}"
             raise BadInput(
-                f"{problem}; without ids on both sides they are matched by position; give as "
-                "many of both, or ids."
+                f"{reference_name} has {reference.n} vectors, {other_name} has {other.n}; without "
+                "ids on both sides they are matched by position; give as many of both, or ids."
             )
-        return None
+        return np.arange(other.n, dtype=np.int64)
     row_of_id = {name: row for row, name in enumerate(other.ids)}
     for table_name, lacking_name, names, other_ids in (
         (reference_name, other_name, reference.ids, row_of_id),
         (other_name, reference_name, other.ids, set(reference.ids)),
     ):
-        lacking = [name for name in names if name not in other_ids]
-        if lacking:
+        if lacking := [name for name in names if name not in other_ids]:
             raise BadInput(
                 f"{len(lacking)} ids of {table_name} are not in {lacking_name}, first "
-                f"{lacking[0]!r}; embed "
-                "the same items."
+                f"{lacking[0]!r}; embed the same items."
             )
     return np.array([row_of_id[name] for name in reference.ids], dtype=np.int64)
 
@@ -839,3 +775,72 @@ def _refuse_void(shape: tuple[int, ...], kind: np.dtype[Any]) -> None:
         raise BadInput(
             f"{' × '.join(map(str, shape))} cells of no bytes ({kind.name}); expected numbers."
         )
+
+
+Shard = tuple[str, int, np.dtype[Any]]
+"""A file of vectors, their dimensions and their kind."""
+
+
+def join_shards(files: Sequence[str], read: Callable[[str], Embeddings]) -> Embeddings:
+    """The vectors of all files as one table, in a file that is mapped and ends with the process.
+
+    Shards have the same dimensions and kind of numbers, and all have ids or none; one may be empty,
+    and a Parquet file without rows shows neither. Raises BadInput that names the file of another,
+    DuplicateItem that names both files of an id.
+    """
+    tables = [read(file) for file in files]
+    has_kind = [
+        table.n > 0 or not file.lower().endswith(".parquet")
+        for file, table in zip(files, tables, strict=True)
+    ]
+    at = has_kind.index(True) if any(has_kind) else 0
+    first, ids = tables[at], dict[str, int]()
+    for number, (file, table) in enumerate(zip(files, tables, strict=True)):
+        if has_kind[number]:
+            refuse_other_shard(
+                (files[at], first.dimensions, first.vectors.dtype),
+                (file, table.dimensions, table.vectors.dtype),
+            )
+        if (table.ids is None) != (first.ids is None):
+            has, lacks = (files[at], file) if table.ids is None else (file, files[at])
+            raise BadInput(f"{has} has ids and {lacks} none; give every shard ids, or none.")
+        for name in table.ids or ():
+            if (first_number := ids.setdefault(name, number)) != number:
+                raise DuplicateItem(
+                    f"id {name!r} appears in {files[first_number]} and in {file}; expected "
+                    "different ids."
+                )
+    starts = np.cumsum([0, *(table.n for table in tables)]).tolist()
+    return Embeddings(
+        None if first.ids is None else list(ids),
+        _join_vectors(tables, first),
+        list(zip(files, starts, strict=False)),
+    )
+
+
+def refuse_other_shard(first: Shard, other: Shard) -> None:
+    """Raises BadInput for a shard of other dimensions or another kind of numbers."""
+    for aspect, expected, actual in (
+        ("dimensions", first[1], other[1]),
+        ("numbers", first[2].name, other[2].name),
+    ):
+        if actual != expected:
+            raise BadInput(
+                f"{other[0]} has {actual} {aspect}, {first[0]} {expected}; shards are alike, "
+                "encode all by one model."
+            )
+
+
+def _join_vectors(tables: Sequence[Embeddings], first: Embeddings) -> Vectors:
+    """All vectors, with the dimensions and the kind of numbers of one table."""
+    kind, dimensions = first.vectors.dtype, first.dimensions
+    rows = sum(table.n for table in tables)
+    if len(tables) == 1 or not rows:
+        return first.vectors
+    from tempfile import NamedTemporaryFile  # which takes milliseconds to load
+
+    with NamedTemporaryFile(dir=scratch(), delete=False) as file:
+        for table in tables:
+            for block in row_blocks(table.n, dimensions):
+                file.write(np.ascontiguousarray(table.vectors[block], dtype=kind).data)
+    return np.memmap(Path(file.name), dtype=kind, mode="r", shape=(rows, dimensions))

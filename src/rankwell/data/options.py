@@ -14,10 +14,11 @@ from argparse import (
     HelpFormatter,
     Namespace,
 )
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial, wraps
 from inspect import Parameter, Signature, cleandoc, signature
 from numbers import Integral, Real
@@ -67,31 +68,24 @@ _WORDS = {
 
 def check_value(measure: str, parameter: Parameter, value: Any, text: str) -> Any:
     """The value converted to the parameter's type. Raises BadUsage."""
-    options = (
-        ()
-        if get_origin(parameter.annotation) in (Literal, tuple)
-        else get_args(parameter.annotation)
-    )
-    options = options or (parameter.annotation,)
-    for kind in options:
-        if kind is NoneType and value is None:
-            return None
-        if get_origin(kind) is Literal and isinstance(value, str) and value in get_args(kind):
-            return value
-        if (kind is bool and isinstance(value, bool)) or (kind is str and isinstance(value, str)):
-            return value
+    hint = parameter.annotation
+    kinds = (hint,) if get_origin(hint) in (Literal, tuple) else get_args(hint) or (hint,)
+    for kind in kinds:
         number = _number(value)
-        if kind is int and number is not None and number.is_integer() and abs(number) <= _LARGEST:
-            if parameter.name != "k" or number >= 1:
-                return int(number)
+        if get_origin(kind) is Literal:
+            if isinstance(value, str) and value in get_args(kind):
+                return value
+        elif get_origin(kind) is tuple:
+            element = get_args(kind)[0]
+            if isinstance(value, tuple) and _has_elements(value, element):
+                return value if element is float else tuple(sorted(value))
         elif kind is float and number is not None:
             return number
-        elif (
-            get_origin(kind) is tuple
-            and isinstance(value, tuple)
-            and _has_elements(value, get_args(kind)[0])
-        ):
-            return tuple(sorted(value)) if get_args(kind)[0] is not float else value
+        elif kind is int and number is not None and number.is_integer():
+            if abs(number) <= _LARGEST and (parameter.name != "k" or number >= 1):
+                return int(number)
+        elif kind in (NoneType, bool, str) and isinstance(value, kind):
+            return value
     expected = (
         "a positive integer"
         if parameter.name == "k"
@@ -99,13 +93,13 @@ def check_value(measure: str, parameter: Parameter, value: Any, text: str) -> An
             " or ".join(map(repr, get_args(kind)))
             if get_origin(kind) is Literal
             else _WORDS.get(kind, "pairs as in {1:3,2:9}")
-            for kind in options
+            for kind in kinds
         )
     )
     value_text = write_value(value) if isinstance(value, tuple) else repr(value)
     import difflib
 
-    words = [word for kind in options if get_origin(kind) is Literal for word in get_args(kind)]
+    words = [word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
     near = difflib.get_close_matches(value, words, n=1) if isinstance(value, str) else []
     hint = f"; did you mean {near[0]!r}?" if near else "."
     raise BadUsage(f"{parameter.name}={value_text} in {text!r}: {measure} takes {expected}{hint}")
@@ -113,12 +107,10 @@ def check_value(measure: str, parameter: Parameter, value: Any, text: str) -> An
 
 def _number(value: Any) -> float | None:
     """The value as a finite float64, or None."""
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return None
-    try:
-        return float(value) if math.isfinite(value) else None
-    except OverflowError:
-        return None
+    with suppress(OverflowError):
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            return float(value)
+    return None
 
 
 def _has_elements(values: tuple[Any, ...], kind: Any) -> bool:
@@ -183,9 +175,7 @@ def write_value(value: Any) -> str:
     if isinstance(value, tuple):
         pairs = all(isinstance(pair, tuple) and len(pair) == 2 for pair in value)
         inner = ",".join(
-            f"{write_value(element[0])}:{write_value(element[1])}"
-            if pairs
-            else write_value(element)
+            ":".join(map(write_value, element)) if pairs else write_value(element)
             for element in value
         )
         return f"{{{inner}}}" if pairs else f"[{inner}]"
@@ -308,6 +298,11 @@ class Argument(NamedTuple):
     owner: str = ""
 
     @property
+    def option(self) -> Option:
+        """What is said of its writing."""
+        return next((mark for mark in self.marks if isinstance(mark, Option)), Option())
+
+    @property
     def negative_flag(self) -> str:
         """The second of a pair of switches, which says no."""
         return self.flags[0].replace("--", "--no-", 1)
@@ -343,8 +338,9 @@ def arguments_of(function: Callable[..., Any]) -> list[Argument]:
             ]
         elif Injected() not in getattr(hint, "__metadata__", ()):
             arguments.append(_argument(parameter, hint))
-            writes = any(isinstance(mark, Option) and mark.writes for mark in arguments[-1].marks)
-            if writes and all(argument.name != "overwrite" for argument in arguments):
+            if arguments[-1].option.writes and all(
+                argument.name != "overwrite" for argument in arguments
+            ):
                 arguments.append(
                     Argument("overwrite", ("--overwrite",), bool, (), "switch", False, ())
                 )
@@ -375,50 +371,31 @@ def files_to_write(
     Raises BadUsage for an input, for one that is there unless `allowed`, and for a folder with the
     name of a file.
     """
-    name_marks = [
-        (argument.name, mark)
-        for argument in arguments_of(function)
-        for mark in argument.marks
-        if isinstance(mark, Option)
-    ]
-    written = {name: mark.own_words for name, mark in name_marks if mark.writes == "file"}
     arguments = signature(function).bind(*positionals, **keywords).arguments
-    for name, mark in name_marks:
-        if mark.writes == "folder" and arguments.get(name) is not None:
-            refuse_file_name(Path(arguments[name]))
-    outputs = {
-        Path(arguments[name]): own_words
-        for name, own_words in written.items()
-        if arguments.get(name) is not None
-    }
-    input_places = [
-        value
-        for name, argument in arguments.items()
-        if name not in written
-        for value in _flat(argument)
-    ]
-    for path in filter(Path.is_file, outputs):
-        refuse_input(path, input_places)
-        if not allowed and not _is_own(path, outputs[path]):
-            raise exists_error(path)
-    return [
-        path
-        for path, own_words in outputs.items()
-        if not (path.is_file() and _is_own(path, own_words))
-    ]
+    inputs, outputs = dict(arguments), dict[Path, str]()
+    for argument in arguments_of(function):
+        writes, place = argument.option.writes, arguments.get(argument.name)
+        if writes == "folder" and place is not None:
+            refuse_file_name(Path(place))
+        elif writes == "file" and place is not None:
+            outputs[Path(inputs.pop(argument.name))] = argument.option.own_words
+    others: list[Path] = []
+    for path, own_words in outputs.items():
+        is_own = False
+        if path.is_file():
+            refuse_input(path, _flat(list(inputs.values())))
+            with path.open("rb") as stream:
+                is_own = bool(own_words) and own_words.encode() in stream.read(1000)
+            if not allowed and not is_own:
+                raise exists_error(path)
+        if not is_own:
+            others.append(path)
+    return others
 
 
 def exists_error(path: Path) -> BadUsage:
     """The error of a file that a command or function would replace without being allowed to."""
     return BadUsage(f"{path} exists; name another file, or {flag('--overwrite', True)}.")
-
-
-def _is_own(path: Path, words: str) -> bool:
-    """Whether the beginning of a file has the words that a command writes there; nothing has no
-    words.
-    """
-    with path.open("rb") as stream:
-        return bool(words) and words.encode() in stream.read(1000)
 
 
 def refuse_input(path: Path, inputs: Iterable[str | Path]) -> None:
@@ -435,14 +412,11 @@ def _flat(value: Any) -> Iterable[str | Path]:
     """The texts and paths among the arguments of a command, in lists and options, too."""
     if isinstance(value, (str, Path)):
         return [value]
-    parts: Iterable[Any] = (
-        vars(value).values()
-        if is_dataclass(value)
-        else value
-        if isinstance(value, (list, tuple))
-        else ()
+    if is_dataclass(value):
+        value = list(vars(value).values())
+    return (
+        [text for part in value for text in _flat(part)] if isinstance(value, list | tuple) else []
     )
-    return [text for part in parts for text in _flat(part)]
 
 
 def _candidate_paths(value: str | Path) -> list[Path]:
@@ -462,11 +436,8 @@ def _argument(parameter: Parameter, hint: Any) -> Argument:
     marks: tuple[Any, ...] = getattr(hint, "__metadata__", ())
     option = next((mark for mark in marks if isinstance(mark, Option)), Option())
     hint = option.kind or (hint.__origin__ if marks else hint)
-    kind = (
-        next(union_member for union_member in get_args(hint) if union_member is not NoneType)
-        if NoneType in get_args(hint)
-        else hint
-    )
+    kinds = [kind for kind in get_args(hint) if kind is not NoneType]
+    kind = kinds[0] if NoneType in get_args(hint) else hint
     bare = parameter.kind in (Parameter.POSITIONAL_ONLY, Parameter.VAR_POSITIONAL)
     form = "one"
     if parameter.kind is Parameter.VAR_POSITIONAL:
@@ -496,28 +467,19 @@ def takes_options(
 
     def _decorate(function: Callable[..., Outcome]) -> Callable[..., Outcome]:
         parameters, fields = signature(function).parameters, parameters_of(kind)
-        required_positionals = [
+        places = [
             parameter
             for parameter in parameters.values()
             if parameter.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.VAR_POSITIONAL)
         ]
-        plain = (
-            None
-            if any(parameter.kind is Parameter.VAR_POSITIONAL for parameter in required_positionals)
-            else len(required_positionals)
-        )
+        is_open = any(place.kind is Parameter.VAR_POSITIONAL for place in places)
+        plain, most = None if is_open else len(places), len(places) + len(positional_fields)
 
         @wraps(function)
         def _call(*positionals: Any, options: Any = None, **keywords: Any) -> Outcome:
-            if plain is not None and len(positionals) > plain + len(positional_fields):
-                raise TypeError(
-                    f"{function.__name__}() takes at most {plain + len(positional_fields)} "
-                    "positional "
-                    "arguments"
-                )
-            field_values = dict(
-                zip(positional_fields, positionals[len(required_positionals) :], strict=False)
-            )
+            if not is_open and len(positionals) > most:
+                raise TypeError(f"{function.__name__}() takes at most {most} positional arguments")
+            field_values = dict(zip(positional_fields, positionals[len(places) :], strict=False))
             if twice := field_values.keys() & keywords:
                 raise TypeError(
                     f"{function.__name__}() got multiple values for argument {twice.pop()!r}"
@@ -532,24 +494,23 @@ def takes_options(
             with reading():
                 return own_arithmetic(function)(*positionals[:plain], options=checked, **keywords)
 
-        positional = [
-            _bare(fields[name], Parameter.POSITIONAL_OR_KEYWORD) for name in positional_fields
-        ]
-        keywords = [
-            _bare(parameter, Parameter.KEYWORD_ONLY)
-            for name, parameter in fields.items()
-            if name not in positional_fields
-        ]
-        keywords += [
-            parameter
-            for name, parameter in parameters.items()
-            if parameter.kind is Parameter.KEYWORD_ONLY and name != "options"
-        ]
         vars(_call)["__signature__"] = Signature(
             [
-                *required_positionals,
-                *positional,
-                *keywords,
+                *places,
+                *(
+                    _bare(fields[name], Parameter.POSITIONAL_OR_KEYWORD)
+                    for name in positional_fields
+                ),
+                *(
+                    _bare(parameter, Parameter.KEYWORD_ONLY)
+                    for name, parameter in fields.items()
+                    if name not in positional_fields
+                ),
+                *(
+                    parameter
+                    for name, parameter in parameters.items()
+                    if parameter.kind is Parameter.KEYWORD_ONLY and name != "options"
+                ),
                 parameters["options"].replace(default=None),
             ]
         )
@@ -671,13 +632,8 @@ THREADS = (
 
 def _described(documented: Any) -> tuple[str, dict[str, str]]:
     about, _, section = cleandoc(documented.__doc__ or "").partition("\n\nParameters\n----------\n")
-    texts: dict[str, list[str]] = {}
-    for line in section.splitlines():
-        if line and not line.startswith(" "):
-            texts[line] = []
-        elif line:
-            texts[[*texts][-1]].append(line.strip())
-    return about, {name: " ".join(lines) for name, lines in texts.items()}
+    blocks = [block.partition("\n") for block in re.split(r"\n+(?=\S)", section) if block]
+    return about, {name: " ".join(text.split()) for name, _, text in blocks}
 
 
 # Options are checked by one when they are declared; without a width it would load what looks at the
@@ -720,15 +676,12 @@ def bind(function: Callable[..., Any], words: Sequence[str]) -> tuple[list[Any],
         )
     bare += words[end + 1 :]
     positionals = [argument for argument in arguments if not argument.flags]
-    required = [
-        argument
-        for argument in arguments
-        if argument.default is REQUIRED and argument.form != "rest"
-    ]
     missing = [
         argument
-        for argument in required
-        if (
+        for argument in arguments
+        if argument.default is REQUIRED
+        and argument.form != "rest"
+        and (
             argument.name not in values
             if argument.flags
             else positionals.index(argument) >= len(bare)
@@ -739,19 +692,14 @@ def bind(function: Callable[..., Any], words: Sequence[str]) -> tuple[list[Any],
             argument.flags[0] if argument.flags else argument.name.upper() for argument in missing
         ]
         raise BadUsage(f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} missing.")
-    named_values = {
-        argument.name: values[argument.name]
-        for argument in arguments
-        if argument.name in values and not argument.owner
-    }
+    by_owner = defaultdict[str, dict[str, Any]](dict)
+    for argument in arguments:
+        if argument.name in values:
+            by_owner[argument.owner][argument.name] = values[argument.name]
+    named_values = by_owner[""]
     for owner, kind in get_type_hints(function).items():
         if is_dataclass(kind):
-            fields = {
-                argument.name: values[argument.name]
-                for argument in arguments
-                if argument.name in values and argument.owner == owner
-            }
-            named_values[owner] = kind(**fields)  # pyright: ignore[reportCallIssue]
+            named_values[owner] = kind(**by_owner[owner])  # pyright: ignore[reportCallIssue]
     return _read_positionals(bare, positionals), named_values
 
 
@@ -768,49 +716,42 @@ def _declare(parser: ArgumentParser, argument: Argument) -> None:
         "many": {"action": "extend", "nargs": "+"},
     }
     how = several.get(argument.form, {"action": _Once})
-    parser.add_argument(*argument.flags, dest=argument.name, type=_reader(argument), **how)
+    parser.add_argument(*argument.flags, dest=argument.name, type=partial(_read, argument), **how)
 
 
 def _read_positionals(words: Sequence[str], arguments: Sequence[Argument]) -> list[Any]:
     """The words that stand by themselves, each read as what stands at its place."""
-    last = arguments[-1] if arguments and arguments[-1].form == "rest" else None
-    owners = [argument for argument in arguments if argument is not last] + (
-        [last] * len(words) if last else []
-    )
+    owners = list(arguments)
+    if owners and owners[-1].form == "rest":
+        owners += [owners.pop()] * len(words)
     if len(words) > len(owners):
         raise BadUsage(
             f"{' '.join(map(repr, words[len(owners) :]))}: more than this command takes."
         )
     try:
-        return [_reader(owner)(word) for word, owner in zip(words, owners, strict=False)]
+        return [_read(owner, word) for word, owner in zip(words, owners, strict=False)]
     except ArgumentTypeError as error:
         raise BadUsage(str(error)) from error
 
 
-def _reader(argument: Argument) -> Callable[[str], Any]:
-    expected = {int: "an integer", float: "a number"}.get(argument.kind, "a text")
-
-    def _read(text: str) -> Any:
-        if argument.choices and text not in argument.choices:
-            near = suggest(text, argument.choices)
-            advice = (
-                near
-                if near.startswith("known")
-                else f"known are {', '.join(argument.choices)}; {near}"
-            )
-            raise ArgumentTypeError(f"there is no {text!r}; {advice}")
-        try:
-            # Python reads 1_000 as a thousand, and the digits of every script.
-            if argument.kind in (int, float) and (not text.isascii() or "_" in text):
-                raise ValueError(text)
-            value = argument.kind(text)
-        except ValueError:
-            raise ArgumentTypeError(f"{shown(text)} is not {expected}.") from None
-        if problem := out_of_range(argument.name, value):
-            raise ArgumentTypeError(problem)
-        return value
-
-    return _read
+def _read(argument: Argument, text: str) -> Any:
+    """A word as the value of an argument. Raises ArgumentTypeError."""
+    if argument.choices and text not in argument.choices:
+        advice = suggest(text, argument.choices)
+        if not advice.startswith("known"):
+            advice = f"known are {', '.join(argument.choices)}; {advice}"
+        raise ArgumentTypeError(f"there is no {text!r}; {advice}")
+    try:
+        # Python reads 1_000 as a thousand, and the digits of every script.
+        if argument.kind in (int, float) and (not text.isascii() or "_" in text):
+            raise ValueError(text)
+        value = argument.kind(text)
+    except ValueError:
+        expected = {int: "an integer", float: "a number"}.get(argument.kind, "a text")
+        raise ArgumentTypeError(f"{shown(text)} is not {expected}.") from None
+    if problem := out_of_range(argument.name, value):
+        raise ArgumentTypeError(problem)
+    return value
 
 
 class _Once(Action):
@@ -878,15 +819,7 @@ class PartOptions:
     @property
     def is_used(self) -> bool:
         """Whether the work is done in parts at all."""
-        settings = (
-            self.executor,
-            self.work,
-            self.shards,
-            self.memory,
-            self.gpus,
-            self.part_timeout,
-        )
-        return self.dry_run or any(setting is not None for setting in settings)
+        return any(getattr(self, field.name) != field.default for field in fields(PartOptions))
 
 
 class PartOutcome(NamedTuple):

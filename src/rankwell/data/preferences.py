@@ -5,7 +5,7 @@ judged by them.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -17,17 +17,18 @@ from rankwell.data.tables import (
     Ints,
     Judgments,
     QueryRows,
+    first_true,
     gather,
     index_queries,
     nested_columns,
     offsets_from_rows,
-    order_ids,
+    order_distinct,
     position_in_segment,
     segment_of_row,
     segment_offsets,
     sum_by,
 )
-from rankwell.errors import BadInput, DuplicateItem
+from rankwell.errors import BadInput
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,14 +86,18 @@ class Preferences(QueryRows):
         or if the preferences of a group contradict each other.
         """
         level = np.asarray(levels, dtype=np.float64)
-        if not np.isfinite(level).all():
-            row = int(np.flatnonzero(~np.isfinite(level))[0])
+        if (row := first_true(~np.isfinite(level))) >= 0:
             raise BadInput(
                 f"query {queries[row]!r}, item {items[row]!r}: the level is {level[row]}; "
                 "levels are finite numbers."
             )
-        order = order_ids(queries, groups, subgroups, items)
-        rows: list[int] = order.tolist()
+        rows = order_distinct(
+            "query {!r}, group {!r}, subgroup {!r} names item {!r} twice",
+            queries,
+            groups,
+            subgroups,
+            items,
+        )
         names, owner = index_queries(queries, all_queries)
         table = cls(
             queries=names,
@@ -100,16 +105,8 @@ class Preferences(QueryRows):
             groups=[groups[row] for row in rows],
             subgroups=[subgroups[row] for row in rows],
             items=[items[row] for row in rows],
-            levels=level[order],
+            levels=level[rows],
         )
-        keys = zip(
-            [queries[row] for row in rows], table.groups, table.subgroups, table.items, strict=True
-        )
-        for index, (key, following) in enumerate(pairwise(keys)):
-            if key == following:
-                first, second = sorted((rows[index] + 1, rows[index + 1] + 1))
-                problem = "query {!r}, group {!r}, subgroup {!r} names item {!r} twice".format(*key)
-                raise DuplicateItem(f"{problem}, in rows {first} and {second}; keep one of them.")
         _ = table.by_group  # chains the preferences, and so finds what contradicts
         return table
 
@@ -118,20 +115,17 @@ class Preferences(QueryRows):
         cls, preferences: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]
     ) -> Self:
         """The table of a mapping query -> group -> subgroup -> item -> level."""
-        queries, groups, subgroups, items, levels = nested_columns(preferences, 4)
-        return cls.from_rows(queries, groups, subgroups, items, levels, all_queries=preferences)
+        return cls.from_rows(*nested_columns(preferences, 4), all_queries=preferences)
 
     @classmethod
     def from_judgments(cls, judgments: Judgments) -> Self:
         """Judgments read as preferences, one subgroup per group (trec_eval's format qrels_prefs);
         grades become levels.
         """
-        queries = [judgments.queries[position] for position in judgments.query_of_row.tolist()]
-        constant = ["0"] * len(queries)
-        groups = constant if judgments.aspects is None else judgments.aspects
+        constant = ["0"] * len(judgments.items)
         return cls.from_rows(
-            queries,
-            groups,
+            judgments.row_queries,
+            constant if judgments.aspects is None else judgments.aspects,
             constant,
             judgments.items,
             judgments.grades,
@@ -143,39 +137,22 @@ class Preferences(QueryRows):
         """One row per query and item, with the highest level that any group gives it: what hits are
         found in.
         """
-        highest: dict[tuple[int, str], float] = {}
-        for query, item, level in zip(
-            self.query_of_row.tolist(), self.items, self.levels.tolist(), strict=True
-        ):
-            highest[query, item] = max(level, highest.get((query, item), level))
-        return Judgments.from_rows(
-            [self.queries[query] for query, _ in highest],
-            [item for _, item in highest],
-            list(highest.values()),
-            all_queries=self.queries,
-        )
+        return Judgments(self.queries, self.offsets, self.items, self.levels, self.groups).flat
 
     @cached_property
     def by_group(self) -> tuple[tuple[PreferenceGroup, ...], ...]:
         """Groups of each query in the order of their names."""
         flat, group_lists = self.judgments, list[tuple[PreferenceGroup, ...]]()
         for query, (start, stop) in enumerate(pairwise(self.offsets.tolist())):
-            query_items = flat.items[flat.offsets[query] : flat.offsets[query + 1]]
+            query_items = flat.items[flat.rows_of(self.queries[query])]
             positions = {item: position for position, item in enumerate(query_items)}
-            edges = [
-                row
-                for row in range(start, stop)
-                if row == start or self.groups[row] != self.groups[row - 1]
-            ]
+            by_group = groupby(range(start, stop), self.groups.__getitem__)
             group_lists.append(
-                tuple(
-                    self._group(query, rows, positions)
-                    for rows in map(range, edges, [*edges[1:], stop])
-                )
+                tuple(self._group(query, list(rows), positions) for _, rows in by_group)
             )
         return tuple(group_lists)
 
-    def _group(self, query: int, rows: range, place: Mapping[str, int]) -> PreferenceGroup:
+    def _group(self, query: int, rows: Sequence[int], place: Mapping[str, int]) -> PreferenceGroup:
         levels = {place[self.items[row]]: float(self.levels[row]) for row in rows}
         items = np.array(sorted(levels), dtype=np.int64)
         item_levels = np.array([levels[item] for item in items.tolist()])
@@ -192,43 +169,31 @@ class Preferences(QueryRows):
                 )
         return PreferenceGroup(items, item_levels, self._chain(query, rows, items, place))
 
-    def _chain(self, query: int, rows: range, items: Ints, place: Mapping[str, int]) -> Bools:
+    def _chain(
+        self, query: int, rows: Sequence[int], items: Ints, place: Mapping[str, int]
+    ) -> Bools:
         """Preferences of all subgroups and what follows from them: (items, items). Raises BadInput
         where they contradict.
         """
-        edges = [
-            row
-            for row in rows
-            if row == rows.start or self.subgroups[row] != self.subgroups[row - 1]
-        ]
         better = np.zeros((len(items), len(items)), dtype=np.bool_)
-        for start, stop in pairwise([*edges, rows.stop]):
-            subgroup_items = np.searchsorted(
-                items, [place[self.items[row]] for row in range(start, stop)]
-            )
-            level = self.levels[start:stop]
-            better[np.ix_(subgroup_items, subgroup_items)] |= level[:, None] > level[None, :]
+        for _, by_subgroup in groupby(rows, self.subgroups.__getitem__):
+            subgroup_rows = list(by_subgroup)
+            members = np.searchsorted(items, [place[self.items[row]] for row in subgroup_rows])
+            level = self.levels[subgroup_rows]
+            better[np.ix_(members, members)] |= level[:, None] > level[None, :]
         grew = True
         while grew:
             steps = better.astype(np.float32)
             longer = better | (steps @ steps > 0)
             grew = bool((longer != better).any())
             better = longer
-        if better.diagonal().any():
-            first = int(np.flatnonzero(better.diagonal())[0])
-            second = int(
-                np.flatnonzero(better[first] & better[:, first] & (np.arange(len(items)) != first))[
-                    0
-                ]
-            )
-            names = self.judgments.items[
-                self.judgments.offsets[query] : self.judgments.offsets[query + 1]
-            ]
+        if (first := first_true(better.diagonal())) >= 0:
+            others = better[first] & better[:, first] & (np.arange(len(items)) != first)
+            names = self.judgments.items[self.judgments.rows_of(self.queries[query])]
             raise BadInput(
-                f"query {self.queries[query]!r}, group {self.groups[rows.start]!r}: items "
-                f"{names[int(items[first])]!r} and "
-                f"{names[int(items[second])]!r} are each preferred to the other; make them "
-                "preferences of two groups."
+                f"query {self.queries[query]!r}, group {self.groups[rows[0]]!r}: items "
+                f"{names[items[first]]!r} and {names[items[first_true(others)]]!r} are each "
+                "preferred to the other; make them preferences of two groups."
             )
         return better
 
@@ -321,21 +286,14 @@ class PreferenceRankings:
 
     def placed(self, group: int) -> PlacedGroup:
         """One group with its items in order."""
-        preference_group, start = (
-            self.groups[group],
-            int(self.item_offsets[self.query_of_group[group]]),
-        )
-        item_places = self.places[start + preference_group.items]
-        order = np.argsort(item_places)
-        better, retrieved = (
-            preference_group.better[np.ix_(order, order)],
-            count_true(self.ranks[start + preference_group.items] > 0),
-        )
+        preference_group = self.groups[group]
+        items = self.item_offsets[self.query_of_group[group]] + preference_group.items
+        order = np.argsort(self.places[items])
         return PlacedGroup(
-            item_places[order],
+            self.places[items][order],
             preference_group.levels[order],
-            better,
-            retrieved,
+            preference_group.better[np.ix_(order, order)],
+            count_true(self.ranks[items] > 0),
             preference_group.chained is not None,
         )
 
@@ -372,17 +330,14 @@ class PreferenceRankings:
             votes[np.ix_(placed.item_places, placed.item_places)] += placed.better
         stated = np.triu(votes + votes.T)
         share = np.divide(np.triu(votes), stated, out=np.zeros_like(votes), where=stated > 0)
-        parts = [
-            (slice(0, retrieved), slice(0, retrieved)),
-            (slice(0, retrieved), slice(retrieved, n)),
-        ]
-        is_stated = [
-            stated[part] > 0 for part in [*parts, (slice(retrieved, n), slice(retrieved, n))]
-        ]
+        first, last = slice(0, retrieved), slice(retrieved, n)
         return np.array(
             [
-                [*(share[part].sum() for part in parts), 0.0],
-                [count_true(part) for part in is_stated],
+                [share[first, first].sum(), share[first, last].sum(), 0.0],
+                [
+                    count_true(stated[part] > 0)
+                    for part in ((first, first), (first, last), (last, last))
+                ],
             ]
         )
 
@@ -413,18 +368,14 @@ def tally(better: Bools, retrieved: int) -> tuple[tuple[int, int, int], tuple[in
     """Of the preferences between items in order, the fulfilled ones and all of them: both, one,
     none of the two retrieved.
     """
-    upper, right, below = (
-        better[:retrieved, :retrieved],
-        better[:retrieved, retrieved:],
-        better[retrieved:],
-    )
-    one_retrieved = count_true(right)
+    first, last = slice(retrieved), slice(retrieved, None)
+    both_retrieved, one_retrieved = better[first, first], count_true(better[first, last])
     possible = (
-        count_true(upper),
-        one_retrieved + count_true(below[:, :retrieved]),
-        count_true(below[:, retrieved:]),
+        count_true(both_retrieved),
+        one_retrieved + count_true(better[last, first]),
+        count_true(better[last, last]),
     )
-    return (count_true(np.triu(upper)), one_retrieved, 0), possible
+    return (count_true(np.triu(both_retrieved)), one_retrieved, 0), possible
 
 
 def count_true(values: Bools) -> int:

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from rankwell.data.judged_rankings import JudgedRankings, expected_values
+from rankwell.data.judged_rankings import JudgedRankings, RankedRows, expected_values
 from rankwell.data.tables import (
     Bools,
     Floats,
     Ints,
+    columns_at,
+    first_true,
     gather,
     offsets_from_rows,
     position_in_segment,
     running_sum,
     segment_of_row,
     segment_offsets,
-    sum_by,
 )
 from rankwell.errors import BadInput, DuplicateItem
 
@@ -48,59 +49,63 @@ class Listed(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ListSide:
+class ListSide(RankedRows):
     """One model's lists in flat arrays: a row per item, by query and rank.
 
-    offsets: (queries + 1,) where each list begins. items: (rows,) as numbers. scores: (rows,)
-    similarity, NaN where unknown. other_ranks: (rows,) rank under the other model, from 1, 0 where
-    unknown. other_scores: (rows,) similarity there, or NaN.
+    queries: ids. offsets: (queries + 1,) where each list begins. items: (rows,) as numbers.
+    scores: (rows,) similarity, NaN where unknown. other_ranks: (rows,) rank under the other model,
+    from 1, 0 where unknown. other_scores: (rows,) similarity there, or NaN.
     """
 
-    offsets: Ints
     items: Ints
     scores: Floats
     other_ranks: Ints
     other_scores: Floats
 
     @classmethod
-    def read(cls, top_items: Listed) -> Self:
+    def read(cls, queries: Sequence[str], top_items: Listed, name: str) -> Self:
         """The lists of a padded table; nothing is known yet of items that only the other list
-        holds.
+        holds. Raises BadInput for another shape or form, DuplicateItem for an item twice in a list.
         """
+        for column in top_items:
+            if column is not None and (
+                column.shape != top_items.positions.shape or column.shape[:1] != (len(queries),)
+            ):
+                raise BadInput(
+                    f"the {name}'s table has the shape {column.shape}; expected one row "
+                    f"per query, ({len(queries)}, depth)."
+                )
         is_item = top_items.positions >= 0
-        if (is_item[:, 1:] & ~is_item[:, :-1]).any():
-            row = int(np.flatnonzero((is_item[:, 1:] & ~is_item[:, :-1]).any(axis=1))[0])
+        if (row := first_true((is_item[:, 1:] & ~is_item[:, :-1]).any(axis=1))) >= 0:
             raise BadInput(
                 f"row {row} of the positions has an item after a -1; a list is padded with -1 "
                 "at its end only."
             )
-        unknown = np.full(top_items.positions.shape, np.nan)
-        return cls(
-            offsets=segment_offsets(is_item.sum(axis=1, dtype=np.int64)),
-            items=top_items.positions[is_item],
-            scores=top_items.scores[is_item],
-            other_ranks=np.zeros(int(is_item.sum()), dtype=np.int64)
-            if top_items.other_ranks is None
-            else top_items.other_ranks[is_item],
-            other_scores=(unknown if top_items.other_scores is None else top_items.other_scores)[
-                is_item
-            ],
+        n_items = int(is_item.sum())
+        other_ranks, other_scores = top_items.other_ranks, top_items.other_scores
+        lists = cls(
+            tuple(queries),
+            segment_offsets(is_item.sum(axis=1, dtype=np.int64)),
+            top_items.positions[is_item],
+            top_items.scores[is_item],
+            np.zeros(n_items, dtype=np.int64) if other_ranks is None else other_ranks[is_item],
+            np.full(n_items, np.nan) if other_scores is None else other_scores[is_item],
         )
+        order = np.lexsort((lists.ranks, lists.items, lists.query_of_row))
+        same = (np.diff(lists.items[order]) == 0) & (np.diff(lists.query_of_row[order]) == 0)
+        if (place := first_true(same)) >= 0:
+            first, second = order[place : place + 2].tolist()
+            raise DuplicateItem(
+                f"query {queries[int(lists.query_of_row[first])]!r}: the {name} lists item "
+                f"{lists.items[first]} twice, at ranks {lists.ranks[first]} and "
+                f"{lists.ranks[second]}; keep one of them."
+            )
+        return lists
 
     @cached_property
     def lengths(self) -> Ints:
         """Number of items of each list."""
         return np.diff(self.offsets)
-
-    @cached_property
-    def query_of_row(self) -> Ints:
-        """Index of each row's query."""
-        return segment_of_row(self.offsets)
-
-    @cached_property
-    def ranks(self) -> Ints:
-        """Rank of each row, from 1."""
-        return position_in_segment(self.offsets) + 1
 
     @cached_property
     def shared_ranks(self) -> Ints:
@@ -117,23 +122,6 @@ class ListSide:
         """Number of items in the first `k` places of each list; of all for None."""
         return self.lengths if k is None else np.minimum(self.lengths, k)
 
-    def within(self, depth: int | Ints | None) -> Bools:
-        """Whether each row stands in the first places: one number, one per query, or None for
-        all.
-        """
-        if depth is None:
-            return np.ones(len(self.items), dtype=np.bool_)
-        return (
-            self.ranks
-            <= np.broadcast_to(np.asarray(depth, dtype=np.int64), self.lengths.shape)[
-                self.query_of_row
-            ]
-        )
-
-    def sum_rows(self, values: Floats | Bools | Ints) -> Floats:
-        """Sum of the rows' values of each query, added in order of rank; 0 without rows."""
-        return sum_by(self.query_of_row, values, len(self.lengths))
-
     def score_at(self, rank: Ints) -> Floats:
         """Similarity of the item at a rank, one rank per query; NaN where the list does not reach
         it.
@@ -148,15 +136,11 @@ class ListSide:
     def take(self, queries: Ints) -> Self:
         """The lists of some queries only, in the order given by their indices."""
         rows, offsets = gather(self.offsets, queries)
-        return type(self)(
-            offsets,
-            self.items[rows],
-            self.scores[rows],
-            self.other_ranks[rows],
-            self.other_scores[rows],
-        )
+        columns = columns_at(self, rows, "items", "scores", "other_ranks", "other_scores")
+        names = tuple(self.queries[query] for query in queries.tolist())
+        return replace(self, queries=names, offsets=offsets, **columns)
 
-    def knowing(self, other: "ListSide", queries: Sequence[str], name: str) -> Self:
+    def knowing(self, other: "ListSide", name: str) -> Self:
         """The lists with ranks and similarities from the other list filled in. Raises BadInput if
         exact ranks contradict it.
         """
@@ -168,42 +152,18 @@ class ListSide:
         row = order[np.searchsorted(keys[order], wanted)]
         is_shared = keys[row] == wanted
         ranks, scores = self.other_ranks.copy(), self.other_scores.copy()
-        ranks[is_shared], scores[is_shared] = (
-            other.ranks[row[is_shared]],
-            other.scores[row[is_shared]],
-        )
+        ranks[is_shared] = other.ranks[row[is_shared]]
+        scores[is_shared] = other.scores[row[is_shared]]
         wrong = (self.other_ranks != 0) & (self.other_ranks != ranks)
         wrong |= ~is_shared & (ranks > 0) & (ranks <= other.lengths[self.query_of_row])
-        if wrong.any():
-            at = int(np.flatnonzero(wrong)[0])
-            where = (
-                f"query {queries[int(self.query_of_row[at])]!r}, {name} item {int(self.items[at])}"
-            )
-            says = (
-                f"rank {int(ranks[at])} in the other list"
-                if is_shared[at]
-                else "not in the other list"
-            )
+        if (at := first_true(wrong)) >= 0:
+            says = f"rank {ranks[at]}" if is_shared[at] else "not"
             raise BadInput(
-                f"{where}: its exact rank under the other model is "
-                f"{int(self.other_ranks[at])}, but it is {says}."
+                f"query {self.queries[self.query_of_row[at]]!r}, {name} item {self.items[at]}: its "
+                f"exact rank under the other model is {self.other_ranks[at]}, but it is {says} in "
+                "the other list."
             )
         return replace(self, other_ranks=ranks, other_scores=scores)
-
-    def refuse_duplicates(self, queries: Sequence[str], name: str) -> None:
-        """Raises DuplicateItem where a list holds an item twice."""
-        order = np.lexsort((self.ranks, self.items, self.query_of_row))
-        same = (np.diff(self.items[order]) == 0) & (np.diff(self.query_of_row[order]) == 0)
-        if same.any():
-            first, second = order[np.flatnonzero(same)[0] :][:2].tolist()
-            where = (
-                f"query {queries[int(self.query_of_row[first])]!r}: the {name} lists item "
-                f"{int(self.items[first])} twice"
-            )
-            raise DuplicateItem(
-                f"{where}, at ranks {int(self.ranks[first])} and {int(self.ranks[second])}; "
-                "keep one of them."
-            )
 
 
 class Prefixes(NamedTuple):
@@ -224,16 +184,20 @@ class RankingPairs:
     """A reference's list and a candidate's list for every query, each a definite order over the
     same candidates.
 
-    queries: ids. n_candidates: (queries,) how many items either model could have listed, the query
+    n_candidates: (queries,) how many items either model could have listed, the query
     itself left out.
     """
 
     needs: ClassVar[str] = "two rankings of the same queries, a reference and a candidate"
     command: ClassVar[str] = "agree"
-    queries: tuple[str, ...]
     reference: ListSide
     candidate: ListSide
     n_candidates: Ints
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The ids of the queries."""
+        return self.reference.queries
 
     @classmethod
     def from_top_k(
@@ -247,46 +211,24 @@ class RankingPairs:
         """The view of two top-k tables with a row per query. Raises BadInput and DuplicateItem for
         lists that cannot be.
         """
-        for name, top_items in (("reference", reference), ("candidate", candidate)):
-            for column in top_items:
-                if column is not None and (
-                    column.shape != top_items.positions.shape or column.shape[:1] != (len(queries),)
-                ):
-                    wanted = f"({len(queries)}, depth)"
-                    raise BadInput(
-                        f"the {name}'s table has the shape {column.shape}; expected one row "
-                        f"per query, {wanted}."
-                    )
-        first, second = ListSide.read(reference), ListSide.read(candidate)
+        first = ListSide.read(queries, reference, "reference")
+        second = ListSide.read(queries, candidate, "candidate")
         n = np.broadcast_to(np.asarray(n_candidates, dtype=np.int64), (len(queries),))
-        first.refuse_duplicates(queries, "reference")
-        second.refuse_duplicates(queries, "candidate")
-        view = cls(
-            tuple(queries),
-            first.knowing(second, queries, "reference"),
-            second.knowing(first, queries, "candidate"),
-            n,
-        )
+        view = cls(first.knowing(second, "reference"), second.knowing(first, "candidate"), n)
         min_candidates = first.lengths + second.lengths - view.n_shared(None)
         for side in (view.reference, view.candidate):
             np.maximum.at(min_candidates, side.query_of_row, side.other_ranks)
-        if (min_candidates > n).any():
-            at = int(np.flatnonzero(min_candidates > n)[0])
-            problem = (
-                f"query {queries[at]!r}: the lists and ranks need {int(min_candidates[at])} "
-                "candidates, "
-                f"but there are {int(n[at])}"
+        if (at := first_true(min_candidates > n)) >= 0:
+            raise BadInput(
+                f"query {queries[at]!r}: the lists and ranks need {min_candidates[at]} candidates, "
+                f"but there are {n[at]}; count every item that may be listed."
             )
-            raise BadInput(f"{problem}; count every item that may be listed.")
         return view
 
     def take(self, queries: Ints) -> Self:
         """The view of some queries only, in the order given by their indices."""
         return type(self)(
-            queries=tuple(self.queries[query] for query in queries.tolist()),
-            reference=self.reference.take(queries),
-            candidate=self.candidate.take(queries),
-            n_candidates=self.n_candidates[queries],
+            self.reference.take(queries), self.candidate.take(queries), self.n_candidates[queries]
         )
 
     def shared(self, k: int | None) -> Ints:
@@ -397,13 +339,10 @@ class RankingPairs:
         gold = side.within(gold_depth)
         grades = np.ones(len(side.items)) if gains == "binary" else 1.0 / side.ranks
         if gains == "similarity":
-            if np.isnan(side.scores[gold]).any():
-                query = self.queries[
-                    int(side.query_of_row[np.flatnonzero(gold & np.isnan(side.scores))[0]])
-                ]
+            if (row := first_true(gold & np.isnan(side.scores))) >= 0:
                 raise BadInput(
-                    f"query {query!r}: gains by similarity want the reference's similarities; "
-                    "give items with scores."
+                    f"query {self.queries[side.query_of_row[row]]!r}: gains by similarity want the "
+                    "reference's similarities; give items with scores."
                 )
             grades = np.maximum(side.scores, 0.0)
         return side, gold, grades

@@ -210,9 +210,8 @@ class Measure(NamedTuple):
     @property
     def parameters(self) -> dict[str, Any]:
         """Every parameter with its value, defaults included."""
-        return {
-            parameter.name: parameter.default for parameter in self.entry.parameters.values()
-        } | dict(self.arguments)
+        parameters = self.entry.parameters.items()
+        return {name: parameter.default for name, parameter in parameters} | dict(self.arguments)
 
     @property
     def cutoff(self) -> int | None:
@@ -233,16 +232,10 @@ class Measure(NamedTuple):
         return self.entry.function(view, **dict(self.arguments))
 
     def __str__(self) -> str:
-        at = self.entry.cutoff_parameter
-        inner = ",".join(
-            f"{name}={write_value(value)}" for name, value in self.arguments if name != at
-        )
-        ends = {name: value for name, value in self.arguments if name == at}
-        return (
-            self.name
-            + (f"({inner})" if inner else "")
-            + "".join(f"@{write_value(value)}" for value in ends.values())
-        )
+        at, values = self.entry.cutoff_parameter, dict(self.arguments)
+        end = f"@{write_value(values.pop(at))}" if at in values else ""
+        inner = ",".join(f"{name}={write_value(value)}" for name, value in values.items())
+        return self.name + (f"({inner})" if inner else "") + end
 
     def with_parameters(self, **changes: Any) -> Measure:
         """The same measure with some parameters set. Raises UnknownName for a parameter that it
@@ -285,7 +278,7 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
             f"{text!r} is not a measure; the form is Name, Name@cutoff or "
             "Name(parameter=value,…)@cutoff."
         )
-    literal_reading = (match["name"], "", match["inner"], match["at"], text)
+    inner = match["inner"]
     meanings = {word.lower(): meaning for word, meaning in (words or {}).items()}
     for name, at in _spellings(match["name"], match["at"]):
         if name.lower() in meanings:
@@ -294,11 +287,9 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
                 raise ValueError(
                     f"a convention's word means {meanings[name.lower()]!r}, which is not a measure"
                 )
-            return _assemble(
-                meant["name"], meant["inner"] or "", match["inner"], at or meant["at"], text
-            )
+            return _assemble(meant["name"], meant["inner"] or "", inner, at or meant["at"], text)
     if match["name"] in MEASURES.builtin_names:
-        return _assemble(*literal_reading)
+        return _assemble(match["name"], "", inner, match["at"], text)
     entries = [MEASURES[name] for name in sorted(MEASURES.builtin_names)]
     aliases = {
         alias: (entry.name, implied)
@@ -310,16 +301,13 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
     for name, at in _spellings(match["name"], match["at"]):
         for key in (name, name.lower()):
             if key in aliases:
-                return _assemble(*aliases[key], match["inner"], at, text)
+                return _assemble(*aliases[key], inner, at, text)
     if match["name"] in MEASURES.plugin_names:
-        return _assemble(*literal_reading)
+        return _assemble(match["name"], "", inner, match["at"], text)
     if figures := find_figures(match["name"]):
-        problem = (
-            f"{figures[0].bare} (in {text!r}) is a figure of a whole collection, not of single "
-            "queries"
-        )
         raise UnknownName(
-            f"{problem}; {figures[0].commands} print{'s' * (len(figures[0].printed_by) == 1)} it."
+            f"{figures[0].bare} (in {text!r}) is a figure of a whole collection, not of single "
+            f"queries; {figures[0].commands} print{'s' * (len(figures[0].printed_by) == 1)} it."
         )
     names = [
         *MEASURES,
@@ -353,10 +341,8 @@ def _spellings(name: str, cutoff: str | None) -> Iterator[tuple[str, str | None]
 
 
 def _assemble(name: str, implied: str, inner: str | None, cutoff: str | None, text: str) -> Measure:
-    entry, values = (
-        MEASURES[name],
-        given_parameters(implied, text) | given_parameters(inner or "", text),
-    )
+    entry = MEASURES[name]
+    values = given_parameters(implied, text) | given_parameters(inner or "", text)
     if cutoff is not None:
         if entry.cutoff_parameter is None:
             raise BadUsage(f"{entry.name} takes no cut-off (in {text!r}).")
@@ -374,21 +360,13 @@ def _measure(entry: MeasureEntry, values: Mapping[str, Any], text: str) -> Measu
     for parameter in entry.parameters.values():
         if parameter.default is parameter.empty and parameter.name not in values:
             raise IncompleteMeasure.of(entry, values, text, parameter.name)
-    named_parameters = {
-        name: parameter for name, parameter in entry.parameters.items() if name in values
-    }
-    checked = {
-        name: check_value(entry.name, parameter, values[name], text)
-        for name, parameter in named_parameters.items()
-    }
-    return Measure(
-        entry.name,
-        tuple(
-            (name, value)
-            for name, value in checked.items()
-            if value != entry.parameters[name].default
-        ),
-    )
+    arguments: list[tuple[str, Any]] = []
+    for name, parameter in entry.parameters.items():
+        if name in values:
+            value = check_value(entry.name, parameter, values[name], text)
+            if value != parameter.default:
+                arguments.append((name, value))
+    return Measure(entry.name, tuple(arguments))
 
 
 class IncompleteMeasure(BadUsage):
@@ -429,12 +407,12 @@ def _same_letters(entry: MeasureEntry, text: str) -> list[str]:
     is not its name.
     """
     name = text.strip().partition("(")[0].partition("@")[0]
-    other_entries = [
-        MEASURES[measure_name]
-        for measure_name in sorted(MEASURES.builtin_names)
-        if measure_name != entry.name and name != entry.name
+    entries = [MEASURES[other_name] for other_name in sorted(MEASURES.builtin_names)]
+    return [
+        other.name
+        for other in entries
+        if entry.name not in (name, other.name) and name.lower() in map(str.lower, other.aliases)
     ]
-    return [entry.name for entry in other_entries if name.lower() in map(str.lower, entry.aliases)]
 
 
 def measure_names(measures: Any) -> list[str] | None:
@@ -443,17 +421,14 @@ def measure_names(measures: Any) -> list[str] | None:
 
     Raises BadUsage for anything else.
     """
-    requested_measures = (
-        [measures] if isinstance(measures, (str, Measure)) or callable(measures) else measures or ()
-    )
+    if isinstance(measures, (str, Measure)) or callable(measures):
+        measures = [measures]
     names: list[str] = []
-    for requested_measure in requested_measures:
-        if isinstance(requested_measure, (str, Measure)):
-            names += (
-                [requested_measure]
-                if isinstance(requested_measure, str) and _is_file_of_code(requested_measure)
-                else split_names(str(requested_measure))
-            )
+    for requested_measure in measures or ():
+        if isinstance(requested_measure, str) and _is_file_of_code(requested_measure):
+            names.append(requested_measure)
+        elif isinstance(requested_measure, (str, Measure)):
+            names += split_names(str(requested_measure))
         elif callable(requested_measure):
             names.append(OWN_MEASURES["function"](requested_measure))
         else:
@@ -513,9 +488,9 @@ class CollectionFigure(NamedTuple):
 
     name: str
     text: str
-    better: Better
-    source: str
     printed_by: tuple[str, ...]
+    source: str = "rankwell"
+    better: Better = "higher"
     words: Mapping[str, str] = _NO_WORDS
     aliases: tuple[str, ...] = ()
     example: str = ""
@@ -545,21 +520,13 @@ FIGURES: Catalogue[CollectionFigure] = Catalogue("measures", "figure")
 
 
 def add_figure(
-    name: str,
-    text: str,
-    *,
-    printed_by: tuple[str, ...],
-    source: str = "rankwell",
-    better: Better = "higher",
-    words: Mapping[str, str] = _NO_WORDS,
-    aliases: str = "",
-    example: str = "",
+    name: str, text: str, *, aliases: str = "", example: str = "", **fields: Any
 ) -> CollectionFigure:
     """Registers a figure and returns it. The arguments are the fields of `CollectionFigure`;
     aliases are separated by blanks.
     """
     figure = CollectionFigure(
-        name, text, better, source, printed_by, words, tuple(aliases.split()), example.strip()
+        name, text, aliases=tuple(aliases.split()), example=example.strip(), **fields
     )
     FIGURES.add(name, figure)
     return figure

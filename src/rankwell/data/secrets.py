@@ -79,15 +79,10 @@ class Secrets:
         for value in sorted(self._names, key=len, reverse=True):
             text = text.replace(value, self._names[value])
         for value in self._names:
-            cut = next(
-                (
-                    size
-                    for size in range(len(value) - 1, _LEAST_CUT, -1)
-                    if text.endswith(value[:size])
-                ),
-                0,
-            )
-            text = text[: len(text) - cut] + self._names[value] if cut else text
+            for size in range(len(value) - 1, _LEAST_CUT, -1):
+                if text.endswith(value[:size]):
+                    text = text[:-size] + self._names[value]
+                    break
         return without_credentials(text)
 
     def __bool__(self) -> bool:

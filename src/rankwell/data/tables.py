@@ -2,18 +2,18 @@
 sums that are rounded once, whatever the order of their terms.
 """
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby, islice, pairwise
 from math import isfinite, isnan
 from numbers import Integral
-from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args, overload
+from typing import Any, Literal, NamedTuple, Self, TypeVar, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rankwell.data.frames import Framed
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName
@@ -107,6 +107,44 @@ def order_ids(*columns: Sequence[str]) -> Ints:
     keys = columns if ascii_only else [[encode_id(text) for text in column] for column in columns]
     row_keys = keys[0] if len(keys) == 1 else list(zip(*keys, strict=True))
     return np.array(sorted(range(len(row_keys)), key=row_keys.__getitem__), dtype=np.int64)
+
+
+def order_distinct(problem: str, *columns: Sequence[str]) -> list[int]:
+    """The same permutation. Raises DuplicateItem for two rows that are alike; problem: says it,
+    with braces for their cells.
+    """
+    rows: list[int] = order_ids(*columns).tolist()
+    keys = list(zip(*columns, strict=True))
+    for row, following in pairwise(rows):
+        if keys[row] == keys[following]:
+            first, second = sorted((row + 1, following + 1))
+            raise DuplicateItem(
+                f"{problem.format(*keys[row])}, in rows {first} and {second}; keep one of them."
+            )
+    return rows
+
+
+def first_repeated(ids: Sequence[str]) -> tuple[str, int, int] | None:
+    """The first id that is there before, with both positions."""
+    if len(set(ids)) == len(ids):
+        return None
+    first_row: dict[str, int] = {}
+    for row, name in enumerate(ids):
+        if first_row.setdefault(name, row) != row:
+            return name, first_row[name], row
+    return None
+
+
+def first_true(mask: ArrayLike) -> int:
+    """The position of the first true value; -1 without one."""
+    positions = np.flatnonzero(mask)
+    return int(positions[0]) if len(positions) else -1
+
+
+def equal_runs(rows: Ints, *keys: Ints) -> list[Ints]:
+    """Rows that are in the order of some keys, in groups of equal keys."""
+    changes = np.any([np.diff(key[rows]) != 0 for key in keys], axis=0)
+    return np.split(rows, np.flatnonzero(changes) + 1) if len(rows) else []
 
 
 def tie_order(ties: MatrixTies, names: Sequence[str]) -> Ints | None:
@@ -206,19 +244,21 @@ def ranks_to(k: int) -> Floats:
 def running_sum(values: Column, offsets: Ints) -> Column:
     """Running sum within each segment; the same bytes however segments are grouped."""
     result = np.empty_like(values)
-    counts = np.diff(offsets)
     if not np.issubdtype(values.dtype, np.integer):
         # Summing across segments and subtracting would leave rounding of one query in the next, so
         # floats go segment by segment.
-        for start, stop in zip(
-            offsets[:-1][counts > 0].tolist(), offsets[1:][counts > 0].tolist(), strict=True
-        ):
+        for start, stop in pairwise(np.unique(offsets).tolist()):
             np.cumsum(values[start:stop], out=result[start:stop])
         return result
     np.cumsum(values, out=result)
     before = np.concatenate([np.zeros(1, dtype=values.dtype), result])[offsets[:-1]]
-    np.subtract(result, np.repeat(before, counts), out=result)
+    np.subtract(result, np.repeat(before, np.diff(offsets)), out=result)
     return result
+
+
+def columns_at(table: Any, rows: Ints, *names: str) -> dict[str, Any]:
+    """Some rows of a table's columns, by name."""
+    return {name: getattr(table, name)[rows] for name in names}
 
 
 def ratio(dividend: Floats | Ints, divisor: Floats | Ints | int) -> Floats:
@@ -244,9 +284,8 @@ class RankCounts(NamedTuple):
 
 def tie_rule(name: str) -> TieRule:
     """The tie rule of this name. Raises UnknownName."""
-    for rule in TIE_RULES:
-        if rule == name:
-            return rule
+    if name in TIE_RULES:
+        return name
     raise UnknownName(f"unknown tie rule {name!r}; choose one of {', '.join(TIE_RULES)}.")
 
 
@@ -284,22 +323,22 @@ class Values:
                     f"{where}: {name} have the shape {column.shape}; expected one per query, "
                     f"({len(self.queries)},)."
                 )
-        if np.isinf(self.values).any():
-            query = self.queries[int(np.flatnonzero(np.isinf(self.values))[0])]
+        if (row := first_true(np.isinf(self.values))) >= 0:
             raise BadInput(
-                f"{where}: query {query!r} has an infinite value; use NaN for a query that is "
-                "not counted."
+                f"{where}: query {self.queries[row]!r} has an infinite value; use NaN for a query "
+                "that is not counted."
             )
         if self.weights is not None:
             if self.summary != "mean":
                 raise BadInput(
                     f"{where}: weights require the summary 'mean', not {self.summary!r}."
                 )
-            wrong = self.counted & ~((self.weights >= 0) & np.isfinite(self.weights))
-            if wrong.any():
-                row = int(np.flatnonzero(wrong)[0])
-                problem = f"{where}: query {self.queries[row]!r} has the weight {self.weights[row]}"
-                raise BadInput(f"{problem}; weights are finite, from 0.")
+            is_weight = (self.weights >= 0) & np.isfinite(self.weights)
+            if (row := first_true(self.counted & ~is_weight)) >= 0:
+                raise BadInput(
+                    f"{where}: query {self.queries[row]!r} has the weight {self.weights[row]}; "
+                    "weights are finite, from 0."
+                )
 
     @cached_property
     def counted(self) -> Bools:
@@ -318,9 +357,7 @@ class ValueRows(Sequence[dict[str, Any]]):
     columns = ("run", "query", "measure", "label", "value", "unit")
 
     def __init__(self, values: Sequence[Values]) -> None:
-        self.groups = [
-            list(group) for _, group in itertools.groupby(values, key=lambda values_: values_.run)
-        ]
+        self.groups = [list(group) for _, group in groupby(values, key=lambda values_: values_.run)]
 
     def __len__(self) -> int:
         return sum(len(values.queries) for group in self.groups for values in group)
@@ -328,26 +365,21 @@ class ValueRows(Sequence[dict[str, Any]]):
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for group in self.groups:
             numbers = [values.values.tolist() for values in group]
-            for position, query in enumerate(group[0].queries):
-                for measure_values, values in zip(group, numbers, strict=True):
-                    value = values[position]
+            for query, *cells in zip(group[0].queries, *numbers, strict=True):
+                for values, value in zip(group, cells, strict=True):
                     yield {
-                        "run": measure_values.run,
+                        "run": values.run,
                         "query": query,
-                        "measure": measure_values.measure,
-                        "label": measure_values.label,
+                        "measure": values.measure,
+                        "label": values.label,
                         "value": None if isnan(value) else value,
-                        "unit": measure_values.unit,
+                        "unit": values.unit,
                     }
 
-    @overload
-    def __getitem__(self, index: int) -> dict[str, Any]: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[dict[str, Any]]: ...
-    def __getitem__(self, index: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return list(self)[index]
-        return next(itertools.islice(self, range(len(self))[index], None))
+        return next(islice(self, range(len(self))[index], None))
 
 
 @dataclass(frozen=True, eq=False)
@@ -378,6 +410,20 @@ class QueryRows:
     def row_queries(self) -> list[str]:
         """Id of each row's query."""
         return [self.queries[query] for query in self.query_of_row.tolist()]
+
+    def sum_rows(self, values: Floats | Bools | Ints) -> Floats:
+        """Sum of the rows' values of each query, added in order of rank; 0 without rows."""
+        return sum_by(self.query_of_row, values, len(self.queries))
+
+    def by_query(self, items: Sequence[str], numbers: Floats) -> dict[str, dict[str, float]]:
+        """The mapping query -> item -> number of the items and numbers of all rows."""
+        cells: list[float] = numbers.tolist()
+        return {
+            query: dict(zip(items[start:stop], cells[start:stop], strict=True))
+            for query, (start, stop) in zip(
+                self.queries, pairwise(self.offsets.tolist()), strict=True
+            )
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -418,55 +464,34 @@ class Judgments(Framed, QueryRows):
         grade is not finite.
         """
         grade = unmasked(grades, "the column of grades", np.float64)
-        if not np.isfinite(grade).all():
-            row = int(np.flatnonzero(~np.isfinite(grade))[0])
+        if (row := first_true(~np.isfinite(grade))) >= 0:
             raise BadInput(
                 f"query {queries[row]!r}, item {items[row]!r}: the grade is {grade[row]}; "
                 "grades are finite numbers."
             )
-        order = order_ids(queries, items) if aspects is None else order_ids(queries, aspects, items)
-        rows: list[int] = order.tolist()
+        ids = (queries, items) if aspects is None else (queries, aspects, items)
+        rows = order_distinct(f"query {{0!r}} judges item {{{len(ids) - 1}!r}} twice", *ids)
         names, owner = index_queries(queries, all_queries)
-        table = cls(
+        return cls(
             queries=names,
             offsets=offsets_from_rows(owner, len(names)),
             items=[items[row] for row in rows],
-            grades=grade[order],
+            grades=grade[rows],
             aspects=None if aspects is None else [aspects[row] for row in rows],
-            junk=None if junk is None else np.asarray(junk, dtype=np.bool_)[order],
+            junk=None if junk is None else np.asarray(junk, dtype=np.bool_)[rows],
         )
-        starts, item_ids = set(table.offsets.tolist()), table.items
-        for row in range(1, len(item_ids)):
-            alike = item_ids[row] == item_ids[row - 1] and row not in starts
-            if alike and (table.aspects is None or table.aspects[row] == table.aspects[row - 1]):
-                first, second = sorted((rows[row - 1] + 1, rows[row] + 1))
-                problem = (
-                    f"query {queries[rows[row]]!r} judges item {item_ids[row]!r} twice, in rows "
-                    f"{first} and {second}"
-                )
-                raise DuplicateItem(f"{problem}; keep one of them.")
-        return table
 
     @classmethod
     def from_dict(cls, judgments: Mapping[str, Mapping[str, float]]) -> Self:
         """The table of a mapping query -> item -> grade."""
-        return cls.from_rows(
-            [query for query, graded in judgments.items() for _ in graded],
-            [item for graded in judgments.values() for item in graded],
-            [grade for graded in judgments.values() for grade in graded.values()],
-            all_queries=judgments,
-        )
+        return cls.from_rows(*nested_columns(judgments, 2), all_queries=judgments)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """The mapping query -> item -> grade; of an item judged under several aspects the highest
         grade.
         """
         flat = self.flat
-        numbers: list[float] = flat.grades.tolist()
-        rows = ((query, flat.rows_of(query)) for query in flat.queries)
-        return {
-            query: dict(zip(flat.items[rows], numbers[rows], strict=True)) for query, rows in rows
-        }
+        return flat.by_query(flat.items, flat.grades)
 
     def to_columns(self) -> dict[str, list[Any]]:
         """The columns query, item and grade, and aspect where there is one; `to_pandas`,
@@ -487,22 +512,24 @@ class Judgments(Framed, QueryRows):
         """
         if self.aspects is None:
             return self
-        best: dict[tuple[int, str], tuple[float, bool]] = {}
-        junk = np.zeros(len(self.items), dtype=np.bool_) if self.junk is None else self.junk
-        for query, item, grade, bad in zip(
-            self.query_of_row.tolist(), self.items, self.grades.tolist(), junk.tolist(), strict=True
-        ):
-            earlier = best.get((query, item))
-            best[query, item] = (
-                (grade, bad) if earlier is None else (max(grade, earlier[0]), bad or earlier[1])
-            )
+        row_of_pair = {pair: row for row, pair in enumerate(dict.fromkeys(self.pairs))}
+        rows = [row_of_pair[pair] for pair in self.pairs]
+        grades, junk = np.full(len(row_of_pair), -np.inf), np.zeros(len(row_of_pair), np.bool_)
+        np.maximum.at(grades, rows, self.grades)
+        junk[np.array(rows, dtype=np.int64)[~self.real]] = True
+        queries, items = columns_of(row_of_pair, 2)
         return Judgments.from_rows(
-            [self.queries[query] for query, _ in best],
-            [item for _, item in best],
-            [grade for grade, _ in best.values()],
-            junk=None if self.junk is None else [bad for _, bad in best.values()],
+            queries,
+            items,
+            grades,
+            junk=None if self.junk is None else junk,
             all_queries=self.queries,
         )
+
+    @property
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Query and item of each row."""
+        return zip(self.row_queries, self.items, strict=True)
 
     def rows_in(self, flat: "Judgments") -> Ints:
         """Row of each row's query and item in a flat table of the same queries, which has one row
@@ -510,14 +537,8 @@ class Judgments(Framed, QueryRows):
         """
         if self.aspects is None and len(flat.items) == len(self.items):
             return np.arange(len(self.items), dtype=np.int64)
-        row_of_pair = {
-            pair: row
-            for row, pair in enumerate(zip(flat.query_of_row.tolist(), flat.items, strict=True))
-        }
-        pairs = zip(self.query_of_row.tolist(), self.items, strict=True)
-        return np.fromiter(
-            (row_of_pair[pair] for pair in pairs), dtype=np.int64, count=len(self.items)
-        )
+        row_of_pair = {pair: row for row, pair in enumerate(flat.pairs)}
+        return np.array([row_of_pair[pair] for pair in self.pairs], dtype=np.int64)
 
     def with_junk(self, excluded: Mapping[str, Iterable[str]]) -> "Judgments":
         """The same truth with further items of some queries marked as junk, whether they are judged
@@ -537,19 +558,16 @@ class Judgments(Framed, QueryRows):
             if query in self.index
             for item in items
         }
-        owners = [self.queries[position] for position in self.query_of_row.tolist()]
-        judged_pairs = set(zip(owners, self.items, strict=True))
-        added = sorted(marks - judged_pairs)
-        old = np.zeros(len(self.items), dtype=np.bool_) if self.junk is None else self.junk
-        junk = [
-            bad or pair in marks
-            for bad, pair in zip(old.tolist(), zip(owners, self.items, strict=True), strict=True)
-        ]
+        pairs = list(self.pairs)
+        pairs += sorted(marks.difference(pairs))
+        added = np.zeros(len(pairs) - len(self.items))
+        is_marked = np.array([pair in marks for pair in pairs], dtype=np.bool_)
+        queries, items = columns_of(pairs, 2)
         return Judgments.from_rows(
-            owners + [query for query, _ in added],
-            [*self.items, *(item for _, item in added)],
-            np.concatenate([self.grades, np.zeros(len(added))]),
-            junk=junk + [True] * len(added),
+            queries,
+            items,
+            np.append(self.grades, added),
+            junk=np.append(~self.real, added > 0) | is_marked,
             all_queries=self.queries,
         )
 
@@ -567,14 +585,12 @@ class Judgments(Framed, QueryRows):
         """The same truth with each query's own item, that of its id, removed from its ranking; its
         judgment stays.
         """
-        own_items = {
-            query for query, item in zip(self.row_queries, self.items, strict=True) if query == item
-        }
-        table = self.with_junk({query: [query] for query in self.queries if query not in own_items})
-        rows = zip(table.row_queries, table.items, strict=True)
-        return replace(
-            table, hidden=np.array([query == item for query, item in rows], dtype=np.bool_)
+        judged_alone = {query for query, item in self.pairs if query == item}
+        table = self.with_junk(
+            {query: [query] for query in self.queries if query not in judged_alone}
         )
+        is_own = np.array([query == item for query, item in table.pairs], dtype=np.bool_)
+        return replace(table, hidden=is_own)
 
 
 def rounded(value: float) -> float:
@@ -661,13 +677,7 @@ def exact_ratio(sums: Floats, sizes: Floats | None = None) -> float:
 def exact_means(table: Floats, weights: Floats | None = None) -> Floats:
     """Mean of each column of a table, as `exact_mean`. weights: in the table's shape."""
     column_weights = [None] * table.shape[1] if weights is None else weights.T
-    return np.array(
-        [
-            exact_mean(*column_and_weights)
-            for column_and_weights in zip(table.T, column_weights, strict=True)
-        ],
-        dtype=np.float64,
-    )
+    return np.array([*map(exact_mean, table.T, column_weights)], dtype=np.float64)
 
 
 def exact_sd(values: Floats, *, population: bool = False) -> float:

@@ -20,9 +20,8 @@ from rankwell.data.columns import (
     unique_rows,
 )
 from rankwell.data.options import ColumnChoice, own_arithmetic
-from rankwell.data.rankings import Hits, Ranking, hits_of_ranking
+from rankwell.data.rankings import Hits, Ranking, SharedCounts, SharedQueries, hits_of_ranking
 from rankwell.data.registry import Catalogue, suggest
-from rankwell.data.shared_hits import SharedCounts, SharedQueries
 from rankwell.data.tables import Judgments, TieRule, sort_ids, tie_rule
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, flag, kind_of, shown
 from rankwell.io.reader import NumberedLists

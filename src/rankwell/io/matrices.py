@@ -13,9 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.data.columns import Holds
-from rankwell.data.matrices import Embeddings, Scores, as_real, map_npy, refuse_non_finite
+from rankwell.data.matrices import (
+    Embeddings,
+    Scores,
+    as_real,
+    join_shards,
+    map_npy,
+    refuse_non_finite,
+)
 from rankwell.data.matrices import item_ids as as_ids
-from rankwell.data.shards import join_shards
 from rankwell.data.tables import refuse_masked
 from rankwell.errors import BadInput, kind_of
 from rankwell.io.formats import Request, choose_format, file_format, read_column

@@ -5,8 +5,9 @@ one large file.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from rankwell.data.rankings import Hits, Ranking
-from rankwell.data.shared_hits import (
+from rankwell.data.rankings import (
+    Hits,
+    Ranking,
     SharedCounts,
     SharedPrints,
     SharedQueries,

@@ -16,8 +16,7 @@ import numpy as np
 from rankwell._native import native
 from rankwell.data.columns import Holds, Repeats, chosen_columns, parquet, sql_text, unwritable
 from rankwell.data.options import ColumnChoice
-from rankwell.data.rankings import Hits, Ranking
-from rankwell.data.shared_hits import SharedCounts, SharedQueries
+from rankwell.data.rankings import Hits, Ranking, SharedCounts, SharedQueries
 from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, DuplicateItem, shown
 from rankwell.io import connected, reader, undamaged

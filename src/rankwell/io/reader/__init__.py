@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 import numpy as np
 
 from rankwell._native import native
-from rankwell.data.rankings import Hits, Ranking
-from rankwell.data.shared_hits import SharedCounts, SharedPrints, SharedQueries
+from rankwell.data.rankings import Hits, Ranking, SharedCounts, SharedPrints, SharedQueries
 from rankwell.data.tables import Judgments, segment_offsets
 from rankwell.io.reader.lines import SLACK, Layout, Progress, ReadOptions
 from rankwell.store import Head, Source, SourceRange, decode_id

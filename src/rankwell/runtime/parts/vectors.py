@@ -14,8 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rankwell.data.matrices import Embeddings, Positions, Vectors
-from rankwell.data.shards import refuse_other_shard
+from rankwell.data.matrices import Embeddings, Positions, Vectors, refuse_other_shard
 from rankwell.data.tables import Ints
 from rankwell.errors import BadInput, BadUsage, naming
 from rankwell.io.column_tables.numeric import ParquetVectors

@@ -17,10 +17,10 @@ from rankwell._native.similarity import Metric, score_pairs
 from rankwell.data.matrices import (
     Embeddings,
     align,
+    matching_rows,
     named_places,
     refuse_non_finite,
     row_blocks,
-    rows_by_id,
 )
 from rankwell.data.options import PartOptions, PartOutcome
 from rankwell.data.ranking_pairs import Listed, RankingPairs
@@ -432,7 +432,7 @@ def read_models(
         if name == first:
             continue
         if parts.dry_run:
-            rows_by_id(reference, table, first, name)
+            matching_rows(reference, table, first, name)
         else:
             tables[name] = align(reference, table, first, name)
     return [Model(name, table, options.metric) for name, table in tables.items()], notes

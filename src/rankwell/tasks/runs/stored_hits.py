@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.data.matrices import npy_header, read_npy
-from rankwell.data.rankings import Hits, Ranking
-from rankwell.data.shared_hits import SharedCounts, SharedPrints, SharedQueries
+from rankwell.data.rankings import Hits, Ranking, SharedCounts, SharedPrints, SharedQueries
 from rankwell.data.tables import Ints, Judgments, segment_offsets
 from rankwell.store import decode_id, encode_id
 

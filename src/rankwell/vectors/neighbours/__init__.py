@@ -34,10 +34,10 @@ from rankwell._native.similarity import (
     Reals,
     SomeFindings,
     Space,
-    Sweep,
     plan_passes,
     ranges_of,
     score_pairs,
+    sweep,
 )
 from rankwell.data.matrices import Embeddings, Vectors, as_embeddings
 from rankwell.data.options import takes_options
@@ -366,11 +366,17 @@ class SearchTask:
         def _start(vectors: Reals) -> Multiplier:
             return self._backend.open(vectors, self.query_block, self.item_block, self._device)
 
-        shared = self._backend.parallel
-        sweep = Sweep(
-            space, self.items.n, _start, item_block=self.item_block, workers=workers, shared=shared
+        return sweep(
+            space,
+            self.items.n,
+            _start,
+            parts,
+            lambda part: begin(space, part),
+            finish,
+            item_block=self.item_block,
+            workers=workers,
+            shared=self._backend.parallel,
         )
-        return sweep.run(parts, lambda part: begin(space, part), finish)
 
     def advance(self, products: int) -> None:
         """Counts finished products, or takes back a number of them, and reports their number."""

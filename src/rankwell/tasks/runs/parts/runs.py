@@ -9,8 +9,7 @@ from itertools import chain, compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell.data.rankings import Hits
-from rankwell.data.shared_hits import SharedCounts, join_hits, shared_queries
+from rankwell.data.rankings import Hits, SharedCounts, join_hits, shared_queries
 from rankwell.data.tables import Judgments
 from rankwell.errors import BadUsage, flag
 from rankwell.io.formats import FORMATS, Format, FoundHits, Request
