@@ -17,7 +17,7 @@ import numpy as np
 
 from rankwell.data.tables import Values
 from rankwell.stats import summarise
-from rankwell.stats.paired_randomisation import paired_randomisation
+from rankwell.stats.paired_tests import paired_randomisation
 
 QUERIES, MEASURES, RESAMPLES, TIMED = 6_980, 20, 10_000, 1_000
 

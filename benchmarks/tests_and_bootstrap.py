@@ -19,7 +19,7 @@ from scipy import stats
 
 from rankwell.stats.multiple_comparisons import randomised_tukey_hsd
 from rankwell.stats.paired_bootstrap import Differences, paired_bootstrap
-from rankwell.stats.paired_randomisation import max_t, paired_randomisation
+from rankwell.stats.paired_tests import max_t, paired_randomisation
 
 QUERIES, RESAMPLES, MEASURES = 6980, 10_000, 20
 

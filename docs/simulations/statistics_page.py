@@ -22,8 +22,7 @@ from rankwell.stats.detectable import minimal_detectable_difference
 from rankwell.stats.intervals import has_long_tail, may_lack_others
 from rankwell.stats.multiple_comparisons import benjamini_hochberg, holm, randomised_tukey_hsd
 from rankwell.stats.paired_bootstrap import Differences, paired_bootstrap
-from rankwell.stats.paired_randomisation import max_t, paired_randomisation
-from rankwell.stats.paired_tests import paired_t, sign_test, wilcoxon
+from rankwell.stats.paired_tests import max_t, paired_randomisation, paired_t, sign_test, wilcoxon
 
 PAGE = Path(__file__).resolve().parents[1] / "statistics.md"
 SIZES = (10, 15, 20, 30, 50, 100, 200)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -229,7 +230,9 @@ def test_the_interval_of_a_ratio_of_sums_is_that_of_drawing_every_resample():
 
 
 @pytest.mark.parametrize("intervals", ["bootstrap-t", "bootstrap"])
-def test_an_interval_depends_neither_on_its_neighbours_nor_on_the_block_size(intervals):
+def test_an_interval_depends_neither_on_its_neighbours_nor_on_the_block_size(
+    intervals, monkeypatch
+):
     everything = [
         make(scores(200, seed=place) * 10.0 ** (place % 5 - 2), measure=str(place), summary=summary)
         for place, summary in enumerate(["mean", "sum", "median", "geometric"] * 5)
@@ -246,7 +249,8 @@ def test_an_interval_depends_neither_on_its_neighbours_nor_on_the_block_size(int
     assert summarise(everything[::-1], intervals=intervals, resamples=300)[::-1] == rows
     assert [summarise([each], intervals=intervals, resamples=300)[0] for each in everything] == rows
     for block in (1, 7, 299, 1000):
-        assert summarise(everything, intervals=intervals, resamples=300, block=block) == rows
+        monkeypatch.setattr("rankwell.stats.over_resamples", partial(over_resamples, block=block))
+        assert summarise(everything, intervals=intervals, resamples=300) == rows
 
 
 def test_another_seed_gives_another_interval():

@@ -9,7 +9,7 @@ from oracles.paired_randomisation import randomisation_p
 from rankwell.errors import BadInput, BadUsage
 from rankwell.stats import on_exact_grid
 from rankwell.stats.multiple_comparisons import holm
-from rankwell.stats.paired_randomisation import flipped_sums, paired_randomisation
+from rankwell.stats.paired_tests import flipped_sums, paired_randomisation
 
 
 def mean_difference(first: np.ndarray, other: np.ndarray, axis: int) -> np.ndarray:
@@ -104,12 +104,16 @@ def test_a_drawn_p_value_counts_the_data_themselves_and_is_never_0() -> None:
     assert found.p == 1 / 1000
 
 
-def test_neither_blocks_nor_other_pairs_nor_the_direction_change_a_p_value() -> None:
+def test_neither_blocks_nor_other_pairs_nor_the_direction_change_a_p_value(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     pairs = [made(seed, 70, lift=0.02 * seed) for seed in range(5)]
 
     whole = paired_randomisation(pairs, resamples=500)
 
-    assert paired_randomisation(pairs, resamples=500, block=7) == whole
+    with monkeypatch.context() as patch:
+        patch.setattr("rankwell.stats.paired_tests._BUFFER", 7 * 70)
+        assert paired_randomisation(pairs, resamples=500) == whole
     assert [paired_randomisation([pair], resamples=500)[0] for pair in pairs] == whole
     for (first, other), each in zip(pairs, whole, strict=True):
         [back] = paired_randomisation([(other, first)], resamples=500)
@@ -156,11 +160,14 @@ def test_equal_systems_do_not_differ() -> None:
     assert paired_randomisation([(values, values)])[0][:2] == (0.0, 1.0)
 
 
-def test_one_draw_of_signs_serves_all_columns_and_each_sign_falls_as_often() -> None:
+def test_one_draw_of_signs_serves_all_columns_and_each_sign_falls_as_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("rankwell.stats.paired_tests._BUFFER", 300 * 67)
     table = np.ones((67, 2))
     table[:, 1] = -3.0
 
-    sums = np.concatenate([*flipped_sums(table, resamples=4000, seed=1, block=300)])
+    sums = np.concatenate([*flipped_sums(table, resamples=4000, seed=1)])
 
     np.testing.assert_array_equal(sums[:, 1], -3.0 * sums[:, 0])
     assert abs(sums[:, 0].mean()) < 5 * math.sqrt(67 / 4000)

@@ -13,7 +13,7 @@ from oracles.settings import best_set, betting_bound, capital, out_of_fold
 from rankwell.errors import BadInput, BadUsage
 from rankwell.stats.bounded_means import exceeds_p, interval, lower_bound
 from rankwell.stats.multiple_comparisons import fixed_sequence
-from rankwell.stats.paired_randomisation import set_of_best
+from rankwell.stats.paired_tests import set_of_best
 from rankwell.stats.selection import selection_gain
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "statistics.md").read_text(encoding="utf-8")

@@ -21,8 +21,14 @@ from rankwell.stats.paired_bootstrap import (
     cluster_sums,
     paired_bootstrap,
 )
-from rankwell.stats.paired_randomisation import max_t, paired_randomisation
-from rankwell.stats.paired_tests import PairedT, paired_t, sign_test, wilcoxon
+from rankwell.stats.paired_tests import (
+    PairedT,
+    max_t,
+    paired_randomisation,
+    paired_t,
+    sign_test,
+    wilcoxon,
+)
 
 _TESTED = ("effect_size", "wins", "ties", "losses", "detectable", "queries_needed")
 """Figures that a measure without a better direction does not have."""

@@ -245,29 +245,18 @@ def is_suspicious(judgments: Judgments, run: RunInput, *, rel: float, lines: Sou
     """
     from rankwell.evaluation.notations import match_items, sample_rows
 
-    hits = run.hits
-    missing, relevant = len(hits.present) - int(hits.present.sum()), judgments.grades >= rel
-    if (
-        missing and (hits.unknown or 2 * missing > len(hits.present))
-    ) or NOTHING in judgments.items:
-        return True
-    is_relevant = relevant[hits.row]
-    if (
-        10 * int(is_relevant.sum()) < min(int(relevant.sum()), int(hits.retrieved.sum()))
-        or not relevant.any()
-    ):
-        return True
+    hits, relevant = run.hits, judgments.grades >= rel
+    n_missing, is_relevant = int((~hits.present).sum()), relevant[hits.row]
     sample = slice(None, None, len(hits.row) // 500 + 1)
-    lengths, tied, grades = (
-        hits.retrieved[hits.query[sample]],
-        hits.tied[sample],
-        judgments.grades[:500],
-    )
-    rank_excess = (2 * hits.above[sample] + tied)[is_relevant[sample]] - lengths[
-        is_relevant[sample]
-    ]
+    lengths, tied = hits.retrieved[hits.query[sample]], hits.tied[sample]
+    rank_excess = (2 * hits.above[sample] + tied - lengths)[is_relevant[sample]]
+    grades = judgments.grades[:500]
     if (
-        (tied == lengths).all()
+        (n_missing and (hits.unknown or 2 * n_missing > len(hits.present)))
+        or NOTHING in judgments.items
+        or 10 * int(is_relevant.sum()) < min(int(relevant.sum()), int(hits.retrieved.sum()))
+        or not relevant.any()
+        or (tied == lengths).all()
         or rounded_ties(hits).any()
         or rank_excess.sum() > 0
         or 2 * int((grades % 1 != 0).sum()) > len(grades)
@@ -309,20 +298,12 @@ def name_runs(runs: Any) -> dict[str, Any]:
     if isinstance(runs, Mapping) and runs and not _is_run(runs):
         return {name: _rereadable(run) for name, run in runs.items()}
     sources: list[Any] = list(runs) if isinstance(runs, (list, tuple)) else [runs]
-    run_list = [
-        run
-        for source in sources
-        for run in (_runs_in(source) if isinstance(source, (str, Path)) else [source])
-    ]
+    run_list = [run for source in sources for run in _runs_in(source)]
     names = [_stem(run) if isinstance(run, (str, Path)) else "run" for run in run_list]
     for longer in (lambda path: f"{path.parent.name}/{_stem(path)}", lambda path: path.name, str):
-        clash = [
-            names.count(name) > 1 and isinstance(run, (str, Path))
-            for run, name in zip(run_list, names, strict=True)
-        ]
         names = [
-            longer(Path(run)) if is_clash else name
-            for run, name, is_clash in zip(run_list, names, clash, strict=True)
+            longer(Path(run)) if names.count(name) > 1 and isinstance(run, (str, Path)) else name
+            for run, name in zip(run_list, names, strict=True)
         ]
     if len(set(names)) < len(names):
         double = next(name for name in names if names.count(name) > 1)
@@ -345,16 +326,16 @@ def _rereadable(run: Any) -> Any:
 _PARQUET = (".parquet", ".parq")
 
 
-def _runs_in(path: str | Path) -> Sequence[str | Path]:
-    """The places of the runs in a file; of a name without the suffix of a Parquet file, that one,
-    for which nothing is loaded.
+def _runs_in(source: Any) -> Sequence[Any]:
+    """The places of the runs in a Parquet file; of anything else itself, for which nothing is
+    loaded.
     """
-    if not str(path).lower().endswith(_PARQUET):
-        return [path]
+    if not isinstance(source, (str, Path)) or not str(source).lower().endswith(_PARQUET):
+        return [source]
     from rankwell.io.column_tables import run_places
 
-    paths = run_places(path)
-    return paths if len(paths) > 1 else [path]
+    paths = run_places(source)
+    return paths if len(paths) > 1 else [source]
 
 
 def _stem(run_path: str | Path) -> str:
@@ -513,14 +494,13 @@ def _view(
     before: Ints | int = 0,
 ) -> JudgedRankings:
     order = np.argsort(judgments.query_of_row[rows], kind="stable")
-    above, tied, before = np.broadcast_arrays(above, tied, before)
-    owner, present = (
-        judgments.query_of_row[rows][order],
-        np.ones(len(judgments.queries), dtype=np.bool_),
-    )
-    counts = (-above[order].astype(np.float64), above[order], tied[order], before[order])
+    rows = rows[order]
+    above, tied, before = (column[order] for column in np.broadcast_arrays(above, tied, before))
+    present = np.ones(len(judgments.queries), dtype=np.bool_)
+    counts = (-above.astype(np.float64), above, tied, before)
+    owner = judgments.query_of_row[rows]
     return JudgedRankings.join(
-        judgments, Hits(owner, rows[order], *counts, np.asarray(retrieved, dtype=np.int64), present)
+        judgments, Hits(owner, rows, *counts, np.asarray(retrieved, dtype=np.int64), present)
     )
 
 
@@ -547,40 +527,30 @@ class LinearMeasure:
         if k is None or measure.name not in ("P", "SDCG", "RBP") or parameters.get("judged_only"):
             return None
         ranks = np.arange(1.0, k + 1)
-        if measure.name == "P":
-            return (
-                cls(np.full(k, 1 / k), max(parameters["rel"], 0.0))
-                if parameters["denom"] == "cutoff"
-                else None
-            )
         if measure.name == "SDCG":
             discounts = 1 / np.log2(ranks + 1)
-            return cls(
-                discounts / float(np.cumsum(discounts)[-1]),
-                None,
-                parameters["min_rel"],
-                parameters["max_rel"],
+            weights = discounts / float(np.cumsum(discounts)[-1])
+            return cls(weights, None, parameters["min_rel"], parameters["max_rel"])
+        rel = parameters["rel"]
+        if measure.name == "P":
+            is_linear, weights = parameters["denom"] == "cutoff", np.full(k, 1 / k)
+        else:
+            is_linear = parameters["gains"] is None and (
+                rel is not None or parameters["scale"] == "max"
             )
-        weights = (1 - parameters["p"]) * parameters["p"] ** (ranks - 1)
-        if parameters["gains"] is None and (
-            parameters["rel"] is not None or parameters["scale"] == "max"
-        ):
-            return cls(
-                weights,
-                None if parameters["rel"] is None else max(parameters["rel"], 0.0),
-                most=parameters["max_rel"] or 1.0,
-            )
-        return None
+            weights = (1 - parameters["p"]) * parameters["p"] ** (ranks - 1)
+        if not is_linear:
+            return None
+        return cls(
+            weights, None if rel is None else max(rel, 0.0), most=parameters.get("max_rel") or 1.0
+        )
 
     def gains(self, grades: Floats) -> Floats:
         """The gain of each grade, from 0 to 1; 0 for negative ones."""
         if self.rel is not None:
             return (grades >= self.rel).astype(np.float64)
-        return np.where(
-            grades < 0,
-            0.0,
-            (np.clip(grades, self.least, self.most) - self.least) / (self.most - self.least),
-        )
+        scaled = (np.clip(grades, self.least, self.most) - self.least) / (self.most - self.least)
+        return np.where(grades < 0, 0.0, scaled)
 
 
 class GradeWeights:
@@ -588,53 +558,35 @@ class GradeWeights:
     gains.
 
     measures: all of an evaluation. grades: of the judgments; with one relevant grade both means are
-    equal, and none are kept.
+    equal, and none are kept. described: by label the grades, the weighing measure and the means of
+    runs, for `notes_on_weights`.
     """
 
     def __init__(self, measures: Iterable[LabelledMeasure], grades: Floats) -> None:
         binary = [
-            labelled_measure
-            for labelled_measure in measures
-            if labelled_measure.measure.parameters.get("dcg") == "binary-log2"
+            labelled
+            for labelled in measures
+            if labelled.measure.parameters.get("dcg") == "binary-log2"
         ]
-        self._levels = np.unique(grades[grades >= 1]) if binary else np.empty(0)
-        self._measures = binary if len(self._levels) > 1 else []
-        self._means: dict[str, dict[str, tuple[float, float]]] = {
-            labelled_measure.label: {} for labelled_measure in self._measures
-        }
+        levels = np.unique(grades[grades >= 1]) if binary else np.empty(0)
+        self.described: dict[str, Any] = {}
+        self._variants: dict[str, tuple[Measure, Measure]] = {}
+        for measure, label in binary if len(levels) > 1 else ():
+            weighing = measure.with_parameters(dcg="log2")
+            self._variants[label] = measure, weighing
+            self.described[label] = {
+                "grades": levels[[0, -1]].tolist(),
+                "by": str(weighing),
+                "unit": weighing.entry.unit,
+                "means": {},
+            }
 
     def add(self, run: JudgedRun, counted: Bools) -> None:
         """Measures one run. counted: (queries,) those in the means."""
-        for labelled_measure in self._measures:
-            variants = (
-                labelled_measure.measure,
-                labelled_measure.measure.with_parameters(dcg="log2"),
-            )
-            binary, graded = (
+        for label, variants in self._variants.items():
+            self.described[label]["means"][run.name] = [
                 exact_mean(run.evaluate(measure).values[counted]) for measure in variants
-            )
-            self._means[labelled_measure.label][run.name] = binary, graded
-
-    @property
-    def described(self) -> dict[str, Any]:
-        """The grades, the weighing measure and the means of runs by label, for `notes_on_weights`;
-        empty where there are none.
-        """
-        descriptions: dict[str, Any] = {}
-        for labelled_measure in self._measures:
-            weighing = labelled_measure.measure.with_parameters(dcg="log2")
-            grades = [float(self._levels[0]), float(self._levels[-1])]
-            means = {
-                name: list(mean_pair)
-                for name, mean_pair in self._means[labelled_measure.label].items()
-            }
-            descriptions[labelled_measure.label] = {
-                "grades": grades,
-                "by": str(weighing),
-                "unit": weighing.entry.unit,
-                "means": means,
-            }
-        return descriptions
+            ]
 
 
 def notes_on_weights(described: Mapping[str, Any]) -> list[str]:
@@ -644,20 +596,14 @@ def notes_on_weights(described: Mapping[str, Any]) -> list[str]:
     notes = list[str]()
     for label, description in described.items():
         means, (low, high) = description["means"], description["grades"]
-        binary_leader, graded_leader = (
-            max(means, key=lambda name, position=position: means[name][position])
-            for position in (0, 1)
-        )
-        value = figure(means[graded_leader][1], description["unit"])
-        leads = (
-            f"{binary_leader} leads; {graded_leader} leads"
-            if binary_leader != graded_leader
-            else f"the mean of {graded_leader} is {value}"
-        )
-        statement = f"{label} takes the grades {low:g} to {high:g} alike"
-        notes.append(
-            f"{statement}: {leads} by {description['by']} of other conventions, which weighs them"
-        )
+        binary_leader = max(means, key=lambda name: means[name][0])
+        leader = max(means, key=lambda name: means[name][1])
+        leads = f"{binary_leader} leads; {leader} leads"
+        if binary_leader == leader:
+            value = figure(means[leader][1], description["unit"])
+            leads = f"the mean of {leader} is {value}"
+        weighed = f"by {description['by']} of other conventions, which weighs them"
+        notes.append(f"{label} takes the grades {low:g} to {high:g} alike: {leads} {weighed}")
     return notes
 
 

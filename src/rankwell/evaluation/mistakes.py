@@ -5,8 +5,9 @@ it.
 first 1,000 rows of a run.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice, pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import compress, islice, pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from rankwell.data.columns import NOTHING
 from rankwell.data.rankings import Hits
-from rankwell.data.tables import Bools, Floats, Judgments, exact_mean
+from rankwell.data.tables import Bools, Floats, Judgments, exact_mean, sum_by
 from rankwell.errors import flag, shown
 from rankwell.evaluation.judged import RunInput, rounded_ties
 from rankwell.evaluation.notations import (
@@ -22,6 +23,7 @@ from rankwell.evaluation.notations import (
     Gauge,
     IdPair,
     ItemPairs,
+    first_rows,
     main_notation,
     match_items,
     match_probable,
@@ -31,8 +33,7 @@ from rankwell.evaluation.notations import (
     whole_run,
     written_as_judged,
 )
-from rankwell.io import column_tables
-from rankwell.store import Source, decode_id, split_part
+from rankwell.store import Source, decode_id
 
 _ROWS = 1_000
 _LATE, _Z = 1 / 3, 5.26
@@ -58,36 +59,26 @@ class _FirstRow(NamedTuple):
     score: float
 
 
-def judgment_mistakes(judgments: Judgments, rel: float = 1) -> list[Mistake]:
+def judgment_mistakes(judgments: Judgments, rel: float = 1) -> Iterator[Mistake]:
     """Judgments without anything relevant, and with what an index writes in place of a neighbour as
     a relevant item.
     """
     highest = float(judgments.grades.max(initial=0))
-    if highest >= rel or not len(judgments.grades):
-        return _relevant_nothing(judgments, rel)
-    advice = f"add {flag('--min-grade')} {highest:g}, or write" if highest > 0 else "write"
-    finding = (
-        f"judgments: no grade is {rel:g} or more (the highest is {highest:g}), so that nothing is "
-        "relevant"
-    )
-    advice = f"{finding}; {advice} a grade of {rel:g} or more for what is relevant."
-    return [Mistake("nothing relevant", len(judgments.queries), advice, "error")]
-
-
-def _relevant_nothing(judgments: Judgments, rel: float) -> list[Mistake]:
-    n = sum(
-        grade >= rel
-        for item, grade in zip(judgments.items, judgments.grades.tolist(), strict=True)
-        if item == NOTHING
-    )
-    finding = (
-        f"judgments: the item {NOTHING} is relevant to {n:,} {'query' if n == 1 else 'queries'}"
-    )
-    sentence = (
-        f"{finding}; faiss and other indexes write it where they found too few: leave it out of "
-        "judgments and runs."
-    )
-    return [Mistake("an item that stands for none", n, sentence)] if n else []
+    n = list(compress(judgments.items, (judgments.grades >= rel).tolist())).count(NOTHING)
+    if len(judgments.grades) and highest < rel:
+        advice = f"add {flag('--min-grade')} {highest:g}, or write" if highest > 0 else "write"
+        sentence = (
+            f"judgments: no grade is {rel:g} or more (the highest is {highest:g}), so that nothing "
+            f"is relevant; {advice} a grade of {rel:g} or more for what is relevant."
+        )
+        yield Mistake("nothing relevant", len(judgments.queries), sentence, "error")
+    elif n:
+        sentence = (
+            f"judgments: the item {NOTHING} is relevant to {n:,} {'query' if n == 1 else 'queries'}"
+            "; faiss and other indexes write it where they found too few: leave it out of "
+            "judgments and runs."
+        )
+        yield Mistake("an item that stands for none", n, sentence)
 
 
 def run_mistakes(
@@ -98,44 +89,44 @@ def run_mistakes(
     ties: str = "id-desc",
     queries: str = "truth",
     gauge: Gauge | None = None,
-) -> list[Mistake]:
+) -> Iterator[Mistake]:
     """The mistakes that a run shows, each once, those first that explain others.
 
     judgments: one row per query and item. gauge: the figure that ids in two notations change.
     """
     rows = _first_rows(run)
-    of_queries = [*_swapped_inputs(run, judgments), *_query_ids(run, judgments, queries, gauge)]
-    direction = [*_rising(run.name, rows), *_at_the_end(run, judgments, rel)][:1]
-    return [
-        *of_queries,
-        *_item_ids(run, judgments, rows, rel, gauge),
-        *(direction or _rounded(run) or _all_tied(run, ties)),
-    ]
+    yield from _swapped_inputs(run, judgments)
+    yield from _query_ids(run, judgments, queries, gauge)
+    yield from _item_ids(run, judgments, rows, rel, gauge)
+    of_scores = (
+        _rising(run.name, rows)
+        or _at_the_end(run, judgments, rel)
+        or _rounded(run)
+        or _all_tied(run, ties)
+    )
+    if of_scores is not None:
+        yield of_scores
 
 
-def copies(runs: Mapping[str, Any]) -> list[Mistake]:
+def copies(runs: Mapping[str, Any]) -> Iterator[Mistake]:
     """Runs whose files have the same content."""
     files = [
         (name, Path(path))
         for name, path in runs.items()
         if isinstance(path, (str, Path)) and Path(path).is_file()
     ]
-    first_names, mistakes = dict[tuple[int, str], str](), list[Mistake]()
+    first_names = dict[tuple[int, str], str]()
     sizes = [path.stat().st_size for _, path in files]
     for (name, path), size in zip(files, sizes, strict=True):
-        if (
-            sizes.count(size) > 1
-            and (same := first_names.setdefault((size, Source(path).digest()), name)) != name
-        ):
-            mistakes.append(
-                Mistake(
-                    "copy of another run",
-                    1,
-                    f"{name}: the file has the same content as that of {same}. Name another "
-                    "one, or compare other runs.",
-                )
+        if sizes.count(size) == 1:
+            continue
+        same = first_names.setdefault((size, Source(path).digest()), name)
+        if same != name:
+            sentence = (
+                f"{name}: the file has the same content as that of {same}. Name another one, or "
+                "compare other runs."
             )
-    return mistakes
+            yield Mistake("copy of another run", 1, sentence)
 
 
 # ---- ids
@@ -152,11 +143,9 @@ def _exchanged(run: RunInput, judgments: Judgments) -> str:
     queries, items = set(judgments.queries), set(judgments.items)
     if _many_are(run.hits.unknown, items - queries):
         return "the queries of the run are items of the judgments"
-    return (
-        "the items of the run are queries of the judgments"
-        if _many_are(_items_of(run), queries - items)
-        else ""
-    )
+    if _many_are(_items_of(run), queries - items):
+        return "the items of the run are queries of the judgments"
+    return ""
 
 
 def _many_are(ids: Iterable[str], known_ids: set[str]) -> bool:
@@ -177,41 +166,32 @@ def no_common_query(run: RunInput, judgments: Judgments) -> str:
 
 def _query_ids(
     run: RunInput, judgments: Judgments, queries: str, gauge: Gauge | None
-) -> list[Mistake]:
+) -> Iterator[Mistake]:
     """Query ids in two notations; and most judged queries missing, unless that explains it."""
-    present = run.hits.present.tolist()
-    missing = [
-        query
-        for query, is_present in zip(judgments.queries, present, strict=True)
-        if not is_present
-    ]
-    if len(missing) == len(present) and (swapped := _exchanged(run, judgments)):
+    present = run.hits.present
+    missing, n = list(compress(judgments.queries, (~present).tolist())), len(present)
+    if len(missing) == n and (swapped := _exchanged(run, judgments)):
         sentence = f"{run.name}: {swapped}; exchange the two columns in one of the files."
-        return [Mistake("queries and items swapped", len(missing), sentence, "error")]
-    mistakes = list[Mistake]()
+        yield Mistake("queries and items swapped", n, sentence, "error")
+        return
     pairs = match_queries(missing, run.hits.unknown)
     if pairs:
-        would = (
+        sentence = (
             f"{run.name}: {len(pairs)} of the {len(missing)} judged queries that it lacks would "
-            "match"
+            f"match if {main_notation(pairs)} were ignored ({pairs[0]})"
+            f"{_if_alike(run, gauge, pairs, {})}; write the ids alike in both files."
         )
-        sentence = f"{would} if {main_notation(pairs)} were ignored ({pairs[0]})"
-        sentence += f"{_if_alike(run, gauge, pairs, {})}; write the ids alike in both files."
-        mistakes.append(Mistake("query ids in two notations", len(pairs), sentence, "error"))
-    if 2 * (len(missing) - len(pairs)) > len(present) > 1:
-        effect = "count as 0" if queries == "truth" else "are left out"
-        has = (
-            f"{run.name}: it has {len(present) - len(missing)} of the {len(present)} judged "
-            f"queries; the others {effect}"
+        yield Mistake("query ids in two notations", len(pairs), sentence, "error")
+    if 2 * (len(missing) - len(pairs)) > n > 1:
+        effect, hint = "are left out", ""
+        if queries == "truth":
+            advice = f"{flag('--queries', 'both')} averages over the queries of both"
+            effect, hint = "count as 0", f" If it is right, {advice}."
+        sentence = (
+            f"{run.name}: it has {n - len(missing)} of the {n} judged queries; the others "
+            f"{effect}. Is the run from another split, or incomplete?{hint}"
         )
-        hint = (
-            f" If it is right, {flag('--queries', 'both')} averages over the queries of both."
-            if queries == "truth"
-            else ""
-        )
-        advice = f"{has}. Is the run from another split, or incomplete?{hint}"
-        mistakes.append(Mistake("most judged queries missing", len(missing), advice))
-    return mistakes
+        yield Mistake("most judged queries missing", len(missing), sentence)
 
 
 def _if_alike(
@@ -222,10 +202,8 @@ def _if_alike(
     """
     if gauge is None or (ranking := whole_run(run)) is None:
         return ""
-    figure, aligned = (
-        gauge.mean_of(ranking),
-        gauge.mean_of(written_as_judged(ranking, queries, items)),
-    )
+    figure = gauge.mean_of(ranking)
+    aligned = gauge.mean_of(written_as_judged(ranking, queries, items))
     if aligned == figure:
         return f", and {gauge.label} would stay {figure}"
     return f", and {gauge.label} would be {aligned} in place of {figure}"
@@ -233,72 +211,57 @@ def _if_alike(
 
 def _item_ids(
     run: RunInput, judgments: Judgments, rows: Sequence[_FirstRow], rel: float, gauge: Gauge | None
-) -> list[Mistake]:
+) -> Iterator[Mistake]:
     """Item ids in two notations; and none of a run's items judged."""
-    if mistakes := _spelled_items(run, judgments, gauge):
-        return mistakes
+    if spelled := _spelled_items(run, judgments, gauge):
+        yield spelled
+        return
     relevant = judgments.grades >= rel
     n_found, n_present = int(relevant[run.hits.row].sum()), int(run.hits.retrieved.sum())
     if not n_present or 10 * n_found >= min(int(relevant.sum()), n_present):
-        return []
+        return
     run_items = list(dict.fromkeys([row.item for row in rows] or _items_of(run)))
-    judged = set(judgments.items)
-    exact = len(judged.intersection(run_items))
+    judged, listed = dict.fromkeys(judgments.items), set(run_items)
+    exact = len(judged.keys() & listed)
     pairs = match_probable(
-        [item for item in dict.fromkeys(judgments.items) if item not in set(run_items)],
+        [item for item in judged if item not in listed],
         [item for item in run_items if item not in judged],
         max(2 * exact + 1, min(3, len(run_items), len(judged))),
     )
     if pairs:
-        would = (
-            f"{run.name}: {len(pairs)} of its first {len(run_items)} items are judged items if "
-            f"{main_notation(pairs)} are ignored"
-        )
         sentence = (
-            f"{would} ({pairs[0]}), and {exact} as they are; write the ids alike in both files."
+            f"{run.name}: {len(pairs)} of its first {len(run_items)} items are judged items if "
+            f"{main_notation(pairs)} are ignored ({pairs[0]}), and {exact} as they are; write the "
+            "ids alike in both files."
         )
-        return [Mistake("item ids in two notations", len(pairs), sentence, "error")]
-    if len(run.hits.row) or not (judged and run_items):
-        return []
-    none = (
-        f"{run.name}: none of its items is judged for its query (listed: {shown(run_items[0])}, …"
-    )
-    advice = (
-        f"{none}; judged: {shown(judgments.items[0])}, …). Are both from the same collection, "
-        "with their columns in order?"
-    )
-    return [Mistake("no judged item", n_present, advice)]
+        yield Mistake("item ids in two notations", len(pairs), sentence, "error")
+    elif judged and run_items and not len(run.hits.row):
+        sentence = (
+            f"{run.name}: none of its items is judged for its query (listed: "
+            f"{shown(run_items[0])}, …; judged: {shown(judgments.items[0])}, …). Are both from the "
+            "same collection, with their columns in order?"
+        )
+        yield Mistake("no judged item", n_present, sentence)
 
 
-def _spelled_items(run: RunInput, judgments: Judgments, gauge: Gauge | None) -> list[Mistake]:
+def _spelled_items(run: RunInput, judgments: Judgments, gauge: Gauge | None) -> Mistake | None:
     """Judged items that the run lists in another notation, however few."""
-    items = match_items(sample_rows(run), judgments, run.hits)
-    if not items:
-        return []
-    ranking = whole_run(run)
-    if ranking is not None:
-        items = match_items(
-            zip(ranking.row_queries, ranking.items, strict=True), judgments, run.hits
-        )
-    if not items:  # the whole lists have a second spelling
-        return []
+    items, least = match_items(sample_rows(run), judgments, run.hits), "at least "
+    if items and (ranking := whole_run(run)) is not None:
+        rows, least = zip(ranking.row_queries, ranking.items, strict=True), ""
+        items = match_items(rows, judgments, run.hits)
+    if not items:  # perhaps as the whole lists have a second spelling
+        return None
     pairs = [IdPair(judged_id, listed_id) for (_, listed_id), judged_id in items.items()]
-    n, notation = (
-        len({(query, judged) for (query, _), judged in items.items()}),
-        main_notation(pairs),
-    )
-    least = "at least " if ranking is None else ""
-    would = (
+    n = len({(query, judged) for (query, _), judged in items.items()})
+    advice, notation = "write the ids alike in both files", main_notation(pairs)
+    if notation == CHUNKS:
+        advice = "write ids of documents in the run"
+    sentence = (
         f"{run.name}: {least}{n} more judged item{'s' * (n > 1)} would be found if {notation} "
-        f"were ignored ({pairs[0]})"
+        f"were ignored ({pairs[0]}){_if_alike(run, gauge, (), items)}; {advice}."
     )
-    alike = _if_alike(run, gauge, (), items)
-    advice = (
-        "write ids of documents in the run"
-        if notation == CHUNKS
-        else "write the ids alike in both files"
-    )
-    return [Mistake("item ids in two notations", n, f"{would}{alike}; {advice}.", "error")]
+    return Mistake("item ids in two notations", n, sentence, "error")
 
 
 def _items_of(run: RunInput) -> Sequence[str]:
@@ -312,44 +275,31 @@ def _items_of(run: RunInput) -> Sequence[str]:
 # ------------------------------------------------------------------------------------------------
 
 
-def _swapped_inputs(run: RunInput, judgments: Judgments) -> list[Mistake]:
+def _swapped_inputs(run: RunInput, judgments: Judgments) -> Iterator[Mistake]:
     """Grades with decimals, and fewer scores, which are small integers."""
     grades, scores = judgments.grades[:_ROWS], run.hits.score
     fractions = grades[grades % 1 != 0]
     if (
-        2 * len(fractions) <= len(grades)
-        or not len(scores)
-        or run.hits.retrieved.sum() > len(judgments.items)
-        or (scores % 1 != 0).any()
-        or np.abs(scores).max() > 4
+        2 * len(fractions) > len(grades)
+        and len(scores)
+        and run.hits.retrieved.sum() <= len(judgments.items)
+        and not (scores % 1 != 0).any()
+        and np.abs(scores).max() <= 4
     ):
-        return []
-    numbers = ", ".join(f"{score:g}" for score in np.unique(scores).tolist())
-    finding = (
-        f"judgments: their grades are numbers such as {fractions[0]:g}, and the scores of "
-        f"{run.name} are {numbers}"
-    )
-    return [
-        Mistake(
-            "judgments and run swapped",
-            len(scores),
-            f"{finding}: are the two swapped? The judgments are named first.",
+        numbers = ", ".join(f"{score:g}" for score in np.unique(scores).tolist())
+        sentence = (
+            f"judgments: their grades are numbers such as {fractions[0]:g}, and the scores of "
+            f"{run.name} are {numbers}: are the two swapped? The judgments are named first."
         )
-    ]
+        yield Mistake("judgments and run swapped", len(scores), sentence)
 
 
 def _first_rows(run: RunInput) -> list[_FirstRow]:
     """The first rows of a TREC run or of a table; none of another format."""
     if not isinstance(run.origin, (str, Path)):
         return []
-    if run.format in ("csv", "tsv", "jsonl", "parquet"):
-        path, part = split_part(run.origin)
-        return [
-            _FirstRow(*row)
-            for row in column_tables.first_rows(Source(path), run.format, _ROWS, part, run.columns)
-        ]
     if run.format != "trec":
-        return []
+        return [_FirstRow(*row) for row in first_rows(run, _ROWS) or ()]
     with Source(run.origin).open() as stream:
         lines = [line.split() for line in islice(stream, _ROWS) if line.strip()]
     return [
@@ -369,7 +319,7 @@ def _counts_up(numbers: Sequence[float]) -> bool:
     return numbers[0] in (0, 1) and all(second - first == 1 for first, second in pairwise(numbers))
 
 
-def _rising(name: str, rows: Sequence[_FirstRow]) -> list[Mistake]:
+def _rising(name: str, rows: Sequence[_FirstRow]) -> Mistake | None:
     """Scores that rise with the ranks in every query: swapped columns, ranks in place of scores, or
     distances.
     """
@@ -379,62 +329,42 @@ def _rising(name: str, rows: Sequence[_FirstRow]) -> list[Mistake]:
             by_query.setdefault(row.query, []).append((row.rank, row.score))
     lists = [query_rows for query_rows in by_query.values() if len(query_rows) > 1]
     if not lists:
-        return []
-    n, last = len(lists), max(lists, key=len)
-    ranks, scores = (
-        [[row[column] for row in query_rows] for query_rows in lists] for column in (0, 1)
+        return None
+    n, ranks_of_longest = len(lists), {rank for rank, _ in max(lists, key=len)}
+    counted = len(max(lists, key=len)) > 2 and all(
+        _counts_up(sorted(score for _, score in query_rows)) for query_rows in lists
     )
-    counted = all(map(_counts_up, map(sorted, scores))) and len(last) > 2
     falling = all(
         first[0] >= second[0]
         for query_rows in lists
-        for first, second in pairwise(sorted(query_rows, key=lambda row: row[1]))
+        for first, second in pairwise(sorted(query_rows, key=itemgetter(1)))
     )
-    if (
-        counted
-        and falling
-        and not any(map(_counts_up, map(sorted, ranks)))
-        and len({row[0] for row in last}) > 1
-    ):
-        top, bottom = max(row[0] for row in last), min(row[0] for row in last)
-        finding = (
-            f"{name}: the scores are 1, 2, 3, … and the ranks fall from {top:g} to {bottom:g}: "
-            "the two columns are swapped"
+    ranked = any(_counts_up(sorted(rank for rank, _ in query_rows)) for query_rows in lists)
+    if counted and falling and not ranked and len(ranks_of_longest) > 1:
+        sentence = (
+            f"{name}: the scores are 1, 2, 3, … and the ranks fall from {max(ranks_of_longest):g} "
+            f"to {min(ranks_of_longest):g}: the two columns are swapped. Exchange them in the file."
         )
-        return [
-            Mistake(
-                "ranks and scores swapped", n, f"{finding}. Exchange them in the file.", "error"
-            )
-        ]
+        return Mistake("ranks and scores swapped", n, sentence, "error")
     # By rank where there are ranks; else by line.
     ordered = [
-        [score for _, score in sorted(query_rows, key=lambda row: row[0])] for query_rows in lists
+        [score for _, score in sorted(query_rows, key=itemgetter(0))] for query_rows in lists
     ]
     steps = [second - first for list_scores in ordered for first, second in pairwise(list_scores)]
     if min(steps) < 0 or sum(step > 0 for step in steps) < 3:
-        return []
+        return None
     if counted and all(map(_counts_up, ordered)):
-        advice = (
+        sentence = (
             f"{name}: the scores are 1, 2, 3, … down each list: they are ranks, and the last item "
-            "ranks first"
+            "ranks first. Write scores that fall, such as 1/rank."
         )
-        return [
-            Mistake(
-                "ranks in place of scores", n, f"{advice}. Write scores that fall, such as 1/rank."
-            )
-        ]
+        return Mistake("ranks in place of scores", n, sentence)
     lists_of = f"the list of query {shown(rows[0].query)}" if n == 1 else f"all {n} lists"
-    finding = (
+    sentence = (
         f"{name}: the scores rise down {lists_of} in the first {len(rows)} rows, so that the last "
-        "item ranks first"
+        "item ranks first. Are they distances? Negate them: the highest score ranks first."
     )
-    return [
-        Mistake(
-            "scores that rise with the ranks",
-            n,
-            f"{finding}. Are they distances? Negate them: the highest score ranks first.",
-        )
-    ]
+    return Mistake("scores that rise with the ranks", n, sentence)
 
 
 def _lateness(hits: Hits, relevant: Bools) -> Floats:
@@ -447,10 +377,10 @@ def _lateness(hits: Hits, relevant: Bools) -> Floats:
     owner = hits.query[rows]
     relative_ranks = (2 * hits.above[rows] + hits.tied[rows]) / hits.retrieved[owner] - 1
     n = np.bincount(owner, minlength=1)
-    return np.bincount(owner, weights=relative_ranks, minlength=1)[n > 0] / n[n > 0]
+    return sum_by(owner, relative_ranks, 1)[n > 0] / n[n > 0]
 
 
-def _at_the_end(run: RunInput, judgments: Judgments, rel: float) -> list[Mistake]:
+def _at_the_end(run: RunInput, judgments: Judgments, rel: float) -> Mistake | None:
     """Relevant items near the ends of the lists, where a run in random order has them less than
     once in a million.
 
@@ -464,47 +394,38 @@ def _at_the_end(run: RunInput, judgments: Judgments, rel: float) -> list[Mistake
     late = _lateness(run.hits, judgments.grades >= rel)
     mean = exact_mean(late) if len(late) else 0.0
     if mean < _LATE or mean * np.sqrt(3 * len(late)) < _Z:
-        return []
-    share = f"{50 * (mean + 1):.0f} %"
-    finding = (
+        return None
+    sentence = (
         f"{run.name}: its relevant items are near the ends of its lists, on average behind "
-        f"{share} of a list"
+        f"{50 * (mean + 1):.0f} % of a list ({len(late)} queries). Are the scores distances? "
+        "Negate them: the highest score ranks first."
     )
-    advice = (
-        f"{finding} ({len(late)} queries). Are the scores distances? Negate them: the highest "
-        "score "
-        "ranks first."
-    )
-    return [Mistake("relevant items at the ends of the lists", len(late), advice)]
+    return Mistake("relevant items at the ends of the lists", len(late), sentence)
 
 
-def _rounded(run: RunInput) -> list[Mistake]:
+def _rounded(run: RunInput) -> Mistake | None:
     """Scores that differ only beyond the digits of float64."""
-    if not (n := int(rounded_ties(run.hits).sum())):
-        return []
-    tie = "item ties" if n == 1 else "items tie"
-    finding = (
-        f"{run.name}: scores above 2**53 are rounded to float64, in which {n:,} judged {tie} with "
-        "others"
+    n = int(rounded_ties(run.hits).sum())
+    sentence = (
+        f"{run.name}: scores above 2**53 are rounded to float64, in which {n:,} judged "
+        f"{'item ties' if n == 1 else 'items tie'} with others; write ranks, or smaller scores."
     )
-    return [Mistake("rounded scores", n, f"{finding}; write ranks, or smaller scores.")]
+    return Mistake("rounded scores", n, sentence) if n else None
 
 
-def _all_tied(run: RunInput, ties: str) -> list[Mistake]:
+def _all_tied(run: RunInput, ties: str) -> Mistake | None:
     """One score for all items of a query, where ids break ties."""
     lengths = run.hits.retrieved[run.hits.query]
+    n = len(np.unique(run.hits.query))
     if (
         not ties.startswith("id-")
         or not (lengths > 1).any()
         or not (run.hits.tied == lengths).all()
+        or 2 * n < int(run.hits.present.sum())
     ):
-        return []
-    n = len(set(run.hits.query.tolist()))
-    if 2 * n < int(run.hits.present.sum()):
-        return []
-    finding = f"{run.name}: all items of a query have one score, so that the ids decide their order"
-    advice = (
-        f"{finding}. Write the system's scores, or add {flag('--ties', 'input')} for the order of "
-        "the file."
+        return None
+    sentence = (
+        f"{run.name}: all items of a query have one score, so that the ids decide their order. "
+        f"Write the system's scores, or add {flag('--ties', 'input')} for the order of the file."
     )
-    return [Mistake("equal scores", n, advice)]
+    return Mistake("equal scores", n, sentence)

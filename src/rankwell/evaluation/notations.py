@@ -10,7 +10,7 @@ what does not match.
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from rankwell.data.columns import chosen_columns
 from rankwell.data.rankings import Hits, Ranking
-from rankwell.data.tables import Judgments
+from rankwell.data.tables import Judgments, columns_of
 from rankwell.errors import BadInput, shown
 from rankwell.io import formats as files
 from rankwell.io.reader.columns import SCORED, separation_of
@@ -146,16 +146,13 @@ def _may_be_one(first: str, second: str) -> bool:
 def notation_of(pair: IdPair) -> str:
     """The notation in which two spellings of an id differ; of several, all."""
     is_certain = certain_form(pair.judged_id) == certain_form(pair.listed_id)
-    for name, plain in (CERTAIN if is_certain else {**CERTAIN, **PROBABLE}).items():
+    forms = {**CERTAIN, **({} if is_certain else PROBABLE)}
+    for name, plain in forms.items():
         if plain(pair.judged_id) == plain(pair.listed_id):
             return name
-    plain_of = {
-        **CERTAIN,
-        **({} if is_certain else dict(islice(PROBABLE.items(), 2))),
-    }  # of a file: its folder, its extension
-    return " and ".join(
-        name for name, plain in plain_of.items() if any(plain(text) != text for text in pair)
-    )
+    # Of the probable notations only those of files: an extension, a folder.
+    names = list(forms)[: len(CERTAIN) + 2]
+    return " and ".join(name for name in names if any(forms[name](text) != text for text in pair))
 
 
 def main_notation(pairs: Iterable[IdPair]) -> str:
@@ -172,13 +169,7 @@ def match_queries(missing: Iterable[str], unknown: Iterable[str]) -> list[IdPair
     judgments lack.
     """
     missing, unknown = list(dict.fromkeys(missing)), list(dict.fromkeys(unknown))
-    pairs = _unique_pairs(missing, unknown, certain_form)
-    judged_ids, listed_ids = {pair.judged_id for pair in pairs}, {pair.listed_id for pair in pairs}
-    unmatched = (
-        [query for query in missing if query not in judged_ids],
-        [query for query in unknown if query not in listed_ids],
-    )
-    pairs += [pair for pair in _unique_pairs(*unmatched, _file_form) if _may_be_one(*pair)]
+    pairs = [IdPair(*pair) for pair in _spelled_alike(missing, unknown)]
     return pairs or match_probable(missing, unknown, min(len(missing), len(unknown)) / 2)
 
 
@@ -190,7 +181,7 @@ def match_probable(
     """
     best = list[IdPair]()
     for name, plain in PROBABLE.items():
-        pairs = _unique_pairs(judged_ids, listed_ids, plain)
+        pairs = [IdPair(*pair) for pair in _same_form(judged_ids, listed_ids, plain)]
         if name != "file name extensions":  # train-1 is not test-1, a/1.png is not b/1.png
             pairs = [
                 pair
@@ -205,24 +196,39 @@ def _is_part(short: str, long: str) -> bool:
     return long.endswith(short) or long.startswith(short)
 
 
-def _unique_pairs(
-    judged_ids: Sequence[str], listed_ids: Sequence[str], plain: Plain
-) -> list[IdPair]:
-    """Ids of one plain form in both lists, each the only one of its list."""
-    if not judged_ids:
+def _spelled_alike(
+    texts: Sequence[str], targets: Sequence[str], *, chunks: bool = False
+) -> list[tuple[str, str]]:
+    """Texts, each with the one target that is the same except for a certain notation, or for a
+    folder or an extension that only one of them has. chunks: whether several texts may be chunks of
+    one target.
+    """
+    pairs = _same_form(texts, targets, certain_form, chunks=chunks)
+    paired_ids = {text for pair in pairs for text in pair}
+    unpaired = [[text for text in ids if text not in paired_ids] for ids in (texts, targets)]
+    of_files = _same_form(*unpaired, _file_form, chunks=chunks)
+    return pairs + [pair for pair in of_files if _may_be_one(*pair)]
+
+
+def _same_form(
+    texts: Sequence[str], targets: Sequence[str], plain: Plain, *, chunks: bool = False
+) -> list[tuple[str, str]]:
+    """Texts with the only target of their plain form, each the only text of that form, or with
+    `chunks` one of several chunks.
+    """
+    if not texts or not targets:
         return []
-    forms: dict[str, list[str]] = {}
-    for text in listed_ids:
-        forms.setdefault(plain(text), []).append(text)
-    targets: dict[str, list[str]] = {}
-    for text in judged_ids:
-        targets.setdefault(plain(text), []).append(text)
-    pairs = [
-        IdPair(texts[0], forms[form][0])
-        for form, texts in targets.items()
-        if len(texts) == len(forms.get(form, ())) == 1
+    texts_by_form, targets_by_form = dict[str, list[str]](), dict[str, list[str]]()
+    for ids, forms in ((texts, texts_by_form), (targets, targets_by_form)):
+        for text in ids:
+            forms.setdefault(plain(text), []).append(text)
+    return [
+        (text, targets_by_form[form][0])
+        for form, alike in texts_by_form.items()
+        if len(targets_by_form.get(form, ())) == 1
+        and (len(alike) == 1 or (chunks and all(map(_CHUNK.search, alike))))
+        for text in alike
     ]
-    return [pair for pair in pairs if pair.judged_id != pair.listed_id]
 
 
 ItemPairs = dict[tuple[str, str], str]
@@ -250,58 +256,17 @@ def match_items(rows: Iterable[tuple[str, str]], judgments: Judgments, hits: Hit
         lists.setdefault(query, []).append(item)
     candidates = ItemPairs()
     for query, items in lists.items():
-        if query in judgments.index:
-            rows_of_query = judgments.rows_of(query)
-            judged = judgments.items[rows_of_query]
-            lacking = [
-                item
-                for item, is_lacking in zip(judged, unlisted[rows_of_query].tolist(), strict=True)
-                if is_lacking
-            ]
-            candidates |= {
-                (query, item): judged_id
-                for item, judged_id in _spelled_differently(lacking, judged, items)
-            }
+        rows_of_query = judgments.rows_of(query)
+        judged = judgments.items[rows_of_query]
+        if lacking := list(compress(judged, unlisted[rows_of_query].tolist())):
+            judged_ids = set(judged)
+            others = [item for item in dict.fromkeys(items) if item not in judged_ids]
+            for item, judged_id in _spelled_alike(others, lacking, chunks=True):
+                candidates[query, item] = judged_id
     if not candidates:
         return {}
     ids = set(judgments.items)
     return {key: judged for key, judged in candidates.items() if key[1] not in ids}
-
-
-def _spelled_differently(
-    lacking: Sequence[str], judged: Sequence[str], items: Sequence[str]
-) -> list[tuple[str, str]]:
-    """Items of one list with the judged items that it lacks in this spelling."""
-    if not lacking:
-        return []
-    judged_ids = set(judged)
-    unjudged_items = [text for text in dict.fromkeys(items) if text not in judged_ids]
-    pairs = _same_form(lacking, unjudged_items, certain_form)
-    paired = {judged for _, judged in pairs} | {text for text, _ in pairs}
-    unpaired = [
-        [text for text in texts if text not in paired] for texts in (lacking, unjudged_items)
-    ]
-    return pairs + [
-        pair for pair in _same_form(unpaired[0], unpaired[1], _file_form) if _may_be_one(*pair)
-    ]
-
-
-def _same_form(lacking: Sequence[str], items: Sequence[str], plain: Plain) -> list[tuple[str, str]]:
-    """Items with the only lacking item of their form; of several items of a form only chunks."""
-    targets: dict[str, list[str]] = {}
-    for text in lacking:
-        targets.setdefault(plain(text), []).append(text)
-    forms = dict[str, list[str]]()
-    for text in items:
-        if (form := plain(text)) in targets:
-            forms.setdefault(form, []).append(text)
-    return [
-        (text, targets[form][0])
-        for form, texts in forms.items()
-        if len(targets[form]) == 1
-        and (len(texts) == 1 or all(_CHUNK.search(text) for text in texts))
-        for text in texts
-    ]
 
 
 def written_as_judged(ranking: Ranking, queries: Iterable[IdPair], items: ItemPairs) -> Ranking:
@@ -315,11 +280,8 @@ def written_as_judged(ranking: Ranking, queries: Iterable[IdPair], items: ItemPa
     ):
         key = names.get(query, query), items.get((query, item), item)
         rows[key] = max(score, rows.get(key, score))
-    names_of_rows, items_of_rows = [query for query, _ in rows], [item for _, item in rows]
     all_queries = [names.get(query, query) for query in ranking.queries]
-    return Ranking.from_rows(
-        names_of_rows, items_of_rows, list(rows.values()), all_queries=all_queries
-    )
+    return Ranking.from_rows(*columns_of(rows, 2), list(rows.values()), all_queries=all_queries)
 
 
 # ---- rows of a run
@@ -344,8 +306,11 @@ def read_again(run: "RunInput", most_bytes: int = _MOST_BYTES) -> Ranking | None
     """The rows in the place of a run, of a repeated item the first; None of a larger file."""
     if run.ranking is not None:
         return run.ranking
-    if isinstance(run.origin, (str, Path)) and _size(run.origin) > most_bytes:
-        return None
+    if isinstance(run.origin, (str, Path)):
+        source = Source(split_part(run.origin)[0])
+        # When it is unpacked, a compressed file has about eight times its bytes.
+        if source.size * (8 if source.compression else 1) > most_bytes:
+            return None
     try:
         return files.read_ranking(
             run.origin, format=run.run_format, columns=run.columns, duplicates="first"
@@ -354,10 +319,14 @@ def read_again(run: "RunInput", most_bytes: int = _MOST_BYTES) -> Ranking | None
         return None
 
 
-def _size(path: str | Path) -> int:
-    """The bytes of a place, of a compressed one about what they are when unpacked."""
-    source = Source(split_part(path)[0])
-    return source.size * (8 if source.compression else 1)
+def first_rows(run: "RunInput", n: int) -> list[tuple[str, str, float | None, float]] | None:
+    """Query, item, rank and score of the first rows of a table; None of another format."""
+    if run.format not in ("csv", "tsv", "jsonl", "parquet"):
+        return None
+    from rankwell.io import column_tables
+
+    path, part = split_part(run.origin)
+    return list(column_tables.first_rows(Source(path), run.format, n, part, run.columns))
 
 
 def sample_rows(run: "RunInput") -> Iterable[tuple[str, str]]:
@@ -367,19 +336,11 @@ def sample_rows(run: "RunInput") -> Iterable[tuple[str, str]]:
     None of a large file of a format without lines.
     """
     if run.ranking is None and isinstance(run.origin, (str, Path)):
-        path, part = split_part(run.origin)
-        source = Source(path)
+        source = Source(split_part(run.origin)[0])
         if source.address:
             return ()
-        if run.format in ("csv", "tsv", "jsonl", "parquet"):
-            from rankwell.io.column_tables import first_rows
-
-            return [
-                (query, item)
-                for query, item, *_ in first_rows(
-                    source, run.format, _FIRST_ROWS, part, run.columns
-                )
-            ]
+        if (rows := first_rows(run, _FIRST_ROWS)) is not None:
+            return [row[:2] for row in rows]
         if (fields := _LineFields.of(run, source)) is not None:
             return _rows_of_blocks(source, fields)
         ranking = read_again(run, _MOST_FOR_SAMPLE)
@@ -403,12 +364,9 @@ class _LineFields(NamedTuple):
         if run.format != "headerless":
             return None
         choice = chosen_columns(run.columns, "run") or SCORED
-        separation = separation_of(Head.of(source), choice)
-        delimiter = (
-            separation.delimiter
-            if separation is not None and separation.format == "headerless"
-            else None
-        )
+        separation, delimiter = separation_of(Head.of(source), choice), None
+        if separation is not None and separation.format == "headerless":
+            delimiter = separation.delimiter
         return cls(int(choice["query"]) - 1, int(choice["item"]) - 1, delimiter)
 
 

@@ -155,14 +155,11 @@ class ResultData:
     def _rows_by_measure(self) -> Iterable[dict[str, Any]]:
         for values, columns in zip(self.values, self.query_attributes, strict=True):
             for query, value in zip(values.queries, values.values.tolist(), strict=True):
-                row = {
+                yield {
                     "run": values.run,
                     "query": query,
                     "measure": values.measure,
                     "label": values.label,
-                }
-                yield {
-                    **row,
                     "value": None if isnan(value) else value,
                     "unit": values.unit,
                     **columns,
@@ -216,15 +213,13 @@ class ResultData:
             name: {"file": source.name, "digest": source.digest()}
             for name, source in self.sources.items()
         }
-        head: dict[str, Any] = {"schema_version": SCHEMA_VERSION} | (
-            {"protocol": self.task} if self.left_out is None else {}
-        )
-        left_out = {} if self.left_out is None else {"left_out": self.left_out}
+        has_left_out = self.left_out is not None
         return {
-            **head,
+            "schema_version": SCHEMA_VERSION,
+            **({} if has_left_out else {"protocol": self.task}),
             "rules": self.describe(),
             "inputs": inputs,
-            **left_out,
+            **({"left_out": self.left_out} if has_left_out else {}),
             "notes": list(self.notes),
         }
 
@@ -308,25 +303,19 @@ class ResultsBuilder:
             if run.levels is None:
                 self.row_attributes += [run.attributes] if run.attributes else []
                 continue
-            ceiling, chance = (
-                run.ceiling(labelled.measure, counted_here),
-                run.chance(labelled.measure),
-            )
+            measure = labelled.measure
+            ceiling, weights = run.ceiling(measure, counted_here), run.weights(measure)
             if ceiling.reason:
                 unknown.setdefault(ceiling.reason, []).append(labelled.label)
-            weights, (scale, _) = (
-                run.weights(labelled.measure),
-                self.convention.shows(labelled.measure.entry.unit),
-            )
-            summary, counted_weights = (
-                summary_of(labelled.measure, self.convention),
-                None if weights is None else weights[counted_here],
-            )
+            if weights is not None:
+                weights = weights[counted_here]
+            scale, _ = self.convention.shows(measure.entry.unit)
+            summary = summary_of(measure, self.convention)
             levels = {
                 name: None
                 if level is None
-                else figure_of(level[counted_here] * scale, summary, counted_weights)
-                for name, level in (("ceiling", ceiling.values), ("chance", chance))
+                else figure_of(level[counted_here] * scale, summary, weights)
+                for name, level in (("ceiling", ceiling.values), ("chance", run.chance(measure)))
             }
             self.row_attributes.append({**run.attributes, **levels})
         direction = run.attributes.get("direction", run.name)
@@ -372,14 +361,13 @@ class ResultsBuilder:
         task's view has parameters.
         """
         scale, unit = self.convention.shows(measure.entry.unit)
-        summary = summary_of(measure, self.convention)
         self.values.append(
             Values(
                 run,
                 name or str(measure),
                 label,
                 unit,
-                summary,
+                summary_of(measure, self.convention),
                 tuple(queries),
                 values * scale,
                 weights,
@@ -421,8 +409,8 @@ class ResultsBuilder:
         """The tie rule in words: which measures, without a closed form under it, took tied items in
         the order of the input.
         """
-        return "; input for ".join(
-            [rule, *([", ".join(self.in_input_order)] if self.in_input_order else [])]
+        return (
+            f"{rule}; input for {', '.join(self.in_input_order)}" if self.in_input_order else rule
         )
 
     def definition(self, measure: Measure) -> dict[str, str]:
@@ -456,10 +444,7 @@ class ResultsBuilder:
 
 def lowest_relevant(measures: Iterable[LabelledMeasure]) -> float:
     """The lowest grade that counts as relevant under some measure."""
-    return min(
-        (labelled_measure.measure.parameters.get("rel") or 1 for labelled_measure in measures),
-        default=1,
-    )
+    return min((labelled.measure.parameters.get("rel") or 1 for labelled in measures), default=1)
 
 
 def mistake_notes(

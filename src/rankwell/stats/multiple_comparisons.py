@@ -79,17 +79,16 @@ _PIECE = 1 << 19
 
 
 def randomised_tukey_hsd(
-    values: Floats, *, resamples: int = 10_000, seed: int = 0, block: int | None = None
+    values: Floats, *, resamples: int = 10_000, seed: int = 0
 ) -> tuple[Floats, Floats]:
     """Differences of means, row less column, and their p-values, 1 on the diagonal: two tables of
     (systems, systems).
 
     A resample shuffles the systems' values within every query; p is the share of resamples, the
     observed values counting as one, whose largest mean lies as far above their smallest as the two
-    means lie apart. values: (queries, systems) finite, at least one query. Results do not depend on
-    `block`, the resamples worked on at once. Raises BadInput for fewer than two systems. Source:
-    Carterette 2012, Multiple testing in statistical analysis of systems-based information retrieval
-    experiments.
+    means lie apart. values: (queries, systems) finite, at least one query. Raises BadInput for
+    fewer than two systems. Source: Carterette 2012, Multiple testing in statistical analysis of
+    systems-based information retrieval experiments.
     """
     n, systems = values.shape
     if systems < 2 or not n:
@@ -99,7 +98,7 @@ def randomised_tukey_hsd(
         )
     table = on_exact_grid(values)
     generator = np.random.Generator(np.random.PCG64(seed))
-    size = min(resamples, block or max(1, _PIECE // table.size))
+    size = max(1, min(resamples, _PIECE // table.size))
     ranges = np.empty(resamples)
     for start in range(0, resamples, size):
         n_drawn = min(size, resamples - start)

@@ -17,7 +17,7 @@ from rankwell.data.tables import Floats, Values, exact_mean, figure
 from rankwell.stats.bounded_means import exceeds_p, interval, lower_bound
 from rankwell.stats.multiple_comparisons import fixed_sequence, holm
 from rankwell.stats.paired_bootstrap import Differences, paired_bootstrap
-from rankwell.stats.paired_randomisation import set_of_best
+from rankwell.stats.paired_tests import set_of_best
 from rankwell.stats.selection import selection_gain
 from rankwell.tasks.retrieve.costs import COSTS, SettingCosts, label_of
 from rankwell.tasks.retrieve.measuring import AskedSetting, Measurement
