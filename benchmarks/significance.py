@@ -42,7 +42,7 @@ def main() -> None:
     pairs = [(first[:, column].copy(), other[:, column].copy()) for column in range(MEASURES)]
 
     def ours() -> list[float | None]:
-        return [each.p for each in paired_randomisation(pairs, resamples=RESAMPLES)]
+        return paired_randomisation([other - first for first, other in pairs], resamples=RESAMPLES)
 
     def theirs(resamples: int = TIMED) -> float:
         def statistic(x: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, pairwise
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, Self, cast, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,7 +166,7 @@ class UnjudgedItems:
         def _of(run: str, k: int) -> RankedItems:
             parts = self._runs.get(run) or [RankedItems(*np.zeros((3, 0), dtype=np.int64))]
             query, item, rank = (np.concatenate(column) for column in zip(*parts, strict=True))
-            owner = numbers[query] if len(query) else query.astype(np.int64)
+            owner = numbers[query]
             rows = np.flatnonzero((owner >= 0) & (rank <= k))
             # One number for a query and an item.
             pair = item[rows] + owner[rows] * _SPREAD
@@ -233,19 +233,11 @@ def _most_reciprocal(
     # Behind its first relevant item an unjudged one adds nothing to the list, and may add to the
     # other.
     candidates = np.flatnonzero(run_items.rank < first_rank[run_items.query] - 0.5)
-    order = np.argsort(against_items.pair)
-    positions = np.minimum(
-        np.searchsorted(against_items.pair[order], run_items.pair[candidates]),
-        max(len(order) - 1, 0),
-    )
     gain_against = np.zeros(len(candidates))
-    if len(order):
-        rows = order[positions]
-        gain_against = np.where(
-            against_items.pair[rows] == run_items.pair[candidates],
-            1 / against_items.rank[rows],
-            0.0,
-        )
+    _, in_run, in_against = np.intersect1d(
+        run_items.pair[candidates], against_items.pair, assume_unique=True, return_indices=True
+    )
+    gain_against[in_run] = 1 / against_items.rank[in_against]
     owner = run_items.query[candidates]
     np.maximum.at(
         most, owner, 1 / run_items.rank[candidates] - np.maximum(gain_against, against[owner])
@@ -315,19 +307,14 @@ def _confidence(scores: Floats, kind: Confidence) -> float:
 
 @dataclass(frozen=True)
 class AbstentionRules:
-    """Choices of the figures. area: of the precision-recall curve. resamples: 0 for no
-    intervals.
+    """Choices of the figures. intervals: of the summary; those of the bootstrap have resamples.
+    area: of the precision-recall curve.
     """
 
     convention: Convention
-    resamples: int
+    intervals: str
     seed: int
     area: Area = "step"
-
-    @classmethod
-    def of(cls, convention: Convention, intervals: str, seed: int, area: Area = "step") -> Self:
-        """The choices under a rule of intervals: resamples for those of the bootstrap."""
-        return cls(convention, 10_000 if intervals.startswith("bootstrap") else 0, seed, area)
 
 
 class AbstentionRows(NamedTuple):
@@ -392,7 +379,18 @@ def abstention_rows(
                     "score",
                 )
                 rows.append(row | {"ceiling": estimate.ceiling, "chance": estimate.chance})
-                definitions[exact] = _definition(name, values.measure, kind, highest, rules.area)
+                collection_figure = FIGURES[name]
+                definitions[exact] = {
+                    "definition": collection_figure.definition(
+                        measure=values.measure,
+                        by=f"by the {_WORDS[kind]} of each query",
+                        highest=f"{highest:g}",
+                        area=_AREA_WORDS[rules.area],
+                    ),
+                    "better": collection_figure.better,
+                    "summary": "mean",
+                    "source": collection_figure.source,
+                }
                 if name == "AURC":
                     curves.append(
                         {
@@ -423,7 +421,8 @@ def _is_answer(labelled: LabelledMeasure, shares: Floats, notes: list[str]) -> b
 def _abstention_figures(
     shares: Floats, confidence: Floats, highest: float, rules: AbstentionRules, *, is_answer: bool
 ) -> dict[str, AbstentionFigure]:
-    resampling = {"resamples": rules.resamples, "seed": rules.seed}
+    resamples = 10_000 if rules.intervals.startswith("bootstrap") else 0
+    resampling = {"resamples": resamples, "seed": rules.seed}
     figures = {"nAUC": nauc(shares, confidence, **resampling)}
     if np.isfinite(highest):
         figures["AURC"] = aurc(highest - shares, confidence, **resampling)
@@ -440,20 +439,7 @@ _WORDS = {
     "diff1": "gap between the two highest scores",
 }
 _AREAS: dict[Area, str] = {"step": "", "trapezoid": "area='trapezoid',"}
-
-
-def _definition(
-    name: str, measure: str, kind: Confidence, highest: float, area: Area
-) -> dict[str, str]:
-    figure = FIGURES[name]
-    return {
-        "definition": figure.definition(
-            measure=measure,
-            by=f"by the {_WORDS[kind]} of each query",
-            highest=f"{highest:g}",
-            area="average precision" if area == "step" else "trapezoids, from precision 1 on",
-        ),
-        "better": figure.better,
-        "summary": "mean",
-        "source": figure.source,
-    }
+_AREA_WORDS: dict[Area, str] = {
+    "step": "average precision",
+    "trapezoid": "trapezoids, from precision 1 on",
+}

@@ -7,14 +7,12 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure
-from rankwell.data.columns import NOTHING
 from rankwell.data.judged_rankings import JudgedRankings, expected_values
 from rankwell.data.options import ColumnChoice
 from rankwell.data.rankings import Hits, Ranking
@@ -149,14 +147,11 @@ class JudgedRun:
         under it.
         """
         view = self._view_of(measure)
-        if self.ties == "expected" and self.has_ties:
-            expected = measure.entry.expected
-            if expected is None:
-                return MeasuredQueries(
-                    measure(self.in_input_order._view_of(measure)), in_input_order=True
-                )
-            return MeasuredQueries(expected(view, **dict(measure.arguments)))
-        return MeasuredQueries(measure(view))
+        if self.ties != "expected" or not self.has_ties:
+            return MeasuredQueries(measure(view))
+        if measure.entry.expected is not None:
+            return MeasuredQueries(measure.entry.expected(view, **dict(measure.arguments)))
+        return MeasuredQueries(measure(self.in_input_order._view_of(measure)), in_input_order=True)
 
     def _view_of(self, measure: Measure) -> Any:
         kind = measure.entry.view
@@ -205,13 +200,9 @@ class JudgedRun:
     def n_best_tied(self) -> int:
         """The number of queries whose best relevant item ties with one that is not relevant."""
         view = self.view
-        size = (
-            np.bincount(view.tie_of_row, minlength=1)[view.tie_of_row]
-            if len(view.ranks)
-            else view.tied
-        )
-        queries, first = np.unique(view.query_of_row, return_index=True)
-        return int((view.tied[first] > size[first]).sum()) if len(queries) else 0
+        size = np.bincount(view.tie_of_row)[view.tie_of_row]
+        _, first = np.unique(view.query_of_row, return_index=True)
+        return int((view.tied[first] > size[first]).sum())
 
 
 class RunInput(NamedTuple):
@@ -232,50 +223,10 @@ class RunInput(NamedTuple):
     is_shard: bool = False
 
 
-def rounded_ties(hits: Hits) -> Bools:
-    """Whether the score of a hit ties and is an integer so large that float64 rounds it."""
-    return (hits.tied > 1) & (np.abs(hits.score) >= 2.0**53)
-
-
-def is_suspicious(judgments: Judgments, run: RunInput, *, rel: float, lines: Source | None) -> bool:
-    """Whether counts, some of the hits or some lines show a sign of a mistake that
-    `evaluation.mistakes` names.
-
-    judgments: with one row per query and item. lines: the file, where it has lines of a TREC run.
-    """
-    from rankwell.evaluation.notations import match_items, sample_rows
-
-    hits, relevant = run.hits, judgments.grades >= rel
-    n_missing, is_relevant = int((~hits.present).sum()), relevant[hits.row]
-    sample = slice(None, None, len(hits.row) // 500 + 1)
-    lengths, tied = hits.retrieved[hits.query[sample]], hits.tied[sample]
-    rank_excess = (2 * hits.above[sample] + tied - lengths)[is_relevant[sample]]
-    grades = judgments.grades[:500]
-    if (
-        (n_missing and (hits.unknown or 2 * n_missing > len(hits.present)))
-        or NOTHING in judgments.items
-        or 10 * int(is_relevant.sum()) < min(int(relevant.sum()), int(hits.retrieved.sum()))
-        or not relevant.any()
-        or (tied == lengths).all()
-        or rounded_ties(hits).any()
-        or rank_excess.sum() > 0
-        or 2 * int((grades % 1 != 0).sum()) > len(grades)
-    ):
-        return True
-    rows = [] if lines is None else [line.split() for line in lines.head(2048).split(b"\n")[:20]]
-    rising = (
-        first[0] == second[0] and float(second[4]) > float(first[4])
-        for first, second in pairwise(filter(None, rows[:-1]))
-    )
-    return any(rising) or bool(match_items(sample_rows(run), judgments, hits))
-
-
 def refuse_one_stream(inputs: Iterable[Any]) -> None:
     """Raises BadUsage where two inputs are standard input, which holds one."""
-    if (
-        sum(isinstance(run_input, (str, Path)) and str(run_input) in STDIN for run_input in inputs)
-        > 1
-    ):
+    paths = [str(path) for path in inputs if isinstance(path, (str, Path))]
+    if sum(path in STDIN for path in paths) > 1:
         raise BadUsage(
             "standard input is named for two inputs and holds one; name a file for the other."
         )
@@ -287,16 +238,15 @@ def name_runs(runs: Any) -> dict[str, Any]:
 
     A Parquet file whose column `run` names several is that many runs.
     """
-    if (
-        isinstance(runs, Mapping)
-        and (nothing := next((name for name, run in runs.items() if run is None), None)) is not None
-    ):
-        raise BadInput(
-            f"{shown(nothing)} is None; give a query without results an empty list, and a run "
-            "as a file or as rows."
-        )
-    if isinstance(runs, Mapping) and runs and not _is_run(runs):
-        return {name: _rereadable(run) for name, run in runs.items()}
+    if isinstance(runs, Mapping):
+        for name, run in runs.items():
+            if run is None:
+                raise BadInput(
+                    f"{shown(name)} is None; give a query without results an empty list, and a run "
+                    "as a file or as rows."
+                )
+        if runs and not _is_run(runs):
+            return {name: _rereadable(run) for name, run in runs.items()}
     sources: list[Any] = list(runs) if isinstance(runs, (list, tuple)) else [runs]
     run_list = [run for source in sources for run in _runs_in(source)]
     names = [_stem(run) if isinstance(run, (str, Path)) else "run" for run in run_list]
@@ -367,10 +317,8 @@ def _is_run(runs: Mapping[str, Any]) -> bool:
 def ideal(judgments: Judgments, retrieved: Ints) -> JudgedRankings:
     """The view of a perfect ranker that returns `retrieved` items, (queries,), per query: from the
     highest grade down, no junk.
-
-    Raises BadInput for numbers of items that are negative or not one per query.
     """
-    flat, real, owner, counts = _real_rows(judgments, retrieved)
+    flat, real, owner, counts = _real_rows(judgments)
     order = np.lexsort((-flat.grades[real], owner))
     position = position_in_segment(segment_offsets(counts))
     in_list = position < retrieved[owner]
@@ -384,7 +332,7 @@ def constant(judgments: Judgments, candidates: Ints) -> JudgedRankings:
     The chance level of a measure is its expected value here. Raises BadInput for fewer candidates
     than judged items.
     """
-    flat, real, owner, counts = _real_rows(judgments, candidates)
+    flat, real, owner, counts = _real_rows(judgments)
     short = np.flatnonzero(counts > candidates)
     if short.size:
         query = int(short[0])
@@ -417,21 +365,14 @@ def ideal_if_shared(
     part. Source: Nemhauser, Wolsey and Fisher 1978, An analysis of approximations for maximizing
     submodular set functions.
     """
-    flat, real, _, _ = _real_rows(judgments, retrieved)
+    flat, real, _, _ = _real_rows(judgments)
     numbers = np.asarray(groups, dtype=np.int64)
-    if numbers.shape != (len(flat.queries),):
-        raise BadInput(
-            f"the groups have the shape {numbers.shape}; expected one number per query, "
-            f"({len(flat.queries)},)."
-        )
     relevant_rows = real[flat.grades[real] >= 1]
     owners = flat.query_of_row[relevant_rows]
     position = np.zeros(len(relevant_rows), dtype=np.int64)
     by_group = np.argsort(numbers[owners], kind="stable")
     cuts = np.flatnonzero(np.diff(numbers[owners][by_group])) + 1
-    bounds: list[int] = [0, *cuts.tolist(), len(by_group)]
-    for start, stop in pairwise(bounds):
-        rows = by_group[start:stop]
+    for rows in np.split(by_group, cuts):
         items = [flat.items[row] for row in map(int, relevant_rows[rows])]
         positions = _greedy(map(int, owners[rows]), items)
         position[rows] = [positions[item] for item in items]
@@ -463,25 +404,14 @@ def _greedy(queries: Iterable[int], items: list[str]) -> dict[str, int]:
     return positions
 
 
-def _real_rows(judgments: Judgments, numbers: Ints) -> tuple[Judgments, Ints, Ints, Ints]:
+def _real_rows(judgments: Judgments) -> tuple[Judgments, Ints, Ints, Ints]:
     """The judgments with one row per item, those rows that are not junk, the query of each, and how
     many each query has.
     """
-    flat, n = judgments.flat, len(judgments.queries)
-    if numbers.shape != (n,):
-        raise BadInput(
-            f"the numbers of items have the shape {numbers.shape}; expected one per query of "
-            f"the judgments, {(n,)}."
-        )
-    if (numbers < 0).any():
-        query = int(np.flatnonzero(numbers < 0)[0])
-        raise BadInput(
-            f"query {judgments.queries[query]!r} has {int(numbers[query])} items; their "
-            "number is from 0."
-        )
+    flat = judgments.flat
     real = np.flatnonzero(flat.real)
     owner = flat.query_of_row[real]
-    return flat, real, owner, np.bincount(owner, minlength=n)
+    return flat, real, owner, np.bincount(owner, minlength=len(flat.queries))
 
 
 def _view(
@@ -497,11 +427,9 @@ def _view(
     rows = rows[order]
     above, tied, before = (column[order] for column in np.broadcast_arrays(above, tied, before))
     present = np.ones(len(judgments.queries), dtype=np.bool_)
-    counts = (-above.astype(np.float64), above, tied, before)
-    owner = judgments.query_of_row[rows]
-    return JudgedRankings.join(
-        judgments, Hits(owner, rows, *counts, np.asarray(retrieved, dtype=np.int64), present)
-    )
+    owner, scores = judgments.query_of_row[rows], -above.astype(np.float64)
+    hits = Hits(owner, rows, scores, above, tied, before, retrieved, present)
+    return JudgedRankings.join(judgments, hits)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,15 +15,15 @@ from rankwell import __version__
 from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.data.options import own_arithmetic
 from rankwell.data.registry import Measure, suggest
-from rankwell.data.tables import Bools, Floats, Judgments, Summary, ValueRows, Values
-from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.data.tables import Bools, Floats, Summary, ValueRows, Values
+from rankwell.errors import BadInput, BadUsage, UnknownName, count_of
 from rankwell.evaluation.bounds import UnjudgedItems
-from rankwell.evaluation.judged import JudgedRun, RunInput, is_suspicious
+from rankwell.evaluation.judged import JudgedRun
 from rankwell.stats import Intervals, SummaryRow, figure_of, summarise, summary_notes
 from rankwell.store import Source, unchanged
 
 if TYPE_CHECKING:
-    from rankwell.evaluation.notations import Gauge
+    pass
 
 SCHEMA_VERSION = 2
 
@@ -399,11 +399,9 @@ class ResultsBuilder:
         is one.
         """
         if undefined.any():
-            noun = "query" if len(undefined) == 1 else "queries"
-            self.notes.append(
-                f"{run}: {label} is undefined for {undefined.sum()} of {len(undefined)} "
-                f"{noun}, which do not count"
-            )
+            queries = count_of(len(undefined), "query", "queries")
+            share = f"{undefined.sum()} of {queries}"
+            self.notes.append(f"{run}: {label} is undefined for {share}, which do not count")
 
     def ties(self, rule: str) -> str:
         """The tie rule in words: which measures, without a closed form under it, took tied items in
@@ -445,28 +443,3 @@ class ResultsBuilder:
 def lowest_relevant(measures: Iterable[LabelledMeasure]) -> float:
     """The lowest grade that counts as relevant under some measure."""
     return min((labelled.measure.parameters.get("rel") or 1 for labelled in measures), default=1)
-
-
-def mistake_notes(
-    run: RunInput,
-    judgments: Judgments,
-    source: Source | None = None,
-    *,
-    rel: float,
-    ties: str,
-    queries: str,
-    gauge: "Gauge | None" = None,
-) -> list[str]:
-    """The probable mistakes in judgments and in a run, in sentences; the rare ones are looked for
-    where there is a sign of one.
-
-    judgments: with one row per query and item. source: the file of the run, where there is one.
-    rel: of `lowest_relevant`. gauge: the figure that ids in two notations change.
-    """
-    if not is_suspicious(judgments, run, rel=rel, lines=source if run.format == "trec" else None):
-        return []
-    # It is loaded where something looks wrong.
-    from rankwell.evaluation.mistakes import judgment_mistakes, run_mistakes
-
-    of_run = run_mistakes(run, judgments, rel=rel, ties=ties, queries=queries, gauge=gauge)
-    return [mistake.sentence for mistake in (*judgment_mistakes(judgments, rel), *of_run)]

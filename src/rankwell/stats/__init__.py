@@ -23,14 +23,13 @@ from rankwell.data.tables import (
     exact_sum,
     rounded,
 )
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadUsage
 from rankwell.stats.intervals import (
     RANGES,
     Deviations,
     clopper_pearson,
-    has_long_tail,
-    may_lack_others,
     percentile_interval,
+    skew_of,
     student_quantile,
     unseen_share,
 )
@@ -45,6 +44,7 @@ FEW_QUERIES = 20
 worlds (docs/statistics.md).
 """
 SUMMARY_COLUMNS = ("run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit")
+_LEVEL = 0.95
 _FLOOR = 1e-5
 _TOGETHER = 256
 """Rows whose intervals are resampled at a time."""
@@ -78,7 +78,6 @@ def summarise(
     intervals: Intervals = "bootstrap-t",
     resamples: int = 10_000,
     seed: int = 0,
-    level: float = 0.95,
     population_sd: bool = False,
 ) -> list[SummaryRow]:
     """The summary of each run and measure, with an interval: one row per element, in the same
@@ -98,13 +97,9 @@ def summarise(
     `t` is mean ± t · sd / √n, for arithmetic means without weights only. Below 10 counted queries
     there is no interval, nor a studentised one of equal values. `summary_notes` says in words which
     intervals are missing and why.
-    Raises BadUsage for a level outside (0, 1) and for less than one resample.
     """
-    check_level(level)
-    if resamples < 1:
-        raise BadUsage(f"{resamples} resamples; expected a positive integer; 10000 is usual.")
     columns = [_Counted.of(column, intervals) for column in values]
-    bounds = [column.interval(level) if column.is_analytic else None for column in columns]
+    bounds = [column.interval() if column.is_analytic else None for column in columns]
     resampled_sizes = [
         0 if column.is_analytic or intervals not in ("bootstrap-t", "bootstrap") else column.n
         for column in columns
@@ -112,7 +107,7 @@ def summarise(
     for batch in of_one_size(resampled_sizes, _TOGETHER):
         figures = _resampled([columns[index] for index in batch], resamples, seed)
         for index, column_figures in zip(batch, figures.T, strict=True):
-            bounds[index] = columns[index].interval(level, column_figures)
+            bounds[index] = columns[index].interval(column_figures)
     return [
         SummaryRow.of(
             source.run,
@@ -278,9 +273,7 @@ class _Counted:
         is_exact = self.intervals == "bootstrap-t" and self.successes is not None
         if is_exact or not self.is_plain_mean or np.ptp(self.values) == 0:
             return ""
-        if may_lack_others(self.values, self.unit):
-            return "end"
-        return "tail" if has_long_tail(self.values, self.unit) else ""
+        return skew_of(self.values, self.unit)
 
     @property
     def is_analytic(self) -> bool:
@@ -293,26 +286,23 @@ class _Counted:
             self._deviations is not None and self._deviations.expands
         )
 
-    def interval(
-        self, level: float, resampled_figures: Floats | None = None
-    ) -> tuple[float, float] | None:
-        """The interval of the figure; None where a resample has none, and where nothing varies.
+    def interval(self, figures: Floats | None = None) -> tuple[float, float] | None:
+        """The 95 % interval of the figure; None where a resample has none, and where nothing
+        varies.
 
-        resampled_figures: those of `resampled`; None where the interval is analytic.
+        figures: those of `resampled`; None where the interval is analytic.
         """
         if self.intervals == "t":
             mean, sd = exact_mean(self.values), exact_sd(self.values)
-            reach = student_quantile(level, self.n - 1) * sd / math.sqrt(self.n)
+            reach = student_quantile(_LEVEL, self.n - 1) * sd / math.sqrt(self.n)
             return mean - reach, mean + reach
         low, high = RANGES.get(self.unit, (-math.inf, math.inf))
-        if resampled_figures is None and self.successes is not None:
-            least, most = clopper_pearson(self.successes, self.n, level)
+        if figures is None and self.successes is not None:
+            least, most = clopper_pearson(self.successes, self.n, _LEVEL)
             return rounded(least * high), rounded(most * high)
         if self._deviations is None:
-            return (
-                None if resampled_figures is None else percentile_interval(resampled_figures, level)
-            )
-        bounds = self._deviations.interval(level, resampled_figures)
+            return None if figures is None else percentile_interval(figures, _LEVEL)
+        bounds = self._deviations.interval(_LEVEL, figures)
         if bounds is None:
             return None
         if self.summary == "geometric":
@@ -438,25 +428,12 @@ def midranks(values: Floats) -> Floats:
     return (np.cumsum(sizes) - (sizes - 1) / 2)[group]
 
 
-def counted_in_both(first: Floats, second: Floats, comparison: str) -> tuple[Floats, Floats]:
-    """Two columns without the queries that either does not count (NaN). Raises BadInput for
-    different lengths.
-    """
-    if first.shape != second.shape:
-        raise BadInput(
-            f"{len(first)} values against {len(second)}; {comparison} is over the same queries."
-        )
-    counted = ~(np.isnan(first) | np.isnan(second))
-    return first[counted], second[counted]
-
-
 def check_intervals(intervals: str, seed: int) -> None:
     """Raises BadUsage for intervals of no known kind, and for a seed below 0."""
     if intervals not in get_args(Intervals) or seed < 0:
-        options = f"intervals={intervals!r}, seed={seed!r}"
         raise BadUsage(
-            f"{options}: expected bootstrap-t, bootstrap, t or none, and a non-negative "
-            "integer as the seed."
+            f"intervals={intervals!r}, seed={seed!r}: expected bootstrap-t, bootstrap, t or none, "
+            "and a non-negative integer as the seed."
         )
 
 

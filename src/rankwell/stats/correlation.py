@@ -139,32 +139,26 @@ def concordance(first: Floats, second: Floats) -> Concordance:
     """Counts the pairs of rows that two columns order alike and against each other, in O(n log n).
     Source: Knight 1966.
     """
-    _, x, x_sizes = np.unique(first, return_inverse=True, return_counts=True)
-    _, y, y_sizes = np.unique(second, return_inverse=True, return_counts=True)
+    n = len(first)
+    (x, x_below, x_same), (y, y_below, y_same) = _counts(first), _counts(second)
     # Every row stands in one of nine fields as seen from another: below, at or above it in x, and
     # in y.
     below = _both_below(x, y)
-    left_level, same = _before_in_group(x, y)
-    under_level, _ = _before_in_group(y, x)
-    left_above = (np.cumsum(x_sizes) - x_sizes)[x] - below - left_level
-    right_below = (np.cumsum(y_sizes) - y_sizes)[y] - below - under_level
-    above = len(x) - x_sizes[x] - y_sizes[y] + same - below - left_above - right_below
+    _, before, same = _counts(y * n + x)
+    left_above = x_below - below - (before - y_below)
+    _, before, _ = _counts(x * n + y)
+    right_below = y_below - below - (before - x_below)
+    above = n - x_same - y_same + same - below - left_above - right_below
     balance = below + above - left_above - right_below
-    return Concordance(int(below.sum()), int(left_above.sum()), balance, x_sizes[x], y_sizes[y])
+    return Concordance(int(below.sum()), int(left_above.sum()), balance, x_same, y_same)
 
 
-def _before_in_group(x: Ints, group: Ints) -> tuple[Ints, Ints]:
-    """For each row, the number of rows of its group with a smaller x, and with the same."""
-    order = np.lexsort((x, group))
-    new_group = np.diff(group[order], prepend=-1) != 0
-    new_cell = new_group | (np.diff(x[order], prepend=-1) != 0)
-    cells = np.flatnonzero(new_cell)
-    cell = np.cumsum(new_cell) - 1
-    starts = np.flatnonzero(new_group)[np.cumsum(new_group) - 1]
-    before, same = np.empty(len(x), dtype=np.int64), np.empty(len(x), dtype=np.int64)
-    before[order] = cells[cell] - starts
-    same[order] = np.diff(cells, append=len(x))[cell]
-    return before, same
+def _counts(values: Floats | Ints) -> tuple[Ints, Ints, Ints]:
+    """For each row, the place of its value among the different ones, and the numbers of rows with
+    a smaller one and with the same.
+    """
+    _, code, sizes = np.unique(values, return_inverse=True, return_counts=True)
+    return code, (np.cumsum(sizes) - sizes)[code], sizes[code]
 
 
 def _deviations(values: Floats) -> Floats:
@@ -203,16 +197,13 @@ def _normal_p(counts: Concordance) -> float:
     n = len(counts.balance)
     # Sums over groups of tied rows, each of t: every row of a group brings its share of the group's
     # term.
-    x, y = (ties.astype(np.float64) for ties in (counts.first_ties, counts.second_ties))
-    pairs, triples, fives = (
-        [float(term(ties).sum()) for ties in (x, y)]
-        for term in (lambda t: t - 1, lambda t: (t - 1) * (t - 2), lambda t: (t - 1) * (2 * t + 5))
+    (x_pairs, x_triples, x_fives), (y_pairs, y_triples, y_fives) = (
+        [float(term.sum()) for term in (t - 1, (t - 1) * (t - 2), (t - 1) * (2 * t + 5))]
+        for t in (counts.first_ties.astype(np.float64), counts.second_ties.astype(np.float64))
     )
     ordered = n * (n - 1)
-    variance = (ordered * (2 * n + 5) - fives[0] - fives[1]) / 18 + pairs[0] * pairs[1] / (
-        2 * ordered
-    )
-    variance += triples[0] * triples[1] / (9 * ordered * (n - 2))
+    variance = (ordered * (2 * n + 5) - x_fives - y_fives) / 18 + x_pairs * y_pairs / (2 * ordered)
+    variance += x_triples * y_triples / (9 * ordered * (n - 2))
     return math.erfc(abs(counts.concordant - counts.discordant) / math.sqrt(2 * variance))
 
 
@@ -230,20 +221,17 @@ def _both_below(x: Ints, y: Ints) -> Ints:
     rows = np.lexsort((-x_rank, y))
     passed = np.zeros(n, dtype=np.int64)
     ranks = x_rank[rows]
+    position = np.arange(n)
     for bit in reversed(range(max(n - 1, 1).bit_length())):
         right = (ranks >> bit & 1).astype(np.bool_)
-        before = np.concatenate([[0], np.cumsum(~right)])
-        block = ranks >> (bit + 1)
-        starts = np.flatnonzero(np.diff(block, prepend=-1))
-        sizes = np.diff(starts, append=n)
-        base = np.repeat(starts, sizes)
-        left_before = before[:-1] - before[base]
+        before = np.cumsum(~right) - ~right
+        # A block has all ranks that it may have, so that its first rank is its place.
+        base = ranks >> (bit + 1) << (bit + 1)
+        left_before = before - before[base]
         passed[ranks[right]] += left_before[right]
-        left = np.repeat(before[starts + sizes] - before[starts], sizes)
-        position = np.arange(n)
-        target = base + np.where(right, left + position - base - left_before, left_before)
+        right_target = (1 << bit) + position - base - left_before
         split_ranks = np.empty(n, dtype=np.int64)
-        split_ranks[target] = ranks
+        split_ranks[base + np.where(right, right_target, left_before)] = ranks
         ranks = split_ranks
     return passed[x_rank]
 

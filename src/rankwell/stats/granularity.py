@@ -34,11 +34,7 @@ class Granularity:
 
     def __str__(self) -> str:
         if self.possible:
-            counts = (
-                f"{self.counts[0]}"
-                if len(self.counts) == 1
-                else f"{self.counts[0]} to {self.counts[-1]}"
-            )
+            counts = " to ".join(map(str, sorted({self.counts[0], self.counts[-1]})))
             return f"{self.figure} is possible with n = {self.n}: {counts} of {self.n}"
         around = " and ".join(f"{count} of {self.n} is {text}" for count, text in self.nearest)
         return f"{self.figure} is not possible with n = {self.n}: {around}"

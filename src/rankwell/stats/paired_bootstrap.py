@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.data.tables import Floats, Ints, exact_mean, exact_ratio, rounded
-from rankwell.stats import check_level, counted_in_both, of_one_size, resampled_sums
+from rankwell.data.tables import Floats, Ints, exact_mean, exact_ratio, rounded, sum_by
+from rankwell.stats import of_one_size, resampled_sums
 from rankwell.stats.intervals import Deviations, percentile_interval
 
 _PIECE = 512
@@ -55,11 +55,7 @@ def cluster_sums(differences: Floats, clusters: Ints, weights: Floats | None = N
     """
     _, cluster = np.unique(clusters, return_inverse=True)
     sizes = np.ones(len(differences)) if weights is None else weights
-    sums, totals = (
-        np.bincount(cluster, weights=columns).astype(np.float64)
-        for columns in (differences * sizes, sizes)
-    )
-    return Differences(sums, totals)
+    return Differences(sum_by(cluster, differences * sizes, 0), sum_by(cluster, sizes, 0))
 
 
 def paired_bootstrap(
@@ -81,11 +77,10 @@ def paired_bootstrap(
     Columns of as many queries (or clusters) share the resamples. The figures have 10 significant
     digits and do not depend on the other columns. The test asks how often |t| of a resample about
     the observed mean is at least the observed |t|; the observed one counts as a resample.
-    Raises BadUsage for a level outside (0, 1). Source: Efron and Tibshirani 1993, 13.3 and 16.4;
-    Sakai 2006; for clusters Davison and Hinkley 1997, 3.8; Bonett and Price 2012, Adjusted Wald
-    confidence interval for a difference of binomial proportions based on paired data.
+    Source: Efron and Tibshirani 1993, 13.3 and 16.4; Sakai 2006; for clusters Davison and Hinkley
+    1997, 3.8; Bonett and Price 2012, Adjusted Wald confidence interval for a difference of binomial
+    proportions based on paired data.
     """
-    check_level(level)
     outcomes = [Bootstrapped()] * len(columns)
     sizes = [len(column.sums) for column in columns]
     for batch in of_one_size(sizes, _PIECE // (2 if test and studentised else 1)):
@@ -213,12 +208,13 @@ def relative_changes(
     pairs: (queries,) each, NaN where a query is not counted. The interval is between percentiles of
     ratios of means, at 95 %, in which both means come of the same resampled queries; none below 10
     queries and where a resample's first mean is not above 0.
-    Raises BadInput where the columns of a pair differ in length.
     Source: Efron and Tibshirani 1993, 13.3.
     """
-    counted_pairs = [counted_in_both(first, second, "a relative change") for first, second in pairs]
-    changes: list[Change] = []
-    for first, second in counted_pairs:
+    changes, counted_pairs = list[Change](), list[tuple[Floats, Floats]]()
+    for first, second in pairs:
+        counted = ~(np.isnan(first) | np.isnan(second))
+        first, second = first[counted], second[counted]
+        counted_pairs.append((first, second))
         mean = exact_mean(first) if len(first) else 0.0
         value = exact_mean(second) / mean - 1.0 if mean > 0 else None
         changes.append(Change(value, None, len(first)))

@@ -209,6 +209,8 @@ class PredictedQueries(QueryValues):
     folds: Ints
     other_predictions: Floats
     population: int
+    is_exact = False
+    """Whether all queries were drawn; then none is left to predict."""
 
     @cached_property
     def shares(self) -> Floats:
@@ -239,11 +241,6 @@ class PredictedQueries(QueryValues):
         return self.share * exact_mean(self.other_predictions) + exact_mean(
             self.values - self.shares * self.predictions
         )
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether all queries were drawn; then none is left to predict."""
-        return False
 
     @property
     def standard_error(self) -> float:

@@ -15,8 +15,8 @@ import numpy as np
 from rankwell.data.tables import Floats, figure
 from rankwell.errors import BadUsage, NothingToEvaluate, count_of
 from rankwell.reporting import FOR_PEOPLE, Format, Output, Row
-from rankwell.stats.detectable import minimal_detectable_difference
 from rankwell.stats.intervals import student_quantile
+from rankwell.stats.paired_tests import minimal_detectable_difference
 from rankwell.stats.samples import (
     Forecast,
     SampledItems,
