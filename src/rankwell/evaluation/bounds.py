@@ -283,8 +283,11 @@ def confidences(
         scores = ranking.scores[rows]
         if exclude_self:
             scores = scores[[item != query for item in ranking.items[rows]]]
-        if len(scores):
-            confidence[row] = _confidence(scores, kind)
+        if len(scores) and kind == "std":
+            confidence[row] = np.std(scores)
+        elif len(scores):
+            first, *lower_scores = np.sort(scores)[:-3:-1].tolist()
+            confidence[row] = first if kind == "max" else first - (lower_scores or [first])[0]
     return empty_last(confidence)
 
 
@@ -296,13 +299,6 @@ def empty_last(confidence: Floats) -> Floats:
     return np.where(
         empty, np.nextafter(0.0 if empty.all() else confidence[~empty].min(), -np.inf), confidence
     )
-
-
-def _confidence(scores: Floats, kind: Confidence) -> float:
-    if kind == "std":
-        return float(np.std(scores))
-    first, *lower_scores = np.sort(scores)[:-3:-1].tolist()
-    return first if kind == "max" else first - (lower_scores or [first])[0]
 
 
 @dataclass(frozen=True)

@@ -172,9 +172,7 @@ class JudgedRun:
         """The expected value of each query under a ranker without knowledge; NaN without a closed
         form, None without candidates.
         """
-        if self.levels is None:
-            return None
-        return expected_values(measure, self.levels.random)
+        return self.levels and expected_values(measure, self.levels.random)
 
     @cached_property
     def _ends(self) -> tuple[JudgedRankings, ...]:

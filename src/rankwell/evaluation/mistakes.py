@@ -592,8 +592,10 @@ def no_common_query(run: RunInput, judgments: Judgments) -> str:
     if swapped := _exchanged(run, judgments):
         return f" {swapped[0].upper()}{swapped[1:]}; exchange the two columns in one of the files."
     if pairs := match_queries(judgments.queries, run.hits.unknown):
-        would = f"{len(pairs)} would match if {_main_notation(pairs)} were ignored ({pairs[0]})"
-        return f" {would}; write the ids alike in both files."
+        return (
+            f" {len(pairs)} would match if {_main_notation(pairs)} were ignored ({pairs[0]}); "
+            "write the ids alike in both files."
+        )
     return ""
 
 

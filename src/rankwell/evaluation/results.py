@@ -268,7 +268,7 @@ def progress_of(
     report: Callable[[str, int, int], None] | None, run: str
 ) -> Callable[[int, int], None] | None:
     """The progress of one run, reported under its name; None without a listener."""
-    return None if report is None else partial(report, run)
+    return report and partial(report, run)
 
 
 def summary_of(measure: Measure, convention: Convention) -> Summary:

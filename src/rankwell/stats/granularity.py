@@ -34,8 +34,9 @@ class Granularity:
 
     def __str__(self) -> str:
         if self.possible:
-            counts = " to ".join(map(str, sorted({self.counts[0], self.counts[-1]})))
-            return f"{self.figure} is possible with n = {self.n}: {counts} of {self.n}"
+            least, most = self.counts[0], self.counts[-1]
+            span = f"{least}" if least == most else f"{least} to {most}"
+            return f"{self.figure} is possible with n = {self.n}: {span} of {self.n}"
         around = " and ".join(f"{count} of {self.n} is {text}" for count, text in self.nearest)
         return f"{self.figure} is not possible with n = {self.n}: {around}"
 

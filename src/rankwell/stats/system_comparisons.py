@@ -107,12 +107,12 @@ def randomised_tukey_hsd(
     ranges = np.empty(resamples)
     for start in range(0, resamples, size):
         n_drawn = min(size, resamples - start)
-        rows = np.broadcast_to(table, (n_drawn, n, systems)).reshape(n_drawn * n, systems)
+        rows = np.tile(table, (n_drawn, 1))
         sums = generator.permuted(rows, axis=1).reshape(n_drawn, n, systems).sum(axis=1)
         ranges[start : start + n_drawn] = sums.max(axis=1) - sums.min(axis=1)
     ranges.sort()
     sums = table.sum(axis=0)
-    differences = sums[:, None] - sums[None, :]
+    differences = np.subtract.outer(sums, sums)
     # Means that are equal as decimals may differ in their last bits.
     slack = 1e-12 * np.abs(table).sum()
     n_larger = resamples - np.searchsorted(ranges, np.abs(differences) - slack, side="left")
@@ -137,11 +137,7 @@ def significance_letters(is_significant: Bools, order: Sequence[int]) -> list[st
         if not is_significant[first, second]:
             continue
         pair = {rank_of[first], rank_of[second]}
-        split = [
-            group - {rank} if pair <= group else group
-            for group in groups
-            for rank in (pair if pair <= group else (-1,))
-        ]
+        split = [group - {rank} for group in groups for rank in (pair if pair <= group else (-1,))]
         unique = list(dict.fromkeys(split))
         groups = [group for group in unique if not any(group < larger for larger in unique)]
     groups.sort(key=sorted)
