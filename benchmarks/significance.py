@@ -17,7 +17,7 @@ import numpy as np
 
 from rankwell.data.tables import Values
 from rankwell.stats import summarise
-from rankwell.stats.paired_randomisation import paired_randomisation
+from rankwell.stats.paired_tests import paired_randomisation
 
 QUERIES, MEASURES, RESAMPLES, TIMED = 6_980, 20, 10_000, 1_000
 
@@ -42,7 +42,7 @@ def main() -> None:
     pairs = [(first[:, column].copy(), other[:, column].copy()) for column in range(MEASURES)]
 
     def ours() -> list[float | None]:
-        return [each.p for each in paired_randomisation(pairs, resamples=RESAMPLES)]
+        return paired_randomisation([other - first for first, other in pairs], resamples=RESAMPLES)
 
     def theirs(resamples: int = TIMED) -> float:
         def statistic(x: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray:

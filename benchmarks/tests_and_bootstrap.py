@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from rankwell.stats.multiple_comparisons import randomised_tukey_hsd
 from rankwell.stats.paired_bootstrap import Differences, paired_bootstrap
-from rankwell.stats.paired_randomisation import max_t, paired_randomisation
+from rankwell.stats.paired_tests import max_t, paired_randomisation
+from rankwell.stats.system_comparisons import randomised_tukey_hsd
 
 QUERIES, RESAMPLES, MEASURES = 6980, 10_000, 20
 
@@ -102,12 +102,11 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=5)
     turns = parser.parse_args().turns
     table = made()
-    pairs = [(np.zeros(QUERIES), column) for column in table.T]
     columns = [Differences(column) for column in table.T]
     systems = np.cumsum(np.abs(table[:1000, :6]), axis=1)
     work: dict[str, tuple[Callable[[], object], int]] = {
         "sign flips: rankwell, all at once": (
-            lambda: paired_randomisation(pairs, resamples=RESAMPLES),
+            lambda: paired_randomisation(list(table.T), resamples=RESAMPLES),
             1,
         ),
         "sign flips: rankwell, with max-T": (lambda: max_t(table, resamples=RESAMPLES), 1),

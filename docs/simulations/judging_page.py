@@ -28,10 +28,7 @@ from judging_populations import (
 )
 from judging_power import power_section
 from rankwell.data.tables import Floats
-from rankwell.stats.difference_estimator import expected_shares
-from rankwell.stats.prediction_powered import FOLDS, PredictedQueries
-from rankwell.stats.sample_forecast import ForecastItems, forecast
-from rankwell.stats.samples import WholeQueries
+from rankwell.stats.samples import FOLDS, PredictedQueries, WholeQueries, expected_shares, forecast
 from statistics_page import table
 
 PAGE = Path(__file__).resolve().parents[1] / "judging.md"
@@ -159,12 +156,8 @@ def forecasts(
         first, second = round(0.1 * sample.deciding), round(0.2 * sample.deciding)
         items = sample.items((0, 1), first)
         sampled, pi = sample.drawn(second)
-        known = ForecastItems.of(
-            items,
-            expected_shares(items, np.arange(n) % 2 == 0, pi),
-            sample.prior * (1 - sample.prior),
-        )
-        future = forecast(known, pi, sampled)
+        shares = expected_shares(items, np.arange(n) % 2 == 0, pi)
+        future = forecast(items, shares, sample.prior * (1 - sample.prior), pi, sampled)
         real = ours(sample, (0, 1), second)
         for place, (expected, realised) in enumerate(
             (

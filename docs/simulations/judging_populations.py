@@ -11,8 +11,16 @@ import numpy as np
 from rankwell.data.tables import Bools, Floats, Ints
 from rankwell.io.formats import read_judgments, read_ranking
 from rankwell.stats.agreement import Ratings, coefficients
-from rankwell.stats.difference_estimator import SampledItems, SampleEstimate, cross_fitted, estimate
-from rankwell.stats.samples import inclusion, prior_relevance, priorities, sampling_sizes
+from rankwell.stats.samples import (
+    SampledItems,
+    SampleEstimate,
+    cross_fitted,
+    estimate,
+    inclusion,
+    prior_relevance,
+    priorities,
+    sampling_sizes,
+)
 
 K = 10
 _WEIGHTS = 1 / np.log2(np.arange(1, K + 1) + 1)

@@ -10,8 +10,8 @@ import numpy as np
 
 from judging_populations import WEIGHTS, K, QueryPopulation, Sample, ours, whole
 from rankwell.data.tables import Bools, Floats
-from rankwell.stats.difference_estimator import estimate
 from rankwell.stats.intervals import student_quantile
+from rankwell.stats.samples import estimate
 from statistics_page import table
 
 DESIGNS = ("depth pool", "uniform", "∝ |c|", "ours")

@@ -13,8 +13,8 @@ from collections.abc import Callable
 import numpy as np
 
 from rankwell.data.tables import Floats
-from rankwell.stats.bounded_means import lower_bound
-from rankwell.stats.paired_randomisation import set_of_best
+from rankwell.stats.paired_tests import set_of_best
+from rankwell.stats.settings import lower_bound
 
 SETTINGS, QUERIES, GAP = 42, 50, 4.0
 """Settings that are compared, the queries that they share, and the gap of the worse one in standard

@@ -18,12 +18,17 @@ import numpy as np
 
 from rankwell.data.tables import Floats, Values
 from rankwell.stats import Intervals, summarise
-from rankwell.stats.detectable import minimal_detectable_difference
-from rankwell.stats.intervals import has_long_tail, may_lack_others
-from rankwell.stats.multiple_comparisons import benjamini_hochberg, holm, randomised_tukey_hsd
+from rankwell.stats.intervals import skew_of
 from rankwell.stats.paired_bootstrap import Differences, paired_bootstrap
-from rankwell.stats.paired_randomisation import max_t, paired_randomisation
-from rankwell.stats.paired_tests import paired_t, sign_test, wilcoxon
+from rankwell.stats.paired_tests import (
+    max_t,
+    minimal_detectable_difference,
+    paired_randomisation,
+    paired_t,
+    sign_test,
+    wilcoxon,
+)
+from rankwell.stats.system_comparisons import benjamini_hochberg, holm, randomised_tukey_hsd
 
 PAGE = Path(__file__).resolve().parents[1] / "statistics.md"
 SIZES = (10, 15, 20, 30, 50, 100, 200)
@@ -248,12 +253,7 @@ def warnings(
     missed = np.array(
         [not (each and each[0] - 1e-9 <= population.mean <= each[1] + 1e-9) for each in found]
     )
-    warned = np.array(
-        [
-            may_lack_others(row, f"{population.unit}") or has_long_tail(row, f"{population.unit}")
-            for row in drawn
-        ]
-    )
+    warned = np.array([bool(skew_of(row, f"{population.unit}")) for row in drawn])
     return float(warned.mean()), float((missed & ~warned).mean())
 
 
@@ -281,8 +281,7 @@ def false_positives(test: str, n: int, simulations: int, *, seed: int = 1) -> fl
     for batch in range(0, simulations, _BATCH):
         table = null_differences(random, n, min(_BATCH, simulations - batch))
         if test == "randomisation":
-            pairs = [(np.zeros(n), column) for column in table.T]
-            p = [each.p for each in paired_randomisation(pairs, resamples=1999, seed=seed + batch)]
+            p = paired_randomisation(list(table.T), resamples=1999, seed=seed + batch)
         elif test == "bootstrap":
             columns = [Differences(column) for column in table.T]
             p = [
@@ -292,7 +291,10 @@ def false_positives(test: str, n: int, simulations: int, *, seed: int = 1) -> fl
         elif test == "t":
             p = [None if found is None else found.p for found in map(paired_t, table.T)]
         else:
-            p = [(wilcoxon if test == "wilcoxon" else sign_test)(column).p for column in table.T]
+            p = [
+                wilcoxon(column) if test == "wilcoxon" else sign_test(column).p
+                for column in table.T
+            ]
         rejected += sum(each is not None and each <= 0.05 for each in p)
     return rejected / simulations
 
@@ -306,13 +308,7 @@ def families(simulations: int, *, n: int = 50, systems: int = 5, seed: int = 2) 
         table = np.column_stack(
             [values[:, one] - values[:, other] for one in range(systems) for other in range(one)]
         )
-        p = [
-            each.p
-            for each in paired_randomisation(
-                [(np.zeros(n), column) for column in table.T], resamples=999, seed=turn
-            )
-            if each.p
-        ]
+        p = [p for p in paired_randomisation(list(table.T), resamples=999, seed=turn) if p]
         smallest = {
             "none": min(p),
             "holm": min(holm(p)),

@@ -3,7 +3,7 @@
 # Only what every evaluation needs is imported here: comparison, folders and pages come with the
 # methods that need them.
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NoReturn, Self
@@ -270,6 +270,4 @@ def compare_values(
         cluster=cluster,
         origin=origin,
     )
-    return ComparisonResults(
-        **{field.name: getattr(compared, field.name) for field in fields(compared)}
-    )
+    return ComparisonResults(**vars(compared))

@@ -8,7 +8,7 @@ import pytest
 import rankwell
 from rankwell.commands.power import power
 from rankwell.errors import BadUsage, NothingToEvaluate
-from rankwell.stats.detectable import queries_needed
+from rankwell.stats.paired_tests import queries_needed
 
 
 @pytest.fixture

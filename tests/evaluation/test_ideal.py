@@ -155,12 +155,6 @@ def test_numbers_of_items_that_cannot_be_are_refused_by_query() -> None:
 
     with pytest.raises(BadInput, match="query 'q' has 2 judged items and 1 candidates"):
         constant(judgments, counts(1, 1))
-    with pytest.raises(BadInput, match="query 'r' has -1 items"):
-        ideal(judgments, counts(1, -1))
-    with pytest.raises(BadInput, match=r"shape \(3,\)"):
-        ideal(judgments, counts(1, 1, 1))
-    with pytest.raises(BadInput, match=r"the groups have the shape \(1,\)"):
-        ideal_if_shared(judgments, [1], counts(5, 5))
 
 
 # ---- queries that share a ranking

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import rankwell as rw
-from rankwell.evaluation.notations import CERTAIN, IdPair, certain_form, match_queries, notation_of
+from rankwell.evaluation.mistakes import CERTAIN, IdPair, certain_form, match_queries, notation_of
 
 Run = dict[str, dict[str, float]]
 CITIES = (

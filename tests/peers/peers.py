@@ -125,8 +125,9 @@ def statistics(rng: Random) -> Iterator[Difference | None]:
         theirs = stats.wilcoxon(
             first, second, zero_method="wilcox", correction=False, method="asymptotic"
         )
-        found = wilcoxon(off, mode="approximate")
-        yield f"wilcoxon: {found}, SciPy {theirs}" if abs(found.p - theirs.pvalue) > 1e-9 else None
+        found = wilcoxon(off)
+        wrong = wins.wins + wins.losses > 50 and abs(found - theirs.pvalue) > 1e-9
+        yield f"wilcoxon: {found}, SciPy {theirs}" if wrong else None
 
 
 def answers(rng: Random) -> Iterator[Difference | None]:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from oracles.paired_randomisation import randomisation_p
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadUsage
 from rankwell.stats import on_exact_grid
-from rankwell.stats.multiple_comparisons import holm
-from rankwell.stats.paired_randomisation import flipped_sums, paired_randomisation
+from rankwell.stats.paired_tests import flipped_sums, paired_randomisation
+from rankwell.stats.system_comparisons import holm
 
 
 def mean_difference(first: np.ndarray, other: np.ndarray, axis: int) -> np.ndarray:
@@ -29,11 +29,9 @@ def made(seed: int, n: int, lift: float = 0.0, decimals: int = 2) -> tuple[np.nd
 def test_few_queries_are_swapped_in_every_way(seed: int) -> None:
     first, other = made(seed, 3 + seed, lift=0.1 * (seed % 3), decimals=1 + seed % 2)
 
-    [found] = paired_randomisation([(first, other)])
+    [found] = paired_randomisation([other - first])
 
-    assert found.p == randomisation_p(first.tolist(), other.tolist())
-    assert found.n == 3 + seed
-    assert found.difference == pytest.approx(float((other - first).mean()), abs=1e-15)
+    assert found == randomisation_p(first.tolist(), other.tolist())
 
 
 @pytest.mark.parametrize("unit", [1.0, 100.0])
@@ -46,10 +44,9 @@ def test_shares_of_nothing_and_all_are_tested_exactly_however_many_queries_there
     first = np.array([0.0] * up + [unit] * down + [unit] * same)
     other = np.array([unit] * up + [0.0] * down + [unit] * same)
 
-    [found] = paired_randomisation([(first, other)], resamples=1)
+    [found] = paired_randomisation([other - first], resamples=1)
 
-    assert found.method == "binomial"
-    assert found.p == randomisation_p(first.tolist(), other.tolist())
+    assert found == randomisation_p(first.tolist(), other.tolist())
 
 
 def test_the_exact_test_of_thousands_of_hits_is_mcnemars() -> None:
@@ -58,16 +55,17 @@ def test_the_exact_test_of_thousands_of_hits_is_mcnemars() -> None:
     first[:1700], other[1500:3300] = 1.0, 1.0
     up, down = 3300 - 1700, 1500
 
-    [found] = paired_randomisation([(first, other)])
+    [found] = paired_randomisation([other - first])
 
-    assert found.p == pytest.approx(stats.binomtest(up, up + down).pvalue, rel=1e-9)
+    assert found == pytest.approx(stats.binomtest(up, up + down).pvalue, rel=1e-9)
 
 
 def test_drawn_swaps_give_what_scipy_draws_up_to_chance() -> None:
     stats = pytest.importorskip("scipy.stats", reason="could not import scipy")
     pairs = [made(seed, 60, lift=0.03 * seed) for seed in range(4)]
+    columns = [other - first for first, other in pairs]
 
-    found = paired_randomisation(pairs, resamples=20_000, seed=3)
+    found = paired_randomisation(columns, resamples=20_000, seed=3)
 
     for (first, other), each in zip(pairs, found, strict=True):
         peer = stats.permutation_test(
@@ -78,49 +76,53 @@ def test_drawn_swaps_give_what_scipy_draws_up_to_chance() -> None:
             vectorized=True,
             rng=1,
         )
-        assert each.method == "drawn"
+        assert each is not None
+        assert (each * 20_001) == pytest.approx(round(each * 20_001))
         # Both err by the square root of p (1 - p) / 20,000.
         reach = 5 * math.sqrt(2 * max(peer.pvalue * (1 - peer.pvalue), 1e-4) / 20_000)
-        assert each.p == pytest.approx(peer.pvalue, abs=reach)
+        assert each == pytest.approx(peer.pvalue, abs=reach)
 
 
 def test_drawn_swaps_come_near_the_exact_test() -> None:
     first, other = made(5, 21, lift=0.08)
     [exact], [drawn] = (
-        paired_randomisation([(first, other)], resamples=resamples)
+        paired_randomisation([other - first], resamples=resamples)
         for resamples in (1 << 21, 50_000)
     )
 
-    assert (exact.method, drawn.method) == ("enumerated", "drawn")
-    assert exact.p is not None
-    assert drawn.p == pytest.approx(exact.p, abs=5 * math.sqrt(exact.p * (1 - exact.p) / 50_000))
+    assert exact == randomisation_p(first.tolist(), other.tolist())
+    assert exact != drawn
+    assert drawn == pytest.approx(exact, abs=5 * math.sqrt(exact * (1 - exact) / 50_000))
 
 
 def test_a_drawn_p_value_counts_the_data_themselves_and_is_never_0() -> None:
-    first = np.linspace(0.0, 0.5, 40)
+    [found] = paired_randomisation([np.linspace(0.1, 0.2, 40)], resamples=999)
 
-    [found] = paired_randomisation([(first, first + np.linspace(0.1, 0.2, 40))], resamples=999)
-
-    assert found.p == 1 / 1000
+    assert found == 1 / 1000
 
 
-def test_neither_blocks_nor_other_pairs_nor_the_direction_change_a_p_value() -> None:
-    pairs = [made(seed, 70, lift=0.02 * seed) for seed in range(5)]
+def test_neither_blocks_nor_other_pairs_nor_the_direction_change_a_p_value(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    columns = [
+        other - first for first, other in (made(seed, 70, lift=0.02 * seed) for seed in range(5))
+    ]
 
-    whole = paired_randomisation(pairs, resamples=500)
+    whole = paired_randomisation(columns, resamples=500)
 
-    assert paired_randomisation(pairs, resamples=500, block=7) == whole
-    assert [paired_randomisation([pair], resamples=500)[0] for pair in pairs] == whole
-    for (first, other), each in zip(pairs, whole, strict=True):
-        [back] = paired_randomisation([(other, first)], resamples=500)
-        assert back.p == each.p
-        assert back.difference == -each.difference if each.difference is not None else False
+    with monkeypatch.context() as patch:
+        patch.setattr("rankwell.stats.paired_tests._BUFFER", 7 * 70)
+        assert paired_randomisation(columns, resamples=500) == whole
+    assert [paired_randomisation([column], resamples=500)[0] for column in columns] == whole
+    assert paired_randomisation([-column for column in columns], resamples=500) == whole
 
 
 def test_the_seed_decides_what_is_drawn() -> None:
-    pair = made(6, 50, lift=0.03)
+    first, other = made(6, 50, lift=0.03)
 
-    p_values = {paired_randomisation([pair], resamples=500, seed=seed)[0].p for seed in range(6)}
+    p_values = {
+        paired_randomisation([other - first], resamples=500, seed=seed)[0] for seed in range(6)
+    }
 
     assert len(p_values) > 1
 
@@ -132,35 +134,27 @@ def test_differences_that_are_equal_except_for_rounding_count_as_equal() -> None
     first = np.zeros(14)
     other = np.array([0.1, 0.2, -0.3] * 4 + [0.3, 0.0])
 
-    [found] = paired_randomisation([(first, other)])
+    [found] = paired_randomisation([other - first])
 
-    assert found.p == randomisation_p(first.tolist(), other.tolist())
+    assert found == randomisation_p(first.tolist(), other.tolist())
 
 
-def test_a_query_that_only_one_system_counts_is_left_out() -> None:
-    first, other = made(7, 14, lift=0.1)
-    holes = first.copy()
-    holes[3], other[8] = np.nan, np.nan
-    kept = [row for row in range(14) if row not in (3, 8)]
-
-    [found] = paired_randomisation([(holes, other)])
-
-    assert found == paired_randomisation([(first[kept], other[kept])])[0]
-    assert found.n == 12
-    assert paired_randomisation([(np.full(3, np.nan), np.ones(3))])[0][:3] == (None, None, 0)
+def test_no_differences_have_no_p_value() -> None:
+    assert paired_randomisation([np.zeros(0)]) == [None]
 
 
 def test_equal_systems_do_not_differ() -> None:
-    values = made(8, 40)[0]
-
-    assert paired_randomisation([(values, values)])[0][:2] == (0.0, 1.0)
+    assert paired_randomisation([np.zeros(40)]) == [1.0]
 
 
-def test_one_draw_of_signs_serves_all_columns_and_each_sign_falls_as_often() -> None:
+def test_one_draw_of_signs_serves_all_columns_and_each_sign_falls_as_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("rankwell.stats.paired_tests._BUFFER", 300 * 67)
     table = np.ones((67, 2))
     table[:, 1] = -3.0
 
-    sums = np.concatenate([*flipped_sums(table, resamples=4000, seed=1, block=300)])
+    sums = np.concatenate([*flipped_sums(table, resamples=4000, seed=1)])
 
     np.testing.assert_array_equal(sums[:, 1], -3.0 * sums[:, 0])
     assert abs(sums[:, 0].mean()) < 5 * math.sqrt(67 / 4000)
@@ -177,13 +171,6 @@ def test_every_query_is_flipped_in_half_of_the_resamples_on_its_own() -> None:
     correlation = signs.T @ signs / 3000 - np.eye(130)
     assert np.abs(signs.mean(axis=0)).max() < 5 / math.sqrt(3000)
     assert np.abs(correlation).max() < 6 / math.sqrt(3000)
-
-
-def test_columns_of_different_length_and_no_resamples_are_refused() -> None:
-    with pytest.raises(BadInput, match="3 values against 2"):
-        paired_randomisation([(np.zeros(3), np.zeros(2))])
-    with pytest.raises(BadUsage, match="0 resamples"):
-        paired_randomisation([(np.zeros(3), np.zeros(3))], resamples=0)
 
 
 # ---- Holm

@@ -3,14 +3,16 @@
 import numpy as np
 import pytest
 
-from rankwell.stats.difference_estimator import (
+from rankwell.stats.samples import (
     SampledItems,
     cross_fitted,
     estimate,
     expected_shares,
+    forecast,
+    inclusion,
+    priorities,
+    query_forecast,
 )
-from rankwell.stats.sample_forecast import ForecastItems, forecast, query_forecast
-from rankwell.stats.samples import inclusion, priorities
 
 N = 60
 
@@ -54,8 +56,8 @@ def sample_of(pool, judged):
 def forecast_of(pool, judged, later):
     items, then = sample_of(pool, judged), sample_of(pool, later)
     shares = cross_fitted(items, np.arange(N) % 2 == 0)
-    known = ForecastItems.of(items, shares, pool[2] * (1 - pool[2]))
-    return forecast(known, then.inclusion, then.sampled), estimate(then, shares)
+    told = forecast(items, shares, pool[2] * (1 - pool[2]), then.inclusion, then.sampled)
+    return told, estimate(then, shares)
 
 
 @pytest.mark.parametrize("place", [0, 1])
@@ -84,15 +86,13 @@ def test_a_half_that_has_few_gains_yet_is_forecast_with_the_share_that_it_will_h
         if np.count_nonzero(items.gain[items.has_gain] > 0) >= 10:
             continue
         real = estimate(then, cross_fitted(then, halves)).sampling_variance ** 0.5
-        known = [
-            ForecastItems.of(items, shares, prior * (1 - prior))
+        variance = prior * (1 - prior)
+        now, later = (
+            forecast(items, shares, variance, then.inclusion, then.sampled).these_queries[0]
             for shares in (
                 cross_fitted(items, halves),
                 expected_shares(items, halves, then.inclusion),
             )
-        ]
-        now, later = (
-            forecast(each, then.inclusion, then.sampled).these_queries[0] for each in known
         )
         found.append((abs(now / real - 1), abs(later / real - 1)))
 

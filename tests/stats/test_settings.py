@@ -11,10 +11,9 @@ import pytest
 import setting_statistics
 from oracles.settings import best_set, betting_bound, capital, out_of_fold
 from rankwell.errors import BadInput, BadUsage
-from rankwell.stats.bounded_means import exceeds_p, interval, lower_bound
-from rankwell.stats.multiple_comparisons import fixed_sequence
-from rankwell.stats.paired_randomisation import set_of_best
-from rankwell.stats.selection import selection_gain
+from rankwell.stats.paired_tests import set_of_best
+from rankwell.stats.settings import exceeds_p, interval, lower_bound, selection_gain
+from rankwell.stats.system_comparisons import fixed_sequence
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "statistics.md").read_text(encoding="utf-8")
 
@@ -24,13 +23,12 @@ def drawn(values: np.ndarray, seed: int = 0) -> list[float]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("level", [0.8, 0.975])
-def test_the_bound_is_that_of_the_plain_gambler(seed: int, level: float) -> None:
+def test_the_bound_is_that_of_the_plain_gambler(seed: int) -> None:
     values = setting_statistics.recalls(np.random.default_rng(seed), 0.9 - 0.2 * seed, 30 + seed)
 
-    found = lower_bound(values, level=level, seed=seed)
+    found = lower_bound(values, seed=seed)
 
-    assert 0 <= found - betting_bound(drawn(values, seed), level) < 0.001
+    assert 0 <= found - betting_bound(drawn(values, seed), 0.975) < 0.001
 
 
 def test_the_p_value_is_one_over_the_largest_capital() -> None:
@@ -70,8 +68,6 @@ def test_no_values_have_the_bound_zero_and_impossible_ones_are_refused() -> None
         lower_bound(np.array([0.5, 1.2]))
     with pytest.raises(BadInput, match="a value is nan"):
         lower_bound(np.array([0.5, np.nan]))
-    with pytest.raises(BadUsage, match="confidence level is 1"):
-        lower_bound(np.ones(3), level=1)
 
 
 def test_a_sequence_of_tests_ends_at_its_first_failure() -> None:

@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 
 from oracles import sampling as oracle
-from rankwell.stats.difference_estimator import SampledItems, cross_fitted, estimate, most_and_least
 from rankwell.stats.samples import (
+    SampledItems,
     WholeQueries,
+    cross_fitted,
+    estimate,
     inclusion,
+    most_and_least,
     permanent_numbers,
     prior_relevance,
     priorities,
@@ -86,7 +89,7 @@ def test_estimate_and_intervals_equal_the_plain_formulas(seed):
     assert inclusion(np.array(sizes), tau) == pytest.approx(np.where(np.array(sizes) > 0, pi, 0))
     assert (priorities(np.array(u), np.array(sizes)) < tau).tolist() == items.sampled.tolist()
     assert cross_fitted(items, np.array(halves)) == pytest.approx(shares)
-    assert found.totals == pytest.approx(values)
+    assert found.values == pytest.approx(values)
     assert found.these_queries(0.9) == pytest.approx(
         oracle.these_queries(values, query, c, m, pi, gain, shares, 0.9)
     )

@@ -11,13 +11,13 @@ import pytest
 from oracles import distributions
 from oracles import paired as oracle
 from rankwell.errors import BadInput
-from rankwell.stats.multiple_comparisons import significance_letters
-from rankwell.stats.system_rankings import (
+from rankwell.stats.system_comparisons import (
     borda_points,
     connected_groups,
     descending_ranks,
     friedman,
     rank_biased_overlap,
+    significance_letters,
     studentised_range_quantile,
     tau_ap,
 )

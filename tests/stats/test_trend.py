@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rankwell.stats.trend import trend
+from rankwell.stats.agreement import trend
 
 
 def line(seed, n=200, slope=0.5):

@@ -18,8 +18,8 @@ from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.io.result_folder import read_results
 from rankwell.reporting.options import FormatOption, InputPlace, Output
 from rankwell.stats import MIN_QUERIES, check_level
-from rankwell.stats.detectable import minimal_detectable_difference, queries_needed
 from rankwell.stats.intervals import student_quantile
+from rankwell.stats.paired_tests import minimal_detectable_difference, queries_needed
 from rankwell.stats.verdicts import NOTHING_TESTED
 
 _RESAMPLES = 400

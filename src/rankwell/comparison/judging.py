@@ -13,16 +13,24 @@ from rankwell.comparison.matrices import Comparison, QuerySystemMatrix
 from rankwell.data.tables import Bools, Floats, Ints, Unit, Values, exact_mean, exact_sd
 from rankwell.errors import BadUsage
 from rankwell.stats import MIN_QUERIES
-from rankwell.stats.detectable import cohen_dz, minimal_detectable_difference, queries_needed
-from rankwell.stats.multiple_comparisons import benjamini_hochberg, holm, randomised_tukey_hsd
 from rankwell.stats.paired_bootstrap import (
     Bootstrapped,
     Differences,
     cluster_sums,
     paired_bootstrap,
 )
-from rankwell.stats.paired_randomisation import max_t, paired_randomisation
-from rankwell.stats.paired_tests import PairedT, paired_t, sign_test, wilcoxon
+from rankwell.stats.paired_tests import (
+    PairedT,
+    cohen_dz,
+    max_t,
+    minimal_detectable_difference,
+    paired_randomisation,
+    paired_t,
+    queries_needed,
+    sign_test,
+    wilcoxon,
+)
+from rankwell.stats.system_comparisons import benjamini_hochberg, holm, randomised_tukey_hsd
 
 _TESTED = ("effect_size", "wins", "ties", "losses", "detectable", "queries_needed")
 """Figures that a measure without a better direction does not have."""
@@ -217,16 +225,18 @@ def _p_values(
     options: ComparisonOptions,
 ) -> list[float | None]:
     if options.test == "randomisation":
-        pairs = [(np.zeros(len(differences.sums)), differences.sums) for differences in added]
-        results = paired_randomisation(pairs, resamples=options.resamples, seed=options.seed)
-        return [result.p for result in results]
+        columns_of_sums = [differences.sums for differences in added]
+        return paired_randomisation(columns_of_sums, resamples=options.resamples, seed=options.seed)
     if options.test == "bootstrap":
         return [bootstrapped.p for bootstrapped in boot]
     if options.test == "t":
         return [student and student.p for student in students]
-    test = wilcoxon if options.test == "wilcoxon" else sign_test
     counted = [values[~np.isnan(values)] for values in (column.differences for column in columns)]
-    return [test(values).p if len(values) else None for values in counted]
+    is_wilcoxon = options.test == "wilcoxon"
+    return [
+        (wilcoxon(values) if is_wilcoxon else sign_test(values).p) if len(values) else None
+        for values in counted
+    ]
 
 
 def _adjusted(

@@ -17,13 +17,13 @@ from rankwell.errors import BadUsage, flag
 from rankwell.evaluation.bounds import DEFINITE, RankedItems, UnjudgedItems, difference_bounds
 from rankwell.stats import FEW_QUERIES, MIN_QUERIES, Intervals
 from rankwell.stats.correlation import kendall_tau
-from rankwell.stats.multiple_comparisons import significance_letters
-from rankwell.stats.system_rankings import (
+from rankwell.stats.system_comparisons import (
     borda_points,
     connected_groups,
     descending_ranks,
     friedman,
     rank_biased_overlap,
+    significance_letters,
     tau_ap,
 )
 from rankwell.stats.verdicts import NOTHING_TESTED, Family, MeasuredDifference, leader, verdict

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, pairwise
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, Self, cast, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import FIGURES, Measure
-from rankwell.data.tables import Bools, Floats, Ints, Values, exact_mean, figure
+from rankwell.data.tables import Bools, Floats, Ints, Values, exact_mean, figure, sum_by
 from rankwell.errors import BadUsage, UnknownName, flag
 from rankwell.evaluation.details import DetailColumns
 from rankwell.evaluation.judged import JudgedRun, LinearMeasure
@@ -80,37 +80,23 @@ def run_notes(
     if run.ties not in DEFINITE or not counted.any():
         return []
     view, bounds_by_cutoff = run.resolved, dict[int, list[str]]()
-    for labelled_measure in measures:
-        most = most_possible(labelled_measure.measure, view)
-        if (
-            most is None
-            or (k := labelled_measure.measure.cutoff) is None
-            or labelled_measure.measure.entry.summary != "mean"
-        ):
+    for measure, label in measures:
+        most, k = most_possible(measure, view), measure.cutoff
+        if most is None or k is None or measure.entry.summary != "mean":
             continue
-        least, scale = (
-            labelled_measure.measure(view),
-            convention.shows(labelled_measure.measure.entry.unit),
-        )
-        low, high = (exact_mean(values[counted]) * scale[0] for values in (least, most))
+        scale, unit = convention.shows(measure.entry.unit)
+        low, high = (exact_mean(values[counted]) * scale for values in (measure(view), most))
         if high - low > 1e-12:
+            tail_note = f" (without what lies beyond rank {k})" if measure.name == "RBP" else ""
             bounds_by_cutoff.setdefault(k, []).append(
-                _between(
-                    labelled_measure.label, run.name, low, high, scale[1], labelled_measure.measure
-                )
+                f"{label} of {run.name} is between {figure(low, unit)} and {figure(high, unit)}"
+                f"{tail_note}"
             )
     parts = [
         f"{', '.join(words)}: {_share(view, k, counted)} of its first {k} are unjudged"
         for k, words in bounds_by_cutoff.items()
     ]
     return ["; ".join(parts)] if parts else []
-
-
-def _between(label: str, name: str, low: float, high: float, unit: str, measure: Measure) -> str:
-    tail_note = (
-        f" (without what lies beyond rank {measure.cutoff})" if measure.name == "RBP" else ""
-    )
-    return f"{label} of {name} is between {figure(low, unit)} and {figure(high, unit)}{tail_note}"
 
 
 def _share(view: JudgedRankings, k: int, counted: Bools) -> str:
@@ -180,7 +166,7 @@ class UnjudgedItems:
         def _of(run: str, k: int) -> RankedItems:
             parts = self._runs.get(run) or [RankedItems(*np.zeros((3, 0), dtype=np.int64))]
             query, item, rank = (np.concatenate(column) for column in zip(*parts, strict=True))
-            owner = numbers[query] if len(query) else query.astype(np.int64)
+            owner = numbers[query]
             rows = np.flatnonzero((owner >= 0) & (rank <= k))
             # One number for a query and an item.
             pair = item[rows] + owner[rows] * _SPREAD
@@ -226,14 +212,14 @@ def difference_bounds(
     # decides.
     pairs, pair_index = np.unique(np.concatenate([first.pair, second.pair]), return_inverse=True)
     weights = np.concatenate([linear.weights[first.rank - 1], -linear.weights[second.rank - 1]])
-    net = np.bincount(pair_index, weights=weights, minlength=len(pairs)).astype(np.float64)
+    net = sum_by(pair_index, weights, len(pairs))
     owner = np.zeros(len(pairs), dtype=np.int64)
     owner[pair_index] = np.concatenate([first.query, second.query])
     low, high = (
-        np.bincount(owner, weights=part, minlength=len(values[0]))
-        for part in (np.minimum(net, 0), np.maximum(net, 0))
+        values[0] - values[1] + sum_by(owner, end(net, 0), len(values[0]))
+        for end in (np.minimum, np.maximum)
     )
-    return values[0] - values[1] + low, values[0] - values[1] + high
+    return low, high
 
 
 def _most_reciprocal(
@@ -247,19 +233,11 @@ def _most_reciprocal(
     # Behind its first relevant item an unjudged one adds nothing to the list, and may add to the
     # other.
     candidates = np.flatnonzero(run_items.rank < first_rank[run_items.query] - 0.5)
-    order = np.argsort(against_items.pair)
-    positions = np.minimum(
-        np.searchsorted(against_items.pair[order], run_items.pair[candidates]),
-        max(len(order) - 1, 0),
-    )
     gain_against = np.zeros(len(candidates))
-    if len(order):
-        rows = order[positions]
-        gain_against = np.where(
-            against_items.pair[rows] == run_items.pair[candidates],
-            1 / against_items.rank[rows],
-            0.0,
-        )
+    _, in_run, in_against = np.intersect1d(
+        run_items.pair[candidates], against_items.pair, assume_unique=True, return_indices=True
+    )
+    gain_against[in_run] = 1 / against_items.rank[in_against]
     owner = run_items.query[candidates]
     np.maximum.at(
         most, owner, 1 / run_items.rank[candidates] - np.maximum(gain_against, against[owner])
@@ -305,8 +283,11 @@ def confidences(
         scores = ranking.scores[rows]
         if exclude_self:
             scores = scores[[item != query for item in ranking.items[rows]]]
-        if len(scores):
-            confidence[row] = _confidence(scores, kind)
+        if len(scores) and kind == "std":
+            confidence[row] = np.std(scores)
+        elif len(scores):
+            first, *lower_scores = np.sort(scores)[:-3:-1].tolist()
+            confidence[row] = first if kind == "max" else first - (lower_scores or [first])[0]
     return empty_last(confidence)
 
 
@@ -320,28 +301,16 @@ def empty_last(confidence: Floats) -> Floats:
     )
 
 
-def _confidence(scores: Floats, kind: Confidence) -> float:
-    if kind == "std":
-        return float(np.std(scores))
-    first, *lower_scores = np.sort(scores)[:-3:-1].tolist()
-    return first if kind == "max" else first - (lower_scores or [first])[0]
-
-
 @dataclass(frozen=True)
 class AbstentionRules:
-    """Choices of the figures. area: of the precision-recall curve. resamples: 0 for no
-    intervals.
+    """Choices of the figures. intervals: of the summary; those of the bootstrap have resamples.
+    area: of the precision-recall curve.
     """
 
     convention: Convention
-    resamples: int
+    intervals: str
     seed: int
     area: Area = "step"
-
-    @classmethod
-    def of(cls, convention: Convention, intervals: str, seed: int, area: Area = "step") -> Self:
-        """The choices under a rule of intervals: resamples for those of the bootstrap."""
-        return cls(convention, 10_000 if intervals.startswith("bootstrap") else 0, seed, area)
 
 
 class AbstentionRows(NamedTuple):
@@ -377,22 +346,17 @@ def abstention_rows(
     Only means of values that are better when they are higher have these figures; AURC needs a
     highest value as well, as its loss is that value minus the query's.
     """
-    abstention = AbstentionRows([], {}, [], [])
-    for labelled_measure, values in measured:
-        entry, counted = labelled_measure.measure.entry, values.counted
+    rows, definitions, notes, curves = abstention = AbstentionRows([], {}, [], [])
+    for labelled, values in measured:
+        measure, label = labelled
+        entry, counted = measure.entry, values.counted
         if entry.better != "higher" or values.summary != "mean" or not counted.any():
-            abstention.notes.append(
-                f"no nAUC or AURC of {labelled_measure.label}: both are of means of values of "
-                "which "
-                "higher is better"
-            )
+            reason = "both are of means of values of which higher is better"
+            notes.append(f"no nAUC or AURC of {label}: {reason}")
             continue
-        queries = list(compress(values.queries, counted.tolist()))
-        shares, highest = (
-            values.values[counted] / rules.convention.shows(entry.unit)[0],
-            entry.bounds[1],
-        )
-        is_answer = _is_answer(labelled_measure, shares, abstention.notes)
+        queries, highest = list(compress(values.queries, counted.tolist())), entry.bounds[1]
+        shares = values.values[counted] / rules.convention.shows(entry.unit)[0]
+        is_answer = _is_answer(labelled, shares, notes)
         for kind in dict.fromkeys(kinds):
             confidence = confidence_of(queries, kind)
             for name, estimate in _abstention_figures(
@@ -400,58 +364,61 @@ def abstention_rows(
             ).items():
                 area = _AREAS[rules.area] if name == "AUPRC" else ""
                 exact = f"{name}({area}of='{values.measure}',confidence='{kind}')"
-                cells = (
+                row = SummaryRow.of(
+                    values.run,
+                    exact,
+                    f"{name} {label} {kind}",
                     estimate.value,
                     None,
                     *(estimate.interval or (None, None)),
                     len(queries),
                     "score",
                 )
-                row = SummaryRow.of(
-                    values.run, exact, f"{name} {labelled_measure.label} {kind}", *cells
-                )
-                abstention.rows.append(
-                    row | {"ceiling": estimate.ceiling, "chance": estimate.chance}
-                )
-                abstention.definitions[exact] = _definition(
-                    name, values.measure, kind, highest, rules.area
-                )
+                rows.append(row | {"ceiling": estimate.ceiling, "chance": estimate.chance})
+                collection_figure = FIGURES[name]
+                definitions[exact] = {
+                    "definition": collection_figure.definition(
+                        measure=values.measure,
+                        by=f"by the {_WORDS[kind]} of each query",
+                        highest=f"{highest:g}",
+                        area=_AREA_WORDS[rules.area],
+                    ),
+                    "better": collection_figure.better,
+                    "summary": "mean",
+                    "source": collection_figure.source,
+                }
                 if name == "AURC":
-                    points = risk_coverage(highest - shares, confidence)
-                    curve = {
-                        "run": values.run,
-                        "measure": exact,
-                        "of": labelled_measure.label,
-                        "confidence": kind,
-                        "points": points,
-                    }
-                    abstention.curves.append(curve)
+                    curves.append(
+                        {
+                            "run": values.run,
+                            "measure": exact,
+                            "of": label,
+                            "confidence": kind,
+                            "points": risk_coverage(highest - shares, confidence),
+                        }
+                    )
     return abstention
 
 
-def _is_answer(labelled_measure: LabelledMeasure, shares: Floats, notes: list[str]) -> bool:
+def _is_answer(labelled: LabelledMeasure, shares: Floats, notes: list[str]) -> bool:
     """Whether the values say which queries are answered; noted where those of tied items lie
     between 0 and 1.
     """
-    if labelled_measure.measure.name != "Success" and (
-        labelled_measure.measure.name,
-        labelled_measure.measure.cutoff,
-    ) != ("P", 1):
+    measure, label = labelled
+    if measure.name != "Success" and (measure.name, measure.cutoff) != ("P", 1):
         return False
-    if is_definite := bool(np.isin(shares, (0.0, 1.0)).all()):
-        return is_definite
-    notes.append(
-        f"no AUROC, AUPRC or EP of {labelled_measure.label}: tied queries are answered in part; "
-        "name a "
-        "tie rule with a definite order"
-    )
-    return False
+    is_definite = bool(np.isin(shares, (0.0, 1.0)).all())
+    if not is_definite:
+        reason = "tied queries are answered in part; name a tie rule with a definite order"
+        notes.append(f"no AUROC, AUPRC or EP of {label}: {reason}")
+    return is_definite
 
 
 def _abstention_figures(
     shares: Floats, confidence: Floats, highest: float, rules: AbstentionRules, *, is_answer: bool
 ) -> dict[str, AbstentionFigure]:
-    resampling = {"resamples": rules.resamples, "seed": rules.seed}
+    resamples = 10_000 if rules.intervals.startswith("bootstrap") else 0
+    resampling = {"resamples": resamples, "seed": rules.seed}
     figures = {"nAUC": nauc(shares, confidence, **resampling)}
     if np.isfinite(highest):
         figures["AURC"] = aurc(highest - shares, confidence, **resampling)
@@ -468,21 +435,7 @@ _WORDS = {
     "diff1": "gap between the two highest scores",
 }
 _AREAS: dict[Area, str] = {"step": "", "trapezoid": "area='trapezoid',"}
-
-
-def _definition(
-    name: str, measure: str, kind: Confidence, highest: float, area: Area
-) -> dict[str, str]:
-    figure = FIGURES[name]
-    definition = figure.definition(
-        measure=measure,
-        by=f"by the {_WORDS[kind]} of each query",
-        highest=f"{highest:g}",
-        area="average precision" if area == "step" else "trapezoids, from precision 1 on",
-    )
-    return {
-        "definition": definition,
-        "better": figure.better,
-        "summary": "mean",
-        "source": figure.source,
-    }
+_AREA_WORDS: dict[Area, str] = {
+    "step": "average precision",
+    "trapezoid": "trapezoids, from precision 1 on",
+}

@@ -51,20 +51,16 @@ def details_of(judgments: Judgments, hits: Hits, view: JudgedRankings) -> Detail
     is_listed, n_listed = np.zeros(n + 1, dtype=np.bool_), len(row)
     is_listed[row] = True
     unlisted_rows = np.flatnonzero(~is_listed[:n])
-    row, query = (
-        np.concatenate([row, unlisted_rows]),
-        np.concatenate([query, judgments.query_of_row[unlisted_rows]]),
-    )
+    row = np.concatenate([row, unlisted_rows])
+    query = np.concatenate([query, judgments.query_of_row[unlisted_rows]])
     item = np.concatenate([item, np.array(judgments.items, dtype=object)[unlisted_rows]])
     is_junk, grade, rank, score = junk[row], grades[row], ranks[row], scores[row]
     for column, listed_values in ((rank, listed_ranks), (score, listed_scores)):
         missing = np.flatnonzero(np.isnan(column[:n_listed]))
         column[missing] = listed_values[missing]
     order = _order(query, rank, n_listed, item)
-    state = np.full(len(row), 2, dtype=np.int8)
-    state[grade >= view.least_judged] = 1
-    state[grade > 0] = 0
-    state[is_junk], grade[is_junk] = 3, np.nan
+    state = np.select([is_junk, grade > 0, grade >= view.least_judged], [3, 0, 1], 2)
+    grade[is_junk] = np.nan
     return Details(
         query=np.array(judgments.queries, dtype=object)[query[order]],
         item=item[order],
@@ -93,17 +89,14 @@ def _first_items(
     row[start[hits.query[in_list]] + position[in_list]] = hits.row[in_list]
     rank = running_sum((~junk[row]).astype(np.int64), top.offsets).astype(np.float64)
     rank[junk[row]] = np.nan
-    repeats, items = list[int](), top.items
+    items, is_first = top.items, np.ones(len(top.items), dtype=np.bool_)
     for begin, end in pairwise(top.offsets.tolist()):
         if len({*items[begin:end]}) < end - begin:
-            first_positions: dict[str, int] = {}
-            repeats += [
-                position
-                for position, item in enumerate(items[begin:end], begin)
-                if first_positions.setdefault(item, position) != position
-            ]
-    rows = np.delete(np.arange(len(items)), repeats) if repeats else slice(None)
-    query = query_index.repeat(np.diff(top.offsets))
+            earlier = set[str]()
+            for position, item in enumerate(items[begin:end], begin):
+                is_first[position] = item not in earlier
+                earlier.add(item)
+    rows, query = np.flatnonzero(is_first), query_index.repeat(np.diff(top.offsets))
     return query[rows], np.array(items, dtype=object)[rows], row[rows], rank[rows], top.scores[rows]
 
 
@@ -112,9 +105,9 @@ def _order(query: Ints, rank: Floats, n_listed: int, item: NDArray[Any]) -> Ints
     rows, then the rest by id.
     """
     last = np.nanmax(rank, initial=0.0) + 1
-    key, unranked = query * int(last + n_listed + 1), np.isnan(rank)
-    key[~unranked] += rank[~unranked].astype(np.int64)
-    key[unranked] += int(last) + np.minimum(np.flatnonzero(unranked), n_listed)
+    unranked_place = last + np.minimum(np.arange(len(rank)), n_listed)
+    place = np.where(np.isnan(rank), unranked_place, rank).astype(np.int64)
+    key = query * int(last + n_listed + 1) + place
     order = np.argsort(key, kind="stable")
     key = key[order]
     equal_keys = np.flatnonzero(key[1:] == key[:-1])
@@ -169,31 +162,25 @@ def compact(details: Details) -> Details:
     """
     n = len(details.query)
     query, item = (np.asarray(column, dtype=object) for column in (details.query, details.item))
-    starts = np.flatnonzero(
-        np.concatenate([np.ones(min(n, 1), dtype=np.bool_), query[1:] != query[:-1]])
-    )
+    starts = np.append(0, np.flatnonzero(query[1:] != query[:-1]) + 1)[:n]
     owners, sizes = query[starts], np.diff(np.append(starts, n)).astype(np.int32)
     texts = "".join(item.tolist())
     ends = np.cumsum(np.fromiter(map(len, item.tolist()), dtype=np.int64, count=n))
     state = np.asarray(details.state, dtype=object)
-    codes = np.zeros(n, dtype=np.int8)
-    for code, name in enumerate(_STATES.tolist()):
-        codes[state == name] = code
+    codes = np.select([state == name for name in _STATES], range(len(_STATES))).astype(np.int8)
     rank = details.rank.astype(np.float32)
 
-    def _items() -> NDArray[Any]:
-        edges = [0, *ends.tolist()]
-        return np.array([texts[start:end] for start, end in pairwise(edges)], dtype=object)
+    def _items(_: int) -> NDArray[Any]:
+        edges = pairwise([0, *ends.tolist()])
+        return np.array([texts[start:end] for start, end in edges], dtype=object)
 
-    column_makers: dict[str, Callable[[], NDArray[Any]]] = {
-        "query": lambda: owners.repeat(sizes),
+    makers: dict[str, Callable[[int], NDArray[Any]]] = {
+        "query": lambda _: owners.repeat(sizes),
         "item": _items,
-        "rank": lambda: rank.astype(np.float64),
-        "state": lambda: _STATES[codes],
+        "rank": lambda _: rank.astype(np.float64),
+        "state": lambda _: _STATES[codes],
     }
-    return details._replace(
-        **{name: Joined([n], lambda _, make=make: make()) for name, make in column_makers.items()}
-    )
+    return details._replace(**{name: Joined([n], make) for name, make in makers.items()})
 
 
 def detail_columns(
@@ -215,16 +202,14 @@ def detail_columns(
         if cells is None or isinstance(cells, str):
             return np.broadcast_to(np.array([cells], dtype=object), sizes[index])
         array = np.asarray(cells, dtype=None if isinstance(cells, np.ndarray | Joined) else object)
-        return _in_words(array, states) if name == "state" and states else array
+        if name != "state" or not states:
+            return array
+        words = array.copy()
+        for state, word in states.items():
+            words[array == state] = word
+        return words
 
     arrays = {name: Joined(sizes, partial(_column, name)) for name in DETAIL_COLUMNS}
     return DetailColumns(
         arrays, [(run, size) for (run, *_), size in zip(run_parts, sizes, strict=True)]
     )
-
-
-def _in_words(state: NDArray[Any], states: Mapping[str, str]) -> NDArray[Any]:
-    words = state.copy()
-    for name, word in states.items():
-        words[state == name] = word
-    return words

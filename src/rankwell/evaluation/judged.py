@@ -7,14 +7,12 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankwell.conventions import Convention, LabelledMeasure
-from rankwell.data.columns import NOTHING
 from rankwell.data.judged_rankings import JudgedRankings, expected_values
 from rankwell.data.options import ColumnChoice
 from rankwell.data.rankings import Hits, Ranking
@@ -149,14 +147,11 @@ class JudgedRun:
         under it.
         """
         view = self._view_of(measure)
-        if self.ties == "expected" and self.has_ties:
-            expected = measure.entry.expected
-            if expected is None:
-                return MeasuredQueries(
-                    measure(self.in_input_order._view_of(measure)), in_input_order=True
-                )
-            return MeasuredQueries(expected(view, **dict(measure.arguments)))
-        return MeasuredQueries(measure(view))
+        if self.ties != "expected" or not self.has_ties:
+            return MeasuredQueries(measure(view))
+        if measure.entry.expected is not None:
+            return MeasuredQueries(measure.entry.expected(view, **dict(measure.arguments)))
+        return MeasuredQueries(measure(self.in_input_order._view_of(measure)), in_input_order=True)
 
     def _view_of(self, measure: Measure) -> Any:
         kind = measure.entry.view
@@ -177,9 +172,7 @@ class JudgedRun:
         """The expected value of each query under a ranker without knowledge; NaN without a closed
         form, None without candidates.
         """
-        if self.levels is None:
-            return None
-        return expected_values(measure, self.levels.random)
+        return self.levels and expected_values(measure, self.levels.random)
 
     @cached_property
     def _ends(self) -> tuple[JudgedRankings, ...]:
@@ -205,13 +198,9 @@ class JudgedRun:
     def n_best_tied(self) -> int:
         """The number of queries whose best relevant item ties with one that is not relevant."""
         view = self.view
-        size = (
-            np.bincount(view.tie_of_row, minlength=1)[view.tie_of_row]
-            if len(view.ranks)
-            else view.tied
-        )
-        queries, first = np.unique(view.query_of_row, return_index=True)
-        return int((view.tied[first] > size[first]).sum()) if len(queries) else 0
+        size = np.bincount(view.tie_of_row)[view.tie_of_row]
+        _, first = np.unique(view.query_of_row, return_index=True)
+        return int((view.tied[first] > size[first]).sum())
 
 
 class RunInput(NamedTuple):
@@ -232,61 +221,10 @@ class RunInput(NamedTuple):
     is_shard: bool = False
 
 
-def rounded_ties(hits: Hits) -> Bools:
-    """Whether the score of a hit ties and is an integer so large that float64 rounds it."""
-    return (hits.tied > 1) & (np.abs(hits.score) >= 2.0**53)
-
-
-def is_suspicious(judgments: Judgments, run: RunInput, *, rel: float, lines: Source | None) -> bool:
-    """Whether counts, some of the hits or some lines show a sign of a mistake that
-    `evaluation.mistakes` names.
-
-    judgments: with one row per query and item. lines: the file, where it has lines of a TREC run.
-    """
-    from rankwell.evaluation.notations import match_items, sample_rows
-
-    hits = run.hits
-    missing, relevant = len(hits.present) - int(hits.present.sum()), judgments.grades >= rel
-    if (
-        missing and (hits.unknown or 2 * missing > len(hits.present))
-    ) or NOTHING in judgments.items:
-        return True
-    is_relevant = relevant[hits.row]
-    if (
-        10 * int(is_relevant.sum()) < min(int(relevant.sum()), int(hits.retrieved.sum()))
-        or not relevant.any()
-    ):
-        return True
-    sample = slice(None, None, len(hits.row) // 500 + 1)
-    lengths, tied, grades = (
-        hits.retrieved[hits.query[sample]],
-        hits.tied[sample],
-        judgments.grades[:500],
-    )
-    rank_excess = (2 * hits.above[sample] + tied)[is_relevant[sample]] - lengths[
-        is_relevant[sample]
-    ]
-    if (
-        (tied == lengths).all()
-        or rounded_ties(hits).any()
-        or rank_excess.sum() > 0
-        or 2 * int((grades % 1 != 0).sum()) > len(grades)
-    ):
-        return True
-    rows = [] if lines is None else [line.split() for line in lines.head(2048).split(b"\n")[:20]]
-    rising = (
-        first[0] == second[0] and float(second[4]) > float(first[4])
-        for first, second in pairwise(filter(None, rows[:-1]))
-    )
-    return any(rising) or bool(match_items(sample_rows(run), judgments, hits))
-
-
 def refuse_one_stream(inputs: Iterable[Any]) -> None:
     """Raises BadUsage where two inputs are standard input, which holds one."""
-    if (
-        sum(isinstance(run_input, (str, Path)) and str(run_input) in STDIN for run_input in inputs)
-        > 1
-    ):
+    paths = [str(path) for path in inputs if isinstance(path, (str, Path))]
+    if sum(path in STDIN for path in paths) > 1:
         raise BadUsage(
             "standard input is named for two inputs and holds one; name a file for the other."
         )
@@ -298,31 +236,22 @@ def name_runs(runs: Any) -> dict[str, Any]:
 
     A Parquet file whose column `run` names several is that many runs.
     """
-    if (
-        isinstance(runs, Mapping)
-        and (nothing := next((name for name, run in runs.items() if run is None), None)) is not None
-    ):
-        raise BadInput(
-            f"{shown(nothing)} is None; give a query without results an empty list, and a run "
-            "as a file or as rows."
-        )
-    if isinstance(runs, Mapping) and runs and not _is_run(runs):
-        return {name: _rereadable(run) for name, run in runs.items()}
+    if isinstance(runs, Mapping):
+        for name, run in runs.items():
+            if run is None:
+                raise BadInput(
+                    f"{shown(name)} is None; give a query without results an empty list, and a run "
+                    "as a file or as rows."
+                )
+        if runs and not _is_run(runs):
+            return {name: _rereadable(run) for name, run in runs.items()}
     sources: list[Any] = list(runs) if isinstance(runs, (list, tuple)) else [runs]
-    run_list = [
-        run
-        for source in sources
-        for run in (_runs_in(source) if isinstance(source, (str, Path)) else [source])
-    ]
+    run_list = [run for source in sources for run in _runs_in(source)]
     names = [_stem(run) if isinstance(run, (str, Path)) else "run" for run in run_list]
     for longer in (lambda path: f"{path.parent.name}/{_stem(path)}", lambda path: path.name, str):
-        clash = [
-            names.count(name) > 1 and isinstance(run, (str, Path))
-            for run, name in zip(run_list, names, strict=True)
-        ]
         names = [
-            longer(Path(run)) if is_clash else name
-            for run, name, is_clash in zip(run_list, names, clash, strict=True)
+            longer(Path(run)) if names.count(name) > 1 and isinstance(run, (str, Path)) else name
+            for run, name in zip(run_list, names, strict=True)
         ]
     if len(set(names)) < len(names):
         double = next(name for name in names if names.count(name) > 1)
@@ -345,16 +274,16 @@ def _rereadable(run: Any) -> Any:
 _PARQUET = (".parquet", ".parq")
 
 
-def _runs_in(path: str | Path) -> Sequence[str | Path]:
-    """The places of the runs in a file; of a name without the suffix of a Parquet file, that one,
-    for which nothing is loaded.
+def _runs_in(source: Any) -> Sequence[Any]:
+    """The places of the runs in a Parquet file; of anything else itself, for which nothing is
+    loaded.
     """
-    if not str(path).lower().endswith(_PARQUET):
-        return [path]
+    if not isinstance(source, (str, Path)) or not str(source).lower().endswith(_PARQUET):
+        return [source]
     from rankwell.io.column_tables import run_places
 
-    paths = run_places(path)
-    return paths if len(paths) > 1 else [path]
+    paths = run_places(source)
+    return paths if len(paths) > 1 else [source]
 
 
 def _stem(run_path: str | Path) -> str:
@@ -386,10 +315,8 @@ def _is_run(runs: Mapping[str, Any]) -> bool:
 def ideal(judgments: Judgments, retrieved: Ints) -> JudgedRankings:
     """The view of a perfect ranker that returns `retrieved` items, (queries,), per query: from the
     highest grade down, no junk.
-
-    Raises BadInput for numbers of items that are negative or not one per query.
     """
-    flat, real, owner, counts = _real_rows(judgments, retrieved)
+    flat, real, owner, counts = _real_rows(judgments)
     order = np.lexsort((-flat.grades[real], owner))
     position = position_in_segment(segment_offsets(counts))
     in_list = position < retrieved[owner]
@@ -403,7 +330,7 @@ def constant(judgments: Judgments, candidates: Ints) -> JudgedRankings:
     The chance level of a measure is its expected value here. Raises BadInput for fewer candidates
     than judged items.
     """
-    flat, real, owner, counts = _real_rows(judgments, candidates)
+    flat, real, owner, counts = _real_rows(judgments)
     short = np.flatnonzero(counts > candidates)
     if short.size:
         query = int(short[0])
@@ -436,21 +363,14 @@ def ideal_if_shared(
     part. Source: Nemhauser, Wolsey and Fisher 1978, An analysis of approximations for maximizing
     submodular set functions.
     """
-    flat, real, _, _ = _real_rows(judgments, retrieved)
+    flat, real, _, _ = _real_rows(judgments)
     numbers = np.asarray(groups, dtype=np.int64)
-    if numbers.shape != (len(flat.queries),):
-        raise BadInput(
-            f"the groups have the shape {numbers.shape}; expected one number per query, "
-            f"({len(flat.queries)},)."
-        )
     relevant_rows = real[flat.grades[real] >= 1]
     owners = flat.query_of_row[relevant_rows]
     position = np.zeros(len(relevant_rows), dtype=np.int64)
     by_group = np.argsort(numbers[owners], kind="stable")
     cuts = np.flatnonzero(np.diff(numbers[owners][by_group])) + 1
-    bounds: list[int] = [0, *cuts.tolist(), len(by_group)]
-    for start, stop in pairwise(bounds):
-        rows = by_group[start:stop]
+    for rows in np.split(by_group, cuts):
         items = [flat.items[row] for row in map(int, relevant_rows[rows])]
         positions = _greedy(map(int, owners[rows]), items)
         position[rows] = [positions[item] for item in items]
@@ -482,25 +402,14 @@ def _greedy(queries: Iterable[int], items: list[str]) -> dict[str, int]:
     return positions
 
 
-def _real_rows(judgments: Judgments, numbers: Ints) -> tuple[Judgments, Ints, Ints, Ints]:
+def _real_rows(judgments: Judgments) -> tuple[Judgments, Ints, Ints, Ints]:
     """The judgments with one row per item, those rows that are not junk, the query of each, and how
     many each query has.
     """
-    flat, n = judgments.flat, len(judgments.queries)
-    if numbers.shape != (n,):
-        raise BadInput(
-            f"the numbers of items have the shape {numbers.shape}; expected one per query of "
-            f"the judgments, {(n,)}."
-        )
-    if (numbers < 0).any():
-        query = int(np.flatnonzero(numbers < 0)[0])
-        raise BadInput(
-            f"query {judgments.queries[query]!r} has {int(numbers[query])} items; their "
-            "number is from 0."
-        )
+    flat = judgments.flat
     real = np.flatnonzero(flat.real)
     owner = flat.query_of_row[real]
-    return flat, real, owner, np.bincount(owner, minlength=n)
+    return flat, real, owner, np.bincount(owner, minlength=len(flat.queries))
 
 
 def _view(
@@ -513,15 +422,12 @@ def _view(
     before: Ints | int = 0,
 ) -> JudgedRankings:
     order = np.argsort(judgments.query_of_row[rows], kind="stable")
-    above, tied, before = np.broadcast_arrays(above, tied, before)
-    owner, present = (
-        judgments.query_of_row[rows][order],
-        np.ones(len(judgments.queries), dtype=np.bool_),
-    )
-    counts = (-above[order].astype(np.float64), above[order], tied[order], before[order])
-    return JudgedRankings.join(
-        judgments, Hits(owner, rows[order], *counts, np.asarray(retrieved, dtype=np.int64), present)
-    )
+    rows = rows[order]
+    above, tied, before = (column[order] for column in np.broadcast_arrays(above, tied, before))
+    present = np.ones(len(judgments.queries), dtype=np.bool_)
+    owner, scores = judgments.query_of_row[rows], -above.astype(np.float64)
+    hits = Hits(owner, rows, scores, above, tied, before, retrieved, present)
+    return JudgedRankings.join(judgments, hits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -547,40 +453,30 @@ class LinearMeasure:
         if k is None or measure.name not in ("P", "SDCG", "RBP") or parameters.get("judged_only"):
             return None
         ranks = np.arange(1.0, k + 1)
-        if measure.name == "P":
-            return (
-                cls(np.full(k, 1 / k), max(parameters["rel"], 0.0))
-                if parameters["denom"] == "cutoff"
-                else None
-            )
         if measure.name == "SDCG":
             discounts = 1 / np.log2(ranks + 1)
-            return cls(
-                discounts / float(np.cumsum(discounts)[-1]),
-                None,
-                parameters["min_rel"],
-                parameters["max_rel"],
+            weights = discounts / float(np.cumsum(discounts)[-1])
+            return cls(weights, None, parameters["min_rel"], parameters["max_rel"])
+        rel = parameters["rel"]
+        if measure.name == "P":
+            is_linear, weights = parameters["denom"] == "cutoff", np.full(k, 1 / k)
+        else:
+            is_linear = parameters["gains"] is None and (
+                rel is not None or parameters["scale"] == "max"
             )
-        weights = (1 - parameters["p"]) * parameters["p"] ** (ranks - 1)
-        if parameters["gains"] is None and (
-            parameters["rel"] is not None or parameters["scale"] == "max"
-        ):
-            return cls(
-                weights,
-                None if parameters["rel"] is None else max(parameters["rel"], 0.0),
-                most=parameters["max_rel"] or 1.0,
-            )
-        return None
+            weights = (1 - parameters["p"]) * parameters["p"] ** (ranks - 1)
+        if not is_linear:
+            return None
+        return cls(
+            weights, None if rel is None else max(rel, 0.0), most=parameters.get("max_rel") or 1.0
+        )
 
     def gains(self, grades: Floats) -> Floats:
         """The gain of each grade, from 0 to 1; 0 for negative ones."""
         if self.rel is not None:
             return (grades >= self.rel).astype(np.float64)
-        return np.where(
-            grades < 0,
-            0.0,
-            (np.clip(grades, self.least, self.most) - self.least) / (self.most - self.least),
-        )
+        scaled = (np.clip(grades, self.least, self.most) - self.least) / (self.most - self.least)
+        return np.where(grades < 0, 0.0, scaled)
 
 
 class GradeWeights:
@@ -588,53 +484,35 @@ class GradeWeights:
     gains.
 
     measures: all of an evaluation. grades: of the judgments; with one relevant grade both means are
-    equal, and none are kept.
+    equal, and none are kept. described: by label the grades, the weighing measure and the means of
+    runs, for `notes_on_weights`.
     """
 
     def __init__(self, measures: Iterable[LabelledMeasure], grades: Floats) -> None:
         binary = [
-            labelled_measure
-            for labelled_measure in measures
-            if labelled_measure.measure.parameters.get("dcg") == "binary-log2"
+            labelled
+            for labelled in measures
+            if labelled.measure.parameters.get("dcg") == "binary-log2"
         ]
-        self._levels = np.unique(grades[grades >= 1]) if binary else np.empty(0)
-        self._measures = binary if len(self._levels) > 1 else []
-        self._means: dict[str, dict[str, tuple[float, float]]] = {
-            labelled_measure.label: {} for labelled_measure in self._measures
-        }
+        levels = np.unique(grades[grades >= 1]) if binary else np.empty(0)
+        self.described: dict[str, Any] = {}
+        self._variants: dict[str, tuple[Measure, Measure]] = {}
+        for measure, label in binary if len(levels) > 1 else ():
+            weighing = measure.with_parameters(dcg="log2")
+            self._variants[label] = measure, weighing
+            self.described[label] = {
+                "grades": levels[[0, -1]].tolist(),
+                "by": str(weighing),
+                "unit": weighing.entry.unit,
+                "means": {},
+            }
 
     def add(self, run: JudgedRun, counted: Bools) -> None:
         """Measures one run. counted: (queries,) those in the means."""
-        for labelled_measure in self._measures:
-            variants = (
-                labelled_measure.measure,
-                labelled_measure.measure.with_parameters(dcg="log2"),
-            )
-            binary, graded = (
+        for label, variants in self._variants.items():
+            self.described[label]["means"][run.name] = [
                 exact_mean(run.evaluate(measure).values[counted]) for measure in variants
-            )
-            self._means[labelled_measure.label][run.name] = binary, graded
-
-    @property
-    def described(self) -> dict[str, Any]:
-        """The grades, the weighing measure and the means of runs by label, for `notes_on_weights`;
-        empty where there are none.
-        """
-        descriptions: dict[str, Any] = {}
-        for labelled_measure in self._measures:
-            weighing = labelled_measure.measure.with_parameters(dcg="log2")
-            grades = [float(self._levels[0]), float(self._levels[-1])]
-            means = {
-                name: list(mean_pair)
-                for name, mean_pair in self._means[labelled_measure.label].items()
-            }
-            descriptions[labelled_measure.label] = {
-                "grades": grades,
-                "by": str(weighing),
-                "unit": weighing.entry.unit,
-                "means": means,
-            }
-        return descriptions
+            ]
 
 
 def notes_on_weights(described: Mapping[str, Any]) -> list[str]:
@@ -644,20 +522,14 @@ def notes_on_weights(described: Mapping[str, Any]) -> list[str]:
     notes = list[str]()
     for label, description in described.items():
         means, (low, high) = description["means"], description["grades"]
-        binary_leader, graded_leader = (
-            max(means, key=lambda name, position=position: means[name][position])
-            for position in (0, 1)
-        )
-        value = figure(means[graded_leader][1], description["unit"])
-        leads = (
-            f"{binary_leader} leads; {graded_leader} leads"
-            if binary_leader != graded_leader
-            else f"the mean of {graded_leader} is {value}"
-        )
-        statement = f"{label} takes the grades {low:g} to {high:g} alike"
-        notes.append(
-            f"{statement}: {leads} by {description['by']} of other conventions, which weighs them"
-        )
+        binary_leader = max(means, key=lambda name: means[name][0])
+        leader = max(means, key=lambda name: means[name][1])
+        leads = f"{binary_leader} leads; {leader} leads"
+        if binary_leader == leader:
+            value = figure(means[leader][1], description["unit"])
+            leads = f"the mean of {leader} is {value}"
+        weighed = f"by {description['by']} of other conventions, which weighs them"
+        notes.append(f"{label} takes the grades {low:g} to {high:g} alike: {leads} {weighed}")
     return notes
 
 

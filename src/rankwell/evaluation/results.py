@@ -15,15 +15,15 @@ from rankwell import __version__
 from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.data.options import own_arithmetic
 from rankwell.data.registry import Measure, suggest
-from rankwell.data.tables import Bools, Floats, Judgments, Summary, ValueRows, Values
-from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.data.tables import Bools, Floats, Summary, ValueRows, Values
+from rankwell.errors import BadInput, BadUsage, UnknownName, count_of
 from rankwell.evaluation.bounds import UnjudgedItems
-from rankwell.evaluation.judged import JudgedRun, RunInput, is_suspicious
+from rankwell.evaluation.judged import JudgedRun
 from rankwell.stats import Intervals, SummaryRow, figure_of, summarise, summary_notes
 from rankwell.store import Source, unchanged
 
 if TYPE_CHECKING:
-    from rankwell.evaluation.notations import Gauge
+    pass
 
 SCHEMA_VERSION = 2
 
@@ -155,14 +155,11 @@ class ResultData:
     def _rows_by_measure(self) -> Iterable[dict[str, Any]]:
         for values, columns in zip(self.values, self.query_attributes, strict=True):
             for query, value in zip(values.queries, values.values.tolist(), strict=True):
-                row = {
+                yield {
                     "run": values.run,
                     "query": query,
                     "measure": values.measure,
                     "label": values.label,
-                }
-                yield {
-                    **row,
                     "value": None if isnan(value) else value,
                     "unit": values.unit,
                     **columns,
@@ -216,15 +213,13 @@ class ResultData:
             name: {"file": source.name, "digest": source.digest()}
             for name, source in self.sources.items()
         }
-        head: dict[str, Any] = {"schema_version": SCHEMA_VERSION} | (
-            {"protocol": self.task} if self.left_out is None else {}
-        )
-        left_out = {} if self.left_out is None else {"left_out": self.left_out}
+        has_left_out = self.left_out is not None
         return {
-            **head,
+            "schema_version": SCHEMA_VERSION,
+            **({} if has_left_out else {"protocol": self.task}),
             "rules": self.describe(),
             "inputs": inputs,
-            **left_out,
+            **({"left_out": self.left_out} if has_left_out else {}),
             "notes": list(self.notes),
         }
 
@@ -273,7 +268,7 @@ def progress_of(
     report: Callable[[str, int, int], None] | None, run: str
 ) -> Callable[[int, int], None] | None:
     """The progress of one run, reported under its name; None without a listener."""
-    return None if report is None else partial(report, run)
+    return report and partial(report, run)
 
 
 def summary_of(measure: Measure, convention: Convention) -> Summary:
@@ -308,25 +303,19 @@ class ResultsBuilder:
             if run.levels is None:
                 self.row_attributes += [run.attributes] if run.attributes else []
                 continue
-            ceiling, chance = (
-                run.ceiling(labelled.measure, counted_here),
-                run.chance(labelled.measure),
-            )
+            measure = labelled.measure
+            ceiling, weights = run.ceiling(measure, counted_here), run.weights(measure)
             if ceiling.reason:
                 unknown.setdefault(ceiling.reason, []).append(labelled.label)
-            weights, (scale, _) = (
-                run.weights(labelled.measure),
-                self.convention.shows(labelled.measure.entry.unit),
-            )
-            summary, counted_weights = (
-                summary_of(labelled.measure, self.convention),
-                None if weights is None else weights[counted_here],
-            )
+            if weights is not None:
+                weights = weights[counted_here]
+            scale, _ = self.convention.shows(measure.entry.unit)
+            summary = summary_of(measure, self.convention)
             levels = {
                 name: None
                 if level is None
-                else figure_of(level[counted_here] * scale, summary, counted_weights)
-                for name, level in (("ceiling", ceiling.values), ("chance", chance))
+                else figure_of(level[counted_here] * scale, summary, weights)
+                for name, level in (("ceiling", ceiling.values), ("chance", run.chance(measure)))
             }
             self.row_attributes.append({**run.attributes, **levels})
         direction = run.attributes.get("direction", run.name)
@@ -372,14 +361,13 @@ class ResultsBuilder:
         task's view has parameters.
         """
         scale, unit = self.convention.shows(measure.entry.unit)
-        summary = summary_of(measure, self.convention)
         self.values.append(
             Values(
                 run,
                 name or str(measure),
                 label,
                 unit,
-                summary,
+                summary_of(measure, self.convention),
                 tuple(queries),
                 values * scale,
                 weights,
@@ -411,18 +399,16 @@ class ResultsBuilder:
         is one.
         """
         if undefined.any():
-            noun = "query" if len(undefined) == 1 else "queries"
-            self.notes.append(
-                f"{run}: {label} is undefined for {undefined.sum()} of {len(undefined)} "
-                f"{noun}, which do not count"
-            )
+            queries = count_of(len(undefined), "query", "queries")
+            share = f"{undefined.sum()} of {queries}"
+            self.notes.append(f"{run}: {label} is undefined for {share}, which do not count")
 
     def ties(self, rule: str) -> str:
         """The tie rule in words: which measures, without a closed form under it, took tied items in
         the order of the input.
         """
-        return "; input for ".join(
-            [rule, *([", ".join(self.in_input_order)] if self.in_input_order else [])]
+        return (
+            f"{rule}; input for {', '.join(self.in_input_order)}" if self.in_input_order else rule
         )
 
     def definition(self, measure: Measure) -> dict[str, str]:
@@ -456,32 +442,4 @@ class ResultsBuilder:
 
 def lowest_relevant(measures: Iterable[LabelledMeasure]) -> float:
     """The lowest grade that counts as relevant under some measure."""
-    return min(
-        (labelled_measure.measure.parameters.get("rel") or 1 for labelled_measure in measures),
-        default=1,
-    )
-
-
-def mistake_notes(
-    run: RunInput,
-    judgments: Judgments,
-    source: Source | None = None,
-    *,
-    rel: float,
-    ties: str,
-    queries: str,
-    gauge: "Gauge | None" = None,
-) -> list[str]:
-    """The probable mistakes in judgments and in a run, in sentences; the rare ones are looked for
-    where there is a sign of one.
-
-    judgments: with one row per query and item. source: the file of the run, where there is one.
-    rel: of `lowest_relevant`. gauge: the figure that ids in two notations change.
-    """
-    if not is_suspicious(judgments, run, rel=rel, lines=source if run.format == "trec" else None):
-        return []
-    # It is loaded where something looks wrong.
-    from rankwell.evaluation.mistakes import judgment_mistakes, run_mistakes
-
-    of_run = run_mistakes(run, judgments, rel=rel, ties=ties, queries=queries, gauge=gauge)
-    return [mistake.sentence for mistake in (*judgment_mistakes(judgments, rel), *of_run)]
+    return min((labelled.measure.parameters.get("rel") or 1 for labelled in measures), default=1)

@@ -18,8 +18,7 @@ from rankwell.data.rankings import Ranking, hits_of_ranking
 from rankwell.data.registry import parse_measure
 from rankwell.data.tables import Judgments, figure
 from rankwell.evaluation.judged import RunInput, name_runs, refuse_one_stream
-from rankwell.evaluation.mistakes import copies, judgment_mistakes, run_mistakes
-from rankwell.evaluation.notations import Gauge
+from rankwell.evaluation.mistakes import Gauge, copies, judgment_mistakes, run_mistakes
 from rankwell.io import formats as io
 from rankwell.stats import figure_of
 

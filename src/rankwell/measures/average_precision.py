@@ -7,7 +7,7 @@ import numpy as np
 
 from rankwell.data.judged_rankings import Depth, JudgedRankings
 from rankwell.data.registry import Scale, measure
-from rankwell.data.tables import Bools, Floats, Ints, ratio
+from rankwell.data.tables import Bools, Floats, Ints, ratio, sum_by
 from rankwell.errors import BadUsage
 
 Denominator = Literal["relevant", "found", "min"]
@@ -38,16 +38,14 @@ def _precisions(
     height = hits_so_far / view.ranks
     if area == "trapezoid":
         # At the first place nothing is above, and the curve begins at 1.
-        height = (
-            height
-            + np.where(view.ranks > 1, (hits_so_far - 1) / np.maximum(view.ranks - 1, 1), 1.0)
-        ) / 2
+        before = np.where(view.ranks > 1, (hits_so_far - 1) / np.maximum(view.ranks - 1, 1), 1.0)
+        height = (height + before) / 2
     return view.sum_rows(np.where(hit & view.within(depth), height, 0.0))
 
 
 def _ties(view: JudgedRankings, hit: Bools) -> tuple[Floats, Floats]:
     """The relevant items of the tie that each row belongs to, and those above that tie."""
-    inside = np.bincount(view.tie_of_row, weights=hit).astype(np.float64)[view.tie_of_row]
+    inside = sum_by(view.tie_of_row, hit, 0)[view.tie_of_row]
     first = np.searchsorted(view.tie_of_row, view.tie_of_row)
     return inside, (view.count_so_far(hit) - hit)[first].astype(np.float64)
 
@@ -125,10 +123,8 @@ def _expected_over_found(view: JudgedRankings, rel: float, k: int, area: Area) -
                 * math.comb(tied - m, n_places - n_hits)
                 / math.comb(tied, n_places)
             )
-            extra = n_hits * _height_in_cut_tie(
-                above, n_places, float(certain[query]), n_hits, area
-            )
-            mean += chance * (total[query] + extra) / max(certain[query] + n_hits, 1)
+            height = _height_in_cut_tie(above, n_places, float(certain[query]), n_hits, area)
+            mean += chance * (total[query] + n_hits * height) / max(certain[query] + n_hits, 1)
         value[query] = mean
     return value
 
@@ -178,12 +174,11 @@ def ap(
     view = judged.without_unjudged(judged_only)
     if denom == "found" and k is not None and view.in_random_order:
         return _expected_over_found(view, rel, k, area)
-    findable = (
-        view.sum_rows(view.relevant(rel) & view.within(k))
-        if denom == "found"
-        else view.n_relevant(rel)
-    )
-    findable = np.minimum(findable, k) if denom == "min" and k is not None else findable
+    findable = view.n_relevant(rel)
+    if denom == "found":
+        findable = view.sum_rows(view.relevant(rel) & view.within(k))
+    elif denom == "min" and k is not None:
+        findable = np.minimum(findable, k)
     return ratio(_precisions(view, rel, k, area), findable)
 
 

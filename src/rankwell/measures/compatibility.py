@@ -24,6 +24,11 @@ def _ideal_ranks(judged: JudgedRankings, positive: Ints) -> Ints:
     return better + positions + 1
 
 
+def _added(worth: Floats, ranks: Ints, last: Ints) -> Floats:
+    """What items add that both lists have from a rank on, down to the last one."""
+    return np.where(ranks <= last, worth[last] - worth[np.minimum(ranks, last) - 1], 0.0)
+
+
 @measure(
     "Compat",
     source="Clarke, Vtyurina and Smucker 2021, Assessing top-k preferences",
@@ -57,18 +62,9 @@ def compat(
     shared = np.maximum(judged.ranks[positive], _ideal_ranks(judged, positive))
     last = depth[judged.query_of_row[positive]]
     added = np.zeros(len(judged.grades))
-    added[positive] = np.where(
-        shared <= last, worth[last] - worth[np.minimum(shared, last) - 1], 0.0
-    )
+    added[positive] = _added(worth, shared, last)
     overlap = judged.sum_rows(added)
     if normalize:
-        ideal_ranks = judged.judged_positions
-        last = depth[judged.query_of_judged]
-        in_ideal = (judged.judged_grades > 0) & (ideal_ranks <= last)
-        return ratio(
-            overlap,
-            judged.sum_judged(
-                np.where(in_ideal, worth[last] - worth[np.minimum(ideal_ranks, last) - 1], 0.0)
-            ),
-        )
+        added = _added(worth, judged.judged_positions, depth[judged.query_of_judged])
+        return ratio(overlap, judged.sum_judged(np.where(judged.judged_grades > 0, added, 0.0)))
     return ratio(overlap, np.concatenate([[0.0], np.cumsum(weights)])[depth])

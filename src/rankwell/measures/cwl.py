@@ -38,29 +38,22 @@ def _gain_per_item(
             f"min_rel={min_rel!r}, max_rel={max_rel!r}: the highest grade of the scale must "
             "be above the lowest."
         )
-    depth = _DEPTH if k is None else k
+    depth = k or _DEPTH
     ranks = ranks_to(depth)
     values = np.empty(len(judged.queries))
     size = max(1, _CELLS // depth)
     for start in range(0, len(values), size):
         stop = min(start + size, len(values))
-        gains = _gains(judged, start, stop, depth, min_rel, max_rel)
+        rows = np.arange(*judged.offsets[[start, stop]])
+        rows = rows[(judged.ranks[rows] <= depth) & (judged.grades[rows] >= 0)]
+        scaled = (np.clip(judged.grades[rows], min_rel, max_rel) - min_rel) / (max_rel - min_rel)
+        # 0 for what is not judged and beyond the list.
+        gains = np.zeros((stop - start, depth))
+        gains[judged.query_of_row[rows] - start, judged.ranks[rows] - 1] = scaled
         reached = np.ones_like(gains)
         np.cumprod(goes_on(ranks, gains)[:, :-1], axis=1, out=reached[:, 1:])
         values[start:stop] = (reached * gains).sum(axis=1) / reached.sum(axis=1)
     return values
-
-
-def _gains(
-    judged: JudgedRankings, start: int, stop: int, depth: int, min_rel: float, max_rel: float
-) -> Floats:
-    """The gain at each rank, (queries, depth); 0 for what is not judged and beyond the list."""
-    rows = np.arange(judged.offsets[start], judged.offsets[stop])
-    rows = rows[(judged.ranks[rows] <= depth) & (judged.grades[rows] >= 0)]
-    gains = np.zeros((stop - start, depth))
-    scaled = (np.clip(judged.grades[rows], min_rel, max_rel) - min_rel) / (max_rel - min_rel)
-    gains[judged.query_of_row[rows] - start, judged.ranks[rows] - 1] = scaled
-    return gains
 
 
 def _goal(t: float) -> float:

@@ -36,23 +36,20 @@ def _last(view: JudgedRankings, missing: Missing, n_items: int | None) -> Floats
     return np.where((size > 0) & (missing == "last"), size + 1.0, np.nan)
 
 
-def _best(view: JudgedRankings, rel: float) -> Floats:
-    """The rank of the first positive of each query, infinity without one; in random order (t + 1) /
+def _best(view: JudgedRankings, rel: float, last: Floats) -> Floats:
+    """The rank of the first positive of each query, `last` without one; in random order (t + 1) /
     (p + 1) for p of t places.
     """
     if not view.in_random_order:
-        return view.first_rank(view.relevant(rel))
+        rank = view.first_rank(view.relevant(rel))
+        return np.where(np.isinf(rank), last, rank)
     hit = np.flatnonzero(view.relevant(rel))
     # A row of each query's highest tie that holds a positive, and how many positives it holds.
     _, first, positives = np.unique(view.tie_of_row[hit], return_index=True, return_counts=True)
     queries, lead = np.unique(view.query_of_row[hit][first], return_index=True)
-    row, rank = hit[first][lead], np.full(len(view.queries), np.inf)
+    row, rank = hit[first][lead], last.copy()
     rank[queries] = view.above[row] + (view.tied[row] + 1) / (positives[lead] + 1)
     return rank
-
-
-def _filled(rank: Floats, last: Floats) -> Floats:
-    return np.where(np.isinf(rank), last, rank)
 
 
 @_rank(
@@ -83,7 +80,7 @@ def median_rank(
     >>> median_rank(view).tolist(), median_rank(view, n_items=9).tolist()
     ([2.0, 3.0], [2.0, 10.0])
     """
-    return _filled(_best(judged, rel), _last(judged, missing, n_items))
+    return _best(judged, rel, _last(judged, missing, n_items))
 
 
 @_rank(
@@ -178,7 +175,7 @@ def mean_rank(
             else judged.ranks.astype(np.float64)
         )
         return _mean_of_all(judged, ranks, last, rel, missing)
-    return _filled(_best(judged, rel), last)
+    return _best(judged, rel, last)
 
 
 _FIRST_ONLY = ("Success", "RR", "MedR", "MedRLow", "MedRFloor", "MnR")

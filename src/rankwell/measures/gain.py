@@ -7,7 +7,7 @@ import numpy as np
 
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.registry import Scale, measure
-from rankwell.data.tables import Bools, Floats, Ints, ranks_to, ratio, running_sum
+from rankwell.data.tables import Bools, Floats, Ints, ranks_to, ratio, running_sum, sum_by
 from rankwell.errors import BadInput, BadUsage
 
 Gain = Literal["log2", "exp-log2", "binary-log2"]
@@ -34,7 +34,7 @@ def _worth(grades: Floats, dcg: Gain, gains: Gains, rel: float | None) -> Floats
         worth = grades.copy()
     for grade, gain in gains or ():
         worth[grades == grade] = gain
-    worth[grades < max(0.0, 0.0 if rel is None else rel)] = 0.0
+    worth[grades < max(0.0, rel or 0.0)] = 0.0
     return worth
 
 
@@ -132,9 +132,7 @@ def ideal_gain(
     [3.0]
     """
     ideal, ideal_ranks = _ideal(judged, dcg, gains, rel), judged.judged_positions
-    return judged.sum_judged(
-        _discounted(ideal, ideal_ranks, ideal_ranks <= (np.inf if k is None else k))
-    )
+    return judged.sum_judged(_discounted(ideal, ideal_ranks, ideal_ranks <= (k or np.inf)))
 
 
 @measure(
@@ -165,10 +163,9 @@ def ndcg(
     >>> ndcg(view, k=3).round(5).tolist(), ndcg(view, k=3, dcg="exp-log2").round(5).tolist()
     ([0.71493], [0.61512])
     """
-    dcg_values = discounted_gain(
-        judged, dcg=dcg, gains=gains, rel=rel, judged_only=judged_only, k=k
-    )
-    return ratio(dcg_values, ideal_gain(judged, dcg=dcg, gains=gains, rel=rel, k=k))
+    view = judged.without_unjudged(judged_only)
+    best = ideal_gain(judged, dcg=dcg, gains=gains, rel=rel, k=k)
+    return ratio(discounted_gain(view, dcg=dcg, gains=gains, rel=rel, k=k), best)
 
 
 def _ideal_sums(judged: JudgedRankings, ideal: Floats) -> Floats:
@@ -205,10 +202,9 @@ def rndcg(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     n_ideal = judged.sum_judged(ideal > 0)
     at_end = (n_ideal > 0) & (judged.retrieved > n_ideal + 1)
     full_value = ratio(judged.sum_rows(worth), judged.sum_judged(ideal / _discount(ideal_ranks)))
-    total = np.bincount(owner[turns], weights=reached, minlength=len(judged.queries)) + np.where(
-        at_end, full_value, 0.0
-    )
-    return ratio(total, np.bincount(owner[turns], minlength=len(judged.queries)) + at_end)
+    n, owner = len(judged.queries), owner[turns]
+    total = sum_by(owner, reached, n) + np.where(at_end, full_value, 0.0)
+    return ratio(total, np.bincount(owner, minlength=n) + at_end)
 
 
 @measure(
@@ -242,7 +238,7 @@ def ndcg_rel(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     best = _ideal_sums(judged, ideal)[
         judged.judged_offsets[owner] + np.minimum(judged.ranks[rows], n_ideal[owner]) - 1
     ]
-    at_items = np.bincount(owner, weights=reached / best, minlength=len(judged.queries))
+    at_items = sum_by(owner, reached / best, len(judged.queries))
     full_value = ratio(
         judged.sum_rows(worth / _discount(judged.ranks)),
         judged.sum_judged(ideal / _discount(judged.judged_positions)),
@@ -276,9 +272,8 @@ def graded_g(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     worth, owner = _worth(judged.grades, "log2", gains, None), judged.query_of_row
     costs = np.concatenate([[0.0], running_sum(np.maximum(ideal, 1.0), judged.judged_offsets)])
     depth = np.minimum(judged.ranks, n_ideal[owner])
-    cost = np.where(depth > 0, costs[judged.judged_offsets[owner] + depth], 0.0) + (
-        judged.ranks - depth
-    )
+    ideal_cost = np.where(depth > 0, costs[judged.judged_offsets[owner] + depth], 0.0)
+    cost = ideal_cost + (judged.ranks - depth)
     total = judged.sum_rows(worth / np.log2(2.0 + cost - running_sum(worth, judged.offsets)))
     return ratio(total, judged.sum_judged(ideal))
 

@@ -142,9 +142,5 @@ def pairwise_accuracy(judged: JudgedRankings, *, rel: float = 1, k: int | None =
     n_hits, n_items = judged.sum_rows(hit), judged.list_length(k)
     later = (n_items - n_hits)[judged.query_of_row] - (judged.ranks - judged.count_so_far(hit))
     pairs = n_hits * (n_items - n_hits)
-    return np.divide(
-        judged.sum_rows(np.where(hit, later, 0.0)),
-        pairs,
-        out=np.full(len(pairs), np.nan),
-        where=pairs > 0,
-    )
+    in_order = judged.sum_rows(np.where(hit, later, 0.0))
+    return np.where(pairs > 0, ratio(in_order, pairs), np.nan)

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankwell.data.judged_rankings import IntentRankings
 from rankwell.data.registry import Scale, measure
-from rankwell.data.tables import Bools, Floats, Ints, ranks_to, ratio
+from rankwell.data.tables import Bools, Floats, Ints, ranks_to, ratio, sum_by
 from rankwell.errors import BadUsage
 
 _NDEVAL = "; ndeval, Clarke 2013"
@@ -68,27 +68,18 @@ def _novelty(
     """
     view = intents.by_aspect
     hit = view.relevant(rel)
-    served = view.count_so_far(hit) - 1
-    worth = (1 - _share("alpha", alpha)) ** np.maximum(served, 0).astype(np.float64) * discount(
-        view.ranks
-    )
+    served = np.maximum(view.count_so_far(hit) - 1, 0).astype(np.float64)
+    worth = (1 - _share("alpha", alpha)) ** served * discount(view.ranks)
     return intents.sum_aspects(view.sum_rows(np.where(hit & view.within(k), worth, 0.0)))
 
 
 def _over_perfect(
-    intents: IntentRankings,
-    discount: Discount,
-    *,
-    k: int,
-    alpha: float,
-    rel: float,
-    judged_only: bool,
-    quirk: bool,
+    intents: IntentRankings, discount: Discount, *, k: int, alpha: float, rel: float, quirk: bool
 ) -> Floats:
     """Discounted novelty over that of k items which serve every intent; undivided at k = 1 with
     `quirk`.
     """
-    value = _novelty(_shown(intents, judged_only), discount, alpha=alpha, rel=rel, k=k)
+    value = _novelty(intents, discount, alpha=alpha, rel=rel, k=k)
     if quirk and k == 1:
         return value
     ranks = ranks_to(k)
@@ -97,19 +88,13 @@ def _over_perfect(
 
 
 def _over_ideal(
-    intents: IntentRankings,
-    discount: Discount,
-    *,
-    k: int | None,
-    alpha: float,
-    rel: float,
-    judged_only: bool = False,
+    intents: IntentRankings, discount: Discount, *, k: int | None, alpha: float, rel: float
 ) -> Floats:
     """Discounted novelty over that of the greedy ideal list."""
-    value = _novelty(_shown(intents, judged_only), discount, alpha=alpha, rel=rel, k=k)
+    value = _novelty(intents, discount, alpha=alpha, rel=rel, k=k)
     best = np.zeros(len(value))
     for query, serves in intents.serving(rel):
-        gains = _greedy_gains(serves, alpha, len(serves) if k is None else k)
+        gains = _greedy_gains(serves, alpha, k or len(serves))
         best[query] = (gains * discount(np.arange(1, len(gains) + 1))).sum()
     return ratio(value, best)
 
@@ -159,9 +144,8 @@ def alpha_dcg(
     >>> alpha_dcg(view, k=1).tolist(), alpha_dcg(view, k=1, quirk=False).tolist()
     ([2.0], [1.0])
     """
-    return _over_perfect(
-        intents, _by_log, k=k, alpha=alpha, rel=rel, judged_only=judged_only, quirk=quirk
-    )
+    view = _shown(intents, judged_only)
+    return _over_perfect(view, _by_log, k=k, alpha=alpha, rel=rel, quirk=quirk)
 
 
 @measure(
@@ -192,7 +176,7 @@ def alpha_ndcg(
     >>> alpha_ndcg(view, k=2, alpha=1.0).round(4).tolist()
     [0.6131]
     """
-    return _over_ideal(intents, _by_log, k=k, alpha=alpha, rel=rel, judged_only=judged_only)
+    return _over_ideal(_shown(intents, judged_only), _by_log, k=k, alpha=alpha, rel=rel)
 
 
 @measure("ERR_IA", source=_ERR, scale=_UNBOUNDED, aliases="ERR-IA")
@@ -216,9 +200,8 @@ def err_ia(
     >>> err_ia(view, k=1).tolist(), err_ia(view, k=2).tolist()
     ([1.0], [0.6])
     """
-    return _over_perfect(
-        intents, _by_rank, k=k, alpha=alpha, rel=rel, judged_only=judged_only, quirk=quirk
-    )
+    view = _shown(intents, judged_only)
+    return _over_perfect(view, _by_rank, k=k, alpha=alpha, rel=rel, quirk=quirk)
 
 
 @measure("nERR_IA", source=_ERR, scale=_UNBOUNDED, aliases="nERR-IA")
@@ -240,7 +223,7 @@ def nerr_ia(
     >>> nerr_ia(view, k=2).round(4).tolist()
     [0.3333]
     """
-    return _over_ideal(intents, _by_rank, k=k, alpha=alpha, rel=rel, judged_only=judged_only)
+    return _over_ideal(_shown(intents, judged_only), _by_rank, k=k, alpha=alpha, rel=rel)
 
 
 def _by_persistence(beta: float) -> Discount:
@@ -298,10 +281,8 @@ def ap_ia(intents: IntentRankings, *, rel: float = 1, judged_only: bool = False)
     view = _shown(intents, judged_only).by_aspect
     hit = view.relevant(rel)
     precision = np.where(hit, view.count_so_far(hit) / view.ranks, 0.0)
-    return ratio(
-        intents.sum_aspects(ratio(view.sum_rows(precision), view.n_relevant(rel))),
-        _live(intents, rel),
-    )
+    of_aspects = ratio(view.sum_rows(precision), view.n_relevant(rel))
+    return ratio(intents.sum_aspects(of_aspects), _live(intents, rel))
 
 
 @measure("P_IA", source=_AGRAWAL, aliases="P-IA")
@@ -359,10 +340,8 @@ def d_ndcg(intents: IntentRankings, *, k: int | None = None, judged_only: bool =
     """
     view = _shown(intents, judged_only).by_aspect
     gains = np.maximum(view.grades, 0.0) * _by_log(view.ranks)
-    return ratio(
-        intents.sum_aspects(view.sum_rows(np.where(view.within(k), gains, 0.0))),
-        _ideal_gains(intents, k),
-    )
+    value = intents.sum_aspects(view.sum_rows(np.where(view.within(k), gains, 0.0)))
+    return ratio(value, _ideal_gains(intents, k))
 
 
 def _ideal_gains(intents: IntentRankings, k: int | None) -> Floats:
@@ -371,16 +350,13 @@ def _ideal_gains(intents: IntentRankings, k: int | None) -> Floats:
     pairs, pair_rows = np.unique(
         np.stack([owner, intents.truth_items]), axis=1, return_inverse=True
     )
-    total = np.bincount(
-        pair_rows.ravel(), weights=np.maximum(intents.truth_grades, 0.0), minlength=pairs.shape[1]
-    )
+    grades = np.maximum(intents.truth_grades, 0.0)
+    total = sum_by(pair_rows.ravel(), grades, pairs.shape[1])
     order = np.lexsort((-total, pairs[0]))
     queries, gains = pairs[0][order], total[order]
     ranks = np.arange(1, len(queries) + 1) - np.searchsorted(queries, queries)
-    counted_gains = np.where(ranks <= (len(ranks) if k is None else k), gains * _by_log(ranks), 0.0)
-    return np.bincount(queries, weights=counted_gains, minlength=len(intents.queries)).astype(
-        np.float64
-    )
+    counted_gains = np.where(ranks <= (k or len(ranks)), gains * _by_log(ranks), 0.0)
+    return sum_by(queries, counted_gains, len(intents.queries))
 
 
 @measure("D_sharp_nDCG", source=_SAKAI, aliases="D#-nDCG D#nDCG D♯-nDCG D♯nDCG Dsharp-nDCG")
@@ -405,7 +381,6 @@ def d_sharp_ndcg(
     >>> d_sharp_ndcg(view, k=1).tolist()
     [0.5]
     """
-    served = subtopic_recall(_shown(intents, judged_only), k=k, rel=rel)
-    return _share("gamma", gamma) * served + (1 - gamma) * d_ndcg(
-        intents, k=k, judged_only=judged_only
-    )
+    view = _shown(intents, judged_only)
+    served = subtopic_recall(view, k=k, rel=rel)
+    return _share("gamma", gamma) * served + (1 - gamma) * d_ndcg(view, k=k)

@@ -5,7 +5,7 @@ a list of measures.
 import inspect
 import traceback
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -49,15 +49,15 @@ def measure(
     1.0
     """
     if function is None:
-        settings: dict[str, Any] = {
-            "name": name,
-            "better": better,
-            "unit": unit,
-            "bounds": bounds,
-            "empty": empty,
-            "summary": summary,
-        }
-        return lambda decorated: measure(decorated, **settings)
+        return partial(
+            measure,
+            name=name,
+            better=better,
+            unit=unit,
+            bounds=bounds,
+            empty=empty,
+            summary=summary,
+        )
     called = name or function.__name__
     if not called.isidentifier() or (called in MEASURES and called not in _OWN):
         taken = "is a measure of rankwell" if called.isidentifier() else "is not a name"
@@ -77,18 +77,13 @@ def _entry(function: Own, name: str, scale: Scale, summary: Summary) -> MeasureE
         raise BadUsage(
             f"{name}: expected a function whose first parameter is a JudgedRankings."
         ) from error
-    bare = next(
-        (parameter.name for parameter in other_parameters if parameter.default is parameter.empty),
-        None,
-    )
-    if bare is not None:
-        raise BadUsage(f"{name}: its parameter {bare!r} has no default; give it one.")
-    parameters = {
-        parameter.name: parameter.replace(annotation=type(parameter.default))
-        if parameter.annotation is parameter.empty
-        else parameter
-        for parameter in other_parameters
-    }
+    parameters: dict[str, inspect.Parameter] = {}
+    for parameter in other_parameters:
+        if parameter.default is parameter.empty:
+            raise BadUsage(f"{name}: its parameter {parameter.name!r} has no default; give it one.")
+        if parameter.annotation is parameter.empty:
+            parameter = parameter.replace(annotation=type(parameter.default))
+        parameters[parameter.name] = parameter
 
     @wraps(function)
     def _checked(judged: Any, **arguments: Any) -> Floats:
@@ -138,9 +133,8 @@ def _seen(returned: Any, values: np.ndarray[Any, Any]) -> str:
     """The words for the values of a function in place of numbers."""
     if values.ndim == 0:
         return kind_of(returned)
-    kind = {"f": "number", "i": "number", "u": "number", "b": "boolean", "U": "string"}.get(
-        values.dtype.kind, "object"
-    )
+    kinds = dict.fromkeys("fiu", "number") | {"b": "boolean", "U": "string"}
+    kind = kinds.get(values.dtype.kind, "object")
     return f"{' x '.join(map(str, values.shape))} {kind}{'' if values.size == 1 else 's'}"
 
 
@@ -149,14 +143,8 @@ def name_of(function: Own) -> str:
     """The name of a function as a measure; one that is not decorated is registered under its
     own.
     """
-    name = next(
-        (
-            name
-            for name, entry in _OWN.items()
-            if getattr(entry.function, "__wrapped__", None) is function
-        ),
-        None,
-    )
-    if name is None:
-        measure(function)
-    return name or function.__name__
+    for name, entry in _OWN.items():
+        if getattr(entry.function, "__wrapped__", None) is function:
+            return name
+    measure(function)
+    return function.__name__

@@ -1,6 +1,7 @@
 """Precision and recall at a cut-off and of the whole list, and what is made of the two."""
 
 import math
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -10,6 +11,7 @@ from rankwell.data.registry import Scale, measure
 from rankwell.data.tables import Floats, Ints, ratio
 from rankwell.errors import BadUsage
 
+_linear = partial(measure, expected="linear")
 _CRANFIELD = (
     "Cleverdon, Mills and Keen 1966, Factors determining the performance of indexing systems"
 )
@@ -61,13 +63,12 @@ def _expected_to_last(view: JudgedRankings, rel: float, k: int) -> Floats:
     return value
 
 
-@measure(
+@_linear(
     "P",
     source=_CRANFIELD
     + "; denom='retrieved': torchmetrics adaptive_k, Detlefsen and others 2022; denom='last': "
     "revisitop, Radenović and others 2018",
     aliases="precision precision_at retrieval_precision RetrievalPrecision",
-    expected="linear",
 )
 def precision_at(
     judged: JudgedRankings,
@@ -102,13 +103,12 @@ def precision_at(
     return ratio(_found(view, rel, k), k if denom == "cutoff" else view.list_length(k))
 
 
-@measure(
+@_linear(
     "R",
     source=_CRANFIELD
     + "; denom='min': trec_eval relative_P, Buckley 2008, and BEIR R_cap, Thakur and others 2021",
     aliases="recall recall_at retrieval_recall RetrievalRecall relative_P(denom='min') "
     "R_cap(denom='min') recall_cap(denom='min') cap_recall(denom='min')",
-    expected="linear",
 )
 def recall(
     judged: JudgedRankings,
@@ -132,10 +132,9 @@ def recall(
     """
     view = judged.without_unjudged(judged_only)
     relevant = view.n_relevant(rel)
-    return ratio(
-        _found(view, rel, k),
-        np.minimum(relevant, k) if denom == "min" and k is not None else relevant,
-    )
+    if denom == "min" and k is not None:
+        relevant = np.minimum(relevant, k)
+    return ratio(_found(view, rel, k), relevant)
 
 
 def _expected_success(
@@ -176,7 +175,7 @@ def success(judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool
     return (_found(judged.without_unjudged(judged_only), rel, k) > 0).astype(np.float64)
 
 
-@measure("F", source=_SETS, aliases="f1", expected="linear", exempt=_LENGTH)
+@_linear("F", source=_SETS, aliases="f1", exempt=_LENGTH)
 def f_at(
     judged: JudgedRankings, *, rel: float = 1, beta: float = 1.0, k: int | None = None
 ) -> Floats:
@@ -200,12 +199,11 @@ def f_at(
     )
 
 
-@measure(
+@_linear(
     "Rprec",
     source="Buckley and Voorhees 2005, Retrieval system evaluation, in TREC: experiment and "
     "evaluation in information retrieval",
     aliases="r-precision r_precision rprecision retrieval_r_precision RetrievalRPrecision",
-    expected="linear",
 )
 def r_precision(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False) -> Floats:
     """Precision in the first R places, where R is the number of items with grade `rel` or more; 0
@@ -223,13 +221,7 @@ def r_precision(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = F
     return ratio(_found(view, rel, relevant.astype(np.int64)), relevant)
 
 
-@measure(
-    "RprecMult",
-    source="trec_eval Rprec_mult, Buckley 2008",
-    at="x",
-    aliases="Rprec_mult",
-    expected="linear",
-)
+@_linear("RprecMult", source="trec_eval Rprec_mult, Buckley 2008", at="x", aliases="Rprec_mult")
 def r_precision_multiple(judged: JudgedRankings, *, x: float = 1.0, rel: float = 1) -> Floats:
     """Precision in the first `x` R places, rounded by floor(x R + 0.9), R being the number of
     relevant items; 0 for no place.
@@ -278,11 +270,10 @@ def r_precision_cut(
     return np.where(n_hits > 0, values, np.nan) if without_hits == "skip" else values
 
 
-@measure(
+@_linear(
     "SetP",
     source=_SETS + "; trec_eval set_P and set_relative_P, Buckley 2008",
     aliases="set_P set_relative_P(relative=True)",
-    expected="linear",
     exempt=_LENGTH,
 )
 def set_precision(
@@ -311,7 +302,7 @@ def set_precision(
     )
 
 
-@measure("SetR", source=_SETS, aliases="set_recall", expected="linear")
+@_linear("SetR", source=_SETS, aliases="set_recall")
 def set_recall(judged: JudgedRankings, *, rel: float = 1, k: int | None = None) -> Floats:
     """The share of the items with grade `rel` or more that were retrieved, in the first `k` places;
     0 if there are none.
@@ -323,12 +314,8 @@ def set_recall(judged: JudgedRankings, *, rel: float = 1, k: int | None = None) 
     return ratio(_found(judged, rel, k), judged.n_relevant(rel))
 
 
-@measure(
-    "SetF",
-    source="trec_eval set_F, Buckley 2008, after " + _SETS,
-    aliases="set_F",
-    expected="linear",
-    exempt=_LENGTH,
+@_linear(
+    "SetF", source="trec_eval set_F, Buckley 2008, after " + _SETS, aliases="set_F", exempt=_LENGTH
 )
 def set_f(
     judged: JudgedRankings,
@@ -359,12 +346,11 @@ def set_f(
     )
 
 
-@measure(
+@_linear(
     "Fallout",
     source=_SETS,
     scale=Scale((0.0, 1.0), "lower"),
     aliases="fall_out fallout retrieval_fall_out RetrievalFallOut",
-    expected="linear",
     exempt={"unjudged tail": "every further item that is not relevant counts"},
 )
 def fallout(

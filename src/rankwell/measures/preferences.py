@@ -37,23 +37,16 @@ def _of(counts: Tally, kind: Kind) -> Floats:
 
 
 def _pooled(preferences: PreferenceRankings, kind: Kind) -> Floats:
-    fulfilled, possible = preferences.tallies
-    return ratio(
-        preferences.sum_groups(_of(fulfilled, kind)), preferences.sum_groups(_of(possible, kind))
-    )
+    return ratio(*(preferences.sum_groups(_of(counts, kind)) for counts in preferences.tallies))
 
 
 def _over_groups(preferences: PreferenceRankings, kind: Kind) -> Floats:
-    fulfilled, possible = preferences.tallies
-    return ratio(
-        preferences.sum_groups(ratio(_of(fulfilled, kind), _of(possible, kind))),
-        np.diff(preferences.group_offsets),
-    )
+    shares = ratio(*(_of(counts, kind) for counts in preferences.tallies))
+    return ratio(preferences.sum_groups(shares), np.diff(preferences.group_offsets))
 
 
 def _over_pairs(preferences: PreferenceRankings, kind: Kind) -> Floats:
-    fulfilled, pairs = preferences.pairs
-    return ratio(_of(fulfilled, kind), _of(pairs, kind))
+    return ratio(*(_of(counts, kind) for counts in preferences.pairs))
 
 
 @_prefs(
@@ -261,11 +254,9 @@ def _balanced(group: PlacedGroup, *, ret: bool, quirk: bool) -> tuple[int, int]:
         return _as_trec_eval(group, is_counted, relevant, irrelevant, ret)
     # trec_eval keeps as many as there are relevant items, retrieved or not, and drops items of
     # level 0 only.
-    droppable, enough = (
-        ((group.levels == 0) & is_counted, n_relevant)
-        if quirk
-        else (irrelevant, count_true(relevant))
-    )
+    droppable, enough = irrelevant, count_true(relevant)
+    if quirk:
+        droppable, enough = (group.levels == 0) & is_counted, n_relevant
     kept_rows = np.flatnonzero(~(droppable & (np.cumsum(droppable) > enough)))
     return _counted(group.better[np.ix_(kept_rows, kept_rows)], count_true(in_list[kept_rows]), ret)
 
@@ -291,9 +282,8 @@ def _balanced_mean(preferences: PreferenceRankings, *, ret: bool, quirk: bool) -
         for group in range(len(preferences.groups))
     ]
     fulfilled, possible = np.array(counts, dtype=np.float64).reshape(-1, 2).T
-    value = ratio(
-        preferences.sum_groups(ratio(fulfilled, possible)), np.diff(preferences.group_offsets)
-    )
+    shares = preferences.sum_groups(ratio(fulfilled, possible))
+    value = ratio(shares, np.diff(preferences.group_offsets))
     if quirk:
         # 0 / 0 in C makes the sum no number, which is not above 0, so that the value stays 0.
         value[preferences.sum_groups((possible == 0).astype(np.float64)) > 0] = 0.0

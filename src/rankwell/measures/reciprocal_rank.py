@@ -13,7 +13,7 @@ def _expected_rr(
     """The mean over the places that the first relevant item may take in the first tie that holds
     one.
     """
-    view = judged.condensed if judged_only else judged
+    view = judged.without_unjudged(judged_only)
     hit = np.flatnonzero(view.relevant(rel))
     _, first, relevant = np.unique(view.tie_of_row[hit], return_index=True, return_counts=True)
     owner, lead = np.unique(view.query_of_row[hit][first], return_index=True)
@@ -26,15 +26,8 @@ def _expected_rr(
         # Among t tied items the first of m relevant ones has place j with chance p(j): p(1) = m / t
         # and
         # p(j + 1) = p(j) (t - m - j + 1) / (t - j).
-        chance = (
-            m
-            / tied
-            * np.cumprod(
-                np.concatenate(
-                    [[1.0], (tied - m + 1 - place_in_tie[:-1]) / (tied - place_in_tie[:-1])]
-                )
-            )
-        )
+        missed = (tied - m + 1 - place_in_tie[:-1]) / (tied - place_in_tie[:-1])
+        chance = m / tied * np.cumprod(np.concatenate([[1.0], missed]))
         places_within = place_in_tie if k is None else place_in_tie[above + place_in_tie <= k]
         value[query] = (chance[: len(places_within)] / (above + places_within)).sum()
     return value
@@ -59,5 +52,5 @@ def rr(
     >>> rr(judged_rankings({"q": {"b": 1}}, {"q": {"a": 3.0, "b": 2.0}})).tolist()
     [0.5]
     """
-    view = judged.condensed if judged_only else judged
+    view = judged.without_unjudged(judged_only)
     return 1.0 / view.first_rank(view.relevant(rel) & view.within(k))

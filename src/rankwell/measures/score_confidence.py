@@ -2,9 +2,11 @@
 computes them.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from rankwell.data.registry import add_figure
 
-_PRINTED_BY = ("evaluate --confidence", "instances evaluate --confidence")
 _WORDS = {
     "measure": "M",
     "by": "by a confidence of each query (M: the measure)",
@@ -18,62 +20,70 @@ _EXAMPLE = """
 {value}
 """
 
-NAUC = add_figure(
+
+def _add(
+    name: str,
+    definition: str,
+    values: str,
+    value: str,
+    *,
+    function: str = "",
+    words: Mapping[str, str] = _WORDS,
+    **keywords: Any,
+) -> None:
+    """Adds a figure with an example. values: of the queries there. function: in `stats/abstention`,
+    by default of the figure's name and with resamples.
+    """
+    example = _EXAMPLE.format(
+        name=function or name.lower(),
+        values=values,
+        further="" if function else ", resamples=0",
+        value=value,
+    )
+    printed_by = ("evaluate --confidence", "instances evaluate --confidence")
+    add_figure(name, definition, printed_by=printed_by, words=words, example=example, **keywords)
+
+
+_add(
     "nAUC",
     "Normalised area under the curve of mean {measure} over rates of abstention 0, 0.1, …, "
     "0.9 {by}.",
+    "1.0, 0.5, 0.5, 0.0",
+    "1.0",
     source="Gisserot-Boukhlef and others 2024, Towards trustworthy reranking; MTEB 2.26.24, nauc",
-    printed_by=_PRINTED_BY,
-    words=_WORDS,
-    example=_EXAMPLE.format(
-        name="nauc", values="1.0, 0.5, 0.5, 0.0", further=", resamples=0", value="1.0"
-    ),
 )
-AURC = add_figure(
+_add(
     "AURC",
     "Area under the risk-coverage curve of the loss {highest} - {measure} {by}.",
+    "0.0, 0.5, 0.5, 1.0",
+    "0.2708333333333333",
     better="lower",
     source="Geifman, Uziel and El-Yaniv 2019, Bias-reduced uncertainty estimation for deep neural "
     "classifiers",
-    printed_by=_PRINTED_BY,
-    words=_WORDS,
-    example=_EXAMPLE.format(
-        name="aurc",
-        values="0.0, 0.5, 0.5, 1.0",
-        further=", resamples=0",
-        value="0.2708333333333333",
-    ),
 )
-AUROC = add_figure(
+_add(
     "AUROC",
     "Chance that a query with {measure} 1 is more confident than one with 0, ties counting "
     "half, {by}.",
+    "1.0, 1.0, 0.0, 0.0",
+    "0.75",
     source="Fawcett 2006, An introduction to ROC analysis",
-    printed_by=_PRINTED_BY,
-    words=_WORDS,
-    example=_EXAMPLE.format(
-        name="auroc", values="1.0, 1.0, 0.0, 0.0", further=", resamples=0", value="0.75"
-    ),
 )
-AUPRC = add_figure(
+_add(
     "AUPRC",
     "Area under the precision-recall curve of the queries with {measure} 1 ({area}) {by}.",
+    "1.0, 0.0, 0.0, 1.0",
+    "0.75",
     source="Davis and Goadrich 2006, The relationship between precision-recall and ROC curves",
-    printed_by=_PRINTED_BY,
-    words=_WORDS,
-    example=_EXAMPLE.format(
-        name="auprc", values="1.0, 0.0, 0.0, 1.0", further=", resamples=0", value="0.75"
-    ),
 )
-EP = add_figure(
+_add(
     "EP",
     "Extended precision {by}: mean of the precision at the lowest recall and the highest "
     "recall at precision 1.",
+    "1.0, 1.0, 0.0, 0.0",
+    "0.75",
+    function="extended_precision",
     source="Ferrarini and others 2020, Exploring performance bounds of visual place recognition "
     "using extended precision",
-    printed_by=_PRINTED_BY,
     words={"by": "by a confidence of each query"},
-    example=_EXAMPLE.format(
-        name="extended_precision", values="1.0, 1.0, 0.0, 0.0", further="", value="0.75"
-    ),
 )

@@ -72,14 +72,13 @@ def _range_in_topic(judged: JudgedRankings, gains: Gains) -> tuple[Floats, Float
     up to its highest, of every judged grade, and whatever `gains` names; 0 is always among them.
     """
     high = np.zeros(len(judged.queries))
-    mapped = [grade for grade, _ in gains or ()]
+    mapped, values = zip(*gains, strict=True) if gains else ((), ())
     plain = ~np.isin(judged.judged_grades, mapped)
     np.maximum.at(high, judged.query_of_judged[plain], judged.judged_grades[plain])
     top = np.zeros(len(judged.queries))
     np.maximum.at(top, judged.query_of_judged, np.floor(judged.judged_grades))
     for grade in sorted(mapped, reverse=True):
         top[top == grade] -= 1
-    values = [gain for _, gain in gains or ()]
     low = np.full(len(judged.queries), min([0.0, *values]))
     return low, np.maximum(np.maximum(high, top), max([0.0, *values]))
 
@@ -152,12 +151,8 @@ def rbp_residual(
     is_counted = judged.is_judged & judged.within(k)
     # The weights of all places and of the tail sum to 1, so what is not judged is what the judged
     # places leave.
-    left = np.maximum(
-        1.0
-        - (1 - p)
-        * judged.sum_rows(np.where(is_counted, _reach(_persistence(p))(judged.ranks), 0.0)),
-        0.0,
-    )
+    weights = np.where(is_counted, _reach(_persistence(p))(judged.ranks), 0.0)
+    left = np.maximum(1.0 - (1 - p) * judged.sum_rows(weights), 0.0)
     if not quirk:
         return left
     return np.where(judged.sum_rows(is_counted) == judged.list_length(k), 0.0, left)

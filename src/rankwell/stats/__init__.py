@@ -18,18 +18,18 @@ from rankwell.data.tables import (
     Unit,
     Values,
     exact_mean,
+    exact_ratio,
     exact_sd,
     exact_sum,
     rounded,
 )
-from rankwell.errors import BadInput, BadUsage
+from rankwell.errors import BadUsage
 from rankwell.stats.intervals import (
     RANGES,
     Deviations,
     clopper_pearson,
-    has_long_tail,
-    may_lack_others,
     percentile_interval,
+    skew_of,
     student_quantile,
     unseen_share,
 )
@@ -44,10 +44,12 @@ FEW_QUERIES = 20
 worlds (docs/statistics.md).
 """
 SUMMARY_COLUMNS = ("run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit")
+_LEVEL = 0.95
 _FLOOR = 1e-5
 _TOGETHER = 256
 """Rows whose intervals are resampled at a time."""
 _MEDIANS = ("median", "median_low", "median_floor")
+_MEDIANS_TOGETHER = 32
 
 
 class SummaryRow(dict[str, Any]):
@@ -76,9 +78,7 @@ def summarise(
     intervals: Intervals = "bootstrap-t",
     resamples: int = 10_000,
     seed: int = 0,
-    level: float = 0.95,
     population_sd: bool = False,
-    block: int | None = None,
 ) -> list[SummaryRow]:
     """The summary of each run and measure, with an interval: one row per element, in the same
     order.
@@ -93,49 +93,43 @@ def summarise(
     all 0 or 1, else the wider of the studentised bootstrap's and Student's t at each end, cut at
     the range of the unit; of a median it is that of `bootstrap`, the percentile interval over
     resampled queries (Efron and Tibshirani 1993, 13.3). Both are seeded and have 10 significant
-    digits; a row's interval depends neither on the other rows nor on `block`, the resamples worked
-    on at once.
+    digits; a row's interval does not depend on the other rows.
     `t` is mean ± t · sd / √n, for arithmetic means without weights only. Below 10 counted queries
     there is no interval, nor a studentised one of equal values. `summary_notes` says in words which
     intervals are missing and why.
-    Raises BadUsage for a level outside (0, 1) and for less than one resample.
     """
-    check_level(level)
-    if resamples < 1:
-        raise BadUsage(f"{resamples} resamples; expected a positive integer; 10000 is usual.")
-    columns = [_Counted.of(column, studentised=intervals == "bootstrap-t") for column in values]
-    bounds = [column.interval(level) if column.is_analytic else None for column in columns]
-    if intervals in ("bootstrap-t", "bootstrap"):
-        indices = [
-            index
-            for index, column in enumerate(columns)
-            if column.n >= MIN_QUERIES and not column.is_analytic
-        ]
-        for n in sorted({columns[index].n for index in indices}):
-            same_size = [index for index in indices if columns[index].n == n]
-            for batch in (
-                same_size[start : start + _TOGETHER]
-                for start in range(0, len(same_size), _TOGETHER)
-            ):
-                figures = _resampled([columns[index] for index in batch], n, resamples, seed, block)
-                for index, column in zip(batch, figures.T, strict=True):
-                    bounds[index] = columns[index].interval(level, column)
-    elif intervals == "t":
-        bounds = [_student(column, level) for column in columns]
+    columns = [_Counted.of(column, intervals) for column in values]
+    bounds = [column.interval() if column.is_analytic else None for column in columns]
+    resampled_sizes = [
+        0 if column.is_analytic or intervals not in ("bootstrap-t", "bootstrap") else column.n
+        for column in columns
+    ]
+    for batch in of_one_size(resampled_sizes, _TOGETHER):
+        figures = _resampled([columns[index] for index in batch], resamples, seed)
+        for index, column_figures in zip(batch, figures.T, strict=True):
+            bounds[index] = columns[index].interval(column_figures)
     return [
         SummaryRow.of(
-            *(
-                source.run,
-                source.measure,
-                source.label,
-                counted.centre(),
-                counted.sd(population=population_sd),
-            ),
+            source.run,
+            source.measure,
+            source.label,
+            counted.centre(),
+            counted.sd(population=population_sd),
             *(bound or (None, None)),
-            *(counted.n, source.unit),
+            counted.n,
+            source.unit,
         )
         for source, counted, bound in zip(values, columns, bounds, strict=True)
     ]
+
+
+def of_one_size(sizes: Sequence[int], most: int) -> Iterator[list[int]]:
+    """The indices of columns that share their resamples, so many at once that memory does not grow
+    with their number. sizes: of the columns, which are left out below 10.
+    """
+    for n in sorted({size for size in sizes if size >= MIN_QUERIES}):
+        indices = [index for index, size in enumerate(sizes) if size == n]
+        yield from (indices[start : start + most] for start in range(0, len(indices), most))
 
 
 def figure_of(values: Floats, summary: Summary, weights: Floats | None = None) -> float | None:
@@ -152,97 +146,54 @@ def summary_notes(values: Sequence[Values], *, intervals: Intervals = "bootstrap
     """Notes on the summary of these values: what is undefined, and which intervals rest on few or
     equal values.
     """
-    notes: list[str] = []
-    short_columns = [column for column in values if column.counted.sum() < MIN_QUERIES]
-    if short_columns and intervals != "none":
-        sizes = sorted({int(column.counted.sum()) for column in short_columns})
-        span = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-        notes.append(
-            f"no interval below {MIN_QUERIES} counted queries (here {span}): "
-            f"{_column_names(short_columns)}"
-        )
-    long_columns = [column for column in values if column.counted.sum() >= MIN_QUERIES]
-    if intervals == "bootstrap-t":
-        notes += _notes_on_few(long_columns)
-    if intervals != "none":
-        notes += _notes_on_skewed(long_columns, intervals)
-    single_query = [column for column in values if column.counted.sum() == 1]
-    if single_query:
-        notes.append(f"no sd with a single counted query: {_column_names(single_query)}")
-    not_means = [
-        column for column in values if column.summary != "mean" or column.weights is not None
+    columns = [_Counted.of(column, intervals) for column in values]
+    short = sorted({column.n for column in columns if column.n < MIN_QUERIES})
+    columns_by_note: dict[tuple[int, int, str], list[Values]] = {}
+    for source, counted in zip(values, columns, strict=True):
+        for note in _notes_on(counted, intervals, short):
+            columns_by_note.setdefault(note, []).append(source)
+    return [
+        f"{note[-1]}: {_column_names(columns_by_note[note])}" for note in sorted(columns_by_note)
     ]
-    if intervals == "t" and not_means:
-        notes.append(
-            f"a t interval exists for arithmetic means only, none for: {_column_names(not_means)}"
-        )
-    return notes
 
 
-def _notes_on_few(values: Sequence[Values]) -> list[str]:
-    """Notes on intervals of few queries whose values are not 0 or 1, and of queries that all have
-    one value.
+def _notes_on(
+    counted: "_Counted", intervals: Intervals, short: Sequence[int]
+) -> Iterator[tuple[int, int, str]]:
+    """The notes on one column: their place among others, and the text. short: the numbers of
+    queries, ascending, of all columns that have too few.
     """
-    equal_shares, constants = list[Values](), list[Values]()
-    small: dict[int, list[Values]] = {}
-    for column in values:
-        counted = _Counted.of(column, studentised=True)
-        if np.ptp(counted.values) == 0 and counted.summary not in _MEDIANS:
-            (constants if counted.successes is None else equal_shares).append(column)
-        elif counted.n < FEW_QUERIES and counted.successes is None and not counted.skewed:
-            small.setdefault(counted.n, []).append(column)
-    notes = [
-        f"with {n} queries 95 % intervals of values other than 0 and 1 held the true mean in "
-        "89 to 98 % of simulations "
-        f"(docs/statistics.md): {_column_names(columns)}"
-        for n, columns in sorted(small.items())
-    ]
-    if equal_shares:
-        notes.append(
-            "every query has the same value, 0 or 1; the interval says how far other queries "
-            f"may differ: {_column_names(equal_shares)}"
-        )
-    if constants:
-        notes.append(
-            f"no interval where every query has the same value: {_column_names(constants)}"
-        )
-    return notes
-
-
-def _notes_on_skewed(values: Sequence[Values], intervals: Intervals) -> list[str]:
-    """Notes on intervals that values near one end, or a long tail, make too narrow, and on those
-    without a width.
-    """
-    unseen: dict[tuple[int, float], list[Values]] = {}
-    tails, equal = list[Values](), list[Values]()
-    for column in values:
-        counted = _Counted.of(column, studentised=intervals == "bootstrap-t")
-        if np.ptp(counted.values) == 0:
-            equal += [] if counted.studentised or column.summary in _MEDIANS else [column]
-        elif counted.skewed == "tail":
-            tails.append(column)
-        elif counted.skewed:
-            unseen.setdefault((counted.n, unseen_share(counted.n)), []).append(column)
-    notes = [
-        f"all values are close together; {n} queries do not exclude that up to "
-        f"{100 * share:.0f} % of "
-        "queries have quite other ones, which the interval leaves out (docs/statistics.md): "
-        f"{_column_names(columns)}"
-        for (n, share), columns in sorted(unseen.items(), key=lambda item: item[0])
-    ]
-    if tails:
+    n, is_studentised = counted.n, intervals == "bootstrap-t"
+    if n == 1:
+        yield 7, 0, "no sd with a single counted query"
+    if intervals == "t" and not counted.is_plain_mean:
+        yield 8, 0, "a t interval exists for arithmetic means only, none for"
+    if intervals == "none":
+        return
+    if n < MIN_QUERIES:
+        span = f"{short[0]}" if len(short) == 1 else f"{short[0]} to {short[-1]}"
+        yield 0, 0, f"no interval below {MIN_QUERIES} counted queries (here {span})"
+    elif np.ptp(counted.values) == 0 and counted.summary not in _MEDIANS:
+        if not is_studentised:
+            reason = "so that the interval has no width; other queries may differ"
+            yield 6, 0, f"every query has the same value, {reason}"
+        elif counted.successes is None:
+            yield 3, 0, "no interval where every query has the same value"
+        else:
+            reason = "the interval says how far other queries may differ"
+            yield 2, 0, f"every query has the same value, 0 or 1; {reason}"
+    elif counted.skewed == "tail":
         held = "of so long a tail 95 % intervals held the true mean in 80 to 95 % of simulations"
-        notes.append(
-            f"few queries have most of the spread; {held} (docs/statistics.md): "
-            f"{_column_names(tails)}"
+        yield 5, 0, f"few queries have most of the spread; {held} (docs/statistics.md)"
+    elif counted.skewed:
+        unseen = (
+            f"{n} queries do not exclude that up to {100 * unseen_share(n):.0f} % of queries have "
+            "quite other ones, which the interval leaves out"
         )
-    if equal:
-        reason = (
-            "every query has the same value, so that the interval has no width; other queries may "
-            "differ"
-        )
-        notes.append(f"{reason}: {_column_names(equal)}")
-    return notes
+        yield 4, n, f"all values are close together; {unseen} (docs/statistics.md)"
+    elif is_studentised and n < FEW_QUERIES and counted.successes is None:
+        held = "held the true mean in 89 to 98 % of simulations (docs/statistics.md)"
+        yield 1, n, f"with {n} queries 95 % intervals of values other than 0 and 1 {held}"
 
 
 def _column_names(values: Sequence[Values]) -> str:
@@ -252,27 +203,37 @@ def _column_names(values: Sequence[Values]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Counted:
-    """The values of counted queries only, (n,), with their weights. studentised: whether intervals
-    are those of `bootstrap-t`.
-    """
+    """The values of counted queries only, (n,), with their weights, and the kind of interval."""
 
     values: Floats
     weights: Floats | None
     summary: Summary
     unit: Unit = "score"
-    studentised: bool = False
+    intervals: Intervals = "none"
 
     @classmethod
-    def of(cls, source: Values, *, studentised: bool) -> "_Counted":
+    def of(cls, source: Values, intervals: Intervals) -> "_Counted":
         """The counted values of one run and measure."""
         is_counted = source.counted
         weights = None if source.weights is None else source.weights[is_counted]
-        return cls(source.values[is_counted], weights, source.summary, source.unit, studentised)
+        return cls(source.values[is_counted], weights, source.summary, source.unit, intervals)
 
     @property
     def n(self) -> int:
         """Number of counted queries."""
         return len(self.values)
+
+    @property
+    def is_plain_mean(self) -> bool:
+        """Whether the figure is an arithmetic mean without weights."""
+        return self.summary == "mean" and self.weights is None
+
+    @cached_property
+    def _terms(self) -> Floats:
+        """What a mean or a sum adds up."""
+        if self.summary == "geometric":
+            return np.log(np.maximum(self.values, _FLOOR))
+        return self.values if self.weights is None else self.values * self.weights
 
     def centre(self) -> float | None:
         """The figure that the summary names; None where there is no value (except for a sum), and
@@ -285,17 +246,13 @@ class _Counted:
         if self.summary in _MEDIANS:
             ordered = np.sort(self.values)
             return float(self._middle(ordered[(self.n - 1) // 2], ordered[self.n // 2]))
-        if self.summary == "geometric":
-            return math.exp(exact_mean(np.log(np.maximum(self.values, _FLOOR))))
-        return exact_mean(self.values, self.weights)
+        mean = exact_ratio(self._terms, self.weights)
+        return math.exp(mean) if self.summary == "geometric" else mean
 
     def sd(self, *, population: bool) -> float | None:
         """The standard deviation, divided by n or by n - 1; None where that is not above 0."""
-        return (
-            exact_sd(self.values, population=population)
-            if self.n > (0 if population else 1)
-            else None
-        )
+        has_sd = self.n > (0 if population else 1)
+        return exact_sd(self.values, population=population) if has_sd else None
 
     @cached_property
     def successes(self) -> int | None:
@@ -303,7 +260,7 @@ class _Counted:
         is their mean; else None.
         """
         top = {"share": 1.0, "percent": 100.0}.get(self.unit)
-        if top is None or self.summary != "mean" or self.weights is not None:
+        if top is None or not self.is_plain_mean:
             return None
         ones = int(np.count_nonzero(self.values == top))
         return ones if ones + np.count_nonzero(self.values == 0) == self.n else None
@@ -313,40 +270,39 @@ class _Counted:
         """The reason why an interval of the mean is too narrow: values far from an end of their
         range, or a long tail; empty where it is not.
         """
-        exact = self.studentised and self.successes is not None
-        if exact or self.summary != "mean" or self.weights is not None or np.ptp(self.values) == 0:
+        is_exact = self.intervals == "bootstrap-t" and self.successes is not None
+        if is_exact or not self.is_plain_mean or np.ptp(self.values) == 0:
             return ""
-        if may_lack_others(self.values, self.unit):
-            return "end"
-        return "tail" if has_long_tail(self.values, self.unit) else ""
+        return skew_of(self.values, self.unit)
 
     @property
     def is_analytic(self) -> bool:
         """Whether the interval needs no resamples: those of 0/1 values are exact, those of very
         many are computed.
         """
-        if not self.studentised or self.n < MIN_QUERIES:
-            return False
+        if self.n < MIN_QUERIES or self.intervals != "bootstrap-t":
+            return self.intervals == "t" and self.n >= MIN_QUERIES and self.is_plain_mean
         return self.successes is not None or (
             self._deviations is not None and self._deviations.expands
         )
 
-    def interval(
-        self, level: float, resampled_figures: Floats | None = None
-    ) -> tuple[float, float] | None:
-        """The interval of the figure; None where a resample has none, and where nothing varies.
+    def interval(self, figures: Floats | None = None) -> tuple[float, float] | None:
+        """The 95 % interval of the figure; None where a resample has none, and where nothing
+        varies.
 
-        resampled_figures: those of `resampled`; None where the interval is analytic.
+        figures: those of `resampled`; None where the interval is analytic.
         """
+        if self.intervals == "t":
+            mean, sd = exact_mean(self.values), exact_sd(self.values)
+            reach = student_quantile(_LEVEL, self.n - 1) * sd / math.sqrt(self.n)
+            return mean - reach, mean + reach
         low, high = RANGES.get(self.unit, (-math.inf, math.inf))
-        if resampled_figures is None and self.successes is not None:
-            least, most = clopper_pearson(self.successes, self.n, level)
+        if figures is None and self.successes is not None:
+            least, most = clopper_pearson(self.successes, self.n, _LEVEL)
             return rounded(least * high), rounded(most * high)
         if self._deviations is None:
-            return (
-                None if resampled_figures is None else percentile_interval(resampled_figures, level)
-            )
-        bounds = self._deviations.interval(level, resampled_figures)
+            return None if figures is None else percentile_interval(figures, _LEVEL)
+        bounds = self._deviations.interval(_LEVEL, figures)
         if bounds is None:
             return None
         if self.summary == "geometric":
@@ -361,17 +317,10 @@ class _Counted:
         """The deviations that a studentised figure is resampled by; None of medians, and where all
         weights are 0.
         """
-        if (
-            not self.studentised
-            or self.summary in _MEDIANS
-            or (self.weights is not None and not self.weights.any())
-        ):
+        has_none = self.weights is not None and not self.weights.any()
+        if self.intervals != "bootstrap-t" or self.summary in _MEDIANS or has_none:
             return None
-        if self.summary == "geometric":
-            return Deviations.of(np.log(np.maximum(self.values, _FLOOR)))
-        return Deviations.of(
-            self.values if self.weights is None else self.values * self.weights, self.weights
-        )
+        return Deviations.of(self._terms, self.weights)
 
     def columns(self) -> list[Floats]:
         """The columns that a resample adds up; none for a median."""
@@ -379,9 +328,7 @@ class _Counted:
             return []
         if self._deviations is not None:
             return self._deviations.columns()
-        if self.summary == "geometric":
-            return [np.log(np.maximum(self.values, _FLOOR))]
-        return [self.values] if self.weights is None else [self.values * self.weights, self.weights]
+        return [self._terms] if self.weights is None else [self._terms, self.weights]
 
     def resampled(self, sums: Iterator[Floats], counts: Floats) -> Floats:
         """Summary of each resample, or its deviation over its error; NaN where all its weights are
@@ -394,28 +341,27 @@ class _Counted:
             return self._medians(counts)
         if self._deviations is not None:
             return self._deviations.studentised(sums)
-        total = next(sums)
-        if self.weights is not None:
+        figures = next(sums)
+        if self.summary != "sum":
             with np.errstate(invalid="ignore"):
-                return total / next(sums)
-        if self.summary == "sum":
-            return total
-        return np.exp(total / self.n) if self.summary == "geometric" else total / self.n
+                figures = figures / (self.n if self.weights is None else next(sums))
+        return np.exp(figures) if self.summary == "geometric" else figures
 
     @cached_property
     def _order(self) -> Ints:
         return np.argsort(self.values, kind="stable")
 
-    def _medians(self, counts: Floats, piece: int = 32) -> Floats:
+    def _medians(self, counts: Floats) -> Floats:
         """The median of each resample: the values are sorted once, and a resample only counts how
-        far its middle is. piece: resamples at a time.
+        far its middle is.
         """
         ordered, medians = self.values[self._order], np.empty(len(counts))
-        for start in range(0, len(counts), piece):
-            reached = np.cumsum(counts[start : start + piece, self._order], axis=1)
+        for start in range(0, len(counts), _MEDIANS_TOGETHER):
+            piece = slice(start, start + _MEDIANS_TOGETHER)
+            reached = np.cumsum(counts[piece, self._order], axis=1)
             lower = np.count_nonzero(reached <= (self.n - 1) // 2, axis=1)
             upper = np.count_nonzero(reached <= self.n // 2, axis=1)
-            medians[start : start + piece] = self._middle(ordered[lower], ordered[upper])
+            medians[piece] = self._middle(ordered[lower], ordered[upper])
         return medians
 
     def _middle(self, lower: Floats, upper: Floats) -> Floats:
@@ -424,47 +370,38 @@ class _Counted:
         """
         if self.summary == "median_low":
             return lower
-        return (
-            np.floor((lower + upper) / 2) if self.summary == "median_floor" else (lower + upper) / 2
-        )
+        middle = (lower + upper) / 2
+        return np.floor(middle) if self.summary == "median_floor" else middle
 
 
-def _student(counted: _Counted, level: float) -> tuple[float, float] | None:
-    if counted.n < MIN_QUERIES or counted.summary != "mean" or counted.weights is not None:
-        return None
-    mean, sd = exact_mean(counted.values), exact_sd(counted.values)
-    reach = student_quantile(level, counted.n - 1) * sd / math.sqrt(counted.n)
-    return mean - reach, mean + reach
-
-
-def _resampled(
-    counted: Sequence[_Counted], n: int, resamples: int, seed: int, block: int | None
-) -> Floats:
-    """The summary of each column, all of n values, from one matrix of counts.
+def _resampled(counted: Sequence[_Counted], resamples: int, seed: int) -> Floats:
+    """The summary of each column, all of one number of values, from one matrix of counts.
 
     Returns (resamples, columns).
     """
+    n = counted[0].n
     columns = [column for source in counted for column in source.columns()]
     table = on_exact_grid(np.column_stack(columns)) if columns else np.empty((n, 0))
 
+    def _figures_of(sums: Floats, counts: Floats) -> Floats:
+        summands = iter(sums.T)
+        return np.column_stack([column.resampled(summands, counts) for column in counted])
+
     if n > MANY and not any(column.summary in _MEDIANS for column in counted):
-        sums = iter(sums_over_resamples(table, resamples, seed=seed, block=block).T)
-        return np.column_stack([column.resampled(sums, table) for column in counted])
-
-    def _figures_of(counts: Floats) -> Floats:
-        sums = iter((counts @ table).T)
-        return np.column_stack([column.resampled(sums, counts) for column in counted])
-
-    return np.concatenate(over_resamples(n, resamples, _figures_of, seed=seed, block=block))
+        return _figures_of(sums_over_resamples(table, resamples, seed=seed), table)
+    figures = over_resamples(
+        n, resamples, lambda counts: _figures_of(counts @ table, counts), seed=seed
+    )
+    return np.concatenate(figures)
 
 
-def resampled_sums(table: Floats, resamples: int, *, seed: int, block: int | None = None) -> Floats:
+def resampled_sums(table: Floats, resamples: int, *, seed: int) -> Floats:
     """Sums of each column over bootstrap resamples of its rows, which all columns share.
 
-    table: (n, columns) finite. The sums depend neither on other columns nor on block, the resamples
-    worked on at once. Returns (resamples, columns).
+    table: (n, columns) finite. The sums do not depend on other columns. Returns (resamples,
+    columns).
     """
-    return sums_over_resamples(on_exact_grid(table), resamples, seed=seed, block=block)
+    return sums_over_resamples(on_exact_grid(table), resamples, seed=seed)
 
 
 def on_exact_grid(columns: Floats) -> Floats:
@@ -485,25 +422,18 @@ def on_exact_grid(columns: Floats) -> Floats:
     return np.ldexp(np.rint(grid, out=grid), -shift, out=grid)
 
 
-def counted_in_both(first: Floats, second: Floats, comparison: str) -> tuple[Floats, Floats]:
-    """Two columns without the queries that either does not count (NaN). Raises BadInput for
-    different lengths.
-    """
-    if first.shape != second.shape:
-        raise BadInput(
-            f"{len(first)} values against {len(second)}; {comparison} is over the same queries."
-        )
-    counted = ~(np.isnan(first) | np.isnan(second))
-    return first[counted], second[counted]
+def midranks(values: Floats) -> Floats:
+    """Rank of each value from 1, ascending; equal values share the mean of their ranks."""
+    _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(sizes) - (sizes - 1) / 2)[group]
 
 
 def check_intervals(intervals: str, seed: int) -> None:
     """Raises BadUsage for intervals of no known kind, and for a seed below 0."""
     if intervals not in get_args(Intervals) or seed < 0:
-        options = f"intervals={intervals!r}, seed={seed!r}"
         raise BadUsage(
-            f"{options}: expected bootstrap-t, bootstrap, t or none, and a non-negative "
-            "integer as the seed."
+            f"intervals={intervals!r}, seed={seed!r}: expected bootstrap-t, bootstrap, t or none, "
+            "and a non-negative integer as the seed."
         )
 
 

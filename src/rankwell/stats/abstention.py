@@ -63,7 +63,7 @@ def nauc(
         varied = values[best[least]] < values[best[::-1][most]]
         return np.where(varied, ratio(_area(curve) - flat, _area(ideal) - flat), np.nan)
 
-    return _figure(_of_resamples, len(values), resamples, seed, ceiling=1.0, chance=0.0)
+    return _figure(_of_resamples, len(values), resamples, seed, chance=0.0)
 
 
 def aurc(
@@ -81,9 +81,8 @@ def aurc(
 
     def _of_resamples(counts: Floats) -> Floats:
         answered, lost = _by_threshold(losses, counts, confidence)
-        return (np.diff(answered, axis=1, prepend=0) * ratio(lost, answered)).sum(axis=1) / len(
-            losses
-        )
+        risks = np.diff(answered, axis=1, prepend=0) * ratio(lost, answered)
+        return risks.sum(axis=1) / len(losses)
 
     # The best order has no ties: of equal losses one is taken after the other.
     ceiling = float((np.sort(losses).cumsum() / np.arange(1, len(losses) + 1)).mean())
@@ -101,19 +100,12 @@ def risk_coverage(losses: Floats, confidence: Floats) -> list[tuple[float, float
     Wiener 2010, On the foundations of noise-free selective classification.
     """
     (answered,), (lost,) = _by_threshold(losses, np.ones((1, len(losses))), confidence)
-    steps = np.linspace(answered[0], answered[-1], _CURVE_POINTS)
-    points = (
-        np.unique(np.searchsorted(answered, steps))
-        if len(answered) > _CURVE_POINTS
-        else np.arange(len(answered))
-    )
-    return list(
-        zip(
-            (answered[points] / len(losses)).tolist(),
-            (lost[points] / answered[points]).tolist(),
-            strict=True,
-        )
-    )
+    if len(answered) > _CURVE_POINTS:
+        steps = np.linspace(answered[0], answered[-1], _CURVE_POINTS)
+        points = np.unique(np.searchsorted(answered, steps))
+        answered, lost = answered[points], lost[points]
+    shares, risks = answered / len(losses), lost / answered
+    return list(zip(shares.tolist(), risks.tolist(), strict=True))
 
 
 def auroc(
@@ -137,7 +129,7 @@ def auroc(
         pairs = true[:, -1] * false[:, -1]
         return np.where(pairs > 0, ratio(area, pairs), np.nan)
 
-    return _figure(_of_resamples, len(is_answered), resamples, seed, ceiling=1.0, chance=0.5)
+    return _figure(_of_resamples, len(is_answered), resamples, seed, chance=0.5)
 
 
 def auprc(
@@ -169,12 +161,10 @@ def auprc(
     n, answered = len(is_answered), float(is_answered.sum())
     ranks = np.arange(1, n + 1)
     # The means over random orders of the precision at each answered query, and of that before it.
-    chance, before_it = (
-        exact_mean(1 / ranks + (ranks - 1) / ranks * (answered - 1) / max(n - 1, 1)),
-        answered / n,
-    )
-    chance = chance if area == "step" else (chance + before_it) / 2
-    return _figure(_of_resamples, n, resamples, seed, ceiling=1.0, chance=chance)
+    chance = exact_mean(1 / ranks + (ranks - 1) / ranks * (answered - 1) / max(n - 1, 1))
+    if area == "trapezoid":
+        chance = (chance + answered / n) / 2
+    return _figure(_of_resamples, n, resamples, seed, chance=chance)
 
 
 def extended_precision(is_answered: Floats, confidence: Floats) -> AbstentionFigure:
@@ -189,11 +179,8 @@ def extended_precision(is_answered: Floats, confidence: Floats) -> AbstentionFig
     using extended precision; VPR-Bench, compute_extendedprecision.
     """
     (accepted,), (hits,) = _by_threshold(is_answered, np.ones((1, len(is_answered))), confidence)
-    n, answered, sure = (
-        len(is_answered),
-        float(hits[-1]),
-        float(hits[hits == accepted].max(initial=0)),
-    )
+    n, answered = len(is_answered), float(hits[-1])
+    sure = float(hits[hits == accepted].max(initial=0))
     chance = (answered / n + 1 / (n - answered + 1)) / 2
     value = (float(hits[0] / accepted[0]) + sure / answered) / 2 if answered else None
     return AbstentionFigure(value, None, 1.0, chance)
@@ -205,8 +192,8 @@ def _figure(
     resamples: int,
     seed: int,
     *,
-    ceiling: float,
     chance: float,
+    ceiling: float = 1.0,
 ) -> AbstentionFigure:
     """The figure of the sample itself, and its interval over resamples. statistic: (resamples, n)
     counts -> (resamples,).

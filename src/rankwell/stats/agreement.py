@@ -1,5 +1,5 @@
 """Agreement of judges: raw agreement, the kappas of Cohen and Fleiss, Krippendorff's alpha, Gwet's
-AC1 and AC2, with intervals.
+AC1 and AC2, with intervals; and its trend, the slope of a straight line.
 
 Every coefficient is a function of sums over items, so that a bootstrap over queries adds up sums of
 queries. Judges may leave items out. Sources: Cohen 1960, A coefficient of agreement for nominal
@@ -8,15 +8,16 @@ Krippendorff 2004, Content analysis, 11.3; Gwet 2014, Handbook of inter-rater re
 also gives Fleiss' kappa where judges leave items out.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from rankwell._native.resamples import over_resamples
-from rankwell.data.tables import Floats, Ints
-from rankwell.stats import MIN_QUERIES, check_level, on_exact_grid
+from rankwell.data.tables import Floats, Ints, sum_by
+from rankwell.stats import MIN_QUERIES, on_exact_grid, resampled_sums
 from rankwell.stats.intervals import percentile_interval
 
 COHEN = ("Cohen's kappa", "Cohen's kappa (quadratic)")
@@ -59,13 +60,6 @@ class Ratings:
     weights: Floats | None = None
     queries: Ints | None = None
 
-    def counts(self) -> Floats:
-        """Number of judges that gave each grade. Returns (items, grades)."""
-        counts = (self.grades[:, :, None] == np.asarray(self.scale)).sum(axis=1).astype(np.float64)
-        if counts.sum() != np.count_nonzero(~np.isnan(self.grades)):
-            raise ValueError("a grade is not on the scale")
-        return counts
-
     @property
     def n_rated(self) -> int:
         """The number of items with two grades or more."""
@@ -76,7 +70,8 @@ def confusion(ratings: Ratings) -> Floats:
     """Weights of items by the grades of two judges, the first by row; items that lack one are left
     out.
     """
-    return _confusions(ratings).sum(axis=0)
+    n_grades = len(ratings.scale)
+    return _sums(ratings).sum(axis=0)[-(n_grades**2) :].reshape(n_grades, n_grades)
 
 
 def coefficients(ratings: Ratings) -> dict[str, float | None]:
@@ -86,9 +81,8 @@ def coefficients(ratings: Ratings) -> dict[str, float | None]:
     Quadratic weights are squared distances of grades, as numbers. A grade of a single judge counts
     in the chance agreement of Fleiss and Gwet, and in nothing else.
     """
-    sums = {name: totals.sum(axis=0) for name, totals in _sums(ratings).items()}
-    values = _values(sums, np.asarray(ratings.scale, dtype=np.float64))
-    return {name: None if np.isnan(value) else float(value) for name, value in values.items()}
+    values = _values(_sums(ratings).sum(axis=0, keepdims=True), ratings.scale)
+    return {name: None if np.isnan(value) else float(value) for name, (value,) in values.items()}
 
 
 def agreement(
@@ -98,123 +92,98 @@ def agreement(
     items of two grades.
 
     Resamples without a coefficient are left out; where they are more than 1 % there is no interval.
-    Raises BadUsage for a level outside (0, 1). Source: Efron and Tibshirani 1993, An introduction
-    to the bootstrap, 13.3.
+    Source: Efron and Tibshirani 1993, An introduction to the bootstrap, 13.3.
     """
-    check_level(level)
-    values, scale = coefficients(ratings), np.asarray(ratings.scale, dtype=np.float64)
-    sums = _sums(ratings)
-    if np.count_nonzero(sums["pairs"].any(axis=(1, 2))) < MIN_QUERIES:
+    values, sums, scale = coefficients(ratings), _sums(ratings), ratings.scale
+    if np.count_nonzero(sums[:, : len(scale) ** 2].any(axis=1)) < MIN_QUERIES:
         return {name: Coefficient(value, None) for name, value in values.items()}
-    shapes = {name: totals.shape[1:] for name, totals in sums.items()}
-    ends = np.cumsum([int(np.prod(shape)) for shape in shapes.values()])
-    table = on_exact_grid(
-        np.column_stack([totals.reshape(len(totals), -1) for totals in sums.values()])
+    table = on_exact_grid(sums)
+    blocks = over_resamples(
+        len(table),
+        resamples,
+        lambda counts: np.stack(list(_values(counts @ table, scale).values())),
+        seed=seed,
     )
-
-    def _figures_of(counts: Floats) -> Floats:
-        parts = np.split(counts @ table, ends[:-1], axis=1)
-        resample_sums = {
-            name: part.reshape(-1, *shape)
-            for part, (name, shape) in zip(parts, shapes.items(), strict=True)
-        }
-        return np.column_stack(list(_values(resample_sums, scale).values()))
-
-    resampled = np.concatenate(over_resamples(len(table), resamples, _figures_of, seed=seed))
+    resampled = np.concatenate(blocks, axis=1)
     return {
-        name: Coefficient(value, _interval(resampled[:, index], level))
-        for index, (name, value) in enumerate(values.items())
+        name: Coefficient(value, _interval(figures, level))
+        for (name, value), figures in zip(values.items(), resampled, strict=True)
     }
 
 
 def _interval(resampled: Floats, level: float) -> tuple[float, float] | None:
     defined = resampled[~np.isnan(resampled)]
-    return (
-        None
-        if len(defined) < (1 - _MOST_UNDEFINED) * len(resampled)
-        else percentile_interval(defined, level)
-    )
+    if len(defined) < (1 - _MOST_UNDEFINED) * len(resampled):
+        return None
+    return percentile_interval(defined, level)
 
 
-def _confusions(ratings: Ratings) -> Floats:
-    """The confusion matrix of two judges, by query."""
-    first, second = (
-        (ratings.grades[:, [judge]] == np.asarray(ratings.scale)).astype(np.float64)
-        for judge in (0, 1)
-    )
-    return _by_query(ratings, first[:, :, None] * second[:, None, :])
-
-
-def _by_query(ratings: Ratings, items: Floats) -> Floats:
-    """The weighted sums of items over each query."""
-    n = len(ratings.grades)
-    weights = np.ones(n) if ratings.weights is None else ratings.weights
+def _sums(ratings: Ratings) -> Floats:
+    """The weighted sums of items over each query: pairs of grades of one item, each item of weight
+    1, then of one per judge, each pair a column; shares of grades; and of two judges the confusion.
+    """
+    is_grade = ratings.grades[:, :, None] == np.asarray(ratings.scale)
+    counts = is_grade.sum(axis=1).astype(np.float64)
+    if counts.sum() != np.count_nonzero(~np.isnan(ratings.grades)):
+        raise ValueError("a grade is not on the scale")
+    n, n_judges = len(counts), counts.sum(axis=1)
+    of_judges = np.maximum(n_judges, 1)[:, None]
+    pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
+    pairs /= np.maximum(n_judges - 1, 1)[:, None, None]
+    columns = [pairs / of_judges[:, :, None], pairs, counts / of_judges]
+    if ratings.grades.shape[1] == 2:
+        columns.append((is_grade[:, 0, :, None] & is_grade[:, 1, None, :]).astype(np.float64))
+    items = np.hstack([column.reshape(n, math.prod(column.shape[1:])) for column in columns])
     _, query_index = np.unique(
         np.arange(n) if ratings.queries is None else ratings.queries, return_inverse=True
     )
-    sums = np.zeros((int(query_index.max(initial=-1)) + 1, *items.shape[1:]))
-    np.add.at(sums, query_index, weights.reshape(-1, *[1] * (items.ndim - 1)) * items)
+    if ratings.weights is not None:
+        items *= ratings.weights[:, None]
+    sums = np.zeros((int(query_index.max(initial=-1)) + 1, items.shape[1]))
+    np.add.at(sums, query_index, items)
     return sums
 
 
-def _sums(ratings: Ratings) -> dict[str, Floats]:
-    """By query: pairs of grades of one item, each item of weight 1 (`pairs`) or of one per judge
-    (`coincidences`); shares of grades (`shares`); and of two judges the confusion.
-    """
-    counts = ratings.counts()
-    n_judges = counts.sum(axis=1)
-    other_judges = np.maximum(n_judges - 1, 1)
-    pairs = (
-        counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
-    ) / other_judges[:, None, None]
-    by_item = {
-        "pairs": pairs / np.maximum(n_judges, 1)[:, None, None],
-        "coincidences": pairs,
-        "shares": counts / np.maximum(n_judges, 1)[:, None],
-    }
-    sums = {name: _by_query(ratings, items) for name, items in by_item.items()}
-    return sums | ({"confusion": _confusions(ratings)} if ratings.grades.shape[1] == 2 else {})
-
-
-def _values(sums: Mapping[str, Floats], scale: Floats) -> dict[str, Floats]:
-    """The coefficients from sums over items, whose first axes are free; NaN where undefined."""
+def _values(sums: Floats, grades: Sequence[float]) -> dict[str, Floats]:
+    """The coefficients from sums over items, one row each; NaN where undefined."""
+    scale, n_grades = np.asarray(grades, dtype=np.float64), len(grades)
     squares = (scale[:, None] - scale) ** 2
-    distances = {"nominal": 1 - np.eye(len(scale)), "quadratic": squares / squares.max()}
+    distances = {"nominal": 1 - np.eye(n_grades), "quadratic": squares / squares.max()}
+    pairs, coincidences, shares, joint = np.split(
+        sums, np.cumsum([n_grades**2, n_grades**2, n_grades]), axis=1
+    )
+    pairs, coincidences, joint = (
+        part.reshape(-1, n_grades, n_grades) for part in (pairs, coincidences, joint)
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
-        pairs = sums["pairs"] / sums["pairs"].sum(axis=(-1, -2), keepdims=True)
-        shares = sums["shares"] / sums["shares"].sum(axis=-1, keepdims=True)
+        pairs = pairs / pairs.sum(axis=(-1, -2), keepdims=True)
+        shares = shares / shares.sum(axis=-1, keepdims=True)
         values = {
-            "agreement": (pairs * np.eye(len(scale))).sum(axis=(-1, -2)),
+            "agreement": (pairs * np.eye(n_grades)).sum(axis=(-1, -2)),
             "Fleiss' kappa": _chance_corrected(
-                (pairs * distances["nominal"]).sum(axis=(-1, -2)), 1 - (shares**2).sum(axis=-1)
+                pairs, distances["nominal"], 1 - (shares**2).sum(axis=-1)
             ),
         }
         for kind in ("nominal", "ordinal", "interval"):
-            values[f"Krippendorff's alpha ({kind})"] = _alpha(sums["coincidences"], kind, squares)
+            values[f"Krippendorff's alpha ({kind})"] = _alpha(coincidences, kind, squares)
         for name, kind in (("Gwet's AC1", "nominal"), ("Gwet's AC2 (quadratic)", "quadratic")):
-            chance = (
-                (1 - distances[kind]).sum()
-                / (len(scale) * (len(scale) - 1))
-                * (shares * (1 - shares)).sum(axis=-1)
-            )
-            values[name] = _chance_corrected(
-                (pairs * distances[kind]).sum(axis=(-1, -2)), 1 - chance
-            )
-        if "confusion" in sums:
-            joint = sums["confusion"] / sums["confusion"].sum(axis=(-1, -2), keepdims=True)
+            weights = (1 - distances[kind]).sum() / (n_grades * (n_grades - 1))
+            chance = weights * (shares * (1 - shares)).sum(axis=-1)
+            values[name] = _chance_corrected(pairs, distances[kind], 1 - chance)
+        if joint.size:
+            joint = joint / joint.sum(axis=(-1, -2), keepdims=True)
             by_chance = joint.sum(axis=-1)[..., :, None] * joint.sum(axis=-2)[..., None, :]
-            for name, kind in zip(COHEN, distances, strict=True):
-                values[name] = _chance_corrected(
-                    (joint * distances[kind]).sum(axis=(-1, -2)),
-                    (by_chance * distances[kind]).sum(axis=(-1, -2)),
-                )
+            for name, distance in zip(COHEN, distances.values(), strict=True):
+                expected = (by_chance * distance).sum(axis=(-1, -2))
+                values[name] = _chance_corrected(joint, distance, expected)
     return values
 
 
-def _chance_corrected(observed: Floats, expected: Floats) -> Floats:
+def _chance_corrected(pairs: Floats, distance: Floats, expected: Floats) -> Floats:
     """One minus observed over expected disagreement; NaN where less than 1e-12 is expected, which
     is rounding.
     """
+    observed = (pairs * distance).sum(axis=(-1, -2))
     return np.where(expected > 1e-12, 1 - observed / expected, np.nan)
 
 
@@ -229,3 +198,47 @@ def _alpha(coincidences: Floats, kind: str, squares: Floats) -> Floats:
     observed = (coincidences * distance).sum(axis=(-1, -2))
     expected = (totals[..., :, None] * totals[..., None, :] * distance).sum(axis=(-1, -2))
     return np.where(expected > 0, 1 - (n - 1) * observed / expected, np.nan)
+
+
+class Trend(NamedTuple):
+    """A slope by least squares, None where all x are equal. interval: None below 10 clusters or
+    where a resample has no slope.
+    """
+
+    slope: float | None
+    interval: tuple[float, float] | None
+
+
+def trend(
+    x: Floats,
+    y: Floats,
+    clusters: Ints,
+    *,
+    level: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Trend:
+    """The slope of y on x with a percentile bootstrap interval over clusters. x, y, clusters: (n,).
+
+    Source: Davison and Hinkley 1997, Bootstrap methods and their application, 3.8.
+    """
+    if not len(x) or np.ptp(x) == 0:
+        return Trend(None, None)
+    _, cluster_index = np.unique(clusters, return_inverse=True)
+    off_x, off_y = x - x.mean(), y - y.mean()
+    products = (np.ones(len(x)), off_x, off_y, off_x * off_x, off_x * off_y)
+    table = np.column_stack([sum_by(cluster_index, product, 0) for product in products])
+    slope = float(_slopes(table.sum(axis=0)[None])[0])
+    if len(table) < MIN_QUERIES:
+        return Trend(slope, None)
+    return Trend(
+        slope, percentile_interval(_slopes(resampled_sums(table, resamples, seed=seed)), level)
+    )
+
+
+def _slopes(sums: Floats) -> Floats:
+    """The slope of each row of sums of 1, x, y, x² and xy; NaN where no x differs."""
+    n, x, y, xx, xy = sums.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        spread = xx - x * x / n
+        return np.where(spread > 1e-9 * xx, (xy - x * y / n) / spread, np.nan)

@@ -54,15 +54,15 @@ def classify_resamples(labels: Bools, scores: Any, counts: Floats) -> Classifica
     midpoints = (ranked[ends] + lower) / 2
     # A midpoint that is rounded to the lower score would include it.
     midpoints = np.where(midpoints == lower, ranked[ends], midpoints)
-    best, rows = f1.argmax(axis=1), np.arange(len(counts))
+    best, best_f1, rows = f1.argmax(axis=1), f1.max(axis=1), np.arange(len(counts))
     spread = np.sqrt(above * (total - above)) * np.sqrt(positive * (total - positive))
     return Classification(
         accuracy=accuracy.max(axis=1),
         accuracy_threshold=np.append(np.nextafter(ranked[:1], np.inf), midpoints)[
             accuracy.argmax(axis=1)
         ],
-        f1=f1[rows, best],
-        f1_threshold=np.where(f1[rows, best] > 0, midpoints[best], 0),
+        f1=best_f1,
+        f1_threshold=np.where(best_f1 > 0, midpoints[best], 0),
         precision=precision[rows, best],
         recall=recall[rows, best],
         ap=(np.diff(recall, axis=1, prepend=0) * precision).sum(axis=1),

@@ -9,13 +9,15 @@ import numpy as np
 
 from rankwell._native.resamples import over_resamples
 from rankwell.data.tables import Floats, Ints
-from rankwell.stats import check_level, on_exact_grid
+from rankwell.stats import midranks, on_exact_grid
 from rankwell.stats.intervals import percentile_interval, student_p
 
 MIN_PAIRS = 3
 """Two pairs lie on a line whatever they are."""
 
 _EXACT_BELOW = 34
+_REACH = NormalDist().inv_cdf(0.975)
+"""Standard errors on each side of a 95 % interval."""
 
 
 class Correlation(NamedTuple):
@@ -52,12 +54,6 @@ def is_constant(values: Floats) -> bool:
 
 def _is_undefined(first: Floats, second: Floats) -> bool:
     return len(first) < MIN_PAIRS or is_constant(first) or is_constant(second)
-
-
-def midranks(values: Floats) -> Floats:
-    """Rank of each value from 1, ascending; equal values share the mean of their ranks."""
-    _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
-    return (np.cumsum(sizes) - (sizes - 1) / 2)[group]
 
 
 def pearson(first: Floats, second: Floats) -> Correlation | None:
@@ -110,33 +106,24 @@ def kendall_tau(first: Floats, second: Floats) -> float | None:
     return _tau_b(concordance(first, second))
 
 
-def fisher_interval(
-    value: float, n: int, *, ranks: bool = False, level: float = 0.95
-) -> tuple[float, float] | None:
-    """The interval of a correlation of n rows by Fisher's z; None for fewer than 4 rows.
+def fisher_interval(value: float, n: int, *, ranks: bool = False) -> tuple[float, float] | None:
+    """The 95 % interval of a correlation of n rows by Fisher's z; None for fewer than 4 rows.
 
     ranks: whether it is Spearman's, whose z varies more: by (1 + ρ²/2) / (n - 3).
-    Raises BadUsage for a level outside (0, 1). Source: Fisher 1921; for ranks Bonett and Wright
-    2000.
+    Source: Fisher 1921; for ranks Bonett and Wright 2000.
     """
-    check_level(level)
     if n < 4:
         return None
     if abs(value) == 1:
         return value, value
-    reach = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(
-        (1 + value * value / 2 if ranks else 1) / (n - 3)
-    )
+    reach = _REACH * math.sqrt((1 + value * value / 2 if ranks else 1) / (n - 3))
     return math.tanh(math.atanh(value) - reach), math.tanh(math.atanh(value) + reach)
 
 
-def kendall_interval(counts: Concordance, *, level: float = 0.95) -> tuple[float, float]:
-    """The asymptotic interval of tau-b, which holds for any ties, cut off at ±1. Neither column is
-    constant.
-
-    Raises BadUsage for a level outside (0, 1). Source: Brown and Benedetti 1977.
+def kendall_interval(counts: Concordance) -> tuple[float, float]:
+    """The asymptotic 95 % interval of tau-b, which holds for any ties, cut off at ±1. Neither
+    column is constant. Source: Brown and Benedetti 1977.
     """
-    check_level(level)
     tau, n = _tau_b(counts), len(counts.balance)
     first, second = n * n - float(counts.first_ties.sum()), n * n - float(counts.second_ties.sum())
     denominator = math.sqrt(first * second)
@@ -144,7 +131,7 @@ def kendall_interval(counts: Concordance, *, level: float = 0.95) -> tuple[float
         second * counts.first_ties + first * counts.second_ties
     )
     spread = math.sqrt(float(((parts - parts.mean()) ** 2).sum())) / denominator
-    reach = NormalDist().inv_cdf((1 + level) / 2) * spread
+    reach = _REACH * spread
     return max(tau - reach, -1.0), min(tau + reach, 1.0)
 
 
@@ -152,32 +139,26 @@ def concordance(first: Floats, second: Floats) -> Concordance:
     """Counts the pairs of rows that two columns order alike and against each other, in O(n log n).
     Source: Knight 1966.
     """
-    _, x, x_sizes = np.unique(first, return_inverse=True, return_counts=True)
-    _, y, y_sizes = np.unique(second, return_inverse=True, return_counts=True)
+    n = len(first)
+    (x, x_below, x_same), (y, y_below, y_same) = _counts(first), _counts(second)
     # Every row stands in one of nine fields as seen from another: below, at or above it in x, and
     # in y.
     below = _both_below(x, y)
-    left_level, same = _before_in_group(x, y)
-    under_level, _ = _before_in_group(y, x)
-    left_above = (np.cumsum(x_sizes) - x_sizes)[x] - below - left_level
-    right_below = (np.cumsum(y_sizes) - y_sizes)[y] - below - under_level
-    above = len(x) - x_sizes[x] - y_sizes[y] + same - below - left_above - right_below
+    _, before, same = _counts(y * n + x)
+    left_above = x_below - below - (before - y_below)
+    _, before, _ = _counts(x * n + y)
+    right_below = y_below - below - (before - x_below)
+    above = n - x_same - y_same + same - below - left_above - right_below
     balance = below + above - left_above - right_below
-    return Concordance(int(below.sum()), int(left_above.sum()), balance, x_sizes[x], y_sizes[y])
+    return Concordance(int(below.sum()), int(left_above.sum()), balance, x_same, y_same)
 
 
-def _before_in_group(x: Ints, group: Ints) -> tuple[Ints, Ints]:
-    """For each row, the number of rows of its group with a smaller x, and with the same."""
-    order = np.lexsort((x, group))
-    new_group = np.diff(group[order], prepend=-1) != 0
-    new_cell = new_group | (np.diff(x[order], prepend=-1) != 0)
-    cells = np.flatnonzero(new_cell)
-    cell = np.cumsum(new_cell) - 1
-    starts = np.flatnonzero(new_group)[np.cumsum(new_group) - 1]
-    before, same = np.empty(len(x), dtype=np.int64), np.empty(len(x), dtype=np.int64)
-    before[order] = cells[cell] - starts
-    same[order] = np.diff(cells, append=len(x))[cell]
-    return before, same
+def _counts(values: Floats | Ints) -> tuple[Ints, Ints, Ints]:
+    """For each row, the place of its value among the different ones, and the numbers of rows with
+    a smaller one and with the same.
+    """
+    _, code, sizes = np.unique(values, return_inverse=True, return_counts=True)
+    return code, (np.cumsum(sizes) - sizes)[code], sizes[code]
 
 
 def _deviations(values: Floats) -> Floats:
@@ -216,16 +197,13 @@ def _normal_p(counts: Concordance) -> float:
     n = len(counts.balance)
     # Sums over groups of tied rows, each of t: every row of a group brings its share of the group's
     # term.
-    x, y = (ties.astype(np.float64) for ties in (counts.first_ties, counts.second_ties))
-    pairs, triples, fives = (
-        [float(term(ties).sum()) for ties in (x, y)]
-        for term in (lambda t: t - 1, lambda t: (t - 1) * (t - 2), lambda t: (t - 1) * (2 * t + 5))
+    (x_pairs, x_triples, x_fives), (y_pairs, y_triples, y_fives) = (
+        [float(term.sum()) for term in (t - 1, (t - 1) * (t - 2), (t - 1) * (2 * t + 5))]
+        for t in (counts.first_ties.astype(np.float64), counts.second_ties.astype(np.float64))
     )
     ordered = n * (n - 1)
-    variance = (ordered * (2 * n + 5) - fives[0] - fives[1]) / 18 + pairs[0] * pairs[1] / (
-        2 * ordered
-    )
-    variance += triples[0] * triples[1] / (9 * ordered * (n - 2))
+    variance = (ordered * (2 * n + 5) - x_fives - y_fives) / 18 + x_pairs * y_pairs / (2 * ordered)
+    variance += x_triples * y_triples / (9 * ordered * (n - 2))
     return math.erfc(abs(counts.concordant - counts.discordant) / math.sqrt(2 * variance))
 
 
@@ -243,20 +221,17 @@ def _both_below(x: Ints, y: Ints) -> Ints:
     rows = np.lexsort((-x_rank, y))
     passed = np.zeros(n, dtype=np.int64)
     ranks = x_rank[rows]
+    position = np.arange(n)
     for bit in reversed(range(max(n - 1, 1).bit_length())):
         right = (ranks >> bit & 1).astype(np.bool_)
-        before = np.concatenate([[0], np.cumsum(~right)])
-        block = ranks >> (bit + 1)
-        starts = np.flatnonzero(np.diff(block, prepend=-1))
-        sizes = np.diff(starts, append=n)
-        base = np.repeat(starts, sizes)
-        left_before = before[:-1] - before[base]
+        before = np.cumsum(~right) - ~right
+        # A block has all ranks that it may have, so that its first rank is its place.
+        base = ranks >> (bit + 1) << (bit + 1)
+        left_before = before - before[base]
         passed[ranks[right]] += left_before[right]
-        left = np.repeat(before[starts + sizes] - before[starts], sizes)
-        position = np.arange(n)
-        target = base + np.where(right, left + position - base - left_before, left_before)
+        right_target = (1 << bit) + position - base - left_before
         split_ranks = np.empty(n, dtype=np.int64)
-        split_ranks[target] = ranks
+        split_ranks[base + np.where(right, right_target, left_before)] = ranks
         ranks = split_ranks
     return passed[x_rank]
 
@@ -299,43 +274,44 @@ class PairIntervals(NamedTuple):
 
 
 def bootstrap_pairs(
-    targets: Floats,
-    similarities: Floats,
-    *,
-    resamples: int,
-    seed: int = 0,
-    level: float = 0.95,
-    block: int | None = None,
+    targets: Floats, similarities: Floats, *, resamples: int, seed: int = 0
 ) -> PairIntervals:
-    """Percentile intervals over resampled pairs; every resample is ranked and calibrated anew.
+    """Percentile intervals at 95 % over resampled pairs; every resample is ranked and calibrated
+    anew.
 
     targets, similarities: (n,) finite, neither constant. The figures have 10 significant digits and
-    depend neither on `block`, the resamples worked on at once, nor on the order of the pairs.
-    Raises BadUsage for a level outside (0, 1).
+    do not depend on the order of the pairs.
     Source: Efron and Tibshirani 1993, 13.3.
     """
-    check_level(level)
     order = np.lexsort((similarities, targets))
     (target, scale), (similarity, _) = _unit(targets[order]), _unit(similarities[order])
     n = len(order)
     table = on_exact_grid(
         np.column_stack([target, similarity, target**2, similarity**2, target * similarity])
     )
-    first, second = _Ranks(target), _Ranks(similarity)
+    ranks = _Ranks(target), _Ranks(similarity)
 
     def _figures_of(counts: Floats) -> Floats:
+        # Ranks and their products are exact.
+        x, y = (column.of(counts) for column in ranks)
+        x_spread, y_spread, product = (
+            (counts * first * second).sum(axis=1) for first, second in ((x, x), (y, y), (x, y))
+        )
+        varied = (x_spread > 0) & (y_spread > 0)
+        sums = np.where(varied[:, None], counts @ table, np.nan).T
         with np.errstate(invalid="ignore", divide="ignore"):
-            ranks, varied = _spearman(counts, first.of(counts), second.of(counts))
-            sums = np.where(varied[:, None], counts @ table, np.nan)
-            straight, slope, intercept = _moments(sums, n)
+            by_ranks = product / (np.sqrt(x_spread) * np.sqrt(y_spread))
+            common = sums[4] - sums[0] * sums[1] / n
+            spread = sums[3] - sums[1] * sums[1] / n
+            straight = common / np.sqrt(spread * (sums[2] - sums[0] * sums[0] / n))
+            slope = common / spread
+            intercept = (sums[0] - slope * sums[1]) / n
             residuals = target - slope[:, None] * similarity - intercept[:, None]
             error = (counts * np.abs(residuals)).sum(axis=1) / n * scale
-        return np.stack([straight.clip(-1, 1), ranks.clip(-1, 1), error])
+        return np.stack([straight.clip(-1, 1), by_ranks.clip(-1, 1), error])
 
-    figures = np.concatenate(
-        over_resamples(n, resamples, _figures_of, seed=seed, block=block), axis=1
-    )
-    return PairIntervals(*(percentile_interval(resampled, level) for resampled in figures))
+    figures = np.concatenate(over_resamples(n, resamples, _figures_of, seed=seed), axis=1)
+    return PairIntervals(*(percentile_interval(resampled, 0.95) for resampled in figures))
 
 
 def _unit(values: Floats) -> tuple[Floats, float]:
@@ -345,35 +321,6 @@ def _unit(values: Floats) -> tuple[Floats, float]:
     moved = values - values.mean()
     scale = float(np.abs(moved).max())
     return moved / scale, scale
-
-
-def _moments(sums: Floats, n: int) -> tuple[Floats, Floats, Floats]:
-    """Pearson's correlation of each resample, and slope and intercept of the line to the
-    targets.
-    """
-    target, similarity, target_square, similarity_square, product = sums.T
-    common = product - target * similarity / n
-    spread = similarity_square - similarity * similarity / n
-    slope = common / spread
-    return (
-        common / np.sqrt(spread * (target_square - target * target / n)),
-        slope,
-        (target - slope * similarity) / n,
-    )
-
-
-def _spearman(counts: Floats, first: Floats, second: Floats) -> tuple[Floats, np.ndarray]:
-    """Spearman's correlation of each resample, and whether both columns vary; ranks and their
-    products are exact.
-    """
-    first_spread, second_spread = (
-        (counts * first * first).sum(axis=1),
-        (counts * second * second).sum(axis=1),
-    )
-    product = (counts * first * second).sum(axis=1)
-    return product / (np.sqrt(first_spread) * np.sqrt(second_spread)), (first_spread > 0) & (
-        second_spread > 0
-    )
 
 
 class _Ranks:

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -49,11 +49,8 @@ class Deviations(NamedTuple):
     def columns(self) -> list[Floats]:
         """The columns that a resample adds up."""
         residuals, sizes = self.residuals, self.sizes
-        return (
-            [residuals, residuals * residuals]
-            if sizes is None
-            else [residuals, residuals * residuals, sizes, residuals * sizes, sizes * sizes]
-        )
+        columns = [residuals, residuals * residuals]
+        return columns if sizes is None else [*columns, sizes, residuals * sizes, sizes * sizes]
 
     def studentised(self, sums: Iterator[Floats]) -> Floats:
         """The deviation of each resample's figure over its error; NaN where all its sizes are 0.
@@ -70,11 +67,9 @@ class Deviations(NamedTuple):
             squares = squares - 2 * ratio * next(sums) + ratio * ratio * next(sums)
             offset = np.where(np.isnan(ratio), np.nan, offset)
         sample_squares = float((self.residuals * self.residuals).sum())
-        return (
-            offset / np.sqrt((n * np.maximum(squares, 0.0) + sample_squares) / (n + 1))
-            if sample_squares
-            else offset
-        )
+        if not sample_squares:
+            return offset
+        return offset / np.sqrt((n * np.maximum(squares, 0.0) + sample_squares) / (n + 1))
 
     @property
     def expands(self) -> bool:
@@ -114,9 +109,8 @@ class Deviations(NamedTuple):
             outer = percentiles(resampled_t, level)
         if outer is None:
             return None
-        return self.mean - max(outer[1], student) * self.error, self.mean + max(
-            -outer[0], student
-        ) * self.error
+        low, high = max(outer[1], student) * self.error, max(-outer[0], student) * self.error
+        return self.mean - low, self.mean + high
 
 
 def unseen_share(n: int) -> float:
@@ -128,40 +122,30 @@ def unseen_share(n: int) -> float:
     return 1 - 0.05 ** (1 / n)
 
 
-def may_lack_others(values: Floats, unit: str) -> bool:
-    """Whether values of a unit with two ends are so close together, and far from an end, that
-    unseen ones would decide the mean.
+def skew_of(values: Floats, unit: str) -> Literal["end", "tail", ""]:
+    """The reason why an interval of the mean is too narrow; empty where it is not.
 
-    So where `unseen_share`, times the distance to that end, is three times the reach of Student's
-    interval (docs/statistics.md).
+    `end`: values of a unit with two ends are so close together, and far from an end, that unseen
+    ones would decide the mean. So where `unseen_share`, times the distance to that end, is three
+    times the reach of Student's interval (docs/statistics.md).
+    `tail`: values of another unit are so skewed that their number is small. Cochran's rule for the
+    normal interval is n > 25 G₁². The studentised bootstrap follows the skewness; below 8 G₁² it
+    covers less than 93 % of long tails (docs/statistics.md). Source: Cochran 1977, Sampling
+    techniques, 2.15.
     """
     low, high = RANGES.get(unit, (-math.inf, math.inf))
-    if not math.isfinite(high - low):
-        return False
     n = len(values)
-    distance = max(high - float(values.max()), float(values.min()) - low)
-    reach = student_quantile(0.95, n - 1) * exact_sd(values) / math.sqrt(n)
-    return reach < 0.35 * unseen_share(n) * distance
-
-
-def has_long_tail(values: Floats, unit: str) -> bool:
-    """Whether values of a unit without two ends are so skewed that their number is small for an
-    interval of the mean.
-
-    Cochran's rule for the normal interval is n > 25 G₁². The studentised bootstrap follows the
-    skewness; below 8 G₁² it covers less than 93 % of long tails (docs/statistics.md). Source:
-    Cochran 1977, Sampling techniques, 2.15.
-    """
-    low, high = RANGES.get(unit, (-math.inf, math.inf))
     if math.isfinite(high - low):
-        return False
+        distance = max(high - float(values.max()), float(values.min()) - low)
+        reach = student_quantile(0.95, n - 1) * exact_sd(values) / math.sqrt(n)
+        return "end" if reach < 0.35 * unseen_share(n) * distance else ""
     deviations = values - exact_mean(values)
     largest = float(np.abs(deviations).max())
     if not 0 < largest < math.inf:
-        return False
+        return ""
     deviations = deviations / largest  # powers of very large or small deviations stay in range
     skewness = float((deviations**3).mean()) / float((deviations * deviations).mean()) ** 1.5
-    return 8 * skewness**2 > len(values)
+    return "tail" if 8 * skewness**2 > n else ""
 
 
 def clopper_pearson(successes: int, n: int, level: float) -> tuple[float, float]:

@@ -1,14 +1,15 @@
 """Paired bootstraps: intervals and tests of mean differences, and of relative changes."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import chain
 from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.data.tables import Floats, Ints, exact_mean, exact_ratio, rounded
-from rankwell.stats import MIN_QUERIES, check_level, counted_in_both, resampled_sums
+from rankwell.data.tables import Floats, Ints, exact_mean, exact_ratio, rounded, sum_by
+from rankwell.stats import of_one_size, resampled_sums
 from rankwell.stats.intervals import Deviations, percentile_interval
 
 _PIECE = 512
@@ -39,8 +40,8 @@ class Bootstrapped(NamedTuple):
     where it was not requested.
     """
 
-    interval: tuple[float, float] | None
-    p: float | None
+    interval: tuple[float, float] | None = None
+    p: float | None = None
 
 
 def cluster_sums(differences: Floats, clusters: Ints, weights: Floats | None = None) -> Differences:
@@ -54,11 +55,7 @@ def cluster_sums(differences: Floats, clusters: Ints, weights: Floats | None = N
     """
     _, cluster = np.unique(clusters, return_inverse=True)
     sizes = np.ones(len(differences)) if weights is None else weights
-    sums, totals = (
-        np.bincount(cluster, weights=columns).astype(np.float64)
-        for columns in (differences * sizes, sizes)
-    )
-    return Differences(sums, totals)
+    return Differences(sum_by(cluster, differences * sizes, 0), sum_by(cluster, sizes, 0))
 
 
 def paired_bootstrap(
@@ -69,7 +66,6 @@ def paired_bootstrap(
     resamples: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
-    block: int | None = None,
 ) -> list[Bootstrapped]:
     """Intervals of mean differences, and the p-value of the studentised bootstrap test where `test`
     asks for it.
@@ -79,62 +75,49 @@ def paired_bootstrap(
     `largest`. Where all are the same it is their value.
 
     Columns of as many queries (or clusters) share the resamples. The figures have 10 significant
-    digits and depend neither on the other columns nor on `block`, the resamples worked on at once.
-    The test asks how often |t| of a resample about the observed mean is at least the observed |t|;
-    the observed one counts as a resample.
-    Raises BadUsage for a level outside (0, 1). Source: Efron and Tibshirani 1993, 13.3 and 16.4;
-    Sakai 2006; for clusters Davison and Hinkley 1997, 3.8; Bonett and Price 2012, Adjusted Wald
-    confidence interval for a difference of binomial proportions based on paired data.
+    digits and do not depend on the other columns. The test asks how often |t| of a resample about
+    the observed mean is at least the observed |t|; the observed one counts as a resample.
+    Source: Efron and Tibshirani 1993, 13.3 and 16.4; Sakai 2006; for clusters Davison and Hinkley
+    1997, 3.8; Bonett and Price 2012, Adjusted Wald confidence interval for a difference of binomial
+    proportions based on paired data.
     """
-    check_level(level)
-    outcomes = [Bootstrapped(None, None)] * len(columns)
-    for batch in _pieces(
-        [len(column.sums) for column in columns], _PIECE // (2 if test and studentised else 1)
-    ):
-        all_summands = [
+    outcomes = [Bootstrapped()] * len(columns)
+    sizes = [len(column.sums) for column in columns]
+    for batch in of_one_size(sizes, _PIECE // (2 if test and studentised else 1)):
+        summands = [
             _summands(columns[index], test=test, studentised=studentised) for index in batch
         ]
-        summed_columns = [summand for summands in all_summands for summand in summands]
-        sums = (
-            resampled_sums(np.column_stack(summed_columns), resamples, seed=seed, block=block)
-            if summed_columns
-            else np.empty((resamples, 0))
-        )
-        start = 0
-        for index, summands in zip(batch, all_summands, strict=True):
-            column_sums = sums[:, start : start + len(summands)]
-            start += len(summands)
-            outcomes[index] = _outcome(
-                columns[index], column_sums, level, test=test, studentised=studentised
+        table, sums = list(chain(*summands)), np.empty((resamples, 0))
+        if table:
+            sums = resampled_sums(np.column_stack(table), resamples, seed=seed)
+        ends = np.cumsum([len(column_summands) for column_summands in summands])
+        for index, column_sums in zip(batch, np.split(sums, ends[:-1], axis=1), strict=True):
+            column = columns[index]
+            outcomes[index] = Bootstrapped(
+                _interval(column, column_sums, level)
+                if studentised
+                else percentile_interval(_means(column, column_sums), level),
+                _p(column, column_sums) if test else None,
             )
     return outcomes
 
 
-def _pieces(sizes: Sequence[int], most: int) -> Iterator[list[int]]:
-    """The indices of columns that share their resamples, so many at once that memory does not grow
-    with the number of pairs.
-    """
-    for n in sorted({size for size in sizes if size >= MIN_QUERIES}):
-        indices = [index for index, size in enumerate(sizes) if size == n]
-        yield from (indices[start : start + most] for start in range(0, len(indices), most))
-
-
-def _summands(column: Differences, *, test: bool, studentised: bool = False) -> list[Floats]:
+def _summands(column: Differences, *, test: bool, studentised: bool) -> list[Floats]:
     """The columns summed over a resample: differences and sizes, for the test the products that
     make up its variance, and last those that are studentised; none where the interval needs no
     resamples.
     """
     sums, sizes, _ = column
-    deviations = Deviations.of(sums, sizes) if studentised else None
-    if not test and deviations is not None and deviations.expands:
-        return []
-    # A studentised interval is made of the deviations alone.
-    summands = (
-        [] if deviations is not None and not test else [sums] if sizes is None else [sums, sizes]
-    )
+    summands = [sums] if sizes is None else [sums, sizes]
     if test:
         summands += [sums * sums] if sizes is None else [sums * sums, sums * sizes, sizes * sizes]
-    return summands if deviations is None else [*summands, *deviations.columns()]
+    if not studentised:
+        return summands
+    deviations = Deviations.of(sums, sizes)
+    if test:
+        return [*summands, *deviations.columns()]
+    # A studentised interval is made of the deviations alone.
+    return [] if deviations.expands else deviations.columns()
 
 
 def _interval(column: Differences, sums: Floats, level: float) -> tuple[float, float] | None:
@@ -142,27 +125,15 @@ def _interval(column: Differences, sums: Floats, level: float) -> tuple[float, f
     last.
     """
     differences, sizes, largest = column
-    exact = (
-        _bonett_price(differences / largest, level)
-        if sizes is None and math.isfinite(largest)
-        else None
-    )
-    if exact is not None:
+    if exact := _bonett_price(differences / largest, level) if math.isfinite(largest) else None:
         return rounded(exact[0] * largest), rounded(exact[1] * largest)
     if not differences.any() or (sizes is None and np.ptp(differences) == 0):
         return rounded(column.mean), rounded(column.mean)
-    deviations = Deviations.of(differences, sizes)
-    drawn = (
-        None
-        if deviations.expands
-        else deviations.studentised(iter(sums[:, -len(deviations.columns()) :].T))
-    )
+    deviations, drawn = Deviations.of(differences, sizes), None
+    if not deviations.expands:
+        drawn = deviations.studentised(iter(sums[:, -len(deviations.columns()) :].T))
     bounds = deviations.interval(level, drawn)
-    return (
-        None
-        if bounds is None
-        else (rounded(max(bounds[0], -largest)), rounded(min(bounds[1], largest)))
-    )
+    return bounds and (rounded(max(bounds[0], -largest)), rounded(min(bounds[1], largest)))
 
 
 def _bonett_price(differences: Floats, level: float) -> tuple[float, float] | None:
@@ -179,46 +150,37 @@ def _bonett_price(differences: Floats, level: float) -> tuple[float, float] | No
     return max(mean - reach, -1.0), min(mean + reach, 1.0)
 
 
-def _outcome(
-    column: Differences, sums: Floats, level: float, *, test: bool, studentised: bool
-) -> Bootstrapped:
-    if studentised and not test:
-        return Bootstrapped(_interval(column, sums, level), None)
-    n = len(column.sums)
-    totals = np.full(len(sums), float(n)) if column.sizes is None else sums[:, 1]
-    means = sums[:, 0] / totals
-    interval = _interval(column, sums, level) if studentised else percentile_interval(means, level)
-    if not test:
-        return Bootstrapped(interval, None)
-    spread = _spread(sums[:, 1:2] if column.sizes is None else sums[:, 2:5], means, totals)
-    observed_sums = np.array([[float(summand.sum()) for summand in _summands(column, test=True)]])
+def _means(column: Differences, sums: Floats) -> Floats:
+    return sums[:, 0] / (len(column.sums) if column.sizes is None else sums[:, 1])
+
+
+def _p(column: Differences, sums: Floats) -> float:
+    """The p-value of the studentised bootstrap test. sums: of `_summands`."""
+    observed_sums = np.array(
+        [[float(summand.sum()) for summand in _summands(column, test=True, studentised=False)]]
+    )
     mean = np.array([column.mean])
-    size = np.array([n if column.sizes is None else float(column.sizes.sum())])
-    observed = _t(
-        mean,
-        _spread(observed_sums[:, 1:] if column.sizes is None else observed_sums[:, 2:], mean, size),
-    )[0]
-    resampled_t = _t(means - mean, spread)
-    n_larger = int(np.count_nonzero(resampled_t >= observed * (1 - 1e-12)))
-    return Bootstrapped(interval, (1 + n_larger) / (1 + len(sums)))
+    observed = _absolute_t(column, observed_sums, mean, 0.0)[0]
+    resampled = _absolute_t(column, sums, _means(column, sums), mean[0])
+    n_larger = int(np.count_nonzero(resampled >= observed * (1 - 1e-12)))
+    return (1 + n_larger) / (1 + len(sums))
 
 
-def _spread(products: Floats, means: Floats, totals: Floats) -> Floats:
-    """The standard error of each resample's mean, up to a constant factor."""
-    if products.shape[1] == 1:
-        squares = products[:, 0] - totals * means * means
+def _absolute_t(column: Differences, sums: Floats, means: Floats, centre: float) -> Floats:
+    """|t| of the distance of each mean from a centre, up to a constant factor; 0 where the distance
+    is 0.
+    """
+    if column.sizes is None:
+        totals, products = len(column.sums), sums[:, 1]
+        squares = products - totals * means * means
     else:
-        squares = products[:, 0] - 2 * means * products[:, 1] + means * means * products[:, 2]
+        totals, products = sums[:, 1], sums[:, 2]
+        squares = products - 2 * means * sums[:, 3] + means * means * sums[:, 4]
     # The rounding error of a difference of equal numbers is not spread.
-    squares[squares <= 1e-12 * products[:, 0]] = 0.0
-    return np.sqrt(squares) / totals
-
-
-def _t(distance: Floats, spread: Floats) -> Floats:
-    """|t| of each resample: |distance| / spread, and 0 where the distance is 0."""
-    size = np.abs(distance)
-    size[size <= 1e-15] = 0.0
-    return np.divide(size, spread, out=np.where(size > 0, np.inf, 0.0), where=spread > 0)
+    squares[squares <= 1e-12 * products] = 0.0
+    spread, distance = np.sqrt(squares) / totals, np.abs(means - centre)
+    distance[distance <= 1e-15] = 0.0
+    return np.divide(distance, spread, out=np.where(distance > 0, np.inf, 0.0), where=spread > 0)
 
 
 class Change(NamedTuple):
@@ -239,35 +201,30 @@ def relative_changes(
     bootstrap: bool = True,
     resamples: int = 10_000,
     seed: int = 0,
-    level: float = 0.95,
-    block: int | None = None,
 ) -> list[Change]:
     """The change of each pair of columns (the first's values, the second's), over the queries that
     count in both.
 
     pairs: (queries,) each, NaN where a query is not counted. The interval is between percentiles of
-    ratios of means, in which both means come of the same resampled queries; none below 10 queries
-    and where a resample's first mean is not above 0.
-    Raises BadInput where the columns of a pair differ in length, BadUsage for a level outside (0,
-    1).
+    ratios of means, at 95 %, in which both means come of the same resampled queries; none below 10
+    queries and where a resample's first mean is not above 0.
     Source: Efron and Tibshirani 1993, 13.3.
     """
-    check_level(level)
-    counted_pairs = [counted_in_both(first, second, "a relative change") for first, second in pairs]
-    changes = [Change(_ratio(first, second), None, len(first)) for first, second in counted_pairs]
+    changes, counted_pairs = list[Change](), list[tuple[Floats, Floats]]()
+    for first, second in pairs:
+        counted = ~(np.isnan(first) | np.isnan(second))
+        first, second = first[counted], second[counted]
+        counted_pairs.append((first, second))
+        mean = exact_mean(first) if len(first) else 0.0
+        value = exact_mean(second) / mean - 1.0 if mean > 0 else None
+        changes.append(Change(value, None, len(first)))
     sizes = [change.n if change.value is not None else 0 for change in changes]
-    for batch in _pieces(sizes, _PIECE) if bootstrap else ():
+    for batch in of_one_size(sizes, _PIECE) if bootstrap else ():
         # A column that several pairs share, as that of the first candidate, is added up once for
         # each.
         table = np.column_stack([column for index in batch for column in counted_pairs[index]])
-        sums = resampled_sums(table, resamples, seed=seed, block=block)
-        for position, index in enumerate(batch):
-            first, second = sums[:, 2 * position], sums[:, 2 * position + 1]
+        sums = resampled_sums(table, resamples, seed=seed)
+        for index, first, second in zip(batch, sums.T[::2], sums.T[1::2], strict=True):
             ratios = np.divide(second, first, out=np.full(resamples, np.nan), where=first > 0) - 1.0
-            changes[index] = changes[index]._replace(interval=percentile_interval(ratios, level))
+            changes[index] = changes[index]._replace(interval=percentile_interval(ratios, 0.95))
     return changes
-
-
-def _ratio(first: Floats, second: Floats) -> float | None:
-    mean = exact_mean(first) if len(first) else 0.0
-    return exact_mean(second) / mean - 1.0 if mean > 0 else None

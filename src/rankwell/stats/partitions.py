@@ -40,17 +40,13 @@ def partition_agreement(
         return PartitionAgreement(1.0, 1.0, 1.0)
     pairs, cells = np.unique(codes[0] * len(columns) + codes[1], return_counts=True)
     row, column = np.divmod(pairs, len(columns))
-    mutual = float(
-        (cells / n * np.log(cells * n / (rows[row].astype(np.float64) * columns[column]))).sum()
-    )
+    ratios = cells * n / (rows[row].astype(np.float64) * columns[column])
+    mutual = max(0.0, float((cells / n * np.log(ratios)).sum()))
     expected = _expected_information(rows, columns)
-    mutual = max(0.0, mutual)
     # Two trivial partitions, such as all things alone, agree by chance as well as they can.
-    ami = (
-        (mutual - expected) / (mean - expected)
-        if abs(mean - expected) > 1e-12 * mean
-        else float(mutual >= mean * (1 - 1e-12))
-    )
+    ami = float(mutual >= mean * (1 - 1e-12))
+    if abs(mean - expected) > 1e-12 * mean:
+        ami = (mutual - expected) / (mean - expected)
     return PartitionAgreement(min(1.0, mutual / mean), min(1.0, ami), expected / mean)
 
 

@@ -7,9 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.data.tables import Floats
-from rankwell.stats import MIN_QUERIES, check_level
+from rankwell.stats import MIN_QUERIES
 
 _CELLS = 1 << 22
+_RESAMPLES = 1000
+_ENDS = (1 - 0.95) / 2, (1 + 0.95) / 2
 
 
 class Percentile(NamedTuple):
@@ -22,24 +24,15 @@ class Percentile(NamedTuple):
     n: int
 
 
-def percentiles(
-    times: Floats,
-    shares: Sequence[float],
-    *,
-    level: float = 0.95,
-    resamples: int = 1000,
-    seed: int = 0,
-) -> list[Percentile]:
+def percentiles(times: Floats, shares: Sequence[float], *, seed: int = 0) -> list[Percentile]:
     """The percentile of each share: the least time that at least this share of all times do not
     exceed.
 
     times: (rounds, queries), NaN where there is none. Times of one query are alike, and so are
     those of one round: a resample draws queries and rounds with replacement, and takes every drawn
-    query in every drawn round. The interval is between percentiles of resamples. Raises BadUsage
-    for a level outside (0, 1).
+    query in every drawn round. The 95 % interval is between percentiles of 1,000 resamples.
     Source: Owen 2007, The pigeonhole bootstrap.
     """
-    check_level(level)
     rounds, queries = times.shape
     round_of, query_of = np.nonzero(~np.isnan(times))
     flat = times[round_of, query_of]
@@ -51,10 +44,10 @@ def percentiles(
     values = [float(ordered[max(0, math.ceil(share * n - 1e-9) - 1)]) for share in shares]
     if len(np.unique(query_of)) < MIN_QUERIES:
         return [Percentile(value, None, n) for value in values]
-    generator, resamples_drawn = np.random.Generator(np.random.PCG64(seed)), list[Floats]()
+    generator, figures = np.random.Generator(np.random.PCG64(seed)), list[Floats]()
     size = max(1, _CELLS // n)
-    for start in range(0, resamples, size):
-        rows = min(size, resamples - start)
+    for start in range(0, _RESAMPLES, size):
+        rows = min(size, _RESAMPLES - start)
         by_round = generator.multinomial(rounds, np.full(rounds, 1 / rounds), rows)
         by_query = generator.multinomial(queries, np.full(queries, 1 / queries), rows)
         reached = np.cumsum(by_round[:, round_of] * by_query[:, query_of], axis=1)
@@ -62,11 +55,8 @@ def percentiles(
         positions = np.stack(
             [(reached < np.ceil(share * total - 1e-9)).sum(axis=1) for share in shares], axis=1
         )
-        resamples_drawn.append(np.where(total > 0, ordered[np.minimum(positions, n - 1)], np.nan))
-    figures = np.concatenate(resamples_drawn)
-    ends = np.nanquantile(
-        figures, [(1 - level) / 2, (1 + level) / 2], axis=0, method="inverted_cdf"
-    )
+        figures.append(np.where(total > 0, ordered[np.minimum(positions, n - 1)], np.nan))
+    ends = np.nanquantile(np.concatenate(figures), _ENDS, axis=0, method="inverted_cdf")
     return [
         Percentile(value, (float(low), float(high)), n)
         for value, low, high in zip(values, *ends, strict=True)

@@ -10,6 +10,7 @@ from rankwell.data.tables import figure, p_text
 Direction = Literal["higher", "lower", "neither"]
 NOTHING_TESTED = "Nothing is tested: neither higher nor lower values of {} are better."
 _WORDS = {"holm": "Holm", "bh": "Benjamini–Hochberg", "max-t": "max-T", "tukey": "Tukey's HSD"}
+_DIRECTIONS = (("better", True), ("worse", False))
 _MOST = 4
 
 
@@ -61,13 +62,10 @@ class Family(NamedTuple):
     @property
     def words(self) -> str:
         """The correction as it follows a p-value; empty where nothing is adjusted."""
-        if self.correction == "tukey":
-            return f"{_WORDS['tukey']} {self.described}"
-        return (
-            f"{_WORDS[self.correction]} {self.described}"
-            if self.tests > 1 and self.correction in _WORDS
-            else ""
-        )
+        is_adjusted = self.correction == "tukey" or self.tests > 1
+        if not is_adjusted or self.correction not in _WORDS:
+            return ""
+        return f"{_WORDS[self.correction]} {self.described}"
 
 
 def verdict(
@@ -117,20 +115,19 @@ def leader(
     tail = f"; {family.words}" if family.words else ""
     if not unclear:
         return f"{head} and is better than all {total} others{tail}."
-    unclear_names = _join_names(unclear)
     if len(unclear) == total:
         return f"{head} but shows no significant difference from any of the {total} others{tail}."
     worse = _join_names([system for system, _ in ranked[1:] if system not in unclear])
     return (
         f"{head} and is better than {worse}; there is no significant difference from "
-        f"{unclear_names}{tail}."
+        f"{_join_names(unclear)}{tail}."
     )
 
 
 def _clause(comparison: MeasuredDifference, family: Family) -> str:
     size = _amount(comparison)
     evidence = [_interval(comparison, family), p_text(comparison.p), family.words]
-    sure = ", ".join(part for part in evidence if part) + _disagreement(comparison, family)
+    sure = ", ".join(filter(None, evidence)) + _disagreement(comparison, family)
     if comparison.decisive and comparison.is_ahead is not None:
         return (
             f"{comparison.run} is {'better' if comparison.is_ahead else 'worse'} than "
@@ -138,17 +135,14 @@ def _clause(comparison: MeasuredDifference, family: Family) -> str:
             f"{size}, {sure}"
         )
     where = {True: "ahead", False: "behind", None: "level"}[comparison.is_ahead]
-    standing = (
-        f"they are level by {comparison.measure}"
-        if comparison.is_ahead is None
-        else f"{comparison.run} is {where} by {size}"
-    )
+    standing = f"{comparison.run} is {where} by {size}"
+    if comparison.is_ahead is None:
+        standing = f"they are level by {comparison.measure}"
     if comparison.p is None:
-        evidence_shown = ", ".join(filter(None, [standing, _interval(comparison, family)]))
-        reason = "it has no p-value for fewer than two differences, or where all are the same"
+        evidence_shown = ", ".join(filter(None, [standing, evidence[0]]))
         return (
             f"This test cannot judge {comparison.run} and {comparison.against}: {evidence_shown}; "
-            f"{reason}"
+            "it has no p-value for fewer than two differences, or where all are the same"
         )
     smallest = ""
     if comparison.detectable is not None:
@@ -158,8 +152,7 @@ def _clause(comparison: MeasuredDifference, family: Family) -> str:
         smallest = f"; with {comparison.n} {family.noun} a true difference of about {size} {often}"
     return (
         f"There is no significant difference between {comparison.run} and {comparison.against}: "
-        f"{standing}, "
-        f"{sure}{smallest}"
+        f"{standing}, {sure}{smallest}"
     )
 
 
@@ -188,6 +181,7 @@ def _disagreement(comparison: MeasuredDifference, family: Family) -> str:
 def _other_measures(
     comparison: MeasuredDifference, other_measures: Sequence[MeasuredDifference], family: Family
 ) -> list[str]:
+    clauses: list[str] = []
     agreeing = [
         difference.measure
         for difference in other_measures
@@ -195,58 +189,50 @@ def _other_measures(
         and difference.is_ahead is comparison.is_ahead
         and comparison.decisive
     ]
-    decisive = [
-        difference
-        for difference in other_measures
-        if difference.decisive and difference.measure not in agreeing
-    ]
+    if agreeing:
+        word = "better" if comparison.is_ahead else "worse"
+        clauses.append(f"{word} by {_measures(agreeing, family)}, too")
+    for word, ahead in _DIRECTIONS:
+        names = [
+            difference.measure
+            for difference in other_measures
+            if difference.decisive
+            and difference.is_ahead is ahead
+            and difference.measure not in agreeing
+        ]
+        if names:
+            clauses.append(f"{word} by {_measures(names, family)}")
     unclear = [difference.measure for difference in other_measures if not difference.decisive]
-    clauses = (
-        [f"{'better' if comparison.is_ahead else 'worse'} by {_measures(agreeing, family)}, too"]
-        if agreeing
-        else []
-    )
-    for word, ahead in (("better", True), ("worse", False)):
-        names = [difference.measure for difference in decisive if difference.is_ahead is ahead]
-        clauses += [f"{word} by {_measures(names, family)}"] if names else []
-    return clauses + (
-        [f"not decisive by {_measures(unclear, family)}"] if unclear and comparison.decisive else []
-    )
+    if unclear and comparison.decisive:
+        clauses.append(f"not decisive by {_measures(unclear, family)}")
+    return clauses
 
 
 def _measures(names: Sequence[str], family: Family) -> str:
-    plural = "s" if len(names) > 1 else ""
-    return (
-        f"the secondary measure{plural} {_join_names(names)}"
-        if family.secondary
-        else _join_names(names)
-    )
+    joined = _join_names(names)
+    return f"the secondary measure{'s' * (len(names) > 1)} {joined}" if family.secondary else joined
 
 
 def _parts(
     comparison: MeasuredDifference, parts: Sequence[MeasuredDifference], few: int
 ) -> list[str]:
     """Parts that differ from the verdict over all queries."""
+    if not parts:
+        return []
     labelled_parts = [
         (part, f"{part.part} (n = {part.n}{', small' if part.n < few else ''})") for part in parts
     ]
-    if not parts:
-        return []
     clauses: list[str] = []
-    for word, ahead in (("better", True), ("worse", False)):
+    for word, ahead in _DIRECTIONS:
         names = [name for part, name in labelled_parts if part.decisive and part.is_ahead is ahead]
         if names and not (comparison.decisive and comparison.is_ahead is ahead):
             clauses.append(f"{word} for {_join_names(names)}")
     unclear = [name for part, name in labelled_parts if not part.decisive]
-    if comparison.decisive:
-        clauses += (
-            [f"not decisive for {_join_names(unclear)}"]
-            if unclear
-            else []
-            if clauses
-            else [f"so it is in all {len(parts)} groups"]
-        )
-    elif len(unclear) == len(parts):
+    if comparison.decisive and unclear:
+        clauses.append(f"not decisive for {_join_names(unclear)}")
+    elif comparison.decisive and not clauses:
+        clauses.append(f"so it is in all {len(parts)} groups")
+    elif not comparison.decisive and len(unclear) == len(parts):
         clauses.append(f"nor in any of {len(parts)} groups")
     return clauses
 
@@ -259,16 +245,14 @@ def _join_names(names: Sequence[str]) -> str:
 
 def _amount(comparison: MeasuredDifference) -> str:
     unit = {"percent": " points of", "rank": " ranks by", "count": " by"}.get(comparison.unit, "")
-    return (
-        f"{figure(abs(comparison.difference or 0.0), comparison.unit)}{unit} {comparison.measure}"
-    )
+    size = figure(abs(comparison.difference or 0.0), comparison.unit)
+    return f"{size}{unit} {comparison.measure}"
 
 
 def _interval(comparison: MeasuredDifference, family: Family) -> str:
     if comparison.interval is None:
-        return (
-            "" if comparison.n >= 10 else f"no interval below 10 {family.noun} (n = {comparison.n})"
-        )
+        too_few = f"no interval below 10 {family.noun} (n = {comparison.n})"
+        return too_few if comparison.n < 10 else ""
     low, high = comparison.interval
     # The sentence names the size of the difference, and the interval is of what it names.
     if (comparison.difference or 0.0) < 0:

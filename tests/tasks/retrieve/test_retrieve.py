@@ -15,8 +15,8 @@ import pytest
 import rankwell as rw
 from oracles.retrieval import exact, percentile, recall
 from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName
-from rankwell.stats.bounded_means import lower_bound
 from rankwell.stats.percentiles import percentiles
+from rankwell.stats.settings import lower_bound
 from rankwell.tasks.retrieve.addresses import check_load, hosts_of
 from rankwell.tasks.retrieve.costs import is_overloaded
 from rankwell.tasks.retrieve.hosts import WorkerLost, ask_watched

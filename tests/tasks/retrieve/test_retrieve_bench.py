@@ -65,7 +65,9 @@ def found_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("PYTHONPATH", path)
     monkeypatch.syspath_prepend(str(HERE))
     monkeypatch.setattr("rankwell.reporting.folder.CHARTS", {})
-    monkeypatch.setattr("rankwell.stats.system_rankings.studentised_range_quantile", lambda *_: 3.0)
+    monkeypatch.setattr(
+        "rankwell.stats.system_comparisons.studentised_range_quantile", lambda *_: 3.0
+    )
     return tmp_path
 
 

@@ -259,7 +259,9 @@ def test_a_bench_of_pgvector_takes_the_password_from_the_environment_and_shows_i
     shop: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("rankwell.reporting.folder.CHARTS", {})
-    monkeypatch.setattr("rankwell.stats.system_rankings.studentised_range_quantile", lambda *_: 3.0)
+    monkeypatch.setattr(
+        "rankwell.stats.system_comparisons.studentised_range_quantile", lambda *_: 3.0
+    )
     monkeypatch.setenv("PGPASSWORD", "wrong")
     refused = rw.bench(shop / "bench.toml")
     monkeypatch.setenv("PGPASSWORD", "open sesame 7%")

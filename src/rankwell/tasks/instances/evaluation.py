@@ -282,7 +282,7 @@ class _InstanceEvaluation:
             confidence = first if kind == "max" else gap
             return empty_last(confidence[[row_of[query] for query in queries]])
 
-        rules = AbstentionRules.of(
+        rules = AbstentionRules(
             self.rules.convention,
             self.options.intervals,
             self.options.seed,

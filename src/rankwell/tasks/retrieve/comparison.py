@@ -14,16 +14,13 @@ from rankwell.comparison.fusion.trials import draw_folds
 from rankwell.conventions import LabelledMeasure
 from rankwell.data.frames import Heading
 from rankwell.data.tables import Floats, Values, exact_mean, figure
-from rankwell.stats.bounded_means import exceeds_p, interval, lower_bound
-from rankwell.stats.multiple_comparisons import fixed_sequence, holm
 from rankwell.stats.paired_bootstrap import Differences, paired_bootstrap
-from rankwell.stats.paired_randomisation import set_of_best
-from rankwell.stats.selection import selection_gain
+from rankwell.stats.paired_tests import set_of_best
+from rankwell.stats.settings import ERROR, exceeds_p, interval, lower_bound, selection_gain
+from rankwell.stats.system_comparisons import fixed_sequence, holm
 from rankwell.tasks.retrieve.costs import COSTS, SettingCosts, label_of
 from rankwell.tasks.retrieve.measuring import AskedSetting, Measurement
 
-ERROR = 0.025
-"""One-sided error of all acceptances together: that of the lower end of a 95 % interval."""
 _FOLDS = 10
 _LEAST = 20
 
@@ -251,10 +248,7 @@ def cheapest(
     failure; of several
     (`grid`) all of them, with Holm's correction.
     """
-    p = [
-        exceeds_p(setting_recalls, target, level=1 - ERROR, seed=seed)
-        for setting_recalls in recalls
-    ]
+    p = [exceeds_p(setting_recalls, target, seed=seed) for setting_recalls in recalls]
     adjusted = holm(p) if grid else fixed_sequence(p[::-1])[::-1]
     passed = [p_value <= ERROR for p_value in adjusted]
     words = ["accepted" if is_accepted else "rejected" for is_accepted in passed]
@@ -264,7 +258,7 @@ def cheapest(
         """The lower bound at the level of one of so many tests, which is on the same side of the
         target as that test.
         """
-        return lower_bound(recalls[setting], level=1 - ERROR, tests=tests, seed=seed)
+        return lower_bound(recalls[setting], tests=tests, seed=seed)
 
     if not any(passed):
         if grid or len(p) == 1:

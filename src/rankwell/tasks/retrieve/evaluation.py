@@ -25,19 +25,18 @@ from rankwell.evaluation import results
 from rankwell.evaluation.bounds import run_notes
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns, details_of
 from rankwell.evaluation.judged import JudgedRun, RunInput, hide_own_items, with_negative_grades
-from rankwell.evaluation.notations import Gauge
+from rankwell.evaluation.mistakes import Gauge, mistake_notes
 from rankwell.evaluation.results import (
     DETAIL_DEPTH,
     ResultsBuilder,
     counted_queries,
     lowest_relevant,
-    mistake_notes,
     summary_of,
 )
 from rankwell.io.formats import find_judgments, judgments_file, read_judgments
 from rankwell.results import Results
 from rankwell.stats import SummaryRow, check_intervals, figure_of
-from rankwell.stats.bounded_means import interval
+from rankwell.stats.settings import interval
 from rankwell.store import sources_of, unchanged
 from rankwell.tasks.retrieve.comparison import SettingResult, SettingsChosen, recall_names
 from rankwell.tasks.retrieve.costs import (

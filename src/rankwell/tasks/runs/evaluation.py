@@ -48,13 +48,12 @@ from rankwell.evaluation.judged import (
     refuse_one_stream,
     with_negative_grades,
 )
-from rankwell.evaluation.notations import Gauge
+from rankwell.evaluation.mistakes import Gauge, mistake_notes
 from rankwell.evaluation.results import (
     DETAIL_DEPTH,
     ResultsBuilder,
     counted_queries,
     lowest_relevant,
-    mistake_notes,
     progress_of,
     summary_of,
 )
@@ -596,7 +595,7 @@ class _RunEvaluation:
             partial(confidences, ranking, exclude_self=bool(self.rules.exclude_self)),
             confidence_kinds(options.confidence),
             zip(self.measures, self.builder.values[-len(self.measures) :], strict=True),
-            AbstentionRules.of(self.rules.convention, options.intervals, options.seed),
+            AbstentionRules(self.rules.convention, options.intervals, options.seed),
         )
         self.abstention.extend(abstention)
 

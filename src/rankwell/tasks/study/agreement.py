@@ -15,8 +15,15 @@ from rankwell.data.tables import Floats, figure
 from rankwell.errors import BadInput, NothingToEvaluate, flag, shown
 from rankwell.io.formats import find_judgments
 from rankwell.reporting import Format, Output, PrintedFigure, Row
-from rankwell.stats.agreement import COHEN, SHARED, Coefficient, Ratings, agreement, confusion
-from rankwell.stats.trend import trend
+from rankwell.stats.agreement import (
+    COHEN,
+    SHARED,
+    Coefficient,
+    Ratings,
+    agreement,
+    confusion,
+    trend,
+)
 from rankwell.task import printed_rows
 from rankwell.tasks.study.estimate_report import shown_interval
 from rankwell.tasks.study.estimation import StudyEstimates

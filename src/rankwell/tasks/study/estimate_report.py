@@ -13,8 +13,7 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, typ
 from rankwell.evaluation.judged import name_runs
 from rankwell.io.result_folder import digest_of
 from rankwell.reporting import FOR_PEOPLE, Format, Output, Row
-from rankwell.stats.difference_estimator import SampleEstimate
-from rankwell.stats.samples import FEWEST_QUERIES
+from rankwell.stats.samples import FEWEST_QUERIES, SampleEstimate
 from rankwell.store import Source, writing_to
 from rankwell.store.locks import locked
 from rankwell.task import printed_rows

@@ -17,15 +17,20 @@ from rankwell.data.tables import Bools, Floats, Ints, Judgments
 from rankwell.errors import BadUsage, NothingToEvaluate, shown
 from rankwell.evaluation.bounds import is_reciprocal
 from rankwell.evaluation.judged import LinearMeasure
-from rankwell.stats.difference_estimator import (
+from rankwell.stats.samples import (
+    FEWEST_JUDGED,
+    PredictedQueries,
     SampledItems,
     SampleEstimate,
+    WholeQueries,
     cross_fitted,
     estimate,
+    folds_of,
+    inclusion,
     most_and_least,
+    permanent_numbers,
+    priorities,
 )
-from rankwell.stats.prediction_powered import FEWEST_JUDGED, PredictedQueries, folds_of
-from rankwell.stats.samples import WholeQueries, inclusion, permanent_numbers, priorities
 from rankwell.store import encode_id
 from rankwell.tasks.study.batches import finished_batches, needed_rows, queries_read_together
 from rankwell.tasks.study.folder import Pair, Study

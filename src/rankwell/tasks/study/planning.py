@@ -15,11 +15,17 @@ import numpy as np
 from rankwell.data.tables import Floats, figure
 from rankwell.errors import BadUsage, NothingToEvaluate, count_of
 from rankwell.reporting import FOR_PEOPLE, Format, Output, Row
-from rankwell.stats.detectable import minimal_detectable_difference
-from rankwell.stats.difference_estimator import SampledItems, expected_shares
 from rankwell.stats.intervals import student_quantile
-from rankwell.stats.sample_forecast import Forecast, ForecastItems, forecast, query_forecast
-from rankwell.stats.samples import inclusion, priorities
+from rankwell.stats.paired_tests import minimal_detectable_difference
+from rankwell.stats.samples import (
+    Forecast,
+    SampledItems,
+    expected_shares,
+    forecast,
+    inclusion,
+    priorities,
+    query_forecast,
+)
 from rankwell.task import printed_rows
 from rankwell.tasks.study.batches import queries_read_together
 from rankwell.tasks.study.estimation import StudyEstimates
@@ -171,8 +177,8 @@ class StudyForecasts:
         sampled = estimates.sampled | ((batches >= 0) & (batches < end))
         judged = int(sampled.sum())
         prior = pool.prior * (1 - pool.prior) * estimates.highest_gain**2
-        base = ForecastItems.of(items, expected_shares(items, estimates.halves, pi), prior)
-        expected = forecast(base, pi, sampled, seed=study.seed)
+        shares = expected_shares(items, estimates.halves, pi)
+        expected = forecast(items, shares, prior, pi, sampled, seed=study.seed)
         return PlannedStep(judged - int(items.sampled.sum()), judged, expected, items.n_queries)
 
     def _whole(self, n: int, more: int) -> PlannedStep:
