@@ -17,7 +17,7 @@ _CELLS = 1 << 22
 
 class _FaissMultiplier:
     def __init__(self, queries: Reals) -> None:
-        self._faiss = optional("faiss", "faiss-cpu", "faiss")
+        self._faiss = optional("faiss", "faiss-cpu")
         self._queries = queries
         self._items = queries[:0]
 

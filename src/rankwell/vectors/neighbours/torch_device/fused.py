@@ -272,7 +272,7 @@ def _prune(
 def prune(
     rows: Tensor, lists: Lists, floor: Tensor, entry: Tensor, excluded: Tensor | None, k: int
 ) -> None:
-    """`DeviceShortlist.drop` for some rows of the lists. excluded: (rows, width) pairs that are,
+    """`_DeviceLists._drop` for some rows of the lists. excluded: (rows, width) pairs that are,
     None for none.
     """
     import torch
