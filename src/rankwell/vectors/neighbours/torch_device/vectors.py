@@ -101,15 +101,13 @@ class Vectors:
         """
         step = max(1, _CELLS // self.dimensions)
         parts = [self._measured(part, by_row) for part in raw.split(step)]
-        rows = (
-            parts[0]
-            if len(parts) == 1
-            else Rows(*(torch.cat(column) for column in zip(*parts, strict=True)))
-        )
+        rows = parts[0]
+        if len(parts) > 1:
+            rows = Rows(*map(torch.cat, zip(*parts, strict=True)))
         low = raw.half() if self._keeps(raw) else rows.low
-        return rows._replace(
-            raw=raw, low=torch.nn.functional.pad(low, (0, self._filled)) if self._filled else low
-        )
+        if self._filled:
+            low = torch.nn.functional.pad(low, (0, self._filled))
+        return rows._replace(raw=raw, low=low)
 
     def _keeps(self, raw: Tensor) -> bool:
         return self.metric != "l2" and str(raw.dtype) in _AS_STORED
@@ -138,12 +136,8 @@ class Vectors:
         more than it must.
         """
         largest = norm if by_row else norm.max().expand_as(norm) if len(norm) else norm
-        power = torch.exp2(
-            torch.nan_to_num(torch.floor(torch.log2(largest)), posinf=0.0, neginf=0.0).clamp(
-                -60, 60
-            )
-            - 3
-        )
+        exponent = torch.nan_to_num(torch.floor(torch.log2(largest)), posinf=0.0, neginf=0.0)
+        power = torch.exp2(exponent.clamp(-60, 60) - 3)
         is_usual = (largest > 2.0**-4) & (largest < 2.0**12)
         return torch.where(is_usual, torch.ones_like(power), power)
 
@@ -172,7 +166,9 @@ class Vectors:
             if self.metric == "l2":
                 products -= self._halves(items).to(products.dtype)
             return products
-        if has_tensor_cores(self.device) and _has_wide_output():
+        version = torch.__version__.split("+")[0].split(".")[:2]
+        has_wide_output = tuple(map(int, filter(str.isdecimal, version))) >= (2, 8)
+        if has_tensor_cores(self.device) and has_wide_output:
             products = torch.mm(queries.low, items.low.T, out_dtype=torch.float32)
         else:
             products = queries.low.float() @ items.low.float().T
@@ -213,9 +209,8 @@ class Vectors:
             if level not in self._spaces:
                 self._spaces[level] = self._spaces[SINGLE].in_double()
             return self._spaces[level].slack(queries.norm, float(norm))
-        d, reach = self.dimensions, queries.norm
+        d, reach, extra = self.dimensions, queries.norm, 0.0
         mass = reach * norm
-        extra = 0.0
         if self.metric == "l2":
             mass = mass + norm**2 / 2
             extra = (d + 16) * 2.0**-52 * (reach + norm) ** 2
@@ -252,14 +247,6 @@ def has_tensor_cores(device: torch.device) -> bool:
     return device.type == "cuda" and torch.version.hip is None
 
 
-def _has_wide_output() -> bool:
-    return tuple(
-        int(number)
-        for number in torch.__version__.split("+")[0].split(".")[:2]
-        if number.isdecimal()
-    ) >= (2, 8)
-
-
 def score_rows(left: TableRows, right: TableRows, metric: Metric) -> Tensor:
     """The exact scores of pairs of stored vectors, with the bits of `similarity.score_pairs`: its
     sums, nothing fused.
@@ -287,18 +274,18 @@ def _sums(left: TableRows, right: TableRows, *, is_distance: bool = False) -> Te
     """The sum of products, or of squared differences, of each pair, in the order of
     `similarity.sum_rows`.
     """
-    is_fused = has_tensor_cores(left[0].device) and fused.is_available()
-    step = max(1, _CELLS // left[0].shape[1]) * (_FUSED if is_fused else 1)
-    parts = [torch.zeros(0, dtype=torch.float64, device=left[0].device)]
-    for rows in zip(left[1].split(step), right[1].split(step), strict=True):
-        sides = tuple(zip((left[0], right[0]), rows, strict=True))
+    (table, rows), (other_table, other_rows) = left, right
+    is_fused = has_tensor_cores(table.device) and fused.is_available()
+    step = max(1, _CELLS // table.shape[1]) * (_FUSED if is_fused else 1)
+    parts = [torch.zeros(0, dtype=torch.float64, device=table.device)]
+    for row, other_row in zip(rows.split(step), other_rows.split(step), strict=True):
         if is_fused:
-            terms = fused.fold(*sides, is_distance=is_distance)
+            terms = fused.fold((table, row), (other_table, other_row), is_distance=is_distance)
         else:
-            left_rows, right_rows = (table[row].double() for table, row in sides)
+            terms, other_terms = table[row].double(), other_table[other_row].double()
             if is_distance:
-                left_rows = right_rows = left_rows - right_rows
-            terms = left_rows * right_rows
+                terms = other_terms = terms - other_terms
+            terms = terms * other_terms
         parts.append(_folded_sum(terms))
     return torch.cat(parts)
 
