@@ -107,12 +107,10 @@ class TopK:
         """The lists as a Ranking, best first, queries in the order of their bytes; read it with the
         tie rule `input`.
         """
-        is_hit = self.positions >= 0
-        names, items = self.query_names, self.item_names
-        owner: list[int] = np.repeat(np.arange(len(self.positions)), is_hit.sum(axis=1)).tolist()
+        is_hit, names, items = self.positions >= 0, self.query_names, self.item_names
         hit_positions: list[int] = self.positions[is_hit].tolist()
         return Ranking.from_rows(
-            [names[row] for row in owner],
+            [names[row] for row in np.nonzero(is_hit)[0].tolist()],
             [items[position] for position in hit_positions],
             self.scores[is_hit],
             all_queries=names,
@@ -225,10 +223,10 @@ def ranks_of(
 
     def _wanted(part: slice) -> RankTargets:
         positions = wanted[part]
-        row, column = np.nonzero(positions >= 0)
-        task.refuse_excluded(row + part.start, positions[row, column])
-        scores = np.full(positions.shape, np.nan)
-        scores[row, column] = task.score(row + part.start, positions[row, column])
+        is_item, scores = positions >= 0, np.full(positions.shape, np.nan)
+        pairs = np.nonzero(is_item)[0] + part.start, positions[is_item]
+        task.refuse_excluded(*pairs)
+        scores[is_item] = task.score(*pairs)
         return RankTargets(scores, positions if places is None else places[positions])
 
     return _counted(task, wanted.shape[1], _wanted, places)

@@ -19,7 +19,6 @@ class _FaissMultiplier:
     def __init__(self, queries: Reals) -> None:
         self._faiss = optional("faiss", "faiss-cpu")
         self._queries = queries
-        self._items = queries[:0]
 
     def load(self, items: Reals) -> None:
         """Takes the items of the next products."""
@@ -50,14 +49,10 @@ class _FaissMultiplier:
         unsure = (products[:, -1] >= bound) & (depth < n)
         row, slot = np.nonzero(free & (products >= cut[:, None]) & ~unsure[:, None])
         sifted = self._sifted(rows, np.flatnonzero(unsure), cut, slack, keep, excluded)
-        query_rows = np.concatenate([row, sifted.rows])
-        column = np.concatenate([columns[row, slot], sifted.columns])
-        order = np.lexsort((column, query_rows))
-        return ProductHits(
-            query_rows[order],
-            column[order],
-            np.concatenate([products[row, slot], sifted.products])[order],
-        )
+        sure = ProductHits(row, columns[row, slot], products[row, slot])
+        hits = ProductHits(*map(np.concatenate, zip(sure, sifted, strict=True)))
+        order = np.lexsort((hits.columns, hits.rows))
+        return ProductHits(*(column[order] for column in hits))
 
     def _sifted(
         self, tile: slice, rows: Ints, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs

@@ -7,10 +7,10 @@ import numpy as np
 from rankwell.data.tables import Floats
 from rankwell.errors import BadInput, BadUsage
 from rankwell.vectors.transforms import (
-    BLOCK_ROWS,
     Descriptors,
     Matrix,
     check_whole,
+    row_ranges,
     transform,
     unit_rows,
 )
@@ -56,12 +56,8 @@ def whitening(descriptors: Descriptors, *, dimensions: int = 0, power: float = 0
     dimensions = check_whole("dimensions", dimensions, least=0)
     if not 0 <= power < float("inf"):
         raise BadUsage(f"power={power!r}: expected a finite number from 0.")
-    references = unit_rows(descriptors.references, "references")
-    learn = (
-        references
-        if descriptors.learn is None
-        else unit_rows(descriptors.learn, "vectors to learn from")
-    )
+    references, to_learn = unit_rows(descriptors.references, "references"), "vectors to learn from"
+    learn = references if descriptors.learn is None else unit_rows(descriptors.learn, to_learn)
     mean, directions, variances = _principal(learn, descriptors.learnt_on)
     if dimensions > len(variances):
         raise BadUsage(
@@ -74,22 +70,16 @@ def whitening(descriptors: Descriptors, *, dimensions: int = 0, power: float = 0
 
     def _moved(vectors: Matrix, name: str) -> Matrix:
         whitened = np.empty((len(vectors), matrix.shape[1]))
-        for start in range(0, len(vectors), BLOCK_ROWS):
-            np.matmul(
-                vectors[start : start + BLOCK_ROWS] - mean,
-                matrix,
-                out=whitened[start : start + BLOCK_ROWS],
-            )
-        return unit_rows(whitened, name).astype(vectors.dtype)
+        for rows in row_ranges(vectors):
+            np.matmul(vectors[rows] - mean, matrix, out=whitened[rows])
+        return unit_rows(whitened, f"whitened {name}").astype(vectors.dtype)
 
     queries = unit_rows(descriptors.queries, "queries")
     return replace(
         descriptors,
-        queries=_moved(queries, "whitened queries"),
-        references=_moved(references, "whitened references"),
-        learn=None
-        if descriptors.learn is None
-        else _moved(learn, "whitened vectors to learn from"),
+        queries=_moved(queries, "queries"),
+        references=_moved(references, "references"),
+        learn=None if descriptors.learn is None else _moved(learn, to_learn),
     )
 
 
@@ -98,11 +88,11 @@ def _principal(vectors: Matrix, name: str) -> tuple[Floats, Floats, Floats]:
     directions that vary.
     """
     mean, square = np.zeros(vectors.shape[1]), np.zeros((vectors.shape[1],) * 2)
-    for start in range(0, len(vectors), BLOCK_ROWS):
-        mean += vectors[start : start + BLOCK_ROWS].sum(axis=0, dtype=np.float64)
+    for rows in row_ranges(vectors):
+        mean += vectors[rows].sum(axis=0, dtype=np.float64)
     mean /= len(vectors)
-    for start in range(0, len(vectors), BLOCK_ROWS):
-        block = vectors[start : start + BLOCK_ROWS] - mean
+    for rows in row_ranges(vectors):
+        block = vectors[rows] - mean
         square += block.T @ block
     values, columns = np.linalg.eigh(square / max(len(vectors) - 1, 1))
     values, columns = values[::-1], columns[:, ::-1]

@@ -61,6 +61,9 @@ _PATIENCE = 8
 # thousand is in doubt before a tile of queries goes on with the next precision.
 _DOUBTFUL, _FREE = 1024, 32
 
+Begin = Callable[["TorchSearch", int, Rows], "_DeviceLists | _DeviceCounts"]
+"""Begins the findings of queries, the number of the first of which is given."""
+
 
 class TorchSearch:
     """A search on a device; `rankwell.vectors.neighbours.DeviceSearch`."""
@@ -104,30 +107,20 @@ class TorchSearch:
         self._run(partial(_DeviceCounts, wanted=wanted, order=order, results=counts), 64 * m)
         return counts
 
-    def _run(
-        self,
-        begin: Callable[[TorchSearch, int, Rows], _DeviceLists | _DeviceCounts],
-        bytes_each: int,
-    ) -> None:
+    def _run(self, begin: Begin, bytes_each: int) -> None:
         n, table = self.task.queries.n, self.task.queries
         if not n:
             return
         state = (10 + table.vectors.dtype.itemsize) * self.vectors.dimensions + bytes_each + 64
-        memory = self.task.memory or (
-            free_memory(self.device) // 2 if self.device.type == "cuda" else spare_memory()
-        )
-        passes = plan_passes(n, state, memory).passes
-        on_gpu = torch.cuda.device(self.device) if self.device.type == "cuda" else nullcontext()
+        memory, on_gpu = self.task.memory, nullcontext()
+        if self.device.type == "cuda":
+            on_gpu, memory = torch.cuda.device(self.device), memory or free_memory(self.device) // 2
+        passes = plan_passes(n, state, memory or spare_memory()).passes
         with torch.inference_mode(), full_accumulation(), on_gpu:
             for number in range(passes):
                 self._pass(n * number // passes, n * (number + 1) // passes, begin)
 
-    def _pass(
-        self,
-        first: int,
-        stop: int,
-        begin: Callable[[TorchSearch, int, Rows], _DeviceLists | _DeviceCounts],
-    ) -> None:
+    def _pass(self, first: int, stop: int, begin: Begin) -> None:
         findings = None
         for start, raw in self.gallery.blocks():
             items = self.vectors.ready(raw)
