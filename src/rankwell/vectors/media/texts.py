@@ -16,8 +16,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from rankwell.errors import MissingExtra, UnknownName
 
-MlqaName = Literal["mlqa-ar", "mlqa-de", "mlqa-en", "mlqa-es", "mlqa-hi", "mlqa-vi", "mlqa-zh"]
-OtherName = Literal[
+NormalizerName = Literal[
     "none",
     "strip",
     "lower",
@@ -28,8 +27,14 @@ OtherName = Literal[
     "nq-open",
     "triviaqa",
     "dpr",
+    "mlqa-ar",
+    "mlqa-de",
+    "mlqa-en",
+    "mlqa-es",
+    "mlqa-hi",
+    "mlqa-vi",
+    "mlqa-zh",
 ]
-NormalizerName = Literal[OtherName, MlqaName]
 Step = Callable[[str], str]
 
 
@@ -49,11 +54,6 @@ class Normalizer:
     frozen: bool = True
     all_steps: Step | None = None
     batch: Callable[[Sequence[str]], list[str]] | None = None
-
-    @property
-    def described(self) -> str:
-        """The steps in a line."""
-        return " → ".join(self.steps) or "nothing is changed"
 
     @cached_property
     def functions(self) -> tuple[Step, ...]:

@@ -69,15 +69,15 @@ _WORTH_A_WORKER = 1 << 22  # products
 
 @dataclass(frozen=True)
 class Backend:
-    """A search backend. open: (queries, query block, item block, device) -> Multiplier. The block
-    sizes are those that suit it.
+    """A search backend. open: (queries, query block, item block) -> Multiplier. The block sizes are
+    those that suit it.
 
     parallel: whether several multipliers work at once, each on a share of the processors. device:
     does all of a task on a device of that name; `open` is never called then.
     """
 
     name: str
-    open: Callable[[Reals, int, int, str | None], Multiplier]
+    open: Callable[[Reals, int, int], Multiplier]
     query_block: int
     item_block: int
     parallel: bool = False
@@ -323,26 +323,20 @@ class SearchTask:
         Where one gives up, because products in float32 distinguish too few pairs, it is made again
         in float64.
         """
-        space, n, backend = (
-            Space(self.queries, self.items, self.metric),
-            self.queries.n,
-            self._backend,
-        )
+        n, backend = self.queries.n, self._backend
+        space = Space(self.queries, self.items, self.metric)
         memory = spare_memory() if self.memory is None else self.memory
         passes = plan_passes(n, 8 * space.width + bytes_each, memory).passes
         workers = 1
         if backend.parallel:
             workers = min(processors(), _MOST_WORKERS, 1 + n * self.items.n // _WORTH_A_WORKER)
 
-        def _start(vectors: Reals) -> Multiplier:
-            return backend.open(vectors, self.query_block, self.item_block, self._device)
-
         def _pass(space: Space, parts: Sequence[range]) -> list[range]:
             """The ranges of those queries that gave up."""
             sweep = Sweep(
                 space,
                 self.items.n,
-                _start,
+                lambda vectors: backend.open(vectors, self.query_block, self.item_block),
                 item_block=self.item_block,
                 workers=workers,
                 shared=backend.parallel,
@@ -514,7 +508,7 @@ class _NumpyMultiplier:
     compared with a rising threshold.
     """
 
-    def __init__(self, queries: Reals, query_block: int, item_block: int, _: str | None) -> None:
+    def __init__(self, queries: Reals, query_block: int, item_block: int) -> None:
         self._queries = queries
         self._space = np.empty(min(query_block, len(queries)) * item_block, dtype=queries.dtype)
         self._marks = np.empty(len(self._space), dtype=np.bool_)
@@ -558,9 +552,8 @@ def _rounded(values: Floats, space: Space, towards: float) -> Reals:
     """The values in the type of products, moved towards an infinity, so that rounding leaves none
     on the wrong side.
     """
-    with np.errstate(
-        all="ignore"
-    ):  # a place beyond float32 is of a vector that is about to be refused
+    # A place beyond float32 is of a vector that is about to be refused.
+    with np.errstate(all="ignore"):
         return np.nextafter(values.astype(space.dtype), space.dtype.type(towards))
 
 

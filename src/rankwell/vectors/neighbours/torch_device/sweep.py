@@ -269,12 +269,8 @@ class _DeviceLists(_DeviceFindings):
             )
             reaches = groups.amax(dim=1) >= cut[:, None]
             if int(reaches.sum()) > 4 * self._k * len(tile_rows):
-                kth = (
-                    torch.topk(products, min(self._k, products.shape[1]), dim=1)
-                    .values[:, -1]
-                    .double()
-                    * tile_unit
-                )
+                best = torch.topk(products, min(self._k, products.shape[1]), dim=1).values
+                kth = best[:, -1].double() * tile_unit
                 cut = torch.maximum(cut, _cut(kth - 2 * tile_slack, tile_unit, products.dtype))
                 reaches = groups.amax(dim=1) >= cut[:, None]
             row, column = _reaching(groups, reaches, cut)
@@ -284,11 +280,8 @@ class _DeviceLists(_DeviceFindings):
     def _offer(self, rows: Tensor, positions: Tensor, upper: Tensor, lower: Tensor) -> None:
         """Adds candidates, ascending by query; upper, lower: bounds of their places."""
         while len(rows):
-            slot = (
-                self._count[rows]
-                + torch.arange(len(rows), device=rows.device)
-                - torch.searchsorted(rows, rows)
-            )
+            places = torch.arange(len(rows), device=rows.device) - torch.searchsorted(rows, rows)
+            slot = self._count[rows] + places
             fits = slot < self._width
             fit_all = bool(fits.all())
             inside = slice(None) if fit_all else fits
@@ -375,12 +368,10 @@ class _DeviceLists(_DeviceFindings):
         owner, slot = torch.nonzero(is_candidate, as_tuple=True)
         position = torch.where(is_candidate, self._position[rows], torch.iinfo(torch.int64).max)
         scores = torch.full(position.shape, -np.inf, dtype=torch.float64, device=position.device)
-        gallery, items = self._search.gallery, position[owner, slot]
-        parts = zip(
-            rows[owner].split(gallery.most_rows), items.split(gallery.most_rows), strict=True
-        )
+        gallery, pairs = self._search.gallery, (rows[owner], position[owner, slot])
+        parts = zip(*(side.split(gallery.most_rows) for side in pairs), strict=True)
         scores[owner, slot] = torch.cat(
-            [self._score(queries, gallery.rows(part)) for queries, part in parts]
+            [self._score(queries, gallery.rows(items)) for queries, items in parts]
         )
         position, order = torch.sort(position, dim=1)
         scores, best = torch.sort(scores.gather(1, order), dim=1, descending=True, stable=True)
