@@ -25,7 +25,7 @@ from rankwell.stats import FEW_QUERIES, MIN_QUERIES, summarise
 from rankwell.tasks.study.batches import lease_batch
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, now
-from rankwell.vectors.media.python_needs import read_needs
+from rankwell.vectors.media.python_docs import read_needs
 from regression.comparing import same_environment
 
 ROOT = Path(__file__).parent.parent

@@ -27,8 +27,10 @@ def indices() -> dict[Path, str]:
 
     def _note(self: Catalogue[Any], name: str, entry: object) -> None:
         add(self, name, entry)
-        module = _registering_module()
-        package = next(each for each in folders_of(self.folder) if module.startswith(f"{each}."))
+        module, packages = _registering_module(), folders_of(self.folder)
+        if module in packages:  # its entries are there once the registry is
+            return
+        package = next(each for each in packages if module.startswith(f"{each}."))
         rows[package].add((self.kind, name, module.removeprefix(f"{package}."), ""))
 
     add = Catalogue[Any].add

@@ -17,8 +17,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from rankwell.vectors.media.contact_sheet import Sheet, Tile, picture_columns, pictured, sheets_of
-from rankwell.vectors.media.contact_sheet.drawing import COLOURS, Letters, draw_sheet, write_sheets
+from rankwell.vectors.media.contact_sheet import (
+    COLOURS,
+    Letters,
+    Sheet,
+    Tile,
+    draw_sheet,
+    picture_columns,
+    pictured,
+    sheets_of,
+    write_sheets,
+)
 from rankwell.vectors.media.images import Thumbnails, read_picture
 
 GREEN, RED, BLUE = ((*bytes.fromhex(COLOURS[name][1:]),) for name in ("right", "wrong", "query"))

@@ -19,7 +19,7 @@ from rankwell.vectors.neighbours import Groups, ranks_of, search
 
 torch = pytest.importorskip("torch")
 if importlib.util.find_spec("torch") is not None:
-    from rankwell.vectors.neighbours.torch_device import gallery, sweep, vectors
+    from rankwell.vectors.neighbours.torch_device import sweep, vectors
 
 pytestmark = pytest.mark.usefixtures("one_torch_thread")
 METRICS = ("cosine", "dot", "l2")
@@ -62,7 +62,7 @@ def test_exact_scores_on_a_device_have_the_bits_of_numpy(metric, dtype):
         right[:100] = left[:100]
         every = np.arange(400)
 
-        pairs = ((gallery.on_device(table, "cpu"), torch.arange(400)) for table in (left, right))
+        pairs = ((vectors.on_device(table, "cpu"), torch.arange(400)) for table in (left, right))
         found = vectors.score_rows(*pairs, metric)
 
         assert found.numpy().tobytes() == score_pairs(left, right, every, every, metric).tobytes()
@@ -94,13 +94,13 @@ def test_ties_on_a_device_go_by_the_order_that_is_given():
 def test_a_gallery_that_fits_the_device_is_read_once_for_all_passes(monkeypatch):
     read = list[int]()
 
-    class Watched(gallery.Gallery):
+    class Watched(vectors.Gallery):
         def _copied(self):
             for block in super()._copied():
                 read.append(len(block))
                 yield block.clone()
 
-    monkeypatch.setattr(gallery, "free_memory", lambda _: 1 << 30)
+    monkeypatch.setattr(vectors, "free_memory", lambda _: 1 << 30)
     monkeypatch.setattr(sweep, "Gallery", Watched)
     items = made(4, 700, 24)
 
@@ -149,7 +149,7 @@ def test_no_product_in_halves_is_further_from_its_score_than_the_bound(metric, d
             table[~table.any(axis=1)] = 1
         space, multiplier = vectors_of(queries, items, metric)
         left, right = (
-            multiplier.ready(gallery.on_device(each, "cpu")) for each in (queries, items)
+            multiplier.ready(vectors.on_device(each, "cpu")) for each in (queries, items)
         )
         rows, columns = np.divmod(np.arange(1600), 40)
         exact = score_pairs(queries, items, rows, columns, metric).reshape(40, 40)

@@ -17,7 +17,7 @@ torch = pytest.importorskip("torch")
 if not torch.cuda.is_available():
     pytest.skip("there is no GPU that torch can use", allow_module_level=True)
 
-from rankwell.vectors.neighbours.torch_device import fused, gallery, vectors  # noqa: E402
+from rankwell.vectors.neighbours.torch_device import fused, vectors  # noqa: E402
 
 
 @pytest.fixture(params=["kernel", "kernel without copy engine", "eager"])
@@ -87,7 +87,7 @@ def test_exact_scores_on_a_gpu_have_the_bits_of_numpy(metric, dtype):
         every = np.arange(4000)
 
         pairs = (
-            (gallery.on_device(table, "cuda"), torch.arange(4000, device="cuda"))
+            (vectors.on_device(table, "cuda"), torch.arange(4000, device="cuda"))
             for table in (left, right)
         )
         found = vectors.score_rows(*pairs, metric)

@@ -30,7 +30,7 @@ from rankwell.reporting.drafts import holding
 from rankwell.reporting.options import Progress
 from rankwell.reporting.page import NAME, PageFolder, PageSource
 from rankwell.reporting.page.document import write_page
-from rankwell.vectors.media.item_pictures import ItemPictures
+from rankwell.vectors.media.images import ItemPictures
 
 _MOST_NAMED = 3
 _MOST_PAIRED = 5

@@ -19,13 +19,13 @@ from rankwell.vectors.transforms import (
     cosines,
     parse_transform,
 )
-from rankwell.vectors.transforms.expansion import (
+from rankwell.vectors.transforms.descriptors import (
     database_augmentation,
     instance_average,
     query_expansion,
+    whitening,
 )
 from rankwell.vectors.transforms.reciprocal import reciprocal
-from rankwell.vectors.transforms.whitening import whitening
 
 ON_DESCRIPTORS = ["query-expansion", "database-augmentation", "instance-average", "whitening"]
 

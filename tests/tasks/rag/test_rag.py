@@ -345,7 +345,7 @@ def test_sets_that_decide_nothing_need_not_be_judged():
 
 
 def test_without_rapidfuzz_the_extra_is_named(monkeypatch: pytest.MonkeyPatch):
-    from rankwell.vectors.media.similarity import similarity_of
+    from rankwell.vectors.media.texts import similarity_of
 
     similarity_of.cache_clear()
     monkeypatch.setitem(sys.modules, "rapidfuzz", None)

@@ -11,7 +11,7 @@ import rankwell as rw
 from rankwell import cli
 from rankwell.tasks.retrieve.commands import demo_retrieve
 from rankwell.vectors.media import python_docs
-from rankwell.vectors.media.python_needs import read_judgments, read_needs
+from rankwell.vectors.media.python_docs import read_judgments, read_needs
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ import rankwell as rw
 from rankwell import cli
 from rankwell.tasks.study.commands.demo_study import TfidfJudge
 from rankwell.tasks.study.model_asking import ItemToGrade
-from rankwell.vectors.media.python_docs import modules
-from rankwell.vectors.media.python_needs import read_judgments
+from rankwell.vectors.media.python_docs import modules, read_judgments
 
 
 def test_a_model_turns_the_verdict_and_people_turn_it_back(tmp_path: Path, monkeypatch, capsys):

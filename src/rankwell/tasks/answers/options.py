@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from rankwell.data.options import Doc, InputData, MeasureNames, Option, RunColumns
 from rankwell.evaluation.options import StatisticsOptions
 from rankwell.tasks.answers.answer_pairs import Extra, Missing
-from rankwell.vectors.media.similarity import TextSimilarity
+from rankwell.vectors.media.texts import TextSimilarity
 
 Relevance = Literal["document", "dpr", "kilt", "lower", "raw", "context"]
 RetrieverDuplicates = Literal["error", "first", "best", "keep"]

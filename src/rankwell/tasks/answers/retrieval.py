@@ -24,8 +24,7 @@ from rankwell.io.formats import find_hits
 from rankwell.tasks.answers.answer_pairs import Questions
 from rankwell.tasks.answers.formats import FoundTable
 from rankwell.tasks.answers.plan import AnswerPlan
-from rankwell.vectors.media.similarity import TextSimilarity, similarity_of
-from rankwell.vectors.media.texts import Containment, containment
+from rankwell.vectors.media.texts import Containment, TextSimilarity, containment, similarity_of
 
 _Find = Callable[[str, Set[str]], set[str]]
 _WORD = re.compile(r"\w+")
@@ -298,7 +297,7 @@ def by_context(
     was cut into passages.
 
     share: the least part of the shorter one's runs of three words that the longer one has.
-    similarity: a name of `rankwell.vectors.media.similarity`, by which whole texts are compared
+    similarity: a name of `rankwell.vectors.media.texts`, by which whole texts are compared
     instead, and are the same from the threshold on: for paraphrases. Raises BadInput without texts.
     """
     if questions.contexts.keys().isdisjoint(set().union(*_documents(questions))):

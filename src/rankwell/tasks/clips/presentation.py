@@ -26,8 +26,7 @@ from rankwell.tasks.clips.formats import read_annotations
 from rankwell.tasks.clips.mapping import MappedText, mapper_of, mapping_notes
 from rankwell.tasks.clips.options import ClipCommandOptions, names
 from rankwell.tasks.clips.runs import ClipVariant
-from rankwell.vectors.media.contact_sheet import picture_columns, pictured, sheets_of
-from rankwell.vectors.media.contact_sheet.drawing import write_sheets
+from rankwell.vectors.media.contact_sheet import picture_columns, pictured, sheets_of, write_sheets
 from rankwell.vectors.media.images import Thumbnails, locate
 
 _SHEETS = 10

@@ -29,8 +29,7 @@ from rankwell.tasks.instances.options import (
     InstanceOptions,
     InstanceRules,
 )
-from rankwell.vectors.media.contact_sheet import picture_columns, pictured, sheets_of
-from rankwell.vectors.media.contact_sheet.drawing import write_sheets
+from rankwell.vectors.media.contact_sheet import picture_columns, pictured, sheets_of, write_sheets
 from rankwell.vectors.media.images import Thumbnails
 
 _SHEETS, _FIRST = 10, 5

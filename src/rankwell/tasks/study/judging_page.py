@@ -15,8 +15,7 @@ from rankwell.reporting.page.scripts import embeddable, join_modules, source_has
 from rankwell.tasks.study.batches import Lease, progress
 from rankwell.tasks.study.folder import GUIDELINE, Pair, Study
 from rankwell.tasks.study.journal import read_journals
-from rankwell.vectors.media.images import Thumbnails, data_uri
-from rankwell.vectors.media.item_pictures import ItemPictures
+from rankwell.vectors.media.images import ItemPictures, Thumbnails, data_uri
 
 _MARK = re.compile(r"\{\{(\w+)\}\}")
 _STYLES = (

@@ -88,20 +88,20 @@ def load_encoder(model: str, settings: Settings = Settings()) -> TextEncoder:
     """The encoder that a text names: `tfidf-svd:128`, else a model of sentence-transformers, by
     folder or name.
     """
+    family, argument = _family(model)
+    return ENCODERS[family](argument, settings)
+
+
+def _family(model: str) -> tuple[str, str]:
     family, colon, argument = model.partition(":")
-    return (
-        ENCODERS[family](argument, settings)
-        if colon and family in ENCODERS
-        else ENCODERS[DEFAULT](model, settings)
-    )
+    return (family, argument) if colon and family in ENCODERS else (DEFAULT, model)
 
 
 def is_trained(model: str) -> bool:
     """Whether a text names a model of sentence-transformers, which was trained elsewhere and takes
     its time to load.
     """
-    family, colon, _ = model.partition(":")
-    return not colon or family == DEFAULT or family not in ENCODERS
+    return _family(model)[0] == DEFAULT
 
 
 def unit_length(vectors: NDArray[Any]) -> Singles:
@@ -278,25 +278,17 @@ class Pixels:
         """As the settings say, else scaled to `size` and with mean and deviation of ImageNet, which
         are those of the field.
         """
-        picture_size = (
-            size
-            if settings.size is None
-            else None
-            if settings.size == "original"
-            else settings.size
-        )
-        if settings.longest is not None and picture_size is not None:
+        if settings.size is not None:
+            size = None if settings.size == "original" else settings.size
+        if settings.longest is not None and size is not None:
             raise BadUsage(
-                f"pictures are scaled to {picture_size[0]} x {picture_size[1]}; a longest side is "
+                f"pictures are scaled to {size[0]} x {size[1]}; a longest side is "
                 "for those that keep their size."
             )
         channels = settings.channels or "RGB"
-        mean, std = (
-            (levels if channels == "RGB" else levels[::-1]) for levels in (cls.mean, cls.std)
-        )
-        return cls(
-            picture_size, settings.longest, settings.mean or mean, settings.std or std, channels
-        )
+        step = 1 if channels == "RGB" else -1
+        mean, std = settings.mean or cls.mean[::step], settings.std or cls.std[::step]
+        return cls(size, settings.longest, mean, std, channels)
 
     def read(self, path: Path) -> Singles:
         """The picture in a file, scaled with a bilinear filter as wide as a pixel of the smaller
@@ -309,10 +301,8 @@ class Pixels:
             image = image.resize(self.size, Resampling.BILINEAR)
         values = np.asarray(image, dtype=np.float32)
         values = (values if self.channels == "RGB" else values[..., ::-1]) / np.float32(255)
-        values = (values - np.array(self.mean, dtype=np.float32)) / np.array(
-            self.std, dtype=np.float32
-        )
-        return np.ascontiguousarray(values.transpose(2, 0, 1))
+        mean, std = np.array([self.mean, self.std], dtype=np.float32)
+        return np.ascontiguousarray(((values - mean) / std).transpose(2, 0, 1))
 
     def through(
         self, run: Callable[[Singles], Any], paths: Sequence[Path], batch: int = 0
@@ -357,9 +347,7 @@ def load_image_encoder(model: Any, settings: ImageSettings = ImageSettings()) ->
     not available.
     """
     if not isinstance(model, str):
-        is_network = callable(getattr(model, "state_dict", None)) and callable(
-            getattr(model, "forward", None)
-        )
+        is_network = all(callable(getattr(model, name, None)) for name in ("state_dict", "forward"))
         return IMAGE_ENCODERS["torch" if is_network else "callable"](model, settings)
     family, colon, argument = model.partition(":")
     if family in IMAGE_ENCODERS:

@@ -50,11 +50,8 @@ def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> 
         raise BadUsage(f"{name} is a network in a file; name it, as in {name}:network.onnx.")
     settings.allow(name, *Pixels.SETTINGS, "output_name", "normalize", "batch_size", "device")
     path, session = Path(model), _session(model, settings.device)
-    taken, output, names = (
-        _Input.of(session, path),
-        settings.output_name,
-        [output.name for output in session.get_outputs()],
-    )
+    taken, output = _Input.of(session, path), settings.output_name
+    names = [output.name for output in session.get_outputs()]
     if output is not None and output not in names:
         raise UnknownName(f"{path} has no output {output!r}; {suggest(output, names)}")
     if output is None and len(names) > 1:
@@ -65,15 +62,13 @@ def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> 
     size, dimensions = (taken.size, 0) if preset is None else _PRESETS[preset]
     pixels = Pixels.of(settings, size)
     if taken.size is not None and pixels.size != taken.size:
-        pictures = (
-            "pictures as large as they are"
-            if pixels.size is None
-            else f"{pixels.size[0]} x {pixels.size[1]}"
+        taken_size, asked_size = (
+            "pictures as large as they are" if size is None else f"{size[0]} x {size[1]}"
+            for size in (taken.size, pixels.size)
         )
-        width, height = taken.size
         raise BadUsage(
-            f"{path} takes {width} x {height} pixels, not {pictures}; export it with free sides, "
-            "or ask for its size."
+            f"{path} takes {taken_size} pixels, not {asked_size}; export it with free sides, or "
+            "ask for its size."
         )
     expected = dimensions if settings.output_name is None else 0
     normalize, batch_size = settings.normalize is not False, settings.batch_size or 16
@@ -82,10 +77,8 @@ def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> 
         # A batch of fixed size is filled with the last picture, whose copies are dropped.
         batch = np.concatenate([pictures, *[pictures[-1:]] * (taken.batch - len(pictures))])
         ready = batch.transpose(0, 2, 3, 1) if taken.channels_last else batch
-        outputs = session.run(
-            [output], {taken.name: np.ascontiguousarray(ready.astype(taken.dtype))}
-        )
-        return np.asarray(outputs[0])[: len(pictures)]
+        inputs = {taken.name: np.ascontiguousarray(ready, dtype=taken.dtype)}
+        return np.asarray(session.run([output], inputs)[0])[: len(pictures)]
 
     def _encode(paths: Sequence[Path]) -> Any:
         vectors = pixels.through(_run, paths, taken.batch)
@@ -163,14 +156,10 @@ def _session(path: str, device: str | None) -> Any:
             "networks in ONNX files are run by onnxruntime: pip install 'rankwell[vision]'."
         ) from error
     runtime: Any = onnxruntime
-    providers = {
-        None: "CPUExecutionProvider",
-        "cpu": "CPUExecutionProvider",
-        "cuda": "CUDAExecutionProvider",
-    }
-    if device not in providers:
+    if device not in (None, "cpu", "cuda"):
         raise UnknownName(f"device {device!r}; onnxruntime computes on 'cpu' or 'cuda'.")
-    if providers[device] not in runtime.get_available_providers():
+    provider = f"{(device or 'cpu').upper()}ExecutionProvider"
+    if provider not in runtime.get_available_providers():
         raise MissingExtra(
             f"this onnxruntime does not compute on {device}; install onnxruntime-gpu in its "
             "place, or take cpu."
@@ -181,7 +170,7 @@ def _session(path: str, device: str | None) -> Any:
     # Errors are raised; the runtime's other messages would appear among the notes.
     options.log_severity_level = 4
     try:
-        return runtime.InferenceSession(path, options, providers=[providers[device]])
+        return runtime.InferenceSession(path, options, providers=[provider])
     except Exception as error:
         message = " ".join(str(error).split())[:200]
         raise BadInput(

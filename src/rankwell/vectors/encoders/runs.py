@@ -75,9 +75,7 @@ def encode_images(
         raise NothingToEvaluate("there are no pictures to encode.")
     described = dict(encoder.description)
     versions = {"pillow": PIL.__version__, "numpy": np.__version__}
-    store = None
-    if cache is not None and encoder.is_known:
-        store = Cache(cache, described, versions)
+    store = Cache(cache, described, versions) if cache and encoder.is_known else None
     results, by_content, width = list[_Made](), dict[str, _Made](), 0
     with reading():
         for start in range(0, len(paths), encoder.batch_size):
@@ -98,11 +96,11 @@ def encode_images(
             new = _encode(encoder, list(to_encode.values()))
             by_content |= zip(to_encode, new, strict=True)
             results += [by_content[key] for key in keys]
-            for made in results[start:]:
-                width = width or len(made.vector)
-                if len(made.vector) not in (0, width):
+            for n_numbers in (len(made.vector) for made in results[start:]):
+                width = width or n_numbers
+                if n_numbers not in (0, width):
                     raise BadUsage(
-                        f"the encoder gives vectors of {width} and of {len(made.vector)} numbers; "
+                        f"the encoder gives vectors of {width} and of {n_numbers} numbers; "
                         "expected one length: "
                         "a network that keeps the size of a picture has to pool over it."
                     )
@@ -113,16 +111,16 @@ def encode_images(
                         keep_arrays(store, key, made.vector, np.array(made.seconds))
             if progress is not None:
                 progress(len(results), len(paths))
-    failures = [
-        Failure(name, path, made.problem)
-        for name, path, made in zip(ids, paths, results, strict=True)
-        if made.problem
-    ]
-    if len(failures) == len(paths):
+    failures, good = list[Failure](), dict[str, _Made]()
+    for name, path, made in zip(ids, paths, results, strict=True):
+        if made.problem:
+            failures.append(Failure(name, path, made.problem))
+        else:
+            good[name] = made
+    if not good:
         raise BadInput(
             f"none of {len(paths)} pictures could be encoded; first {failures[0].message}"
         )
-    good = {name: made for name, made in zip(ids, results, strict=True) if not made.problem}
     return EncodedImages(
         Embeddings(list(good), np.stack([made.vector for made in good.values()])),
         described,
@@ -136,20 +134,15 @@ def encode_images(
 def digests(paths: Sequence[Path]) -> list[str]:
     """The SHA-256 of every file, empty where it cannot be read."""
 
-    def _source(path: Path) -> Source | None:
+    def _read(read: Callable[..., Any], *path: Path) -> Any:
         try:
-            return Source(path)
+            return read(*path)
         except (BadInput, OSError):
             return None
 
-    def _digest(source: Source | None) -> str:
-        try:
-            return "" if source is None else source.digest()
-        except (BadInput, OSError):
-            return ""
-
     # In this thread, which knows the block of `reading`.
-    return in_threads(_digest, [_source(path) for path in paths])
+    sources = [_read(Source, path) for path in paths]
+    return in_threads(lambda source: (source and _read(source.digest)) or "", sources)
 
 
 def cached_arrays(cache: Cache, key: str, n: int) -> list[NDArray[Any]] | None:
@@ -256,14 +249,12 @@ class VectorFile:
                 continue
             refuse_blocked(candidate)
             refuse_input(candidate, inputs)
-            is_own = (
-                bool(manifest)
-                if suffix == _MANIFEST
-                else manifest.get("files", {}).get(candidate.name) == _digest_of(candidate)
-            )
+            is_own = bool(manifest)
+            if suffix != _MANIFEST:
+                is_own = manifest.get("files", {}).get(candidate.name) == _digest_of(candidate)
             if not (is_own or overwrite):
                 raise exists_error(candidate)
-        part, plan = path.with_name(path.name + ".part"), path.with_name(path.name + ".part.json")
+        part, plan = _part_files(path)
         for candidate in (part, plan):
             if candidate.exists() and not (Cache.is_one(part) if part.is_dir() else _is_plan(plan)):
                 raise BadUsage(
@@ -324,11 +315,11 @@ class VectorFile:
         """
         for suffix in self.suffixes:
             self.path.with_suffix(suffix).unlink(missing_ok=True)
-        files: dict[str, str] = {}
-        for suffix, content in contents.items():
-            raw = content.encode("utf-8", "surrogateescape")
-            name = self.path.with_suffix(suffix).name
-            files[name] = f"sha256:{hashlib.sha256(raw).hexdigest()}"
+        files = {
+            self.path.with_suffix(suffix).name: "sha256:"
+            + hashlib.sha256(content.encode("utf-8", "surrogateescape")).hexdigest()
+            for suffix, content in contents.items()
+        }
         claimed = {**manifest, "files": files, "vectors": digest}
         contents = {_MANIFEST: json.dumps(claimed, indent=2, sort_keys=True) + "\n", **contents}
         for suffix, content in contents.items():
@@ -339,12 +330,11 @@ def _read_manifest(path: Path) -> dict[str, Any]:
     """The manifest that rankwell wrote beside a file of vectors; empty where there is none, or
     another file.
     """
-    content: Any = None
     with suppress(BadInput, OSError):
         content = read_json(Source(path.with_suffix(_MANIFEST)))
-    if not isinstance(content, dict) or not {"rankwell", "encoder", "vectors"} <= content.keys():
-        return {}
-    return content if isinstance(content.get("files"), dict) else {}
+        if isinstance(content, dict) and {"rankwell", "encoder", "vectors"} <= content.keys():
+            return content if isinstance(content.get("files"), dict) else {}
+    return {}
 
 
 def _digest_of(file: Path) -> str:
@@ -375,8 +365,12 @@ def mixed_note(path: Path) -> str:
 def _of_any_machine(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """A manifest without what depends on the machine that made the vectors."""
     encoder = manifest.get("encoder")
-    portable = {name: value for name, value in manifest.items() if name not in ("encoder", "mixed")}
-    return {**portable, "encoder": of_no_machine(encoder) if isinstance(encoder, dict) else encoder}
+    portable = {
+        **manifest,
+        "encoder": of_no_machine(encoder) if isinstance(encoder, dict) else encoder,
+    }
+    portable.pop("mixed", None)
+    return portable
 
 
 def write_vectors(
@@ -403,83 +397,69 @@ def write_vectors(
     Raises BadScore naming the first text whose vector has a number that is not finite.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    shape = len(texts), encoder.dimensions
+    n, kind, header = len(texts), np.dtype(dtype), io.BytesIO()
+    shape = n, encoder.dimensions
     run_identity = json.dumps(
         {**identity, "dtype": dtype, "chunk": chunk, "shape": shape}, sort_keys=True
     )
-    part = _Part(path, run_identity, shape, np.dtype(dtype), chunk, resume=resume)
-    with part.file.open("r+b") as stream, part.plan.open("a") as plan:
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": kind.str, "fortran_order": False, "shape": shape}
+    )
+    head, row_size = header.getvalue(), shape[1] * kind.itemsize
+    digest = hashlib.sha256(head)
+    # The part that is done: its file ends after the vectors that are there, its header states the
+    # final number; the plan has the identity and a digest per chunk.
+    file, plan = _part_files(path)
+    done, noted, valid = 0, list[str](), list[str]()
+    if resume and file.exists() and plan.exists():
+        first, *noted = plan.read_text("utf-8", "replace").split("\n")
+        noted = noted if first == run_identity else []
+    if not noted:
+        write_text(plan, f"{run_identity}\n")
+    with file.open("r+b" if noted else "w+b") as stream:
+        is_kept = stream.read(len(head)) == head
+        for expected in noted if is_kept else ():
+            raw = stream.read(min(chunk, n - done) * row_size)
+            if not raw or hashlib.sha256(raw).hexdigest() != expected:
+                break
+            digest.update(raw)
+            valid.append(expected)
+            done = min(done + chunk, n)
+        stream.seek(0)
+        stream.write(head)
+        stream.truncate(len(head) + done * row_size)
         stream.seek(0, io.SEEK_END)
-        for start in range(part.done, len(texts), chunk):
-            with np.errstate(over="ignore"):
-                vectors = encoder.encode(texts[start : start + chunk]).astype(dtype)
-            wrong = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
-            if len(wrong):
-                row = start + int(wrong[0])
-                raise BadScore(
-                    f"text {row} (from 0): {texts[row][:60]!r} has a vector with a number "
-                    f"that is not finite in {dtype}."
-                )
-            raw = np.ascontiguousarray(vectors).tobytes()
+        write_text(plan, "".join(f"{line}\n" for line in (run_identity, *valid)))
+        for start in range(done, n, chunk):
+            raw = _encoded(encoder, texts, range(start, min(start + chunk, n)), dtype)
             stream.write(raw)
             stream.flush()
-            plan.write(part.add(raw) + "\n")
-            plan.flush()
+            digest.update(raw)
+            with plan.open("a") as lines:
+                lines.write(hashlib.sha256(raw).hexdigest() + "\n")
             if progress is not None:
-                progress(min(start + chunk, len(texts)), len(texts))
+                progress(min(start + chunk, n), n)
     path.unlink(missing_ok=True)
-    before(f"sha256:{part.digest.hexdigest()}")
-    part.file.replace(path)
-    part.plan.unlink()
-    return part.done
+    before(f"sha256:{digest.hexdigest()}")
+    file.replace(path)
+    plan.unlink()
+    return done
 
 
-class _Part:
-    """The part of a file of vectors that is done: `PATH.part`, and `PATH.part.json` with the
-    identity and a digest per chunk.
+def _encoded(encoder: TextEncoder, texts: Sequence[str], rows: range, dtype: str) -> bytes:
+    """The vectors of some texts, as they are written."""
+    with np.errstate(over="ignore"):
+        vectors = encoder.encode(texts[rows.start : rows.stop]).astype(dtype)
+    wrong = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+    if len(wrong):
+        row = rows[int(wrong[0])]
+        raise BadScore(
+            f"text {row} (from 0): {texts[row][:60]!r} has a vector with a number "
+            f"that is not finite in {dtype}."
+        )
+    return vectors.tobytes()
 
-    done: texts whose vectors are there; the file ends after them, its header states the final
-    number. digest: of the file so far.
-    """
 
-    def __init__(
-        self,
-        path: Path,
-        run_identity: str,
-        shape: tuple[int, int],
-        dtype: np.dtype[Any],
-        chunk: int,
-        *,
-        resume: bool,
-    ) -> None:
-        self.file = path.with_name(path.name + ".part")
-        self.plan = path.with_name(path.name + ".part.json")
-        self.done, digests, valid = 0, list[str](), list[str]()
-        if resume and self.file.exists() and self.plan.exists():
-            first, *digests = self.plan.read_text("utf-8", "replace").split("\n")
-            digests = digests if first == run_identity else []
-        if not digests:
-            write_text(self.plan, f"{run_identity}\n")
-        stream, row_size = io.BytesIO(), shape[1] * dtype.itemsize
-        kind = np.lib.format.dtype_to_descr(dtype)
-        header = {"descr": kind, "fortran_order": False, "shape": shape}
-        np.lib.format.write_array_header_1_0(stream, header)
-        head = stream.getvalue()
-        self.digest = hashlib.sha256(head)
-        with self.file.open("r+b" if digests else "w+b") as stream:
-            is_kept = stream.read(len(head)) == head
-            for expected in digests if is_kept else ():
-                raw = stream.read(min(chunk, shape[0] - self.done) * row_size)
-                if not raw or hashlib.sha256(raw).hexdigest() != expected:
-                    break
-                valid.append(self.add(raw))
-                self.done = min(self.done + chunk, shape[0])
-            stream.seek(0)
-            stream.write(head)
-            stream.truncate(len(head) + self.done * row_size)
-        write_text(self.plan, "".join(f"{line}\n" for line in (run_identity, *valid)))
-
-    def add(self, raw: bytes) -> str:
-        """The digest of a chunk, which the digest of the file takes in."""
-        self.digest.update(raw)
-        return hashlib.sha256(raw).hexdigest()
+def _part_files(path: Path) -> tuple[Path, Path]:
+    """The file of a part of vectors, which is not done, and its plan."""
+    return path.with_name(path.name + ".part"), path.with_name(path.name + ".part.json")

@@ -2,7 +2,8 @@
 stamp, and their edges.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,14 +75,12 @@ def edges(
 
     rows: list[Singles] = []
     for image in images:
-        left, top, right, bottom = part
-        box = (
-            round(left * image.width),
-            round(top * image.height),
-            round(right * image.width),
-            round(bottom * image.height),
+        left, top, right, bottom = (
+            round(share * side) for share, side in zip(part, image.size * 2, strict=True)
         )
-        edge_picture = image.crop(box).convert("L").filter(ImageFilter.FIND_EDGES)
+        edge_picture = (
+            image.crop((left, top, right, bottom)).convert("L").filter(ImageFilter.FIND_EDGES)
+        )
         # The filter leaves the outermost pixels as they are.
         rows.append(small_grey(ImageOps.crop(edge_picture, 1), width=width, height=height))
     return np.array(rows, dtype=np.float32).reshape(len(rows), width * height)
@@ -96,14 +95,12 @@ change with more.
 @image_encoder("colour-histogram")
 def load_colour_histogram(model: str, settings: ImageSettings) -> ImageEncoder:
     """Colours alone; `colour-histogram:8` has 8 x 8 x 8 cells, without a number 4 x 4 x 4."""
-    bins = _numbers("colour-histogram:BINS", model or "4", 1)[0]
+    (bins,) = _numbers("colour-histogram:BINS", model or "4")
     if bins > 64:
         raise BadUsage(
             f"colour-histogram:{bins} has {bins**3:,} cells; expected at most 64 x 64 x 64."
         )
-    return _simple(
-        f"colour-histogram:{bins}", lambda image: colour_histogram(image, bins=bins), settings
-    )
+    return _simple(f"colour-histogram:{bins}", partial(colour_histogram, bins=bins), settings)
 
 
 @image_encoder("small-grey")
@@ -111,12 +108,9 @@ def load_small_grey(model: str, settings: ImageSettings) -> ImageEncoder:
     """The layout of bright and dark areas; `small-grey:32x32` is 32 pixels wide and high, without
     numbers 16 x 9.
     """
-    width, height = _numbers("small-grey:WIDTHxHEIGHT", model or "16x9", 2)
-    return _simple(
-        f"small-grey:{width}x{height}",
-        lambda image: small_grey(image, width=width, height=height),
-        settings,
-    )
+    width, height = _numbers("small-grey:WIDTHxHEIGHT", model or "16x9")
+    describe = partial(small_grey, width=width, height=height)
+    return _simple(f"small-grey:{width}x{height}", describe, settings)
 
 
 @image_encoder("colours-and-shapes")
@@ -133,7 +127,9 @@ def load_colours_and_shapes(model: str, settings: ImageSettings) -> ImageEncoder
 def _simple(
     name: str, describe: Callable[["Image"], Singles], settings: ImageSettings
 ) -> ImageEncoder:
-    """An encoder that needs no model. look: the vector of one picture, the same in any company."""
+    """An encoder that needs no model. describe: the vector of one picture, the same in any
+    company.
+    """
     from PIL import __version__
 
     settings.allow(name, "batch_size")
@@ -144,18 +140,23 @@ def _simple(
         "versions": {"pillow": __version__},
     }
 
-    def _encode(paths: Sequence[Path]) -> Singles:
-        return np.stack(
-            in_threads(lambda path: describe(read_picture(path, longest=_LONGEST)), paths)
-        )
+    def _vector(path: Path) -> Singles:
+        return describe(read_picture(path, longest=_LONGEST))
 
-    return ImageEncoder(name, _encode, description, settings.batch_size or 16)
+    return ImageEncoder(
+        name,
+        lambda paths: np.stack(in_threads(_vector, paths)),
+        description,
+        settings.batch_size or 16,
+    )
 
 
-def _numbers(form: str, text: str, n: int) -> list[int]:
+def _numbers(form: str, text: str) -> list[int]:
+    """As many numbers as the form has, in the text behind the name of a family."""
+    family, _, expected = form.partition(":")
     parts = text.split("x")
-    if len(parts) != n or not all(part.isdecimal() and 0 < int(part) <= 4096 for part in parts):
-        raise BadUsage(
-            f"{form.partition(':')[0]}:{text}; expected integers from 1 to 4096, such as {form}."
-        )
+    if len(parts) != len(expected.split("x")) or not all(
+        part.isdecimal() and 0 < int(part) <= 4096 for part in parts
+    ):
+        raise BadUsage(f"{family}:{text}; expected integers from 1 to 4096, such as {form}.")
     return [int(part) for part in parts]

@@ -62,20 +62,12 @@ class TfidfSvd:
         """
         counted = [Counter(_WORD.findall(text.lower())) for text in texts]
         frequency = Counter(word for words in counted for word in words)
-        vocabulary = [
-            word for word, texts_with in frequency.items() if texts_with >= self.min_texts
-        ]
-        vocabulary = sorted(
-            sorted(vocabulary, key=lambda word: (-frequency[word], word))[: self.max_words]
-        )
+        common = [word for word, n_texts in frequency.items() if n_texts >= self.min_texts]
+        common.sort(key=lambda word: (-frequency[word], word))
+        vocabulary = sorted(common[: self.max_words])
         words = {word: column for column, word in enumerate(vocabulary)}
-        rarity = (
-            np.log(
-                (1 + len(texts))
-                / (1 + np.array([frequency[word] for word in vocabulary], dtype=np.float64))
-            )
-            + 1
-        )
+        counts = np.array([frequency[word] for word in vocabulary], dtype=np.float64)
+        rarity = np.log((1 + len(texts)) / (1 + counts)) + 1
         most = min(len(texts), len(vocabulary))
         if self.dimensions > most:
             raise BadInput(
@@ -95,9 +87,8 @@ class TfidfSvd:
         `fit`.
         """
         rarity, axes = self._fitted()
-        vectors = _weighed(
-            [Counter(_WORD.findall(text.lower())) for text in texts], self.words, rarity
-        ).times(axes)
+        counted = [Counter(_WORD.findall(text.lower())) for text in texts]
+        vectors = _weighed(counted, self.words, rarity).times(axes)
         return unit_length(vectors) if self.normalize else vectors.astype(np.float32)
 
     def _fitted(self) -> tuple[Floats, Floats]:
@@ -156,16 +147,8 @@ class _Sparse(NamedTuple):
         product = np.zeros((rows, dense.shape[1]))
         while first < rows:
             # Rows whose terms fit the cache together; one row at least.
-            last = (
-                int(
-                    np.searchsorted(
-                        self.offsets,
-                        self.offsets[first] + max(1, _PIECE // dense.shape[1]),
-                        side="right",
-                    )
-                )
-                - 1
-            )
+            end = self.offsets[first] + max(1, _PIECE // dense.shape[1])
+            last = int(np.searchsorted(self.offsets, end, side="right")) - 1
             last = min(max(last, first + 1), rows)
             start, stop = self.offsets[first], self.offsets[last]
             terms = dense[self.columns[start:stop]]
@@ -231,9 +214,8 @@ def _random_axes(matrix: _Sparse, dimensions: int, seed: int) -> Floats:
     """From the range that some random directions, multiplied a few times, are drawn to."""
     turned = matrix.turned()
     width = min(dimensions + _EXTRA, matrix.width, len(matrix.offsets) - 1)
-    basis = matrix.times(
-        np.random.Generator(np.random.PCG64(seed)).standard_normal((matrix.width, width))
-    )
+    generator = np.random.Generator(np.random.PCG64(seed))
+    basis = matrix.times(generator.standard_normal((matrix.width, width)))
     for _ in range(_POWERS):
         basis = matrix.times(np.linalg.qr(turned.times(np.linalg.qr(basis).Q)).Q)
     return np.linalg.svd(turned.times(np.linalg.qr(basis).Q), full_matrices=False).U[:, :dimensions]

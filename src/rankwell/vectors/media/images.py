@@ -1,5 +1,5 @@
-"""Pictures: an image file or the middle frame of a GIF or video as oriented RGB, thumbnails, and
-the files that belong to ids.
+"""Pictures: an image file or the middle frame of a GIF or video as oriented RGB, thumbnails, the
+files that belong to ids, and `data:` addresses that a page displays without a file.
 """
 
 import base64
@@ -7,13 +7,13 @@ import io
 import os
 import threading
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rankwell.errors import BadInput, MissingExtra
+from rankwell.errors import BadInput, BadUsage, MissingExtra
 from rankwell.store import refuse_irregular
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def _still(path: Path, longest: int | None, *, grey: bool) -> "Image":
                 "L" if grey else None, image.size if longest is None else (3 * longest, 3 * longest)
             )
         try:
-            turn = dict(enumerate(_TURNS)).get(image.getexif().get(0x0112, 1))
+            turn = _TURNS.get(image.getexif().get(0x0112))
         except (SyntaxError, ValueError, TypeError, KeyError, OSError):
             turn = None  # unreadable metadata turn nothing, as in every browser
         picture = _as_rgb(image)
@@ -185,17 +185,15 @@ def _still(path: Path, longest: int | None, *, grey: bool) -> "Image":
     return flat if turn is None else flat.transpose(Image.Transpose[turn])
 
 
-_TURNS = (
-    None,
-    None,
-    "FLIP_LEFT_RIGHT",
-    "ROTATE_180",
-    "FLIP_TOP_BOTTOM",
-    "TRANSPOSE",
-    "ROTATE_270",
-    "TRANSVERSE",
-    "ROTATE_90",
-)
+_TURNS: Mapping[Any, str] = {
+    2: "FLIP_LEFT_RIGHT",
+    3: "ROTATE_180",
+    4: "FLIP_TOP_BOTTOM",
+    5: "TRANSPOSE",
+    6: "ROTATE_270",
+    7: "TRANSVERSE",
+    8: "ROTATE_90",
+}
 """The rotation that turns a picture upright, by the number in its metadata."""
 
 
@@ -223,15 +221,9 @@ def _eight_bits(image: "Image") -> "Image":
     is_integer = image.mode.startswith("I")
     if is_integer and int(values.min()) >= 0 and int(values.max()) <= 65535:
         return Image.fromarray((values.astype(np.uint32) >> 8).astype(np.uint8))
-    is_finite = np.isfinite(values)
-    low, high = (
-        (float(values[is_finite].min()), float(values[is_finite].max()))
-        if is_finite.any()
-        else (0.0, 0.0)
-    )
-    grey = np.where(
-        is_finite, (values.astype(np.float64) - low) * (255 / ((high - low) or 1.0)), 0.0
-    )
+    wide = np.where(np.isfinite(values), values.astype(np.float64), np.nan)
+    low, high = (np.nanmin(wide), np.nanmax(wide)) if not np.isnan(wide).all() else (0.0, 0.0)
+    grey = np.nan_to_num((wide - low) * (255 / ((high - low) or 1.0)))
     return Image.fromarray(np.rint(grey).astype(np.uint8))
 
 
@@ -316,10 +308,10 @@ def list_media(folder: Path) -> list[Path]:
         raise BadInput(f"{folder}: no such folder; name the folder of the pictures or videos.")
     paths: list[Path] = []
     for directory, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        paths += [
-            Path(directory, name) for name in names if not name.startswith(".") and is_media(name)
-        ]
+        folders[:], names = (
+            [name for name in group if not name.startswith(".")] for group in (folders, names)
+        )
+        paths += [Path(directory, name) for name in names if is_media(name)]
     return sorted(paths, key=os.fsencode)
 
 
@@ -387,13 +379,58 @@ class Thumbnails:
 
     def _read(self, name: str) -> Thumbnail:
         file = self._files.get(name)
+        problem, message = "no file", f"{name}: no picture or video has this name."
         try:
             if file is not None:
                 return Thumbnail(read_picture(file, longest=self._longest))
-            problem, message = "no file", f"{name}: no picture or video has this name."
         except MissingExtra as error:
             problem, message = "a video, not read", str(error)
         except BadInput as error:
-            problem, message = "cannot be read" if file and file.exists() else "no file", str(error)
+            problem, message = "cannot be read" if file and file.exists() else problem, str(error)
         self.problems[name] = message
         return Thumbnail(None, problem)
+
+
+class ItemPictures:
+    """The pictures of items as `data:` addresses. longest: pixels of the longer side. Raises
+    BadUsage for a missing folder.
+    """
+
+    def __init__(self, template: str, *, longest: int = 160) -> None:
+        if "{id}" not in template and not Path(template).is_dir():
+            raise BadUsage(
+                f"--thumbnails {template!r}: no such folder; name one, or the place of each item "
+                f"as 'img/{{id}}.jpg'."
+            )
+        self._place, self._longest = template, longest
+        self.notes: list[str] = []
+
+    def __call__(self, items: Sequence[str]) -> dict[str, str]:
+        """The pictures of those items that have one; `notes` lists the missing ones."""
+        thumbnails = self.of(items)
+        pictures = {item: image for item in items if (image := thumbnails[item].image) is not None}
+        if bare := [item for item in items if item not in pictures]:
+            self.notes.append(
+                f"{len(bare)} of {len(items)} items have no picture: "
+                f"{', '.join(map(repr, bare[:3]))}{' …' if len(bare) > 3 else ''}"
+            )
+        return {item: data_uri(image, longest=self._longest) for item, image in pictures.items()}
+
+    def of(self, items: Sequence[str]) -> Thumbnails:
+        """The pictures of some items, each read on request."""
+        if "{id}" in self._place:
+            paths = {item: path for item in items if (path := self._file(item)) is not None}
+        else:
+            paths = locate(items, Path(self._place))
+        return Thumbnails(paths, longest=self._longest)
+
+    def _file(self, item: str) -> Path | None:
+        """The file of an item by the pattern; None for one outside the pattern's folder, and for no
+        path at all.
+        """
+        fixed = Path(self._place.partition("{id}")[0] + "x").parent.resolve()
+        try:
+            path = Path(self._place.replace("{id}", item)).resolve()
+        except (OSError, ValueError):
+            return None
+        return path if fixed in path.parents else None

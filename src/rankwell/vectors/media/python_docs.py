@@ -2,7 +2,7 @@
 that everybody has.
 
 Modules with source are parsed, never run (`antigravity` opens a browser); those written in C do
-nothing on import.
+nothing on import. Questions about it with the modules that answer them, judged by hand.
 """
 
 import ast
@@ -18,10 +18,11 @@ import sysconfig
 import tokenize
 import types
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 LEFT_OUT = frozenset(
     {
@@ -70,7 +71,7 @@ class Module(NamedTuple):
     doc: str
     members: tuple[Member, ...]
     reexports: tuple[tuple[str, dict[str, str]], ...] = ()
-    declared: frozenset[str] | None = None
+    declared: Set[str] | None = None
 
 
 def modules() -> list[Entry]:
@@ -127,13 +128,13 @@ def first_sentence(doc: str, name: str = "") -> str:
 @cache
 def _library() -> dict[str, tuple[str, tuple[Member, ...]]]:
     """Documentation and members of every module that becomes an entry, by name in sorted order."""
-    read: dict[str, Module] = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # old escapes in sources, deprecated modules
-        for name in sorted({*_public_names(), *ALIASES}):
-            module = _read(ALIASES.get(name, name))
-            if module is not None:
-                read[name] = module
+    # Old escapes in sources, deprecated modules.
+    with warnings.catch_warnings(action="ignore"):
+        read = {
+            name: module
+            for name in sorted({*_public_names(), *ALIASES})
+            if (module := _read(ALIASES.get(name, name))) is not None
+        }
         # A submodule that its own package re-exports is documented as a part of the package:
         # json.decoder, unittest.case.
         parts = {
@@ -142,13 +143,13 @@ def _library() -> dict[str, tuple[str, tuple[Member, ...]]]:
             for part, _ in module.reexports
             if part.startswith(f"{name}.")
         } - ALIASES.keys()
-        entries = frozenset(read.keys() - parts)
-        resolved = {
-            name: _resolved(module, entries, frozenset({name}))
+        entries = read.keys() - parts
+        library = {
+            name: _resolved(module, entries, {name})
             for name, module in read.items()
             if name in entries
         }
-    return {name: (doc, members) for name, (doc, members) in resolved.items() if doc or members}
+    return {name: content for name, content in library.items() if any(content)}
 
 
 def _public_names(package: str = "") -> Iterator[str]:
@@ -198,16 +199,15 @@ def _read(name: str) -> Module | None:
         return _imported(name)
     if spec is None or not origin.endswith(".py"):
         return None
-    package = name.rpartition(".")[0] if spec.submodule_search_locations is None else name
     try:
         with tokenize.open(origin) as file:
-            return _parsed(file.read(), package)
+            return _parsed(file.read(), spec.parent or "")
     except (OSError, SyntaxError, ValueError, RecursionError):
         return None
 
 
 def _resolved(
-    module: Module, entries: frozenset[str], visited: frozenset[str]
+    module: Module, entries: Set[str], visited: Set[str]
 ) -> tuple[str, tuple[Member, ...]]:
     """The module's documentation and members, with those that it takes from modules without an
     entry of their own.
@@ -236,13 +236,14 @@ def _parsed(source: str, package: str) -> Module:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
     }
     doc, names = assigned.get("__doc__"), assigned.get("__all__")
-    written = doc.value if isinstance(doc, ast.Constant) and isinstance(doc.value, str) else ""
+    written = doc.value if isinstance(doc, ast.Constant) else ""
     declared = None  # also where it is computed
     if isinstance(names, ast.List | ast.Tuple) and source.count("__all__") == 1:
-        constants = (item for item in names.elts if isinstance(item, ast.Constant))
-        declared = frozenset(str(item.value) for item in constants)
+        declared = {str(item.value) for item in names.elts if isinstance(item, ast.Constant)}
     return Module(
-        ast.get_docstring(tree) or inspect.cleandoc(written) or _leading_comment(source),
+        ast.get_docstring(tree)
+        or (isinstance(written, str) and inspect.cleandoc(written))
+        or _leading_comment(source),
         _defined(statements),
         tuple(_reexports(statements, package)),
         declared,
@@ -300,10 +301,9 @@ def _defined(statements: Iterable[ast.stmt]) -> tuple[Member, ...]:
             continue
         doc = ast.get_docstring(node) or ""
         if isinstance(node, ast.ClassDef):
+            methods = (method for method in node.body if isinstance(method, ast.FunctionDef))
             signatures = (
-                _parameters(member_node.args)
-                for member_node in node.body
-                if isinstance(member_node, ast.FunctionDef) and member_node.name == "__init__"
+                _parameters(method.args) for method in methods if method.name == "__init__"
             )
             member = Member(node.name, next(signatures, ""), doc, _defined(_body(node, classes)))
         else:
@@ -318,20 +318,15 @@ def _body(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> Iterator[ast.
     """
     yield from _statements(node.body)
     for base in node.bases:
-        if (
-            isinstance(base, ast.Name)
-            and base.id.startswith("_")
-            and base.id in classes
-            and base.id != node.name
-        ):
-            yield from _body(classes[base.id], classes)
+        name = base.id if isinstance(base, ast.Name) else ""
+        if name.startswith("_") and name in classes and name != node.name:
+            yield from _body(classes[name], classes)
 
 
 def _parameters(arguments: ast.arguments) -> str:
-    names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
-    names += [f"*{arguments.vararg.arg}"] if arguments.vararg else []
-    names += [argument.arg for argument in arguments.kwonlyargs]
-    names += [f"**{arguments.kwarg.arg}"] if arguments.kwarg else []
+    stars = {arguments.vararg: "*", arguments.kwarg: "**"}
+    parameters = (node for node in ast.iter_child_nodes(arguments) if isinstance(node, ast.arg))
+    names = [stars.get(parameter, "") + parameter.arg for parameter in parameters]
     return ", ".join(name for name in names if name not in {"self", "cls"})
 
 
@@ -339,20 +334,16 @@ def _imported(name: str) -> Module | None:
     """A module written in C, read from its objects; None if something else of this name would be
     imported.
     """
-    expected = _spec(name)
     try:
-        spec_found = importlib.util.find_spec(name)
-        if spec_found is None or (
-            expected is not None
-            and len({os.path.realpath(spec.origin or "") for spec in (spec_found, expected)}) > 1
-        ):
+        actual = importlib.util.find_spec(name)
+        specs = actual, _spec(name) or actual
+        if len({os.path.realpath((spec and spec.origin) or "") for spec in specs}) > 1:
             return None
         module = importlib.import_module(name)
     except (ImportError, ValueError):
         return None
-    return Module(
-        inspect.getdoc(module) or "", tuple(_objects(vars(module), of_builtins=name == "builtins"))
-    )
+    members = _objects(vars(module), of_builtins=name == "builtins")
+    return Module(inspect.getdoc(module) or "", tuple(members))
 
 
 def _objects(
@@ -361,39 +352,31 @@ def _objects(
     """The functions and classes of a module, or the methods of a class."""
     for name, value in sorted(namespace.items()):
         function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
-        if name.startswith("_"):
-            continue
-        is_class = isinstance(function, type) and not in_class
-        if (
-            is_class and (function.__module__ == "builtins") != of_builtins
-        ):  # zlib.error is its own, posix.error is OSError
-            continue
-        if is_class or (
-            inspect.isroutine(function)
-            if in_class
-            else isinstance(function, types.BuiltinFunctionType)
-        ):
+        methods: tuple[Member, ...] = ()
+        if in_class:
+            is_member = inspect.isroutine(function)
+        elif isinstance(function, type):
+            # zlib.error is its own, posix.error is OSError.
+            is_member = (function.__module__ == "builtins") == of_builtins
+            methods = tuple(_objects(vars(function), in_class=True))
+        else:
+            is_member = isinstance(function, types.BuiltinFunctionType)
+        if is_member and not name.startswith("_"):
             doc = inspect.cleandoc(function.__doc__) if isinstance(function.__doc__, str) else ""
-            yield Member(
-                name,
-                _signature(function),
-                doc,
-                tuple(_objects(vars(function), in_class=True)) if is_class else (),
-            )
+            yield Member(name, _signature(function), doc, methods)
 
 
 def _signature(value: object) -> str:
     # inspect.signature would evaluate the defaults and fails on some; only the names of the
     # parameters are needed.
-    text = getattr(value, "__text_signature__", None)
-    if not isinstance(text, str):
-        return ""  # many functions in C have theirs in the first line of the docstring
+    # Many functions in C have theirs in the first line of the docstring.
+    text = getattr(value, "__text_signature__", None) or "()"
     plain = re.sub(r"[$]\w+(, /)?(, )?", "", text)  # $ marks the argument that is bound
     try:
-        function = ast.parse(f"def function{plain}: pass").body[0]
+        function: Any = ast.parse(f"def function{plain}: pass").body[0]
     except SyntaxError:
         return ""
-    return _parameters(function.args) if isinstance(function, ast.FunctionDef) else ""
+    return _parameters(function.args)
 
 
 def _walk(members: Iterable[Member], prefix: str = "") -> Iterator[tuple[str, Member]]:
@@ -406,3 +389,37 @@ def _named(name: str) -> str:
     """A name followed by its words, unless the words are the name."""
     spelled = words(name)
     return name if spelled == name else f"{name} {spelled}"
+
+
+class Need(NamedTuple):
+    """A question with its id."""
+
+    id: str
+    text: str
+
+
+class Judgment(NamedTuple):
+    """The grade of a module for a need: 3 is the module for it, 2 does it well or in part, 1 is
+    related, 0 does not help.
+    """
+
+    need: str
+    module: str
+    grade: int
+
+
+def read_needs() -> list[Need]:
+    """The hand-written questions, in the order of their ids."""
+    return [Need(*line.split("\t")) for line in _data("needs.tsv").splitlines()]
+
+
+def read_judgments() -> list[Judgment]:
+    """All judgments that ship with the package, those of modules that this interpreter does not
+    have included.
+    """
+    rows = (line.split() for line in _data("qrels.txt").splitlines())
+    return [Judgment(need, module, int(grade)) for need, _, module, grade in rows]
+
+
+def _data(name: str) -> str:
+    return (files("rankwell.vectors.media") / "data" / name).read_text(encoding="utf-8")

@@ -1,22 +1,22 @@
 """Texts made comparable: normalisers by name, each a list of exact steps in order, and ways to find
-one text in another.
+one text in another; similarities of two texts from 0 to 1, those of strings by rapidfuzz as in
+RAGAS.
 """
 
 import re
 import string
 import tomllib
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from itertools import compress
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from rankwell.errors import UnknownName
+from rankwell.errors import MissingExtra, UnknownName
 
-MlqaName = Literal["mlqa-ar", "mlqa-de", "mlqa-en", "mlqa-es", "mlqa-hi", "mlqa-vi", "mlqa-zh"]
-OtherName = Literal[
+NormalizerName = Literal[
     "none",
     "strip",
     "lower",
@@ -27,8 +27,14 @@ OtherName = Literal[
     "nq-open",
     "triviaqa",
     "dpr",
+    "mlqa-ar",
+    "mlqa-de",
+    "mlqa-en",
+    "mlqa-es",
+    "mlqa-hi",
+    "mlqa-vi",
+    "mlqa-zh",
 ]
-NormalizerName = Literal[OtherName, MlqaName]
 Step = Callable[[str], str]
 
 
@@ -48,11 +54,6 @@ class Normalizer:
     frozen: bool = True
     all_steps: Step | None = None
     batch: Callable[[Sequence[str]], list[str]] | None = None
-
-    @property
-    def described(self) -> str:
-        """The steps in a line."""
-        return " → ".join(self.steps) or "nothing is changed"
 
     @cached_property
     def functions(self) -> tuple[Step, ...]:
@@ -164,9 +165,7 @@ def _squad(text: str) -> str:
         return " ".join(_ENGLISH.sub(" ", text).split())
     words = text.split(" ")
     if "the" in words or "a" in words or "an" in words or "" in words:
-        return " ".join(
-            [word for word in words if word and word != "the" and word != "a" and word != "an"]
-        )
+        return " ".join([word for word in words if word not in ("the", "a", "an", "")])
     return text
 
 
@@ -204,12 +203,9 @@ def normalize_all(texts: Iterable[str], normaliser: Normalizer) -> dict[str, str
     distinct = list(dict.fromkeys(texts))
     if normaliser.batch is None:
         return {text: normaliser(text) for text in distinct}
-    plain = [text.isascii() and text.isprintable() for text in distinct]
-    done = iter(normaliser.batch([*compress(distinct, plain)]) if any(plain) else ())
-    return {
-        text: next(done) if easy else normaliser(text)
-        for text, easy in zip(distinct, plain, strict=True)
-    }
+    plain = [text for text in distinct if text.isascii() and text.isprintable()]
+    done = dict(zip(plain, normaliser.batch(plain), strict=True)) if plain else {}
+    return {text: done[text] if text in done else normaliser(text) for text in distinct}
 
 
 class Containment(NamedTuple):
@@ -248,3 +244,46 @@ def containment(name: str) -> Containment:
             f"no rule for answers in texts is called {name!r}; known are {', '.join(CONTAINMENTS)}."
         )
     return CONTAINMENTS[name]
+
+
+TextSimilarity = Literal["levenshtein", "hamming", "jaro", "jaro-winkler", "words"]
+_WORD = re.compile(r"\w+")
+
+
+@cache
+def similarity_of(name: TextSimilarity) -> Callable[[str, str], float]:
+    """The similarity of a name.
+
+    levenshtein, hamming, jaro, jaro-winkler: 1 less the normalised distance of rapidfuzz (Bachmann
+    2020). words: F1 of the words that both texts have, each as often as in either, in lower case,
+    as SQuAD's (Rajpurkar and others 2016), but with articles. Raises MissingExtra without
+    rapidfuzz.
+    """
+    if name == "words":
+        return word_f1
+    try:
+        from rapidfuzz import distance
+    except ImportError as error:
+        raise MissingExtra(
+            f"the similarity {name} needs rapidfuzz: pip install 'rankwell[rag]', or take words."
+        ) from error
+    kinds = {
+        "levenshtein": distance.Levenshtein,
+        "hamming": distance.Hamming,
+        "jaro": distance.Jaro,
+        "jaro-winkler": distance.JaroWinkler,
+    }
+    distance_of = kinds[name].normalized_distance
+    return lambda left, right: 1 - distance_of(left, right)
+
+
+def word_f1(text: str, other_text: str) -> float:
+    """2 · shared words / all words of both texts; 1 for two texts without words."""
+    first, second = _words(text), _words(other_text)
+    total = first.total() + second.total()
+    return 2 * (first & second).total() / total if total else 1.0
+
+
+@lru_cache(maxsize=1 << 12)
+def _words(text: str) -> Counter[str]:
+    return Counter(_WORD.findall(text.lower()))

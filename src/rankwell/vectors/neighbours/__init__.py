@@ -7,21 +7,27 @@ what is clearly above or below, and the rest is scored in float64 by
 `rankwell._native.similarity`.
 """
 
+import importlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
+from rankwell._native import native
 from rankwell._native.products import (
-    Best,
+    Counted,
     Exclude,
     ExcludedPairs,
     Exclusion,
     Groups,
     Multiplier,
+    ProductHits,
     Shortlist,
+    sift,
+    tally,
     width,
 )
 from rankwell._native.similarity import (
@@ -32,8 +38,8 @@ from rankwell._native.similarity import (
     QueryRange,
     RankTargets,
     Reals,
-    SomeFindings,
     Space,
+    TargetsOf,
     plan_passes,
     ranges_of,
     score_pairs,
@@ -43,7 +49,7 @@ from rankwell.data.matrices import Embeddings, Vectors, as_embeddings
 from rankwell.data.options import takes_options
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import Catalogue
-from rankwell.data.tables import Floats, Ints, RankCounts
+from rankwell.data.tables import Bools, Floats, Ints, RankCounts
 from rankwell.errors import BadInput, BadUsage, MissingExtra, flag
 from rankwell.threads import blas_threads, processors, spare_memory
 
@@ -63,15 +69,15 @@ _WORTH_A_WORKER = 1 << 22  # products
 
 @dataclass(frozen=True)
 class Backend:
-    """A search backend. open: (queries, query block, item block, device) -> Multiplier. The block
-    sizes are those that suit it.
+    """A search backend. open: (queries, query block, item block) -> Multiplier. The block sizes are
+    those that suit it.
 
     parallel: whether several multipliers work at once, each on a share of the processors. device:
     does all of a task on a device of that name; `open` is never called then.
     """
 
     name: str
-    open: Callable[[Reals, int, int, str | None], Multiplier]
+    open: Callable[[Reals, int, int], Multiplier]
     query_block: int
     item_block: int
     parallel: bool = False
@@ -101,12 +107,10 @@ class TopK:
         """The lists as a Ranking, best first, queries in the order of their bytes; read it with the
         tie rule `input`.
         """
-        is_hit = self.positions >= 0
-        names, items = self.query_names, self.item_names
-        owner: list[int] = np.repeat(np.arange(len(self.positions)), is_hit.sum(axis=1)).tolist()
+        is_hit, names, items = self.positions >= 0, self.query_names, self.item_names
         hit_positions: list[int] = self.positions[is_hit].tolist()
         return Ranking.from_rows(
-            [names[row] for row in owner],
+            [names[row] for row in np.nonzero(is_hit)[0].tolist()],
             [items[position] for position in hit_positions],
             self.scores[is_hit],
             all_queries=names,
@@ -174,14 +178,9 @@ def search(
     else:
         shape = task.queries.n, depth
         positions, scores = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
-
-        def _finish(findings: _BestItems) -> None:
-            positions[findings.queries], scores[findings.queries] = findings.best()
-
         if depth:
             task.run(
-                lambda space, part: _BestItems(task, space, part, depth),
-                _finish,
+                partial(_BestItems, positions=positions, scores=scores),
                 _BYTES_LISTED * width(depth),
             )
     if depth < k:
@@ -224,10 +223,10 @@ def ranks_of(
 
     def _wanted(part: slice) -> RankTargets:
         positions = wanted[part]
-        row, column = np.nonzero(positions >= 0)
-        task.refuse_excluded(row + part.start, positions[row, column])
-        scores = np.full(positions.shape, np.nan)
-        scores[row, column] = task.score(row + part.start, positions[row, column])
+        is_item, scores = positions >= 0, np.full(positions.shape, np.nan)
+        pairs = np.nonzero(is_item)[0] + part.start, positions[is_item]
+        task.refuse_excluded(*pairs)
+        scores[is_item] = task.score(*pairs)
         return RankTargets(scores, positions if places is None else places[positions])
 
     return _counted(task, wanted.shape[1], _wanted, places)
@@ -257,26 +256,20 @@ def counts_among(
     )
 
 
-def _counted(
-    task: "SearchTask", m: int, wanted: Callable[[slice], RankTargets], places: Ints | None
-) -> RankCounts:
+def _counted(task: "SearchTask", m: int, wanted: TargetsOf, places: Ints | None) -> RankCounts:
     if (device := task.on_device()) is not None:
         return device.counts(m, wanted, places)
-    shape = task.queries.n, m
-    counts = RankCounts(
+    counts = no_counts(task.queries.n, m)
+    task.run(partial(_RankCounts, counts=counts, wanted=wanted, places=places), 64 * m)
+    return counts
+
+
+def no_counts(queries: int, m: int) -> RankCounts:
+    """The counts of m targets per query, to be filled in."""
+    shape = queries, m
+    return RankCounts(
         np.full(shape, np.nan), *(np.full(shape, -1, dtype=np.int64) for _ in range(3))
     )
-
-    def _finish(findings: _RankCounts) -> None:
-        for column, part in zip(counts, findings.found(), strict=True):
-            column[findings.queries] = part
-
-    task.run(
-        lambda space, part: _RankCounts(task, space, part, wanted(part.queries), places),
-        _finish,
-        64 * m,
-    )
-    return counts
 
 
 class SearchTask:
@@ -293,21 +286,19 @@ class SearchTask:
     ) -> None:
         self.queries, self.items = as_embeddings(queries), as_embeddings(items)
         self.metric: Metric = options.metric
-        self._backend = BACKENDS[options.backend]
-        self._device = options.device
-        self._progress = progress
-        self._done = 0
-        self._lock, self.memory = Lock(), options.memory
-        self.query_block = (
-            self._backend.query_block if options.query_block is None else options.query_block
-        )
-        self.item_block = (
-            self._backend.item_block if options.item_block is None else options.item_block
-        )
-        if options.item_block is None and self._backend.parallel:
-            self.item_block = max(
-                256, min(self.item_block, _ITEM_BYTES // (4 * self.items.dimensions))
+        self._backend = backend = BACKENDS[options.backend]
+        self._device, self.memory = options.device, options.memory
+        self._progress, self._done, self._lock = progress, 0, Lock()
+        item_block = backend.item_block
+        if backend.parallel:
+            item_block = max(256, min(item_block, _ITEM_BYTES // (4 * self.items.dimensions)))
+        self.query_block, self.item_block = (
+            suitable if requested is None else requested
+            for requested, suitable in (
+                (options.query_block, backend.query_block),
+                (options.item_block, item_block),
             )
+        )
         if min(self.query_block, self.item_block) < 1:
             raise BadUsage(
                 f"blocks of {self.query_block} queries and {self.item_block} items; a block "
@@ -323,8 +314,7 @@ class SearchTask:
 
     def run(
         self,
-        begin: Callable[[Space, QueryRange], SomeFindings],
-        finish: Callable[[SomeFindings], None],
+        begin: "Callable[[SearchTask, Space, QueryRange], _BestItems | _RankCounts]",
         bytes_each: int,
     ) -> None:
         """Finishes the findings for all queries, each after all items; bytes_each: memory per query
@@ -333,50 +323,34 @@ class SearchTask:
         Where one gives up, because products in float32 distinguish too few pairs, it is made again
         in float64.
         """
-        space, n = Space(self.queries, self.items, self.metric), self.queries.n
+        n, backend = self.queries.n, self._backend
+        space = Space(self.queries, self.items, self.metric)
         memory = spare_memory() if self.memory is None else self.memory
         passes = plan_passes(n, 8 * space.width + bytes_each, memory).passes
-        workers = (
-            min(processors(), _MOST_WORKERS, 1 + n * self.items.n // _WORTH_A_WORKER)
-            if self._backend.parallel
-            else 1
-        )
+        workers = 1
+        if backend.parallel:
+            workers = min(processors(), _MOST_WORKERS, 1 + n * self.items.n // _WORTH_A_WORKER)
+
+        def _pass(space: Space, parts: Sequence[range]) -> list[range]:
+            """The ranges of those queries that gave up."""
+            return sweep(
+                space,
+                self.items.n,
+                lambda vectors: backend.open(vectors, self.query_block, self.item_block),
+                parts,
+                lambda part: begin(self, space, part),
+                lambda findings: findings.finish(),
+                item_block=self.item_block,
+                workers=workers,
+                shared=backend.parallel,
+            )
+
         with blas_threads(workers):
             for number in range(passes):
                 rows = range(n * number // passes, n * (number + 1) // passes)
-                unfinished = self._pass(
-                    space, ranges_of(rows, self.query_block, workers), begin, finish, workers
-                )
-                if unfinished:
+                if unfinished := _pass(space, ranges_of(rows, self.query_block, workers)):
                     space = Space(self.queries, self.items, self.metric, double=True)
-                    self._pass(space, unfinished, begin, finish, workers)
-
-    def _pass(
-        self,
-        space: Space,
-        parts: Sequence[range],
-        begin: Callable[[Space, QueryRange], SomeFindings],
-        finish: Callable[[SomeFindings], None],
-        workers: int,
-    ) -> list[range]:
-        """Finishes the findings of some queries in one pass over the items; the ranges of those
-        that gave up.
-        """
-
-        def _start(vectors: Reals) -> Multiplier:
-            return self._backend.open(vectors, self.query_block, self.item_block, self._device)
-
-        return sweep(
-            space,
-            self.items.n,
-            _start,
-            parts,
-            lambda part: begin(space, part),
-            finish,
-            item_block=self.item_block,
-            workers=workers,
-            shared=self._backend.parallel,
-        )
+                    _pass(space, unfinished)
 
     def advance(self, products: int) -> None:
         """Counts finished products, or takes back a number of them, and reports their number."""
@@ -405,20 +379,21 @@ class _Findings:
     """A range of queries, and the number of their products that are done."""
 
     def __init__(self, task: SearchTask, space: Space, part: QueryRange) -> None:
-        self._task, self._space, self._first, self._block = task, space, part.rows.start, part.block
-        self.queries, self._done = part.queries, 0
+        self._task, self._space, self._part, self._done = task, space, part, 0
 
     def _tiles(self, start: int, items: Block) -> Iterator[tuple[slice, slice, ExcludedPairs]]:
         """The rows of the queries that are multiplied at once, those in a multiplier, and their
         excluded pairs.
         """
-        n, size = len(self._block.vectors), len(items.reach)
+        n, size = len(self._part.block.vectors), len(items.reach)
         number = -(-n // self._task.query_block)
         for tile in range(number):
             top, end = n * tile // number, n * (tile + 1) // number
-            queries = slice(self.queries.start + top, self.queries.start + end)
-            excluded = self._task.exclusion.excluded(queries, start, size)
-            yield slice(top, end), slice(self._first + top, self._first + end), excluded
+            queries, rows = (
+                slice(side.start + top, side.start + end)
+                for side in (self._part.queries, self._part.rows)
+            )
+            yield slice(top, end), rows, self._task.exclusion.excluded(queries, start, size)
             self._done += (end - top) * size
             self._task.advance((end - top) * size)
 
@@ -431,26 +406,28 @@ class _Findings:
 
 
 class _BestItems(_Findings):
-    """The shortlists of a range of queries."""
+    """The shortlists of a range of queries. positions, scores: (all queries, k), to be filled
+    in.
+    """
 
-    def __init__(self, task: SearchTask, space: Space, part: QueryRange, k: int) -> None:
+    def __init__(
+        self, task: SearchTask, space: Space, part: QueryRange, positions: Ints, scores: Floats
+    ) -> None:
         super().__init__(task, space, part)
-        self._k = k
-        patience = np.inf if space.double else _PATIENCE
-        first, score = part.queries.start, task.score
+        self._results, self._k = (positions, scores), positions.shape[1]
         self._shortlist = Shortlist(
-            k,
+            self._k,
             space,
             part.block.squares,
-            lambda rows, items: score(rows + first, items),
-            patience=patience,
+            lambda rows, items: task.score(rows + part.queries.start, items),
+            patience=np.inf if space.double else _PATIENCE,
         )
 
     def take(self, multiplier: Multiplier, start: int, items: Block) -> bool:
         """Offers a block of items to the shortlists; False where too many products are near the
         k-th for this precision.
         """
-        space, reach, shortlist, k = self._space, self._block.reach, self._shortlist, self._k
+        space, reach, shortlist, k = self._space, self._part.block.reach, self._shortlist, self._k
         for rows, item_block, excluded in self._tiles(start, items):
             slack = space.slack(reach[rows], items.reach.max())
             cut = _rounded(np.maximum(shortlist.entry[rows] - slack, _LOWEST), space, -np.inf)
@@ -464,14 +441,15 @@ class _BestItems(_Findings):
                 break
         return self._gives_up() if shortlist.gave_up else True
 
-    def best(self) -> Best:
-        """The best k of every query, exactly."""
-        return self._shortlist.best()
+    def finish(self) -> None:
+        """Writes down the best k of every query, exactly."""
+        for column, values in zip(self._results, self._shortlist.best(), strict=True):
+            column[self._part.queries] = values
 
 
 class _RankCounts(_Findings):
-    """The rank counts of the wanted items of a range of queries. places: of all items, as in
-    `ranks_of`.
+    """The rank counts of the wanted items of a range of queries. counts: of all queries, to be
+    filled in. places: of all items, as in `ranks_of`.
     """
 
     def __init__(
@@ -479,16 +457,17 @@ class _RankCounts(_Findings):
         task: SearchTask,
         space: Space,
         part: QueryRange,
-        wanted: RankTargets,
+        counts: RankCounts,
+        wanted: TargetsOf,
         places: Ints | None,
     ) -> None:
         super().__init__(task, space, part)
-        self._wanted, self._places, scores = wanted, places, wanted.scores
-        self._missing = np.isnan(scores)
-        self._place = space.place(np.where(self._missing, 0.0, scores), part.block.squares[:, None])
-        self.counts = RankCounts(
-            scores, *(np.zeros(scores.shape, dtype=np.int64) for _ in range(3))
+        self._results, self._wanted, self._places = counts, wanted(part.queries), places
+        self._missing = np.isnan(self._wanted.scores)
+        self._place = space.place(
+            np.where(self._missing, 0.0, self._wanted.scores), part.block.squares[:, None]
         )
+        self._counts = tuple(np.zeros(self._missing.shape, dtype=np.int64) for _ in range(3))
         self._scored, self._free = 0, _FREE * (np.count_nonzero(~self._missing) + 1000)
         self._doubtful = space.width / (_PRODUCTS_SCORED * (space.width + _OVERHEAD))
 
@@ -496,9 +475,9 @@ class _RankCounts(_Findings):
         """Counts a block of items above and tied; False where too many products are near a target
         for this precision.
         """
-        space, (scores, above, tied, before) = self._space, self.counts
+        space, (above, tied, before) = self._space, self._counts
         for rows, item_block, excluded in self._tiles(start, items):
-            slack = space.slack(self._block.reach[rows], items.reach.max())[:, None]
+            slack = space.slack(self._part.block.reach[rows], items.reach.max())[:, None]
             rounded_scores = self._place[rows]
             low = _rounded(rounded_scores - slack, space, -np.inf)
             high = _rounded(rounded_scores + slack, space, np.inf)
@@ -507,45 +486,85 @@ class _RankCounts(_Findings):
             if self._scored > self._free + self._done * self._doubtful and not space.double:
                 return self._gives_up()
             above[rows] += counted.above
-            cells = (counted.rows + rows.start, counted.levels)
-            columns = counted.columns + start
-            exact_scores = self._task.score(cells[0] + self.queries.start, columns)
-            target_scores = scores[cells]
-            np.add.at(above, cells, exact_scores > target_scores)
-            np.add.at(tied, cells, exact_scores == target_scores)
+            cells, columns = (counted.rows + rows.start, counted.levels), counted.columns + start
+            exact_scores = self._task.score(cells[0] + self._part.queries.start, columns)
+            target_scores = self._wanted.scores[cells]
+            is_tied = exact_scores == target_scores
             order = columns if self._places is None else self._places[columns]
-            np.add.at(
-                before,
-                cells,
-                (exact_scores == target_scores) & (order < self._wanted.tie_places[cells]),
-            )
+            np.add.at(above, cells, exact_scores > target_scores)
+            np.add.at(tied, cells, is_tied)
+            np.add.at(before, cells, is_tied & (order < self._wanted.tie_places[cells]))
         return True
 
-    def found(self) -> RankCounts:
-        """The counts, -1 without an item."""
-        for counts in self.counts[1:]:
-            counts[self._missing] = -1
-        return self.counts
+    def finish(self) -> None:
+        """Writes down the counts, -1 without an item."""
+        counts = [np.where(self._missing, -1, counts) for counts in self._counts]
+        for column, values in zip(self._results, (self._wanted.scores, *counts), strict=True):
+            column[self._part.queries] = values
+
+
+class _NumpyMultiplier:
+    """Search with NumPy alone: blocks of products written into one buffer again and again, and
+    compared with a rising threshold.
+    """
+
+    def __init__(self, queries: Reals, query_block: int, item_block: int) -> None:
+        self._queries = queries
+        self._space = np.empty(min(query_block, len(queries)) * item_block, dtype=queries.dtype)
+        self._marks = np.empty(len(self._space), dtype=np.bool_)
+
+    def load(self, items: Reals) -> None:
+        """Takes the items of the next products."""
+        self._items = items
+
+    def _products(self, rows: slice) -> tuple[Reals, Bools]:
+        queries = self._queries[rows]
+        shape = len(queries), len(self._items)
+        out, marks = (
+            room[: shape[0] * shape[1]].reshape(shape) for room in (self._space, self._marks)
+        )
+        return np.matmul(queries, self._items.T, out=out), marks
+
+    def hits(
+        self, rows: slice, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs
+    ) -> ProductHits:
+        """The best products above the cut of each query."""
+        products, mask = self._products(rows)
+        return sift(products, cut, slack, keep, excluded, mask)
+
+    def counts(self, rows: slice, low: Reals, high: Reals, excluded: ExcludedPairs) -> Counted:
+        """The number of products above each range, and the products in it."""
+        products, mask = self._products(rows)
+        return tally(products, low, high, excluded, mask)
+
+
+# NumPy compares rows with one number each half again as fast from 8,192 numbers a row on, the size
+# of its buffers; the compiled kernel is fastest on what is still in the cache.
+BACKENDS.add(
+    "numpy",
+    Backend(
+        "numpy", _NumpyMultiplier, 512, 8192 if native.library is None else 4096, parallel=True
+    ),
+)
 
 
 def _rounded(values: Floats, space: Space, towards: float) -> Reals:
     """The values in the type of products, moved towards an infinity, so that rounding leaves none
     on the wrong side.
     """
-    with np.errstate(
-        all="ignore"
-    ):  # a place beyond float32 is of a vector that is about to be refused
+    # A place beyond float32 is of a vector that is about to be refused.
+    with np.errstate(all="ignore"):
         return np.nextafter(values.astype(space.dtype), space.dtype.type(towards))
 
 
-def optional(module: str, package: str, extra: str) -> Any:
-    """An optional package, imported now. Raises MissingExtra that says how to install it."""
-    import importlib
-
+def optional(module: str, package: str) -> Any:
+    """The module of an optional package, imported now. Raises MissingExtra that says how to install
+    it.
+    """
     try:
         return importlib.import_module(module)
     except ImportError as error:
         raise MissingExtra(
-            f"the backend {extra!r} needs {package}: pip install 'rankwell[{extra}]', or "
+            f"the backend {module!r} needs {package}: pip install 'rankwell[{module}]', or "
             f"{flag('--backend', 'numpy')}."
         ) from error

@@ -17,9 +17,8 @@ _CELLS = 1 << 22
 
 class _FaissMultiplier:
     def __init__(self, queries: Reals) -> None:
-        self._faiss = optional("faiss", "faiss-cpu", "faiss")
+        self._faiss = optional("faiss", "faiss-cpu")
         self._queries = queries
-        self._items = queries[:0]
 
     def load(self, items: Reals) -> None:
         """Takes the items of the next products."""
@@ -50,14 +49,10 @@ class _FaissMultiplier:
         unsure = (products[:, -1] >= bound) & (depth < n)
         row, slot = np.nonzero(free & (products >= cut[:, None]) & ~unsure[:, None])
         sifted = self._sifted(rows, np.flatnonzero(unsure), cut, slack, keep, excluded)
-        query_rows = np.concatenate([row, sifted.rows])
-        column = np.concatenate([columns[row, slot], sifted.columns])
-        order = np.lexsort((column, query_rows))
-        return ProductHits(
-            query_rows[order],
-            column[order],
-            np.concatenate([products[row, slot], sifted.products])[order],
-        )
+        sure = ProductHits(row, columns[row, slot], products[row, slot])
+        hits = ProductHits(*map(np.concatenate, zip(sure, sifted, strict=True)))
+        order = np.lexsort((hits.columns, hits.rows))
+        return ProductHits(*(column[order] for column in hits))
 
     def _sifted(
         self, tile: slice, rows: Ints, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs
@@ -65,24 +60,21 @@ class _FaissMultiplier:
         """The hits of some queries of a tile, from all of their products."""
         empty = np.empty(0, dtype=np.int64)
         parts = [ProductHits(empty, empty, cut[:0])]
-        for query_rows, products, inner, mask in self._whole(tile, rows, excluded):
-            hits = sift(products, cut[query_rows], slack[query_rows], keep, inner, mask)
-            parts.append(hits._replace(rows=query_rows[hits.rows]))
-        return ProductHits(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        for block, products, inner, mask in self._whole(tile, rows, excluded):
+            hits = sift(products, cut[block], slack[block], keep, inner, mask)
+            parts.append(hits._replace(rows=block[hits.rows]))
+        return ProductHits(*map(np.concatenate, zip(*parts, strict=True)))
 
     def counts(self, rows: slice, low: Reals, high: Reals, excluded: ExcludedPairs) -> Counted:
         """The number of products above each range, and the products in it."""
         # faiss finds the best and counts nothing, so the products are made here.
-        above = np.empty(low.shape, dtype=np.int64)
-        empty = np.empty(0, dtype=np.int64)
-        parts = [(empty, empty, empty)]
-        for query_rows, products, inner, mask in self._whole(
-            rows, np.arange(rows.stop - rows.start), excluded
-        ):
-            counted = tally(products, low[query_rows], high[query_rows], inner, mask)
-            above[query_rows] = counted.above
-            parts.append((query_rows[counted.rows], counted.columns, counted.levels))
-        return Counted(above, *(np.concatenate(column) for column in zip(*parts, strict=True)))
+        parts = [
+            Counted(np.empty_like(low, dtype=np.int64)[:0], *[np.empty(0, dtype=np.int64)] * 3)
+        ]
+        for block, products, inner, mask in self._whole(rows, np.arange(len(low)), excluded):
+            counted = tally(products, low[block], high[block], inner, mask)
+            parts.append(counted._replace(rows=block[counted.rows]))
+        return Counted(*map(np.concatenate, zip(*parts, strict=True)))
 
     def _whole(
         self, tile: slice, rows: Ints, excluded: ExcludedPairs

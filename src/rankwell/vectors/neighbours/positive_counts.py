@@ -6,6 +6,7 @@ The functions count among some of the items: counts of items that are apart add 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,7 +51,8 @@ def count_pairs(
     options: of it, and its progress.
     """
     if not items.n:
-        return tuple(np.zeros((3, len(wanted.owner)), dtype=np.int64))  # pyright: ignore[reportReturnType]
+        none = np.zeros(len(wanted.owner), dtype=np.int64)
+        return none, none, none
     level = np.arange(len(wanted.owner)) - np.searchsorted(wanted.owner, wanted.owner)
     shape = queries.n, int(level.max(initial=0)) + 1
     cells = wanted.owner, level
@@ -96,10 +98,8 @@ def count_groups_among(
             exact_scores = score_pairs(
                 owners.vectors, grouped_items.vectors, row + top, column + begin, metric
             )
-            higher[row, column], same[row, column] = (
-                exact_scores > target_scores[row + top],
-                exact_scores == target_scores[row + top],
-            )
+            higher[row, column] = exact_scores > target_scores[row + top]
+            same[row, column] = exact_scores == target_scores[row + top]
             groups_above = np.logical_or.reduceat(higher, starts, axis=1)
             groups_tied = np.logical_or.reduceat(same, starts, axis=1) & ~groups_above
             above[rows] += np.count_nonzero(groups_above, axis=1)
@@ -110,35 +110,6 @@ def count_groups_among(
         if progress is not None:
             progress(rows.stop, owners.n)
     return above, tied, before
-
-
-def first_in_order(
-    queries: Embeddings,
-    items: Embeddings,
-    depth: int,
-    metric: Metric,
-    places: Ints | None = None,
-    **options: Any,
-) -> tuple[Ints, Floats]:
-    """The first items of each query and their scores, both (queries, depth); -1 and NaN where there
-    are no more.
-
-    places: (items,) of items of equal score, their positions where it is None. options: of
-    `search`.
-    """
-    if places is None:
-        nearest = search(queries, items, k=depth, metric=metric, **options)
-        return nearest.positions, nearest.scores
-    item_order = np.argsort(places)
-    names = None if items.ids is None else names_of(items.ids, item_order)
-    nearest = search(
-        queries,
-        Embeddings(names, np.asarray(items.vectors)[item_order]),
-        k=depth,
-        metric=metric,
-        **options,
-    )
-    return np.where(nearest.positions >= 0, item_order[nearest.positions], -1), nearest.scores
 
 
 def by_vectors(
@@ -204,43 +175,41 @@ class ComparedVectors:
         self, groups: Positives, *, order: Ints | None = None, progress: Progress | None = None
     ) -> PositiveCounts:
         """As in `ComparedScores`."""
-        queries, items = self._sides(True)
+        vectors, queries = self.items.vectors, self.queries.vectors
         members = np.flatnonzero(groups.counts)
-        scores = score_pairs(
-            queries.vectors, items.vectors, groups.owner, groups.items, self.metric
-        )
-        best_scores, places = groups.best(scores), members if order is None else order[members]
-        grouped_items = Embeddings(None, np.asarray(items.vectors)[groups.items])
-        owners = Embeddings(None, np.asarray(queries.vectors)[members])
-        ends, wanted = groups.offsets[members + 1], RankTargets(best_scores, places)
+        scores = groups.best(score_pairs(vectors, queries, groups.owner, groups.items, self.metric))
+        places = members if order is None else order[members]
         counts = count_groups_among(
-            owners,
-            grouped_items,
-            ends,
-            wanted,
+            Embeddings(None, np.asarray(vectors)[members]),
+            Embeddings(None, np.asarray(queries)[groups.items]),
+            groups.offsets[members + 1],
+            RankTargets(scores, places),
             places=places,
             metric=self.metric,
             progress=progress,
         )
-        return PositiveCounts(members, best_scores, *counts)
+        return PositiveCounts(members, scores, *counts)
 
     def first_items(
         self, depth: int, *, transposed: bool, order: Ints | None = None
     ) -> tuple[Ints, Floats]:
         """As in `ComparedScores`."""
-        return first_in_order(*self._sides(transposed), depth, self.metric, order)
+        queries, items = self._sides(transposed)
+        if order is None:
+            nearest = search(queries, items, k=depth, metric=self.metric)
+            return nearest.positions, nearest.scores
+        rows = np.argsort(order)
+        names = None if items.ids is None else names_of(items.ids, rows)
+        items = Embeddings(names, np.asarray(items.vectors)[rows])
+        nearest = search(queries, items, k=depth, metric=self.metric)
+        return np.where(nearest.positions >= 0, rows[nearest.positions], -1), nearest.scores
 
     def first_groups(
         self, groups: Positives, depth: int, *, order: Ints | None = None
     ) -> tuple[Ints, Floats]:
         """As in `ComparedScores`."""
-        return first_groups(
-            lambda wide: self.first_items(wide, transposed=True),
-            self.queries.n,
-            groups,
-            depth,
-            order,
-        )
+        first_items = partial(self.first_items, transposed=True)
+        return first_groups(first_items, self.queries.n, groups, depth, order)
 
     def copies(self, *, transposed: bool) -> Ints | None:
         """As in `ComparedScores`."""

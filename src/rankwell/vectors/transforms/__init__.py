@@ -100,11 +100,9 @@ class Descriptors:
     @property
     def same(self) -> Ints:
         """The row of the reference that is each query's own image, -1 where none is."""
-        return (
-            np.full(len(self.queries), -1, dtype=np.int64)
-            if self.own_references is None
-            else self.own_references
-        )
+        if self.own_references is None:
+            return np.full(len(self.queries), -1, dtype=np.int64)
+        return self.own_references
 
 
 @dataclass(frozen=True)
@@ -129,10 +127,9 @@ class NamedFunction(DocumentedFunction):
     @cached_property
     def parameters(self) -> dict[str, Any]:
         """name -> default, `inspect.Parameter.empty` where it must be given."""
-        parameters = signature(self.function).parameters.values()
         return {
-            parameter.name: parameter.default
-            for parameter in parameters
+            name: parameter.default
+            for name, parameter in signature(self.function).parameters.items()
             if parameter.kind is Parameter.KEYWORD_ONLY
         }
 
@@ -166,23 +163,11 @@ class TransformEntry(NamedFunction):
 TRANSFORMS: Catalogue[TransformEntry] = Catalogue("vectors.transforms", "transform")
 
 
-def transform(
-    name: str,
-    *,
-    transductive: Transductive,
-    source: str,
-    works_on: WorksOn = "scores",
-    learns: bool = False,
-) -> Callable[[Function], Function]:
+def transform(name: str, **facts: Any) -> Callable[[Function], Function]:
     """Registers a function under a name and returns it unchanged; see `TransformEntry` for what it
-    takes and returns.
+    takes and returns, and for the facts about it.
     """
-    return TRANSFORMS.register(
-        name,
-        lambda function: TransformEntry(
-            name, function, source, transductive, works_on=works_on, learns=learns
-        ),
-    )
+    return TRANSFORMS.register(name, lambda function: TransformEntry(name, function, **facts))
 
 
 @dataclass(frozen=True)
@@ -214,30 +199,24 @@ class Transform:
             )
         if bank is not None and not self.entry.needs_bank:
             raise BadUsage(f"{self} needs no bank of queries; leave it out.")
-        return self.entry.function(
-            *((scores,) if bank is None else (scores, bank)), **self.arguments
-        )
+        inputs = (scores,) if bank is None else (scores, bank)
+        return self.entry.function(*inputs, **self.arguments)
 
     def describe(self, descriptors: Descriptors | None = None) -> dict[str, Any]:
         """Its description in the rules of a result; `descriptors` names what a transform that
         learns was learnt on.
         """
-        elsewhere = self.entry.learns and descriptors is not None and descriptors.learn is not None
-        return {
+        description = {
             "transform": str(self),
-            "transductive": "none" if elsewhere else self.entry.transductive,
+            "transductive": self.entry.transductive,
             "definition": self.entry.says,
             "source": self.entry.source,
-            **(
-                {
-                    "learnt_on": descriptors.learnt_on
-                    if elsewhere and descriptors is not None
-                    else "references"
-                }
-                if self.entry.learns
-                else {}
-            ),
         }
+        if self.entry.learns:
+            description["learnt_on"] = "references"
+            if descriptors is not None and descriptors.learn is not None:
+                description |= {"transductive": "none", "learnt_on": descriptors.learnt_on}
+        return description
 
 
 def chain(transforms: Sequence[Transform], descriptors: Descriptors) -> Descriptors | Transformed:
@@ -263,13 +242,8 @@ def cosines(descriptors: Descriptors) -> Floats:
     queries = unit_rows(descriptors.queries, "queries")
     references = unit_rows(descriptors.references, "references")
     scores = np.empty((len(queries), len(references)))
-    for start in range(0, len(references), BLOCK_ROWS):
-        np.matmul(
-            queries,
-            references[start : start + BLOCK_ROWS].T,
-            out=scores[:, start : start + BLOCK_ROWS],
-            dtype=np.float64,
-        )
+    for rows in row_ranges(references):
+        np.matmul(queries, references[rows].T, out=scores[:, rows], dtype=np.float64)
     return scores
 
 
@@ -303,16 +277,11 @@ def parse_named(
             raise BadUsage(
                 f"{value!r} in {text!r} is not a value; expected a number, True or False."
             )
-    missing = [
-        name
-        for name, default in entry.parameters.items()
-        if default is Parameter.empty and name not in arguments
-    ]
-    if missing:
-        raise BadUsage(
-            f"{entry.name} needs {missing[0]} (in {text!r}): write it as "
-            f"{entry.name}({missing[0]}=…)."
-        )
+    for name, default in entry.parameters.items():
+        if default is Parameter.empty and name not in arguments:
+            raise BadUsage(
+                f"{entry.name} needs {name} (in {text!r}): write it as {entry.name}({name}=…)."
+            )
     return entry, {name: arguments[name] for name in entry.parameters if name in arguments}
 
 
@@ -320,8 +289,13 @@ def blocks(scores: Matrix, name: str = "scores") -> Iterator[tuple[int, Floats]]
     """The rows of a matrix as float64, a block at a time, each with the number of its first row.
     Raises as `wide` does.
     """
-    for start in range(0, scores.shape[0], BLOCK_ROWS):
-        yield start, wide(scores, start, start + BLOCK_ROWS, name)
+    for rows in row_ranges(scores):
+        yield rows.start, wide(scores, rows.start, rows.stop, name)
+
+
+def row_ranges(matrix: Matrix) -> list[slice]:
+    """The rows of a matrix, a block at a time."""
+    return [slice(start, start + BLOCK_ROWS) for start in range(0, len(matrix), BLOCK_ROWS)]
 
 
 def check_matrix(scores: Matrix, name: str = "scores") -> tuple[int, int]:
@@ -408,9 +382,8 @@ def with_neighbours(
     is_neighbour = (nearest.positions >= 0) & (nearest.positions != own_references[:, None])
     # One more than k, because most find themselves first; duplicates may come before it.
     is_neighbour &= np.cumsum(is_neighbour, axis=1) <= k
-    weights = np.where(
-        is_neighbour & (nearest.scores > 0), np.nan_to_num(nearest.scores).clip(0.0) ** alpha, 0.0
-    )
+    weights = np.nan_to_num(nearest.scores).clip(0.0) ** alpha
+    weights[~is_neighbour | (nearest.scores <= 0)] = 0.0
     summed = vectors.astype(np.float64)
     for rank in range(nearest.positions.shape[1]):
         summed += weights[:, rank, None] * references[nearest.positions[:, rank]]

@@ -10,11 +10,11 @@ import numpy as np
 from rankwell.data.tables import Floats, Ints, gather, offsets_from_rows, segment_offsets
 from rankwell.errors import BadUsage
 from rankwell.vectors.transforms import (
-    BLOCK_ROWS,
     Descriptors,
     Matrix,
     Transformed,
     check_whole,
+    row_ranges,
     transform,
     unit_rows,
 )
@@ -122,27 +122,21 @@ def _itself_first(nearest: Ints) -> Ints:
 
 def _farthest(images: Matrix) -> Floats:
     """The largest distance 2 - 2 · cosine of each image to any; 1 where all are the same."""
-    farthest = np.empty(len(images))
-    for start in range(0, len(images), BLOCK_ROWS):
-        lowest = np.full(len(images[start : start + BLOCK_ROWS]), np.inf)
+    lowest = np.full(len(images), np.inf)
+    for rows in row_ranges(images):
         for first in range(0, len(images), _PIECE):
-            piece = np.matmul(
-                images[start : start + BLOCK_ROWS],
-                images[first : first + _PIECE].T,
-                dtype=np.float64,
-            )
-            np.minimum(lowest, piece.min(axis=1), out=lowest)
-        farthest[start : start + BLOCK_ROWS] = 2 - 2 * lowest
+            piece = np.matmul(images[rows], images[first : first + _PIECE].T, dtype=np.float64)
+            lowest[rows] = np.minimum(lowest[rows], piece.min(axis=1))
+    farthest = 2 - 2 * lowest
     return np.where(farthest > 0, farthest, 1.0)
 
 
 def _reciprocal_sets(nearest: Ints) -> list[set[int]]:
     """For each image those of its nearest that have it among theirs."""
     sets: list[set[int]] = []
-    for start in range(0, len(nearest), BLOCK_ROWS):
-        block = nearest[start : start + BLOCK_ROWS]
-        image_numbers = np.arange(start, start + len(block))[:, None, None]
-        mutual = (nearest[block] == image_numbers).any(axis=2) & (block >= 0)
+    for rows in row_ranges(nearest):
+        block, numbers = nearest[rows], np.arange(len(nearest))[rows, None, None]
+        mutual = (nearest[block] == numbers).any(axis=2) & (block >= 0)
         sets += [set(row[is_mutual].tolist()) for row, is_mutual in zip(block, mutual, strict=True)]
     return sets
 
@@ -154,12 +148,9 @@ def _neighbourhoods(
     wide = _reciprocal_sets(nearest[:, : k1 + 1])
     narrow = _reciprocal_sets(nearest[:, : round(k1 / 2) + 1])
     for row, neighbours in enumerate(wide):
+        candidates = (narrow[neighbour] for neighbour in neighbours)
         widened = neighbours.union(
-            *(
-                narrow[neighbour]
-                for neighbour in neighbours
-                if 3 * len(narrow[neighbour] & neighbours) > 2 * len(narrow[neighbour])
-            )
+            *(others for others in candidates if 3 * len(others & neighbours) > 2 * len(others))
         )
         members = np.array(sorted(widened), dtype=np.int64)
         distances = 2 - 2 * np.matmul(images[members], images[row], dtype=np.float64)
@@ -173,22 +164,14 @@ def _averaged(sets: _Sets, nearest: Ints) -> Iterator[tuple[Ints, Floats]]:
         neighbours = row[row >= 0]
         entries, _ = gather(sets.offsets, neighbours)
         members, member_rows = np.unique(sets.members[entries], return_inverse=True)
-        yield (
-            members,
-            np.bincount(member_rows, weights=sets.weights[entries], minlength=len(members))
-            / len(neighbours),
-        )
+        yield members, np.bincount(member_rows, sets.weights[entries]) / len(neighbours)
 
 
 def _shared(sets: _Sets, columns: _Sets, row: int) -> Floats:
     """The weight that an image's set shares with that of each other."""
-    span = slice(int(sets.offsets[row]), int(sets.offsets[row + 1]))
+    span = slice(*sets.offsets[row : row + 2].tolist())
     members = sets.members[span]
-    entries, _ = gather(columns.offsets, members)
-    own_weights = np.repeat(
-        sets.weights[span], columns.offsets[members + 1] - columns.offsets[members]
-    )
-    shared: Floats = np.minimum(own_weights, columns.weights[entries])
-    return np.bincount(
-        columns.members[entries], weights=shared, minlength=len(sets.offsets) - 1
-    ).astype(np.float64)
+    entries, starts = gather(columns.offsets, members)
+    own_weights = np.repeat(sets.weights[span], np.diff(starts))
+    shared = np.minimum(own_weights, columns.weights[entries])
+    return np.bincount(columns.members[entries], shared, len(sets.offsets) - 1).astype(np.float64)

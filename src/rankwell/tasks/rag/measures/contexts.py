@@ -17,7 +17,7 @@ from rankwell.tasks.rag.passages import (
     folded,
     holds,
 )
-from rankwell.vectors.media.similarity import TextSimilarity, similarity_of
+from rankwell.vectors.media.texts import TextSimilarity, similarity_of
 
 ContextMatch = Literal["containment", TextSimilarity]
 

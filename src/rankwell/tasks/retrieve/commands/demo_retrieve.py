@@ -18,7 +18,7 @@ from rankwell.tasks.retrieve.evaluation import retrieve_into
 from rankwell.tasks.retrieve.options import RetrieveOptions
 from rankwell.tasks.retrieve.task import render, write
 from rankwell.vectors.media import python_docs
-from rankwell.vectors.media.python_needs import read_judgments, read_needs
+from rankwell.vectors.media.python_docs import read_judgments, read_needs
 
 SWEEP = ("k1=1.2,2.4,4.8", "b=0,0.25,0.5,0.75")
 MEASURES = ("nDCG@10", "RR", "R@100")

@@ -22,7 +22,7 @@ from rankwell.results import Results
 from rankwell.store import write_text
 from rankwell.tasks.runs.evaluation import evaluate
 from rankwell.vectors.media import python_docs
-from rankwell.vectors.media.python_needs import read_judgments, read_needs
+from rankwell.vectors.media.python_docs import read_judgments, read_needs
 
 DEPTH = 100
 _TITLE = "Two searches of Python's standard library"

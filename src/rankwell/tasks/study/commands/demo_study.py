@@ -32,7 +32,7 @@ from rankwell.tasks.study.model_report import LEVEL
 from rankwell.tasks.study.options import EstimateOptions, ModelOptions, PoolOptions
 from rankwell.tasks.study.pooling import print_pool
 from rankwell.vectors.media import python_docs
-from rankwell.vectors.media.python_needs import read_judgments, read_needs
+from rankwell.vectors.media.python_docs import read_judgments, read_needs
 
 PEOPLE, MODEL = "people", "tf-idf"
 _BATCHES, _DEPTH, _LONGEST = 2, 10, 10_000

@@ -14,7 +14,7 @@ class _Library:
     """torch, imported when it is first used, so that every module can be imported without it."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(optional("torch", "torch", "torch"), name)
+        return getattr(optional("torch", "torch"), name)
 
 
 torch: Any = _Library()

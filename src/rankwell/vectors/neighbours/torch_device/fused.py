@@ -47,8 +47,7 @@ INNER = 64
 
 
 class KernelTile(NamedTuple):
-    """Sizes of the tiles of `append`; `group` tiles of queries are multiplied with the same items
-    side by side.
+    """Sizes of the tiles of `append`.
 
     is_described: whether tiles are fetched by the copy engine of Hopper, for which Triton has
     descriptors of tensors. Other sizes were slower on an H200 (ADR 22).
@@ -57,9 +56,6 @@ class KernelTile(NamedTuple):
     queries: int = 128
     items: int = 128
     is_described: bool = False
-    warps: int = 4
-    stages: int = 3
-    group: int = 32
 
 
 def tile_for(device: torch.device) -> KernelTile:
@@ -208,9 +204,9 @@ def append(
         block_q=tile.queries,
         block_x=tile.items,
         block_d=INNER,
-        group=tile.group,
-        num_warps=tile.warps,
-        num_stages=tile.stages,
+        group=32,  # tiles of queries that are multiplied with the same items side by side
+        num_warps=4,
+        num_stages=3,
         enable_fp_fusion=False,
     )
 
@@ -272,7 +268,7 @@ def _prune(
 def prune(
     rows: Tensor, lists: Lists, floor: Tensor, entry: Tensor, excluded: Tensor | None, k: int
 ) -> None:
-    """`DeviceShortlist.drop` for some rows of the lists. excluded: (rows, width) pairs that are,
+    """`_DeviceLists._drop` for some rows of the lists. excluded: (rows, width) pairs that are,
     None for none.
     """
     import torch

@@ -1,5 +1,5 @@
-"""Vectors on a device: as stored, or rounded to float16 with measured residuals; exact scores with
-the bits of NumPy.
+"""Vectors on a device: the items, all where they fit its memory, else block by block; as stored, or
+rounded to float16 with measured residuals; exact scores with the bits of NumPy.
 """
 
 # Its types are unknown where the package of an extra is not installed.
@@ -7,13 +7,16 @@ the bits of NumPy.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankwell._native.similarity import Metric, Space
+from rankwell.data.matrices import Embeddings
 from rankwell.vectors.neighbours.torch_device import fused
 
 if TYPE_CHECKING:
@@ -98,15 +101,13 @@ class Vectors:
         """
         step = max(1, _CELLS // self.dimensions)
         parts = [self._measured(part, by_row) for part in raw.split(step)]
-        rows = (
-            parts[0]
-            if len(parts) == 1
-            else Rows(*(torch.cat(column) for column in zip(*parts, strict=True)))
-        )
+        rows = parts[0]
+        if len(parts) > 1:
+            rows = Rows(*map(torch.cat, zip(*parts, strict=True)))
         low = raw.half() if self._keeps(raw) else rows.low
-        return rows._replace(
-            raw=raw, low=torch.nn.functional.pad(low, (0, self._filled)) if self._filled else low
-        )
+        if self._filled:
+            low = torch.nn.functional.pad(low, (0, self._filled))
+        return rows._replace(raw=raw, low=low)
 
     def _keeps(self, raw: Tensor) -> bool:
         return self.metric != "l2" and str(raw.dtype) in _AS_STORED
@@ -135,12 +136,8 @@ class Vectors:
         more than it must.
         """
         largest = norm if by_row else norm.max().expand_as(norm) if len(norm) else norm
-        power = torch.exp2(
-            torch.nan_to_num(torch.floor(torch.log2(largest)), posinf=0.0, neginf=0.0).clamp(
-                -60, 60
-            )
-            - 3
-        )
+        exponent = torch.nan_to_num(torch.floor(torch.log2(largest)), posinf=0.0, neginf=0.0)
+        power = torch.exp2(exponent.clamp(-60, 60) - 3)
         is_usual = (largest > 2.0**-4) & (largest < 2.0**12)
         return torch.where(is_usual, torch.ones_like(power), power)
 
@@ -169,7 +166,9 @@ class Vectors:
             if self.metric == "l2":
                 products -= self._halves(items).to(products.dtype)
             return products
-        if has_tensor_cores(self.device) and _has_wide_output():
+        version = torch.__version__.split("+")[0].split(".")[:2]
+        has_wide_output = tuple(map(int, filter(str.isdecimal, version))) >= (2, 8)
+        if has_tensor_cores(self.device) and has_wide_output:
             products = torch.mm(queries.low, items.low.T, out_dtype=torch.float32)
         else:
             products = queries.low.float() @ items.low.float().T
@@ -210,9 +209,8 @@ class Vectors:
             if level not in self._spaces:
                 self._spaces[level] = self._spaces[SINGLE].in_double()
             return self._spaces[level].slack(queries.norm, float(norm))
-        d, reach = self.dimensions, queries.norm
+        d, reach, extra = self.dimensions, queries.norm, 0.0
         mass = reach * norm
-        extra = 0.0
         if self.metric == "l2":
             mass = mass + norm**2 / 2
             extra = (d + 16) * 2.0**-52 * (reach + norm) ** 2
@@ -249,14 +247,6 @@ def has_tensor_cores(device: torch.device) -> bool:
     return device.type == "cuda" and torch.version.hip is None
 
 
-def _has_wide_output() -> bool:
-    return tuple(
-        int(number)
-        for number in torch.__version__.split("+")[0].split(".")[:2]
-        if number.isdecimal()
-    ) >= (2, 8)
-
-
 def score_rows(left: TableRows, right: TableRows, metric: Metric) -> Tensor:
     """The exact scores of pairs of stored vectors, with the bits of `similarity.score_pairs`: its
     sums, nothing fused.
@@ -284,18 +274,18 @@ def _sums(left: TableRows, right: TableRows, *, is_distance: bool = False) -> Te
     """The sum of products, or of squared differences, of each pair, in the order of
     `similarity.sum_rows`.
     """
-    is_fused = has_tensor_cores(left[0].device) and fused.is_available()
-    step = max(1, _CELLS // left[0].shape[1]) * (_FUSED if is_fused else 1)
-    parts = [torch.zeros(0, dtype=torch.float64, device=left[0].device)]
-    for rows in zip(left[1].split(step), right[1].split(step), strict=True):
-        sides = tuple(zip((left[0], right[0]), rows, strict=True))
+    (table, rows), (other_table, other_rows) = left, right
+    is_fused = has_tensor_cores(table.device) and fused.is_available()
+    step = max(1, _CELLS // table.shape[1]) * (_FUSED if is_fused else 1)
+    parts = [torch.zeros(0, dtype=torch.float64, device=table.device)]
+    for row, other_row in zip(rows.split(step), other_rows.split(step), strict=True):
         if is_fused:
-            terms = fused.fold(*sides, is_distance=is_distance)
+            terms = fused.fold((table, row), (other_table, other_row), is_distance=is_distance)
         else:
-            left_rows, right_rows = (table[row].double() for table, row in sides)
+            terms, other_terms = table[row].double(), other_table[other_row].double()
             if is_distance:
-                left_rows = right_rows = left_rows - right_rows
-            terms = left_rows * right_rows
+                terms = other_terms = terms - other_terms
+            terms = terms * other_terms
         parts.append(_folded_sum(terms))
     return torch.cat(parts)
 
@@ -308,3 +298,120 @@ def _folded_sum(terms: Tensor) -> Tensor:
         added = terms[:, :half] + terms[:, left:]
         terms = added if left == half else torch.cat([added, terms[:, half:left]], dim=1)
     return terms[:, 0]
+
+
+Array = NDArray[Any]
+_SHARE = 2  # the gallery may take this part of the free memory
+_COPIED, _RESIDENT = 1 << 30, 1 << 40
+"""Bytes of items that are scored at once, where they are copied to the device, and where they are
+there.
+"""
+
+
+def free_memory(device: torch.device) -> int:
+    """Bytes of a GPU's memory that are free; 0 for other devices, where items are read in place."""
+    return int(torch.cuda.mem_get_info(device)[0]) if device.type == "cuda" else 0
+
+
+def on_device(array: Any, device: torch.device) -> Tensor:
+    """A copy of an array on the device, in the machine's order of bytes."""
+    return torch.from_numpy(np.array(array, dtype=array.dtype.newbyteorder("="), order="C")).to(
+        device
+    )
+
+
+def copied(array: Array, rows: range, step: int, device: torch.device) -> Iterator[Tensor]:
+    """Some rows on the device, `step` at a time, each block read and copied while the one before it
+    is worked on.
+
+    A block may be written over once the next but one is taken.
+    """
+    is_gpu = device.type == "cuda"
+    buffers = [_room(array, min(step, len(rows)), pin_memory=is_gpu) for _ in range(2)]
+    stream: Any = torch.cuda.Stream(device) if is_gpu else None
+    copies: list[Any] = [None, None]
+
+    def _fetch(number: int) -> tuple[Tensor, Any]:
+        block_range, side = rows[number * step : (number + 1) * step], number % 2
+        if copies[side] is not None:  # the buffer is still being read
+            copies[side].synchronize()
+        buffer = buffers[side][: len(block_range)]
+        np.copyto(buffer.numpy(), array[block_range.start : block_range.stop])
+        if stream is None:
+            return buffer.to(device), None
+        with torch.cuda.stream(stream):
+            block = buffer.to(device, non_blocking=True)
+            copies[side] = stream.record_event()
+        return block, copies[side]
+
+    blocks = -(-len(rows) // step)
+    with ThreadPoolExecutor(1) as reader:
+        ahead = [reader.submit(_fetch, number) for number in range(min(blocks, 1))]
+        for number in range(blocks):
+            block, done = ahead.pop().result()
+            ahead += [reader.submit(_fetch, number + 1)] if number + 1 < blocks else []
+            if done is not None:
+                current: Any = torch.cuda.current_stream(device)
+                current.wait_event(done)
+                block.record_stream(current)
+            yield block
+
+
+def moved(array: Array, rows: range, step: int, device: torch.device) -> Tensor:
+    """Some rows on the device, as stored."""
+    table, start = _room(array, len(rows), device=device), 0
+    for block in copied(array, rows, step, device):
+        table[start : start + len(block)] = block
+        start += len(block)
+    return table
+
+
+def _room(array: Array, n: int, **place: Any) -> Tensor:
+    """Room for so many rows of an array, as stored."""
+    dtype = torch.from_numpy(np.empty(0, dtype=array.dtype.newbyteorder("="))).dtype
+    return torch.empty((n, array.shape[1]), dtype=dtype, **place)
+
+
+class Gallery:
+    """Items by position. step: number of items of a block."""
+
+    def __init__(self, items: Embeddings, device: torch.device, step: int) -> None:
+        self._array: Array = items.vectors
+        self._device, self._step = device, min(step, max(items.n, 1))
+        self._row_bytes = items.dimensions * self._array.dtype.itemsize
+        self._is_kept = items.n * self._row_bytes <= free_memory(device) // _SHARE
+        self._all: Tensor | None = None
+
+    def blocks(self) -> Iterator[tuple[int, Tensor]]:
+        """All blocks with the position of their first item; a block may be written over once the
+        next but one is taken.
+        """
+        n = len(self._array)
+        starts = range(0, n, self._step)
+        if self._all is not None:
+            yield from ((start, self._all[start : start + self._step]) for start in starts)
+            return
+        all_items = _room(self._array, n, device=self._device) if self._is_kept else None
+        for start, block in zip(starts, self._copied(), strict=True):
+            if all_items is not None:
+                all_items[start : start + len(block)] = block
+            yield start, block
+        self._all = all_items
+
+    def _copied(self) -> Iterator[Tensor]:
+        return copied(self._array, range(len(self._array)), self._step, self._device)
+
+    @property
+    def most_rows(self) -> int:
+        """Number of positions that `rows` should get at once, so that copies fit the memory."""
+        return max(1, (_COPIED if self._all is None else _RESIDENT) // self._row_bytes)
+
+    def rows(self, positions: Tensor) -> TableRows:
+        """A table with the items of some positions, as stored, and their rows in it; each is copied
+        once unless it is there.
+        """
+        if self._all is not None:
+            return self._all, positions
+        distinct, inverse = torch.unique(positions, return_inverse=True)
+        wanted: Array = distinct.cpu().numpy()
+        return on_device(np.asarray(self._array)[wanted], self._device), inverse

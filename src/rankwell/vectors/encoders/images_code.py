@@ -1,4 +1,6 @@
-"""Networks of torch, given by name with a file of weights, or as they are."""
+"""Encoders of pictures in Python code: any function that turns their paths into vectors, and
+networks of torch with a file of weights, given by name or as they are.
+"""
 
 import hashlib
 import inspect
@@ -7,17 +9,109 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rankwell.data.code import code_name, load_anything, load_module
+from rankwell.data.code import code_name, load_anything, load_module, load_object, origin_of
 from rankwell.data.registry import suggest
 from rankwell.errors import BadInput, BadUsage, MissingExtra, UnknownName, kind_of
 from rankwell.store import Source
 from rankwell.vectors.encoders import ImageEncoder, ImageSettings, Pixels, Singles, image_encoder
 
 
-def _encoder(network: Any, name: str, settings: ImageSettings, source: Path | None) -> ImageEncoder:
-    """The encoder of a network in evaluation mode, with the weights of the settings."""
+@image_encoder("callable")
+def load_callable(model: Any, settings: ImageSettings) -> ImageEncoder:
+    """The function that `./FILE.py:OBJECT` names, or the thing itself; a class is called without
+    arguments first.
+
+    Vectors are kept for the next time only where it has a method `describe`, which says as a dict
+    for JSON all that decides them: what a function computes cannot be seen from its name. Raises
+    BadUsage for what cannot be called.
+    """
+    encoder = load_object(model) if isinstance(model, str) else model
+    of_object = (
+        f"{encoder.__module__}:{encoder.__qualname__}"
+        if inspect.isroutine(encoder)
+        else type(encoder).__name__
+    )
+    name = model if isinstance(model, str) else of_object
+    if inspect.isclass(encoder):
+        encoder = _made(encoder, name, "encoder", "of paths")
+    if not callable(encoder):
+        raise BadUsage(
+            f"{name}: {kind_of(encoder)} cannot be called; expected a function of paths that "
+            "returns vectors."
+        )
+    settings.allow(name, "normalize", "batch_size")
+    function: Any = encoder
+    is_known = callable(getattr(function, "describe", None))
+    normalize, batch_size = bool(settings.normalize), settings.batch_size or 16
+    description = {
+        "family": "callable",
+        "model": name,
+        "normalize": normalize,
+        "batch_size": batch_size,
+    }
+    if code := origin_of(encoder):
+        description["code"] = code
+    if is_known and (own_description := function.describe()):
+        description["says"] = own_description
+    return ImageEncoder(
+        name, lambda paths: function(list(paths)), description, batch_size, normalize, is_known
+    )
+
+
+def _made(code_object: Any, name: str, noun: str, functions: str) -> Any:
+    """What a class or a function makes without arguments. Raises BadUsage where it fails."""
+    try:
+        return code_object()
+    except Exception as error:
+        raise BadUsage(
+            f"{name}: the {noun} cannot be made without arguments ({error}); name a function "
+            f"{functions}."
+        ) from error
+
+
+def _network(model: Any, name: str, settings: ImageSettings) -> Any:
+    """The network that a name, or an object, stands for. Raises BadUsage for anything else."""
     import torch
 
+    network: Any = load_anything(model) if isinstance(model, str) else model
+    is_bare = isinstance(network, type) and settings.weights is None
+    if not isinstance(network, torch.nn.Module) and callable(network):
+        network = _made(network, name, "network", "that makes it")
+    if not isinstance(network, torch.nn.Module):
+        raise BadUsage(
+            f"{name} is {kind_of(network)}; expected a torch.nn.Module, or a function that makes "
+            "one."
+        )
+    if is_bare and next(network.parameters(), None) is not None:
+        raise BadUsage(
+            f"{name} is a class, whose weights are random until a file fills them; name it with "
+            "--weights, or a function that makes the network with its weights."
+        )
+    return network
+
+
+@image_encoder("torch")
+def load_network(model: Any, settings: ImageSettings) -> ImageEncoder:
+    """The network that `./FILE.py:OBJECT` names, a class or a function that makes one without
+    arguments, or a network itself.
+
+    Networks are `(n, 3, height, width) -> (n, d)`. Where no size is given, every picture goes in
+    alone as large as it is. Of a tuple the first part is taken, of a mapping the part that
+    `output_name` names. Vectors have length one, unless `normalize` is False; they are kept for the
+    next time only where the network comes from a file of code. weights: a state dict, of which
+    nothing but tensors is read. Raises MissingExtra, BadUsage for another object, BadInput for
+    weights that are not its own.
+    """
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingExtra(
+            "networks of torch need torch: pip install 'rankwell[torch]'."
+        ) from error
+    name = model if isinstance(model, str) else type(model).__name__
+    network = _network(model, name, settings)
+    name_of_code = code_name(model) if isinstance(model, str) else None
+    source = None if name_of_code is None else load_module(name_of_code, name).__file__
     settings.allow(
         "torch", *Pixels.SETTINGS, "output_name", "weights", "normalize", "batch_size", "device"
     )
@@ -72,50 +166,6 @@ def _encoder(network: Any, name: str, settings: ImageSettings, source: Path | No
     )
 
 
-@image_encoder("torch")
-def load(model: Any, settings: ImageSettings) -> ImageEncoder:
-    """The network that `./FILE.py:OBJECT` names, a class or a function that makes one without
-    arguments, or a network itself.
-
-    Networks are `(n, 3, height, width) -> (n, d)`. Where no size is given, every picture goes in
-    alone as large as it is. Of a tuple the first part is taken, of a mapping the part that
-    `output_name` names. Vectors have length one, unless `normalize` is False; they are kept for the
-    next time only where the network comes from a file of code. weights: a state dict, of which
-    nothing but tensors is read. Raises MissingExtra, BadUsage for another object, BadInput for
-    weights that are not its own.
-    """
-    try:
-        import torch
-    except ImportError as error:
-        raise MissingExtra(
-            "networks of torch need torch: pip install 'rankwell[torch]'."
-        ) from error
-    name = model if isinstance(model, str) else type(model).__name__
-    network: Any = load_anything(model) if isinstance(model, str) else model
-    is_bare = isinstance(network, type) and settings.weights is None
-    if not isinstance(network, torch.nn.Module) and callable(network):
-        try:
-            network = network()
-        except Exception as error:
-            raise BadUsage(
-                f"{name}: the network cannot be made without arguments ({error}); name a "
-                "function that makes it."
-            ) from error
-    if not isinstance(network, torch.nn.Module):
-        raise BadUsage(
-            f"{name} is {kind_of(network)}; expected a torch.nn.Module, or a function that makes "
-            "one."
-        )
-    if is_bare and next(network.parameters(), None) is not None:
-        raise BadUsage(
-            f"{name} is a class, whose weights are random until a file fills them; name it with "
-            "--weights, or a function that makes the network with its weights."
-        )
-    name_of_code = code_name(model) if isinstance(model, str) else None
-    source = None if name_of_code is None else load_module(name_of_code, name).__file__
-    return _encoder(network, name, settings, None if source is None else Path(source))
-
-
 def _fill(network: Any, path: Path) -> None:
     """Puts the weights of a file into a network. Raises BadInput where the file holds anything but
     its weights.
@@ -160,11 +210,11 @@ def _fill(network: Any, path: Path) -> None:
         ) from error
 
 
-def _code(network: Any, source: Path) -> str:
+def _code(network: Any, source: str) -> str:
     """The hash of what a network prints as, of the file that makes it and of those of its classes;
     empty where one is in none.
     """
-    files = {str(source)}
+    files = {source}
     for module in network.modules():
         # Torch's own are determined by its version.
         if type(module).__module__.partition(".")[0] != "torch":
