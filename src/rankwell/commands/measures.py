@@ -23,10 +23,8 @@ def measures(
         table for reading, json for programs, md for the page docs/measures.md with every formula,
         source and example.
     """
-    entries, of_collections = (
-        [MEASURES[name] for name in MEASURES],
-        [FIGURES[name] for name in FIGURES],
-    )
+    entries = [MEASURES[name] for name in MEASURES]
+    of_collections = [FIGURES[name] for name in FIGURES]
     if format == "md":
         return Output(text=page(entries, of_collections))
     rows = [*map(describe_entry, entries), *map(describe_figure, of_collections)]
@@ -134,11 +132,8 @@ def _figure_section(figure: CollectionFigure) -> str:
         f"* printed by {figure.commands}",
         f"* source: {figure.source}",
     ]
-    lines += (
-        [f"* also called: {', '.join(f'`{alias}`' for alias in sorted(figure.aliases))}"]
-        if figure.aliases
-        else []
-    )
+    if figure.aliases:
+        lines += [f"* also called: {', '.join(f'`{alias}`' for alias in sorted(figure.aliases))}"]
     return "\n".join([*lines, ""])
 
 
@@ -155,19 +150,15 @@ def _section(entry: MeasureEntry) -> str:
         f"a query without a ranking {empty}",
     ]
     traits += [] if entry.summary == "mean" else [f"summary: {entry.summary}"]
-    traits += ["exact under ties"] if entry.expected is not None else []
+    if entry.expected is not None:
+        traits += ["exact under ties"]
     lines += [f"* {'; '.join(traits)}", f"* source: {entry.source}"]
-    lines += (
-        [f"* also called: {', '.join(f'`{alias}`' for alias in description['aliases'])}"]
-        if entry.aliases
-        else []
-    )
+    if entry.aliases:
+        lines += [f"* also called: {', '.join(f'`{alias}`' for alias in description['aliases'])}"]
     return "\n".join([*lines, ""])
 
 
 def _bound(value: float) -> float | str:
-    return (
-        value
-        if value == value and abs(value) != float("inf")
-        else {"inf": "∞", "-inf": "−∞"}.get(str(value), "not counted")
-    )
+    if value == value and abs(value) != float("inf"):
+        return value
+    return {"inf": "∞", "-inf": "−∞"}.get(str(value), "not counted")

@@ -315,7 +315,8 @@ def _unjudged(gathered: Sequence[GatheredFolder]) -> UnjudgedItems | None:
     """The unjudged items of all folders; None where a folder has no details."""
     if not all(folder.has(DETAILS) for _, folder, _, _ in gathered):
         return None
-    items, where = UnjudgedItems(DETAIL_DEPTH), f"state = 'unjudged' AND rank <= {DETAIL_DEPTH}"
+    items = UnjudgedItems(DETAIL_DEPTH)
+    where = f"state = 'unjudged' AND rank <= {DETAIL_DEPTH}"
     for _, folder, runs, _ in gathered:
         for columns in folder.details_by_run(where):
             items.add(columns, runs)

@@ -254,7 +254,10 @@ def _compared(
     row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequence[str], level: float
 ) -> GateLine:
     """The line of a paired difference. Raises BadInput where it has no interval."""
-    measure, base, low, high = difference_label(row), row["against"], row["ci_low"], row["ci_high"]
+    measure = difference_label(row)
+    base = row["against"]
+    low = row["ci_low"]
+    high = row["ci_high"]
     part = ", ".join(row[name] for name in keys if isinstance(row.get(name), str))
     about = about_row(row["run"], measure, part)
     if low is None or high is None:
@@ -267,7 +270,9 @@ def _compared(
     # How much is lost at best, and at worst.
     least, most = (low, high) if lower else (-high, -low)
     # A passed check does not prove equality: with few queries a worse run is not shown to be worse.
-    passed, than, significantly = least <= 0, f"than {base}", "significantly "
+    passed = least <= 0
+    than = f"than {base}"
+    significantly = "significantly "
     verdict = "is not shown to be worse" if passed else "is significantly worse"
     if tolerance is not None:
         passed, significantly = most <= tolerance.reach(row), ""

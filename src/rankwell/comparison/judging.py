@@ -59,7 +59,9 @@ class Column(NamedTuple):
         """Exact name and label of the difference as a measure; with the other run, where several
         are compared with.
         """
-        measure, label, against = self.matrix.measure, self.matrix.label, self.pair.against
+        measure = self.matrix.measure
+        label = self.matrix.label
+        against = self.pair.against
         if self.several:
             return (
                 f"Difference({measure},against={against!r})",
@@ -72,7 +74,8 @@ def columns_of(
     comparison: Comparison, pairs: Sequence[Pair], rows: Bools, name: str = ""
 ) -> list[Column]:
     """Every pair by every measure that both runs have."""
-    several, matrices = len({pair.against for pair in pairs}) > 1, comparison.matrices
+    several = len({pair.against for pair in pairs}) > 1
+    matrices = comparison.matrices
     return [
         Column(matrix, pair, rows, name, several)
         for pair in pairs
@@ -89,7 +92,9 @@ class ComparedValues(Sequence[Values]):
     def __init__(
         self, values: Sequence[Values], columns: Sequence[Column], queries: tuple[str, ...]
     ) -> None:
-        self._values, self._columns, self._queries = values, columns, queries
+        self._values = values
+        self._columns = columns
+        self._queries = queries
 
     def __len__(self) -> int:
         return len(self._values) + len(self._columns)
@@ -179,7 +184,8 @@ def _added(column: Column, clusters: Ints | None) -> Differences:
     """The differences that count, added up by cluster where there are clusters."""
     differences, weights = column.differences, column.weights
     is_counted = ~np.isnan(differences)
-    counted, weights = differences[is_counted], None if weights is None else weights[is_counted]
+    counted = differences[is_counted]
+    weights = None if weights is None else weights[is_counted]
     if clusters is not None:
         return cluster_sums(counted, clusters[is_counted], weights)
     if weights is not None:
@@ -304,7 +310,8 @@ def _tukey(columns: Sequence[Column], options: ComparisonOptions) -> list[float 
                     "holm."
                 )
             rows = column.rows & ~np.isnan(matrix.values).any(axis=1)
-            values, draws = np.round(matrix.values[rows], 12), options.resamples
+            values = np.round(matrix.values[rows], 12)
+            draws = options.resamples
             tables[key] = (
                 randomised_tukey_hsd(values, resamples=draws, seed=options.seed)[1]
                 if rows.any()
@@ -324,9 +331,13 @@ def _difference(
     options: ComparisonOptions,
 ) -> dict[str, Any]:
     """The row of a difference without p-values."""
-    matrix, differences, weights = column.matrix, column.differences, column.weights
+    matrix = column.matrix
+    differences = column.differences
+    weights = column.weights
     is_counted = ~np.isnan(differences)
-    counted, n, units = differences[is_counted], int(is_counted.sum()), len(added.sums)
+    counted = differences[is_counted]
+    n = int(is_counted.sum())
+    units = len(added.sums)
     mean, means = None, [None, None]
     if _weighs(added):
         weights = None if weights is None else weights[is_counted]
@@ -334,7 +345,8 @@ def _difference(
         means = [exact_mean(matrix.column(run)[is_counted], weights) for run in column.pair]
     # The spread of one query's (or cluster's) difference that gives the mean its error.
     spread = None if student is None else student.error * math.sqrt(units)
-    levels, detectable = {"alpha": options.alpha, "power": options.power}, None
+    levels = {"alpha": options.alpha, "power": options.power}
+    detectable = None
     if spread:
         detectable = minimal_detectable_difference(spread, units, **levels)
         # No difference of shares is as large.

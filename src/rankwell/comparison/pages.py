@@ -52,7 +52,8 @@ def write_report(
     Raises BadInput where the query texts are of other queries, as where two files were exchanged.
     """
     with holding(target.parent) if is_result_folder(target.parent) else nullcontext():
-        page_files, page_folder = (target.name, f"{target.stem}_data/"), target.parent.resolve()
+        page_files = (target.name, f"{target.stem}_data/")
+        page_folder = target.parent.resolve()
         folders: list[tuple[str, ResultFolder]] = []
         for place in places:
             name, path = split_name(str(place))
@@ -145,7 +146,8 @@ def page_source(
     else a new comparison.
     """
     gathered = from_folders(folders, details=False)
-    runs, stored_by_folder = gathered.runs, [read_further(folder) for _, folder in folders]
+    runs = gathered.runs
+    stored_by_folder = [read_further(folder) for _, folder in folders]
     title_names = runs[:_MOST_NAMED]
     if len(runs) > _MOST_NAMED:
         title_names.append(f"{len(runs) - _MOST_NAMED} more")
@@ -219,7 +221,10 @@ def _compared(source: PageSource, gathered: Gathered) -> tuple[PageSource, Seque
     ]
     if len(set(measured)) == len(measured):
         return source, ()
-    first, n, baseline, notes = gathered.runs[0], len(gathered.runs), None, [*source.notes]
+    first = gathered.runs[0]
+    n = len(gathered.runs)
+    baseline = None
+    notes = [*source.notes]
     if n > _MOST_PAIRED:
         baseline = first
         notes.append(

@@ -68,7 +68,8 @@ def compare_values(
         )
     parts = [] if group is None else _parts(comparison, pairs, group)
     noun = result_kind(origin.protocol).noun
-    differences, groups = judge(columns, options, clusters), judge(parts, options, clusters)
+    differences = judge(columns, options, clusters)
+    groups = judge(parts, options, clusters)
     rows = tuple(difference.row for difference in differences)
     verdicts = tuple(sentences(comparison, pairs, differences, groups, options, noun[1]))
     tables = {

@@ -128,7 +128,8 @@ _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _ORDERED = re.compile(rf"(.*?[^\s=<>!])\s*(>=|<=|==|>|<)\s*({_NUMBER})\s*(%?)", re.DOTALL)
 _WITHIN = re.compile(rf"(.*?\S)\s+within\s+({_NUMBER})\s*(%?)\s+of\s+({_NUMBER})\s*(%?)", re.DOTALL)
 _SELECTED = re.compile(r"(.*)\[([^\[\]]*)\]", re.DOTALL)
-_NAMES, _FIGURES = ("run", "measure", "label", "unit"), ("mean", "sd", "ci_low", "ci_high", "n")
+_NAMES = ("run", "measure", "label", "unit")
+_FIGURES = ("mean", "sd", "ci_low", "ci_high", "n")
 _OF_QUERIES = {"median": np.median, "min": np.min, "max": np.max}
 _LEVELS = ("mean", "ci_low", "ci_high", "ceiling", "chance", *_OF_QUERIES)
 _DECIMALS = 12
@@ -264,7 +265,8 @@ def parse_requirement(text: str) -> Requirement:
     in percent of the number. Raises BadUsage for any other text.
     """
     stripped = text.strip()
-    within, ordered = _WITHIN.fullmatch(stripped), _ORDERED.fullmatch(stripped)
+    within = _WITHIN.fullmatch(stripped)
+    ordered = _ORDERED.fullmatch(stripped)
     if within:
         subject, reach, relative, number, percent = within.groups()
         if float(reach) < 0:
@@ -399,7 +401,8 @@ def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigu
         )
     unit = "count" if figure == "n" else row["unit"] if figure in (*_FIGURES, *_LEVELS) else ""
     low, high, bounds = _bounds(requirement, row, figure, value, unit)
-    below, above = round(low - value, _DECIMALS), round(value - high, _DECIMALS)
+    below = round(low - value, _DECIMALS)
+    above = round(value - high, _DECIMALS)
     farthest = max(below, above)
     passed = farthest < 0 if requirement.operator in (">", "<") else farthest <= 0
     part = part_of_row(row, results)
@@ -408,7 +411,8 @@ def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigu
         # As tables show it, with as many digits as it takes to see on which side of the bound it
         # lies.
         unit_shown = "rank" if unit == "count" else unit or "share"
-        value_text, off = figure_text(value, unit_shown), figure_text(farthest, unit_shown)
+        value_text = figure_text(value, unit_shown)
+        off = figure_text(farthest, unit_shown)
         if not passed and abs(float(value_text) - value) >= abs(farthest):
             value_text = f"{value:.10g}"
     missed = ""

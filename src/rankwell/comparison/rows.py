@@ -108,7 +108,8 @@ def system_rows(
         scores = Order("", matrix).scores
         if np.isnan(scores).any():
             continue
-        ranks, blocks = descending_ranks(scores), friedman(matrix.shared_values, level=level)
+        ranks = descending_ranks(scores)
+        blocks = friedman(matrix.shared_values, level=level)
         apart = _apart(matrix, differences)
         order = sorted(range(len(matrix.runs)), key=lambda run: (-scores[run], run))
         letters = None if apart is None else significance_letters(apart, order)
@@ -300,7 +301,8 @@ def sentences(
     by_pair = _by_pair(comparison, differences, signs=signs)
     groups_by_pair = _by_pair(comparison, parts, signs=signs)
     # Pairs without a common measure are not tested.
-    tested, together = len(by_pair), counted if options.family == "all" else 1
+    tested = len(by_pair)
+    together = counted if options.family == "all" else 1
     sizes = [f"{n} {unit}" for n, unit in ((tested, "pairs"), (together, "measures")) if n > 1]
     described = f"over {' × '.join(sizes)}"
     if options.correction == "tukey":
@@ -391,7 +393,9 @@ def notes_on_unjudged(
     counts = rules.get("ties") in DEFINITE and rules.get("unjudged") == "nonrelevant"
     if not counts or (unjudged := load_unjudged()) is None:
         return []
-    items, notes, more = unjudged.ranked(comparison.queries), list[str](), 0
+    items = unjudged.ranked(comparison.queries)
+    notes = list[str]()
+    more = 0
     for pair in pairs:
         shared = (
             matrix

@@ -158,11 +158,8 @@ def convert_file(source: str | Path, target: Path, options: ConvertOptions) -> C
     notes = [Aside(f"{source}: {kind} read as {name}"), *request.notes, Aside(wrote)]
     # Only JSON holds queries without rows.
     lost = 0 if written == "json" else int((np.diff(table.offsets) == 0).sum())
-    notes += (
-        [f"{lost} queries without rows are not in {target}: the format cannot hold them"]
-        if lost
-        else []
-    )
+    if lost:
+        notes += [f"{lost} queries without rows are not in {target}: the format cannot hold them"]
     return Conversion(target, kind, name, written, len(table.items), tuple(notes))
 
 

@@ -116,7 +116,8 @@ def encode_file(
             f"{flag('--mixed')}: one process is one machine; name the {flag('--work')} folder with "
             "the parts, or leave it out."
         )
-    inputs, file = [texts, *filter(None, [options.fit])], VectorFile(output, "texts", IDS_BESIDE)
+    inputs = [texts, *filter(None, [options.fit])]
+    file = VectorFile(output, "texts", IDS_BESIDE)
     blocked = refusal(options, partial(refuse_blocked, output))  # before any work
     foreign = refusal(options, partial(file.refuse_foreign, inputs, overwrite=overwrite))
     refused = blocked or foreign

@@ -116,7 +116,8 @@ def _readings(name: str) -> Iterator[tuple[str, dict[str, str]]]:
 def _describe_figure(figure: CollectionFigure) -> str:
     """A figure: what prints it, its definition, its example and its source."""
     lines = ["", f"{figure.name}   (printed by {figure.commands})", f"  {figure.title}"]
-    lines += ["", *(f"  {line}" for line in figure.example.splitlines())] if figure.example else []
+    if figure.example:
+        lines += ["", *(f"  {line}" for line in figure.example.splitlines())]
     return "\n".join(
         [
             *lines,

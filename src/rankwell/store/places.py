@@ -157,7 +157,9 @@ class Unpacked(io.RawIOBase):
     """
 
     def __init__(self, pieces: Iterator[bytes], packed: int, name: str) -> None:
-        self._pieces, self._packed, self._name = pieces, packed, name
+        self._pieces = pieces
+        self._packed = packed
+        self._name = name
         self._size, self._ready = 0, memoryview(b"")
 
     def readable(self) -> bool:
@@ -200,7 +202,9 @@ def zstd_pieces(raw: BinaryIO, name: str) -> Iterator[bytes]:
         ) from error
 
 
-_GZIP, _ZSTD, _MARK = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
+_GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_MARK = b"\xef\xbb\xbf"
 
 STDIN = ("-", "/dev/stdin")
 """Names of standard input as a place."""
@@ -310,7 +314,9 @@ class Source:
         self.name = STDIN_NAME if is_stdin else str(place)
         self._piped, self.stem = b"", "stdin"
         if not is_stdin and (url := remote_url(place)) is not None:
-            self.name, self.stem, self._url = url, _stem(url.rpartition("/")[2]), url
+            self.name = url
+            self.stem = _stem(url.rpartition("/")[2])
+            self._url = url
             _remote().existing(url)
             return
         self.file = None if is_stdin else Path(place)
@@ -770,11 +776,9 @@ class SourceRange(Source):
     @property
     def span(self) -> tuple[Path, int, int | None] | None:
         """The file and the range; None where that begins with a byte order mark, and for rows."""
-        return (
-            None
-            if self.file is None or self.marked or self.rows is not None
-            else (self.file, *self._span)
-        )
+        if self.file is None or self.marked or self.rows is not None:
+            return None
+        return (self.file, *self._span)
 
     @contextmanager
     def _content(self, *, begin: bool = False) -> Generator[BinaryIO]:
@@ -817,7 +821,9 @@ def line_starts(path: Path, offsets: Sequence[int]) -> list[int]:
         for offset in offsets:
             stream.seek(max(offset - 1, 0))
             stream.readline()
-            first, at, before = stream.tell(), stream.tell(), list[bytes]()
+            first = stream.tell()
+            at = stream.tell()
+            before = list[bytes]()
             while at - first < _NEAR and (line := stream.readline()):
                 word = line.split(None, 1)[:1]
                 if before and word != before:
@@ -878,7 +884,9 @@ class Head:
     """
 
     def __init__(self, source: Source, size: int = HEAD, *, packed: bool = False) -> None:
-        self._source, self._packed, self.name = source, packed, source.name
+        self._source = source
+        self._packed = packed
+        self.name = source.name
         self.raw, self.is_whole = first_bytes(source.packed if packed else source.head, size)
 
     @classmethod
@@ -1095,13 +1103,11 @@ def queries_beside(place: Any, split: str | None) -> Path | str | None:
         return texts
     splits = _splits(Path(folder, "queries"), _TEXTS)
     split_name = split or part or "test"
-    return (
-        f"{folder}/queries:{split_name}"
-        if split_name in splits
-        else f"{folder}/queries"
-        if len(splits) == 1
-        else None
-    )
+    if split_name in splits:
+        return f"{folder}/queries:{split_name}"
+    if len(splits) == 1:
+        return f"{folder}/queries"
+    return None
 
 
 def _splits(folder: Path, kinds: tuple[str, ...]) -> Splits:

@@ -124,7 +124,10 @@ class _Bucket:
 
     def __init__(self, library: Any, store: Any, patient: Any, scheme: str) -> None:
         # patient: for long uploads.
-        self._library, self._store, self._patient, self._scheme = library, store, patient, scheme
+        self._library = library
+        self._store = store
+        self._patient = patient
+        self._scheme = scheme
 
     def head(self, key: str) -> tuple[int, str] | None:
         """Size and tag of an object by a request without content; None where there is none."""
@@ -481,7 +484,9 @@ class RangeStream(io.RawIOBase):
     """
 
     def __init__(self, remote_object: Object, first_content: bytes = b"") -> None:
-        self._object, self._position, self._first_content = remote_object, 0, first_content
+        self._object = remote_object
+        self._position = 0
+        self._first_content = first_content
 
     def readable(self) -> bool:
         """Always."""

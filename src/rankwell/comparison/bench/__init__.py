@@ -227,7 +227,9 @@ def changes(before: Recipe, after: Recipe) -> Iterator[str]:
     """The differences of two recipes, in words. Raises KeyError and TypeError where the first is
     not a recipe.
     """
-    version, options, inputs = before["results_version"], before["options"], before["inputs"]
+    version = before["results_version"]
+    options = before["options"]
+    inputs = before["inputs"]
     if version != after["results_version"]:
         yield f"results version changed: {version} to {after['results_version']}"
     if before["command"] != after["command"]:

@@ -277,7 +277,8 @@ def read_experiment(path: str | Path) -> Experiment:
     """
     source = Source(path)
     top = _top(source)
-    datasets, systems = top.tables_by_name("dataset"), top.tables_by_name("system")
+    datasets = top.tables_by_name("dataset")
+    systems = top.tables_by_name("system")
     for name, table in datasets.items():
         if name.casefold().startswith(("table.", "bench.json", "manifest.json")):
             raise BadInput(
@@ -391,7 +392,8 @@ def _tried(table: TomlTable, scope: Scope) -> dict[str, list[OptionValue]]:
 def _cells(
     top: TomlTable, datasets: Mapping[str, TomlTable], systems: Mapping[str, TomlTable]
 ) -> Iterator[Cell]:
-    shared, parameters = _options(top.child("options"), "options"), top.child("parameters")
+    shared = _options(top.child("options"), "options")
+    parameters = top.child("parameters")
     shared_parameters = _tried(parameters, "options")
     datasets_of_system = {
         name: table.texts("datasets", datasets, "data set") for name, table in systems.items()

@@ -236,7 +236,9 @@ def plan_cells(
             )
     pairs = [(cell, command_of(cell)) for cell in experiment.cells]
     reject_unknown(pairs)
-    digest, first_cells, plans = cache(content_of), dict[str, Cell](), list[PlannedCell]()
+    digest = cache(content_of)
+    first_cells = dict[str, Cell]()
+    plans = list[PlannedCell]()
     for n_done, (cell, command) in enumerate(pairs):
         if progress is not None:
             progress("looking for changes", n_done, len(pairs))
@@ -265,7 +267,8 @@ def plan_cells(
             except BadUsage as error:
                 raise BadInput(f"{experiment.file}: {cell.name}: {error}") from error
         group = cell.name if command.together is None else cell.dataset
-        work, inputs = CommandWork(command, arguments), tuple(map(Path, new_recipe["inputs"]))
+        work = CommandWork(command, arguments)
+        inputs = tuple(map(Path, new_recipe["inputs"]))
         plans.append(PlannedCell(cell, new_recipe, record, work, group, why, is_selected, inputs))
     if progress is not None:
         progress("looking for changes", len(pairs), len(pairs))
@@ -433,8 +436,6 @@ def _located(text: str) -> list[Path]:
     if part:
         return [Path(head)]
     _, colon, path_list = text.partition(":")
-    return (
-        [path for path_text in path_list.split(",") for path in _located(path_text)]
-        if colon
-        else []
-    )
+    if colon:
+        return [path for path_text in path_list.split(",") for path in _located(path_text)]
+    return []

@@ -124,8 +124,10 @@ class BenchResults(Displayable):
         """The numbers of cells that were evaluated, failed and left, in words."""
         counts = Counter(cell.status for cell in self.cells)
         parts = [f"{counts['done']} of {len(self.cells)} cells evaluated"]
-        parts += [f"{counts['failed']} failed"] if counts["failed"] else []
-        parts += [f"{counts['to do']} left for another call"] if counts["to do"] else []
+        if counts["failed"]:
+            parts += [f"{counts['failed']} failed"]
+        if counts["to do"]:
+            parts += [f"{counts['to do']} left for another call"]
         return ", ".join(parts)
 
     @cached_property
@@ -351,7 +353,8 @@ def _results(
         stored: Mapping[str, Any] = read_record(folder / "bench.json")["shown"]
         if stored["made_of"] != key:
             raise KeyError(key)
-        tables, notes = tuple(map(_table, stored["tables"])), tuple(stored["notes"])
+        tables = tuple(map(_table, stored["tables"]))
+        notes = tuple(stored["notes"])
     except (ValueError, KeyError, TypeError):
         with chdir(folder):
             tables, notes = make_tables(experiment, done, table_choices)

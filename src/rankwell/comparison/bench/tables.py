@@ -370,7 +370,9 @@ def _cells(
 
 def _gap(experiment: Experiment, result: CellResult, figure: Figure | None = None) -> SystemFigure:
     """The word in place of a missing figure, and why it is missing."""
-    cell, gap, why = result.plan.cell, result.status, result.error
+    cell = result.plan.cell
+    gap = result.status
+    why = result.error
     if result.has_results and figure is not None:
         gap, why = NO_FIGURE, f"its results have no {figure.name}"
     titles = experiment.titles["system", cell.system], experiment.titles["dataset", cell.dataset]
@@ -388,7 +390,9 @@ def _means(entries: Sequence[SystemFigure], column: str, number: int) -> Iterato
 
 
 def _rules(experiment: Experiment, choices: TableChoices, *, several: bool) -> dict[str, Any]:
-    tests, pairs, secondary = choices.tests, "all pairs", ""
+    tests = choices.tests
+    pairs = "all pairs"
+    secondary = ""
     if choices.baseline:
         pairs = f"every system against {experiment.titles['system', choices.baseline]}"
     if tests.family == "primary" and several:

@@ -76,7 +76,8 @@ class RunLists(QueryRows):
             ranks = np.zeros((len(rankings), len(names)), dtype=np.int64)
             scores = np.full(ranks.shape, np.nan)
             for run, run_items in enumerate(items_of_runs):
-                n, run_scores = len(run_items), rankings[run].scores[rows_of_runs[run]]
+                n = len(run_items)
+                run_scores = rankings[run].scores[rows_of_runs[run]]
                 columns = np.fromiter(map(column_of_item.__getitem__, run_items), np.int64, count=n)
                 scores[run, columns] = run_scores
                 ranks[run, _best_first(run_scores, columns)] = np.arange(1, n + 1)
@@ -241,7 +242,8 @@ class Votes:
         """The votes of runs of equal weight. Raises BadScore for scores that cannot be
         normalised.
         """
-        weights, nothing = np.ones(len(lists.ranks)), np.zeros((len(lists.ranks), 0))
+        weights = np.ones(len(lists.ranks))
+        nothing = np.zeros((len(lists.ranks), 0))
         if normalise is None:
             return cls(lists, nothing, nothing, weights)
         entry = NORMALISATIONS[normalise]
@@ -253,10 +255,8 @@ class Votes:
                 continue
             present = np.flatnonzero(lists.lengths[run])
             lengths = lists.lengths[run, present]
-            starts, owner = (
-                segment_offsets(lengths)[:-1],
-                np.repeat(np.arange(len(present)), lengths),
-            )
+            starts = segment_offsets(lengths)[:-1]
+            owner = np.repeat(np.arange(len(present)), lengths)
             candidates = np.diff(lists.offsets)[present]
             segments = Segments(
                 lists.scores[run, rows], lists.ranks[run, rows], owner, starts, lengths, candidates
@@ -353,11 +353,9 @@ class Fusion:
     @property
     def runs(self) -> list[int] | None:
         """The places of the runs that take part, those with a weight above 0; None where all do."""
-        return (
-            None
-            if self.weights is None
-            else [run for run, weight in enumerate(self.weights) if weight > 0]
-        )
+        if self.weights is None:
+            return None
+        return [run for run, weight in enumerate(self.weights) if weight > 0]
 
     def with_weights(self, weights: Sequence[float] | None, runs: int) -> "Fusion":
         """The same with other weights. Raises BadUsage where they are not one for each run, from 0
@@ -389,11 +387,9 @@ class Fusion:
         """The same after training; a method that learns nothing as it is. Raises NothingToEvaluate
         without a relevant item.
         """
-        return (
-            replace(self, learned=self.entry.function(training, **self.arguments))
-            if self.entry.learns
-            else self
-        )
+        if self.entry.learns:
+            return replace(self, learned=self.entry.function(training, **self.arguments))
+        return self
 
     def votes(self, lists: RunLists) -> Votes:
         """The input of the method from the lists of all runs, or of those that take part."""

@@ -322,7 +322,8 @@ class Training:
         """The judged lists of all queries of the judgments. depth: number of first items of each
         list that are read.
         """
-        lengths, columns = list[Ints](), list[tuple[Ints, Ints, Ints, Floats]]()
+        lengths = list[Ints]()
+        columns = list[tuple[Ints, Ints, Ints, Floats]]()
         for start in range(0, len(truth.queries), _BLOCK):
             lists = RunLists.of(rankings, truth.queries[start : start + _BLOCK], depth=depth)
             lengths.append(lists.lengths)
@@ -478,7 +479,8 @@ def slidefuse(training: Training, *, window: float = 5, rel: float = 1) -> Scori
 
     def _score(votes: Votes) -> Floats:
         lists = votes.lists
-        last, total = lists.lengths[:, lists.query_of_row], np.zeros(lists.ranks.shape)
+        last = lists.lengths[:, lists.query_of_row]
+        total = np.zeros(lists.ranks.shape)
         for offset in range(-width, width + 1):
             ranks = lists.ranks + offset
             total += _at(share, np.where((ranks >= 1) & (ranks <= last), ranks, 0))
@@ -504,7 +506,9 @@ def probfuse(
             f"probfuse(segments={segments!r}): expected a positive integer; a list is cut "
             "into so many segments."
         )
-    hits, queries, cuts = training.relevant(rel), training.lengths.shape[1], int(segments)
+    hits = training.relevant(rel)
+    queries = training.lengths.shape[1]
+    cuts = int(segments)
     sizes = _sizes(training.lengths, cuts)
     segment = (hits.rank - 1) // sizes[hits.run, hits.query]
     if judged:
@@ -536,7 +540,9 @@ def segfuse(training: Training, *, ends: bool = False, rel: float = 1) -> Scorin
     which segments end, as in ranx. Ranks that a list does not reach count as not relevant; segments
     that no training list reaches have precision 0.
     """
-    deepest, bounds, power = int(training.lengths.max(initial=0)), [0], 10
+    deepest = int(training.lengths.max(initial=0))
+    bounds = [0]
+    power = 10
     while bounds[-1] < deepest:
         bounds.append(power - 5 + (0 if ends else bounds[-1]))
         power *= 2

@@ -136,7 +136,8 @@ def fuse(runs: Runs, *, options: FusionOptions, progress: Progress | None = None
     fusion = fusion.with_weights(options.weights, len(runs))
     rankings_by_name = read_runs(runs, options)
     _check_cuts(options.depth, options.top, [fusion])
-    rankings, all_queries = list(rankings_by_name.values()), _queries(rankings_by_name.values())
+    rankings = list(rankings_by_name.values())
+    all_queries = _queries(rankings_by_name.values())
     if fusion.entry.learns:
         fusion = fusion.learn(_read_training(fusion.method, rankings_by_name, all_queries, options))
     else:

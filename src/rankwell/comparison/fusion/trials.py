@@ -142,8 +142,12 @@ class Trials:
         """Measures all candidates. Raises BadUsage where a method learns and there are two
         folds.
         """
-        self._rankings, self._truth, self._fusions = rankings, truth, fusions
-        self._measure, self._cuts, self._fold = measure, cuts, fold
+        self._rankings = rankings
+        self._truth = truth
+        self._fusions = fusions
+        self._measure = measure
+        self._cuts = cuts
+        self._fold = fold
         self._learning = [row for row, fusion in enumerate(fusions) if fusion.entry.learns]
         # Candidates that learn nothing have the same values whichever fold is left out.
         self._values = np.full((len(fusions), len(fold)), np.nan)
@@ -171,7 +175,8 @@ class Trials:
         A query is fused by what the queries teach that are neither in its own fold nor in the one
         left out, so that no choice and no measured value depends on judgments that it must not see.
         """
-        fold, learning = self._fold, [self._fusions[row] for row in self._learning]
+        fold = self._fold
+        learning = [self._fusions[row] for row in self._learning]
         folds = range(1, int(fold.max()) + 1)
         self._held_out = {
             left_out: np.empty((len(learning), len(fold))) for left_out in (None, *folds)
@@ -274,7 +279,8 @@ class _Block:
         is still open.
         """
         rows, judged = judged_rows(lists, self._truth)
-        retrieved, nothing = np.diff(lists.offsets), np.zeros(len(rows), dtype=np.int64)
+        retrieved = np.diff(lists.offsets)
+        nothing = np.zeros(len(rows), dtype=np.int64)
         counts = (nothing.astype(np.float64), np.arange(len(rows)), nothing + 1, nothing)
         hits = Hits(lists.query_of_row[rows], judged, *counts, retrieved, retrieved > 0)
         return lists, rows, JudgedRankings.join(self._truth, hits)

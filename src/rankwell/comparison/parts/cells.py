@@ -88,10 +88,8 @@ def _planned(
     plan, folder = read_plan(storage), storage.name
     if plan.kind != "cells" or plan.options.get("file") != file:
         return waiting
-    planned, recipes = (
-        dict(plan.options["cells"]),
-        {cell_plan.cell.name: cell_plan.recipe for cell_plan in plans},
-    )
+    planned = dict(plan.options["cells"])
+    recipes = {cell_plan.cell.name: cell_plan.recipe for cell_plan in plans}
     for name, planned_recipe in planned.items():
         if name not in recipes:
             raise BadUsage(
@@ -214,7 +212,9 @@ class PlacedCells(CommandCells):
     def __init__(
         self, files: Mapping[str, Path], errors: Mapping[str, str], storage: WorkPlace
     ) -> None:
-        self._files, self._errors, self._place = files, errors, storage
+        self._files = files
+        self._errors = errors
+        self._place = storage
         self._failed = list[int]()
 
     def evaluate(self, cells: Sequence[PlannedCell], _: Progress, /) -> Iterator[str]:

@@ -143,7 +143,8 @@ def lost_too_often(lost: int, seconds: float | None = None) -> BadUsage:
     reason, more = "perhaps for want of memory", ""
     if seconds is not None:
         limit = flag("--part-timeout", seconds)
-        reason, more = f"for want of memory, or because of {limit}", ", allow more time"
+        reason = f"for want of memory, or because of {limit}"
+        more = ", allow more time"
     return BadUsage(
         f"{lost} workers ended before their work, {reason}; plan smaller parts with "
         f"{flag('--shards')}{more}, or run fewer at once. Finished parts are kept: run it again."

@@ -188,7 +188,8 @@ def _refuse_other_versions(ray: Any) -> None:
     from ray.exceptions import TaskUnschedulableError
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    driver_json, name = versions(""), "rankwell.runtime.executors.ray:versions"
+    driver_json = versions("")
+    name = "rankwell.runtime.executors.ray:versions"
     alive_nodes = [node for node in ray.nodes() if node["Alive"]]
     requested = [
         ray.remote(call)
@@ -214,7 +215,8 @@ def _refuse_other_versions(ray: Any) -> None:
                 f"the node {hostname} cannot run rankwell ({reason}); install rankwell "
                 f"{__version__} there."
             ) from error
-        driver_versions, node_versions = json.loads(driver_json), json.loads(node_json)
+        driver_versions = json.loads(driver_json)
+        node_versions = json.loads(node_json)
         for package, version in driver_versions.items():
             if node_versions.get(package) != version:
                 raise BadUsage(

@@ -139,7 +139,9 @@ class _Asking:
     """
 
     def __init__(self, arrays: PartArrays, sides: tuple[str, str], positives: Positives) -> None:
-        self._store, self._sides, self._positives = arrays, sides, positives
+        self._store = arrays
+        self._sides = sides
+        self._positives = positives
         self._sizes = (
             _PairSizes.of(positives.n_queries, positives.owner),
             _PairSizes.of(positives.n_items, positives.items),
@@ -183,11 +185,9 @@ class _Asking:
 
     def ask(self, name: str, question: Question) -> None:
         """Asks a question. name: for its arrays."""
-        transposed, order, sizes = (
-            question.transposed,
-            question.order,
-            self._sizes[question.transposed],
-        )
+        transposed = question.transposed
+        order = question.order
+        sizes = self._sizes[question.transposed]
         queries, items = self._sides[::-1] if transposed else self._sides
         array_names: dict[str, str] = {}
         rows: dict[str, str] = {}

@@ -125,20 +125,16 @@ class Compared:
         """Number of queries; none for prints."""
         if not self.is_of.queries:
             return 0
-        return (
-            len(self.array(self.is_of.rows))
-            if self.is_of.rows
-            else self.shape(self.is_of.queries)[0]
-        )
+        if self.is_of.rows:
+            return len(self.array(self.is_of.rows))
+        return self.shape(self.is_of.queries)[0]
 
     @property
     def n_items(self) -> int:
         """Number of items that are read."""
-        return (
-            self.array(self.is_of.members).shape[1]
-            if self.is_of.members
-            else self.shape(self.is_of.items)[0]
-        )
+        if self.is_of.members:
+            return self.array(self.is_of.members).shape[1]
+        return self.shape(self.is_of.items)[0]
 
     @property
     def _tie_ranks(self) -> NDArray[Any] | None:
@@ -152,7 +148,8 @@ class Compared:
 
     def scores_of(self, owner: Ints, items: Ints) -> Floats:
         """The exact score of each pair; only their vectors are read."""
-        query_files, item_files = self.files(self.is_of.queries), self.files(self.is_of.items)
+        query_files = self.files(self.is_of.queries)
+        item_files = self.files(self.is_of.items)
         rows = self.array(self.is_of.rows)[owner] if self.is_of.rows else owner
         scores = np.empty(len(owner))
         for start in range(0, len(owner), _PAIRS):
@@ -275,7 +272,8 @@ class Compared:
         """The exact scores of the pairs with these items, in order. Raises as `search` for
         vectors that have none.
         """
-        query_vectors, item_vectors = self._queries(queries), self._items(items)
+        query_vectors = self._queries(queries)
+        item_vectors = self._items(items)
         space = Space(query_vectors, item_vectors, self.metric)
         for table, check_rows in ((query_vectors, space.queries), (item_vectors, space.items)):
             for block in row_blocks(table.n, table.dimensions):
@@ -292,7 +290,8 @@ class Compared:
 
     def _counts(self, queries: slice, items: slice) -> NDArray[Any]:
         """The numbers above, tied and before among these items: (3, pairs or queries)."""
-        query_vectors, tie_ranks = self._queries(queries), self._tie_ranks
+        query_vectors = self._queries(queries)
+        tie_ranks = self._tie_ranks
         if self.is_of.members:
             grouped_items, ends, first = self._groups(items)
             scores = np.asarray(self.array(self.is_of.scores)[queries])
@@ -333,7 +332,8 @@ class Compared:
 
     def _lists(self, queries: slice, items: slice) -> NDArray[Any]:
         """The best items or groups, as `lists_of`."""
-        query_vectors, tie_ranks = self._queries(queries), self._tie_ranks
+        query_vectors = self._queries(queries)
+        tie_ranks = self._tie_ranks
         if self.is_of.members:
             grouped_items, ends, first = self._groups(items)
             depth = min(self.is_of.width, len(ends))

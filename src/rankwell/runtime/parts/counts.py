@@ -111,11 +111,9 @@ def _grid(compared: Compared, limits: Limits) -> PartGrid:
     )
     depth = max(comparison.width, -(-least // 1000))
     grid = PartGrid.of(n, compared.n_items, state=state, row=row, depth=depth, limits=limits)
-    return (
-        compared.whole_groups(grid)
-        if comparison.members
-        else grid.ending_at(compared.files(comparison.items).breaks)
-    )
+    if comparison.members:
+        return compared.whole_groups(grid)
+    return grid.ending_at(compared.files(comparison.items).breaks)
 
 
 def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
@@ -136,7 +134,8 @@ def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
         "items per part": max(-(-grid.items[-1] // grid.shards) for _, grid in comparisons),
         "passes over the items": max(grid.passes for _, grid in comparisons),
     }
-    products, read = [_products(comparison) for comparison in comparisons], 0
+    products = [_products(comparison) for comparison in comparisons]
+    read = 0
     for compared, grid in comparisons:
         items, queries = compared.is_of.items, compared.is_of.queries
         read += grid.passes * grid.items[-1] * compared.shape(items)[2]
@@ -164,7 +163,8 @@ def _products(part: tuple[Compared, PartGrid]) -> int:
 def _grids(inputs: PartInputs) -> Iterator[tuple[Compared, PartGrid, int]]:
     """The comparisons of a round with their grids and the number of their first parts."""
     start = 0
-    grids, layouts = inputs.boundaries["grids"], inputs.boundaries["files"]
+    grids = inputs.boundaries["grids"]
+    layouts = inputs.boundaries["files"]
     for compared, bounds in zip(_comparisons(inputs.options, "first", layouts), grids, strict=True):
         grid = PartGrid(**bounds)
         yield compared, grid, start

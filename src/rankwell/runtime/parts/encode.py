@@ -218,7 +218,9 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
         file_states(*_files(options).values(), options["model"]),
     )
     start, stop = inputs.boundaries[index : index + 2]
-    digest, chunk, vectors = sha256(), chunk_of(options["batch_size"]), list[Any]()
+    digest = sha256()
+    chunk = chunk_of(options["batch_size"])
+    vectors = list[Any]()
     for begin in range(start, stop, chunk):
         chunk_texts = texts[begin : min(begin + chunk, stop)]
         digest.update(json.dumps(chunk_texts).encode())
@@ -332,7 +334,8 @@ class EncodedParts:
                 f"the parts have {len(self._left)} vectors for {len(texts)} texts; name "
                 "another work folder."
             )
-        vectors, self._left = self._left[: len(texts)], self._left[len(texts) :]
+        vectors = self._left[: len(texts)]
+        self._left = self._left[len(texts) :]
         return vectors
 
     def describe(self) -> dict[str, Any]:
@@ -377,7 +380,8 @@ def _refuse_strange(
     """Raises BadInput where the vectors of the probes by another machine are not those of part 0,
     except for rounding.
     """
-    first_probes, other_probes = first_probes.astype(np.float64), other_probes.astype(np.float64)
+    first_probes = first_probes.astype(np.float64)
+    other_probes = other_probes.astype(np.float64)
     lengths = np.linalg.norm(first_probes, axis=1) * np.linalg.norm(other_probes, axis=1)
     cosines = np.einsum("ij,ij->i", first_probes, other_probes) / np.where(lengths > 0, lengths, 1)
     same = (cosines >= _LEAST_COSINE) | ~(first_probes.any(axis=1) | other_probes.any(axis=1))

@@ -59,12 +59,10 @@ class PartArrays:
     """
 
     def __init__(self, work: WorkPlace, *, outlined: bool = False) -> None:
-        self._work, self._place, self._new, self.outlined = (
-            work,
-            work.inside(_FOLDER),
-            list[str](),
-            outlined,
-        )
+        self._work = work
+        self._place = work.inside(_FOLDER)
+        self._new = list[str]()
+        self.outlined = outlined
 
     def keep(self, array: NDArray[Any]) -> str:
         """The address of the file of an array, which is written where it is not there."""
@@ -211,7 +209,8 @@ def run_in_parts(
         with _opened(partial(executor.open, address, resources)) as run:
 
             def _complete(work: WorkFolder, label: str) -> None:
-                seconds, code = choices.part_timeout, kind.code_file(options)
+                seconds = choices.part_timeout
+                code = kind.code_file(options)
                 complete(work, run, progress, name=label, seconds=seconds, code=code)
 
             return PartOutcome(use(_completed(first, _complete, limits, mixed=mixed)))
@@ -301,7 +300,8 @@ def _second_round(work: WorkFolder, limits: Limits) -> list[WorkFolder]:
     )
     if second is None:
         return []
-    storage, shards = work.place.inside(SECOND), limits.shards if second.divided else None
+    storage = work.place.inside(SECOND)
+    shards = limits.shards if second.divided else None
     limits = limits._replace(memory=plan.memory, shards=shards)
     return [
         WorkFolder(
@@ -405,7 +405,8 @@ def _script(
         has_files,
     )
     script = executor.script(address, job)
-    part_count, missing = count_of(work.plan.parts, "part"), len(states.missing)
+    part_count = count_of(work.plan.parts, "part")
+    missing = len(states.missing)
     verb, them = ("is", "it") if missing == 1 else ("are", "them")
     if is_new:
         note = (

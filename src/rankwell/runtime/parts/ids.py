@@ -139,10 +139,8 @@ class Ids:
     def _raw(self, start: int = 0) -> Iterator[bytes]:
         """The ids from a row on, as bytes."""
         for file_number, file in enumerate(self._files):
-            begin, end = (
-                self._starts[file_number],
-                self._starts[file_number + 1] if len(self._starts) > file_number + 1 else None,
-            )
+            begin = self._starts[file_number]
+            end = self._starts[file_number + 1] if len(self._starts) > file_number + 1 else None
             if end is None or start < end:
                 yield from file.raw(max(0, start - begin))
 
@@ -185,7 +183,9 @@ class Ids:
 
     def _prints(self, file_number: int, n: int) -> Ints:
         """A hash of each id of a file, valid in this process alone. Raises BadInput."""
-        file, blocks, row = self._files[file_number], list[Ints](), 0
+        file = self._files[file_number]
+        blocks = list[Ints]()
+        row = 0
         with naming(file.name):
             lines = file.raw(0)
             while block := list(islice(lines, _LINES)):
@@ -241,12 +241,11 @@ class Ids:
         names: dict[int, str] = {}
         wanted_rows = np.unique(rows)
         for file_number, file in enumerate(self._files):
-            begin, end = (
-                self._starts[file_number],
-                self._starts[file_number + 1] if len(self._starts) > 1 else n,
-            )
+            begin = self._starts[file_number]
+            end = self._starts[file_number + 1] if len(self._starts) > 1 else n
             file_rows = wanted_rows[(wanted_rows >= begin) & (wanted_rows < end)].tolist()
-            lines, next_row = file.raw(0) if file_rows else iter(()), begin
+            lines = file.raw(0) if file_rows else iter(())
+            next_row = begin
             for row in file_rows:
                 names[row] = decode_id(next(islice(lines, row - next_row, None)))
                 next_row = row + 1

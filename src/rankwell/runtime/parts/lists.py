@@ -196,7 +196,8 @@ def _foremost(positions: Ints, scores: Floats, k: int) -> tuple[Ints, Floats]:
     row = np.repeat(np.arange(len(scores)), counts)
     target = row, np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
     shape = len(scores), max(k, int(counts.max(initial=0)))
-    best, exact = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
+    best = np.full(shape, -1, dtype=np.int64)
+    exact = np.full(shape, np.nan)
     best[target], exact[target] = positions[is_best], scores[is_best]
     return best, exact
 
@@ -235,10 +236,8 @@ def merged_blocks(
                 levels or lists, stop - start, depth, tie_ranks
             ):
                 missing = (0, 0), (0, k - best.shape[1])
-                positions, scores = (
-                    np.pad(best, missing, constant_values=-1),
-                    np.pad(exact, missing, constant_values=np.nan),
-                )
+                positions = np.pad(best, missing, constant_values=-1)
+                scores = np.pad(exact, missing, constant_values=np.nan)
                 yield ListBlock(slice(start + rows.start, start + rows.stop), positions, scores)
 
 
@@ -250,7 +249,8 @@ def merged_lists(
     Returns two arrays (queries, k).
     """
     shape = grid.queries[-1], k
-    positions, scores = np.empty(shape, dtype=np.int64), np.empty(shape)
+    positions = np.empty(shape, dtype=np.int64)
+    scores = np.empty(shape)
     for block in merged_blocks(grid, files, folder, k, tie_ranks):
         positions[block.queries], scores[block.queries] = block.positions, block.scores
     return positions, scores

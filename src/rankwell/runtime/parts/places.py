@@ -247,11 +247,9 @@ def probe(storage: WorkPlace) -> Puts:
     """
     name = _draft_name()
     try:
-        return (
-            "refused"
-            if storage.put_new(name, b"1") and not storage.put_new(name, b"2")
-            else "unique"
-        )
+        if storage.put_new(name, b"1") and not storage.put_new(name, b"2"):
+            return "refused"
+        return "unique"
     except (OSError, BadInput):  # such as a service without conditions
         return "unique"
     finally:
@@ -263,7 +261,9 @@ class HashedStream:
     """A stream to write to that takes the SHA-256 and the number of the bytes written."""
 
     def __init__(self, stream: BinaryIO) -> None:
-        self._stream, self._sha256, self.size = stream, hashlib.sha256(), 0
+        self._stream = stream
+        self._sha256 = hashlib.sha256()
+        self.size = 0
 
     def write(self, content: Any) -> int:
         """Writes bytes, or anything that offers a buffer."""

@@ -288,7 +288,8 @@ def merged(rounds: Sequence[WorkFolder], *, mixed: bool = False) -> Any:
     """
     for work in rounds:
         work.plan.refuse_changed_inputs()
-    first, completed_rounds = rounds[0], [work.whole(mixed=mixed) for work in rounds]
+    first = rounds[0]
+    completed_rounds = [work.whole(mixed=mixed) for work in rounds]
     inputs = first.plan.part_inputs._replace(machines=completed_rounds[0].machines)
     return first.plan.kind_of_part.merge(
         inputs,

@@ -59,7 +59,8 @@ def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
     """Passes over shards of the items, as `PartGrid.of` says; shards end where files and row groups
     end that are near.
     """
-    items, queries = VectorFiles(options["base"]), VectorFiles(options["queries"])
+    items = VectorFiles(options["base"])
+    queries = VectorFiles(options["queries"])
     if items.shape[1] != queries.shape[1]:
         raise BadInput(
             f"{options['queries']}: the queries have {queries.shape[1]} dimensions, the items "

@@ -62,7 +62,8 @@ class _MappedVectors:
     """The vectors of a local file, read in place. Raises as `mapped`."""
 
     def __init__(self, path: str, part: str) -> None:
-        self._file, self._vectors = path, mapped(f"{path}:{part}" if part else path).vectors
+        self._file = path
+        self._vectors = mapped(f"{path}:{part}" if part else path).vectors
         self.shape: tuple[int, int] = (len(self._vectors), int(self._vectors.shape[1]))
         self.dtype = self._vectors.dtype
         self._row = self.shape[1] * self.dtype.itemsize
@@ -133,17 +134,16 @@ class VectorFiles:
         self.files: Sequence[str] = files_of(path) if layout is None else layout["files"]
         self._rows: list[_Rows | None] = [None] * len(self.files)
         if layout is not None:
-            self.starts, self.shape, self.dtype = (
-                layout["starts"],
-                tuple[int, int](layout["shape"]),
-                np.dtype(layout["dtype"]),
-            )
+            self.starts = layout["starts"]
+            self.shape = tuple[int, int](layout["shape"])
+            self.dtype = np.dtype(layout["dtype"])
             return
         opened_files = in_threads(self._opened, range(len(self.files)), workers=_AT_ONCE)
         first = next(
             (number for number, opened_file in enumerate(opened_files) if opened_file.shape[1]), 0
         )
-        dimensions, dtype = opened_files[first].shape[1], opened_files[first].dtype
+        dimensions = opened_files[first].shape[1]
+        dtype = opened_files[first].dtype
         for file, opened_file in zip(self.files, opened_files, strict=True):
             if opened_file.shape[1]:  # a Parquet file without rows does not show it
                 refuse_other_shard(
@@ -180,11 +180,8 @@ class VectorFiles:
         """
         breaks = {*self.starts}
         for start, opened_file in zip(self.starts, self._rows, strict=False):
-            breaks |= (
-                {start + row for row in opened_file.breaks}
-                if isinstance(opened_file, ParquetVectors)
-                else set()
-            )
+            if isinstance(opened_file, ParquetVectors):
+                breaks |= {start + row for row in opened_file.breaks}
         return sorted(breaks)
 
     def _opened(self, file_number: int) -> _Rows:
@@ -203,15 +200,14 @@ class VectorFiles:
             )
             if max(start, begin) < min(stop, end)
         ]
-        return (
-            pieces[0]
-            if len(pieces) == 1
-            else np.concatenate([np.empty((0, self.shape[1]), dtype=self.dtype), *pieces])
-        )
+        if len(pieces) == 1:
+            return pieces[0]
+        return np.concatenate([np.empty((0, self.shape[1]), dtype=self.dtype), *pieces])
 
     def _unchanged(self, file_number: int) -> _Rows:
         """The vectors of a file. Raises BadInput where it is not as it was."""
-        rows, n = self._opened(file_number), self.starts[file_number + 1] - self.starts[file_number]
+        rows = self._opened(file_number)
+        n = self.starts[file_number + 1] - self.starts[file_number]
         if rows.shape != (n, self.shape[1]) or rows.dtype.name != self.dtype.name:
             raise BadInput(
                 f"{self.files[file_number]} has changed since the plan was written; name another "
@@ -236,7 +232,8 @@ class VectorFiles:
 
     def _take(self, file_number: int, rows: Ints) -> Vectors:
         """The vectors of ascending rows of a file."""
-        file, row = self._unchanged(file_number), max(1, self.shape[1] * self.dtype.itemsize)
+        file = self._unchanged(file_number)
+        row = max(1, self.shape[1] * self.dtype.itemsize)
         if isinstance(file, _MappedVectors):
             return file.take(rows)
         is_far = (np.diff(rows) * row > _NEAR) | (np.diff(rows * row // _BLOCK) > 0)
@@ -307,11 +304,9 @@ class VectorRange(Embeddings):
             else f" (id {self.ids[row]!r})"
         )
         shard = None if self.files is None else self.files.shard(self.start + row)
-        return (
-            f"{self.file}, row {self.start + row}{id_note}"
-            if shard is None
-            else f"{shard}{id_note}"
-        )
+        if shard is None:
+            return f"{self.file}, row {self.start + row}{id_note}"
+        return f"{shard}{id_note}"
 
 
 def read_range(

@@ -215,7 +215,9 @@ class WorkFolder:
             return None
         try:
             record = json.loads(content)
-            owner, number, file = str(record["plan"]), int(record["part"]), str(record["file"])
+            owner = str(record["plan"])
+            number = int(record["part"])
+            file = str(record["file"])
             size, digest = int(record["bytes"]), str(record["digest"])
             if not all(
                 isinstance(record.get(name, {}), dict) for name in ("inputs", "alike", "machine")
