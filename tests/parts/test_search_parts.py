@@ -18,7 +18,7 @@ from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, Unknown
 from rankwell.runtime.parts import KINDS, Limits
 from rankwell.runtime.parts import lists as kind
 from rankwell.runtime.parts import vectors as vectors_of_parts
-from rankwell.runtime.parts.ids import Ids
+from rankwell.runtime.parts.tables import Ids
 from rankwell.runtime.parts.vectors import VectorFiles
 from rankwell.store import decode_id
 from rankwell.vectors.neighbours import TopK
@@ -250,7 +250,7 @@ def test_ids_that_are_not_utf8_keep_their_bytes(files: Path):
 def test_only_the_ids_of_winners_become_strings(files: Path):
     with_ids(files)
 
-    names = Ids(str(files / "base.npy"), None).names_of(np.array([4, 699, 4]), 700)
+    names = Ids(VectorFiles(str(files / "base.npy")), None).names_of(np.array([4, 699, 4]))
 
     assert (names[4], names[699], len(names)) == ("item-4", "item-699", 700)
     with pytest.raises(KeyError):

@@ -104,9 +104,9 @@ def _queries(texts: str | None, vectors: str | None) -> list[EngineQuery]:
         rows = range(len(words))
     else:
         row_of_name = {name: row for row, name in enumerate(table.names())}
-        missing = next((name for name in names if name not in row_of_name), None)
-        if missing is not None:
-            raise BadUsage(f"{vectors} has no vector of the query {missing!r}.")
+        for name in names:
+            if name not in row_of_name:
+                raise BadUsage(f"{vectors} has no vector of the query {name!r}.")
         rows = [row_of_name[name] for name in names]
     text_of_name = dict(words)
     return [

@@ -3,6 +3,7 @@ have for it.
 """
 
 import sys
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from rankwell import reporting
@@ -108,33 +109,19 @@ def page(entries: list[MeasureEntry], of_collections: list[CollectionFigure]) ->
         parts.append(f"## {family.replace('_', ' ').capitalize()}\n")
         parts.extend(_figure_section(figure) for figure in members if figure.example)
         if bare := [figure for figure in members if not figure.example]:
-            rows = [
+            parts += ["| figure | definition | better | printed by |", "|---|---|---|---|"]
+            parts += [
                 f"| `{figure.name}` | {figure.title} | {figure.better} | {figure.commands} |"
                 for figure in bare
             ]
-            parts.append(
-                "\n".join(
-                    [
-                        "| figure | definition | better | printed by |",
-                        "|---|---|---|---|",
-                        *rows,
-                        "",
-                    ]
-                )
-            )
+            parts.append("")
     return "\n".join(parts)
 
 
 def _figure_section(figure: CollectionFigure) -> str:
     lines = [f"### {figure.name}", "", figure.title, "", "```python", figure.example, "```", ""]
-    lines += [
-        f"* {figure.better} is better",
-        f"* printed by {figure.commands}",
-        f"* source: {figure.source}",
-    ]
-    if figure.aliases:
-        lines += [f"* also called: {', '.join(f'`{alias}`' for alias in sorted(figure.aliases))}"]
-    return "\n".join([*lines, ""])
+    facts = [f"{figure.better} is better", f"printed by {figure.commands}"]
+    return _listed(lines, facts, figure)
 
 
 def _section(entry: MeasureEntry) -> str:
@@ -149,13 +136,21 @@ def _section(entry: MeasureEntry) -> str:
         f"{entry.better} is better",
         f"a query without a ranking {empty}",
     ]
-    traits += [] if entry.summary == "mean" else [f"summary: {entry.summary}"]
+    if entry.summary != "mean":
+        traits.append(f"summary: {entry.summary}")
     if entry.expected is not None:
-        traits += ["exact under ties"]
-    lines += [f"* {'; '.join(traits)}", f"* source: {entry.source}"]
+        traits.append("exact under ties")
+    return _listed(lines, ["; ".join(traits)], entry)
+
+
+def _listed(
+    lines: Sequence[str], facts: Sequence[str], entry: MeasureEntry | CollectionFigure
+) -> str:
+    """The section of an entry: its lines, then the list of facts on it."""
+    facts = [*facts, f"source: {entry.source}"]
     if entry.aliases:
-        lines += [f"* also called: {', '.join(f'`{alias}`' for alias in description['aliases'])}"]
-    return "\n".join([*lines, ""])
+        facts.append(f"also called: {', '.join(f'`{alias}`' for alias in sorted(entry.aliases))}")
+    return "\n".join([*lines, *(f"* {fact}" for fact in facts), ""])
 
 
 def _bound(value: float) -> float | str:

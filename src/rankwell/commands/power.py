@@ -121,14 +121,12 @@ def _directed(matrices: Sequence[QuerySystemMatrix]) -> tuple[list[QuerySystemMa
     NothingToEvaluate without any.
     """
     directed = [matrix for matrix in matrices if matrix.better != "neither"]
-    undirected_labels = ", ".join(
-        dict.fromkeys(matrix.label for matrix in matrices if matrix.better == "neither")
-    )
+    undirected = dict.fromkeys(matrix.label for matrix in matrices if matrix.better == "neither")
+    labels = ", ".join(undirected)
     if not directed:
-        raise NothingToEvaluate(NOTHING_TESTED.format(undirected_labels))
-    return directed, [
-        f"{undirected_labels}: neither higher nor lower values are better; not forecast"
-    ] if undirected_labels else []
+        raise NothingToEvaluate(NOTHING_TESTED.format(labels))
+    note = f"{labels}: neither higher nor lower values are better; not forecast"
+    return directed, [note] if undirected else []
 
 
 def _row(
@@ -157,28 +155,20 @@ def _row(
         "n": n,
     }
     if plain:
-        count_texts = [figure(n_queries, "count") for n_queries in query_counts]
-        precision_columns = {
-            "half-width": f"± {figure(half, matrix.unit)}",
-            "detectable": figure(detectable, matrix.unit),
-        }
+        usual, low, high = (figure(n_queries, "count") for n_queries in query_counts)
         return {
             **names,
-            **precision_columns,
-            f"queries for {size:g}": f"{count_texts[0]} ({count_texts[1]} to {count_texts[2]})",
+            "half-width": f"± {figure(half, matrix.unit)}",
+            "detectable": figure(detectable, matrix.unit),
+            f"queries for {size:g}": f"{usual} ({low} to {high})",
         }
-    plain_columns = {
+    return {
+        **names,
         "half_width": half,
         "detectable": detectable,
         "difference": size,
         "unit": matrix.unit,
-    }
-    return {
-        **names,
-        **plain_columns,
-        "queries": query_counts[0],
-        "queries_low": query_counts[1],
-        "queries_high": query_counts[2],
+        **dict(zip(("queries", "queries_low", "queries_high"), query_counts, strict=True)),
     }
 
 

@@ -3,7 +3,7 @@ rules that they have in common.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -203,12 +203,12 @@ def run_names(folders: NamedFolders) -> list[dict[str, str]]:
             {run: new if name or unnamed[run] > 1 else run for run, new in names.items()}
         )
     taken = Counter(new for names in renamings for new in names.values())
-    double = next((new for new, times in taken.items() if times > 1), None)
-    if double is not None:
-        raise BadUsage(
-            f"two runs are called {double!r}; give their folders different names, as in "
-            "first=DIR second=DIR."
-        )
+    for new, times in taken.items():
+        if times > 1:
+            raise BadUsage(
+                f"two runs are called {new!r}; give their folders different names, as in "
+                "first=DIR second=DIR."
+            )
     return renamings
 
 
@@ -297,8 +297,7 @@ def _queries(
     key_columns = [name for name in names if any(name in table for table in tables)]
     rows_by_key: dict[tuple[Any, ...], dict[str, Any]] = {}
     for table in tables:
-        for cells in zip(*table.values(), strict=True):
-            row = dict(zip(table, cells, strict=True))
+        for row in _rows(table):
             key = (row["query"], *map(row.get, key_columns))
             first = rows_by_key.setdefault(key, row)
             first.update({name: cell for name, cell in row.items() if first.get(name) is None})
@@ -344,10 +343,13 @@ def _items(gathered: Sequence[GatheredFolder]) -> dict[str, list[Any]] | None:
     """
     rows: dict[tuple[str, str | None], dict[str, Any]] = {}
     for _, folder, runs, _ in gathered:
-        columns = folder.items()
-        for cells in zip(*columns.values(), strict=True):
-            row = dict(zip(columns, cells, strict=True))
+        for row in _rows(folder.items()):
             row["of"] = runs.get(row["of"], row["of"])
             rows.setdefault((row["item"], row["of"]), row)
     first = next(iter(rows.values()), None)
     return first and {name: [row[name] for row in rows.values()] for name in first}
+
+
+def _rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    for cells in zip(*columns.values(), strict=True):
+        yield dict(zip(columns, cells, strict=True))

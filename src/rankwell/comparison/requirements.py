@@ -9,14 +9,15 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.comparison.bench.files import TomlTable
-from rankwell.comparison.matrices import exact_name
+from rankwell.comparison.data import exact_name
 from rankwell.data.options import Doc, MeasureNames, Option
 from rankwell.data.registry import measure_names, suggest
 from rankwell.data.tables import Values
 from rankwell.data.tables import figure as figure_text
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag
 from rankwell.io.result_folder import values_behind
+from rankwell.reporting import visible
+from rankwell.reporting.junit import Case
 from rankwell.stats import MIN_QUERIES
 from rankwell.store import Source
 
@@ -154,6 +155,9 @@ def read_gate(path: str | Path) -> Gate:
     `tolerance = 0.005` or `"1%"`; `measures = ["nDCG@10"]`, those that no_regression is about.
     Raises BadInput with file, line and key, for an unknown key too.
     """
+    # Only a gate needs the modules of benches.
+    from rankwell.comparison.bench.files import TomlTable
+
     table = TomlTable.read(Source(path))
     table.allow(_GATE)
     settings = replace(
@@ -210,6 +214,16 @@ class GateLine(NamedTuple):
     def case(self) -> str:
         """The requirement, and the part of the results that it covers."""
         return f"{self.requirement} ({self.part})" if self.part else self.requirement
+
+    @property
+    def junit_case(self) -> Case:
+        """The line for JUnit."""
+        return Case(self.case, f"gate.{self.run}", failure="" if self.passed else self.told)
+
+    @property
+    def sentence(self) -> str:
+        """The outcome in words."""
+        return f"{'passed' if self.passed else 'FAILED'}  {visible(self.told)}"
 
     def as_row(self) -> dict[str, Any]:
         """The columns by name, in their order."""

@@ -29,8 +29,7 @@ from rankwell.runtime.parts.encode import (
     encoder_texts,
 )
 from rankwell.runtime.parts.execution import run_in_parts
-from rankwell.runtime.parts.plans import file_of_part
-from rankwell.runtime.parts.work import mixture_text
+from rankwell.runtime.parts.plans import file_of_part, mixture_text
 from rankwell.store import refuse_blocked
 from rankwell.vectors.encoders import TextEncoder
 from rankwell.vectors.encoders.runs import VectorFile, manifest_of, mixed_note, write_vectors

@@ -40,14 +40,8 @@ def main(settings: Mapping[str, str] = os.environ) -> int:
         results = read_results(folder)
         lines, notes = check_requirements(results, read_summary(results), options)
         failed = [line for line in lines if not line.passed]
-        cases = [
-            Case(line.case, f"gate.{line.run}", failure="" if line.passed else line.told)
-            for line in lines
-        ]
-        log = [
-            f"{'passed' if line.passed else 'FAILED'}  {reporting.visible(line.told)}"
-            for line in lines
-        ] + notes
+        cases = [line.junit_case for line in lines]
+        log = [*(line.sentence for line in lines), *notes]
         code = GateFailed.exit_code if failed else 0
         text = _summary(folder, lines, notes)
     except RankwellError as error:

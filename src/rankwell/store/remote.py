@@ -82,12 +82,6 @@ def service_of(url: str) -> "tuple[_Bucket | _Hub, str]":
     return _bucket(scheme, bucket), key
 
 
-def forget_services() -> None:
-    """Lets this process open services anew, with what is in the environment now."""
-    _bucket.cache_clear()
-    _hub.cache_clear()
-
-
 @cache
 def _bucket(scheme: str, bucket: str) -> "_Bucket":
     try:
@@ -429,12 +423,13 @@ def expect(url: str, size: int, tag: str) -> None:
 
 
 def forget() -> None:
-    """Lets this process look at remote places anew, such as in a long session; files that it has
-    fetched stay in use.
+    """Lets this process look at remote places anew, such as in a long session, and open services
+    with what is in the environment now; files that it has fetched stay in use.
     """
     _SEEN.clear()
     _FETCHED.clear()
-    forget_services()
+    _bucket.cache_clear()
+    _hub.cache_clear()
 
 
 def read_range(remote_object: Object, start: int, stop: int) -> bytes:

@@ -15,7 +15,7 @@ from rankwell.errors import BadInput
 from rankwell.store import Source
 
 Keys = tuple[str | int, ...]
-_EXPECTED: dict[Any, str] = {
+EXPECTED: dict[Any, str] = {
     str: "a string",
     list[str]: "a list of strings",
     bool: "true or false",
@@ -60,9 +60,9 @@ class TomlTable:
 
     def allow(self, names: Sequence[str] | Mapping[str, Any]) -> None:
         """Raises BadInput for an unknown key."""
-        unknown = next((name for name in self.content if name not in names), None)
-        if unknown is not None:
-            raise BadInput(f"{self.at(unknown)}: unknown key; {suggest(unknown, names)}")
+        for name in self.content:
+            if name not in names:
+                raise BadInput(f"{self.at(name)}: unknown key; {suggest(name, names)}")
 
     def child(self, name: str) -> "TomlTable":
         """The table below, empty where there is none."""
@@ -116,13 +116,11 @@ class TomlTable:
         value = self.content.get(name)
         if value is None:
             return list(names)
-        if not _fits(value, list[str]):
+        if not fits(value, list[str]):
             raise BadInput(f"{self.at(name)} is {value!r}; expected a list of {kind}s.")
-        unknown = next((name for name in value if name not in names), None)
-        if unknown is not None:
-            raise BadInput(
-                f"{self.at(name)}: unknown {kind} {unknown!r}; {suggest(unknown, names)}"
-            )
+        for text in value:
+            if text not in names:
+                raise BadInput(f"{self.at(name)}: unknown {kind} {text!r}; {suggest(text, names)}")
         return value
 
     def settings(self, kinds: Mapping[str, Any]) -> dict[str, Any]:
@@ -131,8 +129,8 @@ class TomlTable:
         """
         self.allow(kinds)
         for key, value in self.content.items():
-            if not _fits(value, kinds[key]):
-                raise BadInput(f"{self.at(key)} is {value!r}; expected {_EXPECTED[kinds[key]]}.")
+            if not fits(value, kinds[key]):
+                raise BadInput(f"{self.at(key)} is {value!r}; expected {EXPECTED[kinds[key]]}.")
         return dict(self.content)
 
 
@@ -147,7 +145,8 @@ def check_folder_name(name: str, where: str) -> None:
         raise BadInput(f"{where} is {name!r}, which cannot name a folder; use letters and digits.")
 
 
-def _fits(value: Any, kind: Any) -> bool:
+def fits(value: Any, kind: Any) -> bool:
+    """Whether a value of TOML is of a type, such as `list[str]`; an integer is a number, too."""
     if isinstance(value, list):
         return (
             kind == list[str]
@@ -351,12 +350,11 @@ def _options(table: TomlTable, scope: Scope, besides: Sequence[str] = ()) -> dic
             continue
         value = _pairs(value) if isinstance(value, dict) else value
         parts = value if isinstance(value, list) else [value]
-        wrong = next((part for part in parts if not isinstance(part, Value)), None)
-        if wrong is not None or not parts:
-            value_text = "an empty list" if not parts else repr(wrong)
+        texts = [repr(part) for part in parts if not isinstance(part, Value)]
+        if texts or not parts:
             raise BadInput(
-                f"{table.at(key)} is {value_text}; expected strings, numbers, true or false, or a "
-                "list of them."
+                f"{table.at(key)} is {texts[0] if texts else 'an empty list'}; expected strings, "
+                "numbers, true or false, or a list of them."
             )
         name = key.replace("-", "_")
         if name in options:
@@ -486,18 +484,15 @@ def _check_holes(cell: Cell, parameters: Mapping[str, list[OptionValue]]) -> Non
         for option in cell.options.values()
         for hole in _HOLE.findall(json.dumps(option.value, ensure_ascii=False))
     }
-    unknown = [hole for hole in holes if hole not in (*parameters, "dataset", "system")]
-    if parameters and unknown:
-        raise BadInput(
-            f"{holes[unknown[0]]}: unknown parameter {unknown[0]!r}; "
-            f"{suggest(unknown[0], parameters)}"
-        )
-    unused = next((name for name in parameters if name not in holes), None)
-    if unused is not None:
-        raise BadInput(
-            f"{parameters[unused][0].where}: no option of {cell.name} holds {{{unused}}}; put it "
-            "in, or drop the parameter."
-        )
+    for hole, where in holes.items() if parameters else ():
+        if hole not in (*parameters, "dataset", "system"):
+            raise BadInput(f"{where}: unknown parameter {hole!r}; {suggest(hole, parameters)}")
+    for name, values in parameters.items():
+        if name not in holes:
+            raise BadInput(
+                f"{values[0].where}: no option of {cell.name} holds {{{name}}}; put it in, or drop "
+                "the parameter."
+            )
 
 
 class CellKind(Protocol):

@@ -16,15 +16,16 @@ from rankwell import __version__
 from rankwell.comparison.bench import (
     RESULTS_VERSION,
     CellResult,
+    CommandCells,
     PlannedCell,
     evaluate_cells,
     key_of,
     notes_of,
+    plan_cells,
     read_record,
     results_of,
 )
 from rankwell.comparison.bench.files import Experiment, read_experiment
-from rankwell.comparison.bench.planning import CommandCells, plan_cells
 from rankwell.comparison.bench.tables import (
     TableChoices,
     make_tables,

@@ -10,11 +10,9 @@ from typing import Any, NamedTuple
 
 from rankwell.comparison.bench import CellResult, notes_of
 from rankwell.comparison.bench.files import Experiment
-from rankwell.comparison.data import ComparisonOptions, Origin
+from rankwell.comparison.data import ComparisonOptions, Origin, exact_name, known_better
 from rankwell.comparison.folders import differing
-from rankwell.comparison.matrices import exact_name, known_better
-from rankwell.comparison.pairwise import compare_values
-from rankwell.comparison.rows import winners
+from rankwell.comparison.pairwise import compare_values, winners
 from rankwell.data.options import split_names
 from rankwell.data.registry import Better, suggest
 from rankwell.data.tables import Values

@@ -310,13 +310,13 @@ METHODS: Catalogue[MethodEntry] = Catalogue("comparison.fusion", "fusion method"
 
 
 def fusion_method(
-    name: str, *, reads: Reads, source: str, weighted: bool = True
+    name: str, *, reads: Reads, source: str, weighted: bool = True, learns: bool = False
 ) -> Callable[[Function], Function]:
     """Registers a function under a name and returns it unchanged; see `MethodEntry` for what it
     takes and returns.
     """
     return METHODS.register(
-        name, lambda function: MethodEntry(name, function, source, reads, weighted)
+        name, lambda function: MethodEntry(name, function, source, reads, weighted, learns)
     )
 
 
@@ -324,10 +324,7 @@ def trained_method(name: str, *, reads: Reads, source: str) -> Callable[[Functio
     """Registers a function that learns from judged lists under a name and returns it unchanged; see
     `MethodEntry`.
     """
-    return METHODS.register(
-        name,
-        lambda function: MethodEntry(name, function, source, reads, weighted=False, learns=True),
-    )
+    return fusion_method(name, reads=reads, source=source, weighted=False, learns=True)
 
 
 @dataclass(frozen=True)
@@ -418,7 +415,7 @@ class Fusion:
         description: dict[str, Any] = {"fusion": self.method}
         says = self.entry.says
         if self.normalise is not None:
-            description["normalise"] = NORMALISATIONS[self.normalise].name
+            description["normalise"] = self.normalise
             says += f" Scores: {NORMALISATIONS[self.normalise].says}"
         if self.absent:
             description["absent"] = self.absent
@@ -446,18 +443,13 @@ def parse_fusion(
     normalisation = NORMALISATIONS["min-max" if normalise is None else normalise]
     if absent is not None and not entry.adds:
         raise BadUsage(f"{entry.name} looks only at runs that have the item; leave {absent!r} out.")
-    rules: tuple[Absent, ...] = tuple(
-        rule for rule in get_args(Absent) if rule != "rest" or normalisation.absent == "rest"
-    )
-    absent_rule: Absent | None = next((rule for rule in rules if rule == absent), None)
-    if absent is not None and absent_rule is None:
+    rules: dict[str, Absent] = {
+        rule: rule for rule in get_args(Absent) if rule != "rest" or normalisation.absent == "rest"
+    }
+    if absent is not None and absent not in rules:
         raise UnknownName(f"absent items count {absent!r}? {suggest(absent, rules)}")
-    return Fusion(
-        entry,
-        arguments,
-        normalisation.name,
-        absent_rule or (normalisation.absent if entry.adds else None),
-    )
+    usual = normalisation.absent if entry.adds else None
+    return Fusion(entry, arguments, normalisation.name, rules[absent] if absent else usual)
 
 
 def _refuse_not_finite(lists: RunLists, values: Floats, rows: Ints, cause: str) -> None:

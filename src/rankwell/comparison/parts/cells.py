@@ -12,16 +12,18 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO
 
-from rankwell.comparison.bench import PlannedCell, changes, key_of
-from rankwell.comparison.bench.files import read_experiment
-from rankwell.comparison.bench.planning import (
+from rankwell.comparison.bench import (
     CommandCells,
     CommandWork,
+    PlannedCell,
     cell_recipe,
+    changes,
     command_of,
     evaluate_cell,
+    key_of,
     write_record,
 )
+from rankwell.comparison.bench.files import read_experiment
 from rankwell.data.options import PartOptions, PartOutcome, overwriting
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.result_folder import MANIFEST
@@ -36,11 +38,10 @@ from rankwell.runtime.parts import (
     PartContent,
     PartInputs,
     PartKind,
+    WorkPlace,
 )
 from rankwell.runtime.parts.execution import run_in_parts, work_folder
-from rankwell.runtime.parts.places import WorkPlace
-from rankwell.runtime.parts.plans import PLAN, file_of_part, read_plan
-from rankwell.runtime.parts.work import PartVanished, WorkFolder
+from rankwell.runtime.parts.plans import PLAN, PartVanished, WorkFolder, file_of_part, read_plan
 
 _ERROR = "error"
 """The one member of the archive of a cell that failed; no result has a file of this name."""
@@ -101,12 +102,12 @@ def _planned(
                 f"{folder} holds the plan of other work: {name}: "
                 f"{_changes(planned_recipe, recipes[name])}; name another work folder."
             )
-    lacking = next((name for name in sorted(waiting) if name not in planned), None)
-    if lacking is not None:
-        raise BadUsage(
-            f"{folder} has no part for {lacking}, which is to be evaluated now; name another "
-            "work folder."
-        )
+    for name in sorted(waiting):
+        if name not in planned:
+            raise BadUsage(
+                f"{folder} has no part for {name}, which is to be evaluated now; name another "
+                "work folder."
+            )
     return set(planned)
 
 
@@ -234,7 +235,7 @@ class PlacedCells(CommandCells):
 
     def forget_failed(self) -> None:
         """Removes the parts of cells that failed."""
-        work = WorkFolder(self._place, read_plan(self._place))
+        work = WorkFolder(self._place)
         for index in self._failed:
             work.discard(index)
 

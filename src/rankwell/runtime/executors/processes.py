@@ -150,16 +150,14 @@ def _run(
             workers.remove(worker)
             idle.append(worker.variables)
             if worker.indices and code in _ERROR_CODES:
-                yield worker.indices[0], calls.failure(worker.indices[0]) or _shown_above(code)
+                # A process that could only print its error has noted none.
+                kind = "internal" if code == 3 else "BadUsage"
+                message = "a part failed; the lines above say why."
+                note = calls.failure(worker.indices[0])
+                yield worker.indices[0], note or json.dumps({"error": message, "kind": kind})
             elif worker.indices:
                 _count_lost(lost, worker, calls.seconds)
                 waiting.extendleft(reversed(worker.indices))
-
-
-def _shown_above(code: int) -> str:
-    """The answer for a part whose process could only print its error."""
-    kind = "internal" if code == 3 else "BadUsage"
-    return json.dumps({"error": "a part failed; the lines above say why.", "kind": kind})
 
 
 def _count_lost(lost: Counter[int], worker: _Worker, seconds: float | None) -> None:

@@ -13,8 +13,7 @@ from rankwell.data.matrices import Positives
 from rankwell.data.options import PartOptions, PartOutcome
 from rankwell.data.tables import Floats, Ints
 from rankwell.runtime.parts import Json
-from rankwell.runtime.parts.comparing import PRINT, PartComparison
-from rankwell.runtime.parts.counts import WantedItems
+from rankwell.runtime.parts.comparing import PRINT, PartComparison, WantedItems
 from rankwell.runtime.parts.execution import PartArrays, arrays_of, run_in_parts, work_folder
 from rankwell.runtime.parts.execution import Progress as PartProgress
 from rankwell.vectors.neighbours.positive_counts import ComparedVectors
@@ -171,11 +170,10 @@ class _Asking:
             lambda: np.stack([positives.owner, positives.items]),
         )
         queries, items = self._sides
-        most = self._sizes[False].most
-        self._add(
-            ("scores", False),
-            PartComparison(what="scores", items=items, queries=queries, width=most, pairs=pairs),
+        scores = PartComparison(
+            what="scores", items=items, queries=queries, width=self._sizes[0].most, pairs=pairs
         )
+        self._add(("scores", False), scores)
 
     def prints(self, *, transposed: bool) -> None:
         """Asks for the prints of the queries, or of the items."""

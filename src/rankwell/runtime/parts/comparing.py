@@ -1,24 +1,54 @@
-"""One comparison of two tables of vectors, and what a part of it computes: for a range of queries
-among a range of the items.
+"""Comparisons of two tables of vectors in parts, each for a range of queries among a range of the
+items. Ranks of given items come of exact scores from the ranges that have the items, then of what
+is above them in every range.
+
+Options: `metric`; `tables`, name -> place and name in messages; `arrays`, name -> file; `first`,
+the comparisons of the first round; `then`, those of the second, each with the number of the first
+one whose `scores` or `lists` are its pairs.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell._native.products import Groups
+from rankwell._native.products import Groups, width
 from rankwell._native.similarity import Metric, Space, score_pairs
 from rankwell.data.arrays import map_npy
 from rankwell.data.matrices import Positions, Positives, row_blocks
-from rankwell.data.tables import Floats, Ints, segment_offsets
-from rankwell.runtime.parts import Json
-from rankwell.runtime.parts.lists import PartGrid, lists_of
-from rankwell.runtime.parts.places import local_file
-from rankwell.runtime.parts.vectors import VectorFiles, VectorRange, checksum, read_range
+from rankwell.data.tables import Floats, Ints, offsets_from_rows, segment_offsets
+from rankwell.errors import BadInput
+from rankwell.runtime.parts import (
+    KINDS,
+    SECOND,
+    Amounts,
+    Cut,
+    Json,
+    Limits,
+    PartContent,
+    PartInputs,
+    PartKind,
+    SecondRound,
+    WorkPlace,
+    local_file,
+)
+from rankwell.runtime.parts.execution import PartArrays
+from rankwell.runtime.parts.lists import PartGrid, lists_of, merged_lists, write_array
+from rankwell.runtime.parts.plans import read_plan
+from rankwell.runtime.parts.vectors import (
+    PartTable,
+    VectorFiles,
+    VectorRange,
+    checksum,
+    files_of,
+    named_files,
+    read_range,
+)
 from rankwell.vectors.neighbours import RankTargets, search
 from rankwell.vectors.neighbours.positive_counts import (
     WantedPairs,
@@ -66,15 +96,6 @@ class PartComparison:
         return {name: value for name, value in asdict(self).items() if value != ""}
 
 
-class PartTable(NamedTuple):
-    """A table of vectors that parts read in ranges. path: absolute, or an address. label: its name
-    in messages.
-    """
-
-    path: str
-    label: str
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _ChosenRows(VectorRange):
     """Vectors of some rows of a table. rows: their numbers."""
@@ -83,8 +104,7 @@ class _ChosenRows(VectorRange):
 
     def place(self, row: int) -> str:
         """The row of the file, or of the shard, that this row of the choice is, for messages."""
-        shard = None if self.files is None else self.files.shard(int(self.rows[row]))
-        return f"{self.file}, row {self.rows[row]}" if shard is None else shard
+        return self._named_row(int(self.rows[row]))
 
 
 class Compared:
@@ -211,23 +231,20 @@ class Compared:
         array_name = self.is_of.own
         ids = Positions(self.array(array_name)[rows].tolist()) if array_name else None
         if self.is_of.rows:
-            return replace(
-                self._read_rows(self.is_of.queries, np.asarray(self.array(self.is_of.rows)[rows])),
-                ids=ids,
-            )
+            chosen_rows = np.asarray(self.array(self.is_of.rows)[rows])
+            return replace(self._read_rows(self.is_of.queries, chosen_rows), ids=ids)
         return self._read(self.is_of.queries, rows, ids)
 
     def _exclusion(self, queries: slice, items: slice) -> dict[str, Any]:
         """The options that leave out each query's own item, and those of its label."""
-        labels = self.is_of.labels
         groups = None
-        if labels:
-            all_labels = self.array(labels)
-            of_items = all_labels[len(all_labels) - self.shape(self.is_of.items)[0] :][items]
+        if self.is_of.labels:
+            labels = self.array(self.is_of.labels)
+            of_items = labels[len(labels) - self.shape(self.is_of.items)[0] :][items]
             groups = Groups(
                 *(
                     [None if label < 0 else label for label in side_labels.tolist()]
-                    for side_labels in (all_labels[queries], of_items)
+                    for side_labels in (labels[queries], of_items)
                 )
             )
         return {
@@ -295,26 +312,21 @@ class Compared:
         if self.is_of.members:
             grouped_items, ends, first = self._groups(items)
             scores = np.asarray(self.array(self.is_of.scores)[queries])
-            group_ranks = (
-                np.arange(first, first + len(ends))
-                if tie_ranks is None
-                else tie_ranks[first : first + len(ends)]
+            if tie_ranks is None:
+                group_ranks = np.arange(first, first + len(ends))
+                query_ranks = np.arange(queries.start, queries.stop)
+            else:
+                group_ranks = tie_ranks[first : first + len(ends)]
+                query_ranks = tie_ranks[queries]
+            counts = count_groups_among(
+                query_vectors,
+                grouped_items,
+                ends,
+                RankTargets(scores, query_ranks),
+                places=group_ranks,
+                metric=self.metric,
             )
-            query_ranks = (
-                np.arange(queries.start, queries.stop) if tie_ranks is None else tie_ranks[queries]
-            )
-            wanted = RankTargets(scores, query_ranks)
-            return np.array(
-                count_groups_among(
-                    query_vectors,
-                    grouped_items,
-                    ends,
-                    wanted,
-                    places=group_ranks,
-                    metric=self.metric,
-                ),
-                dtype="<i8",
-            )
+            return np.array(counts, dtype="<i8")
         owner, target = self._pairs(queries)
         scores = np.asarray(self.array(self.is_of.scores)[self.pairs_of(queries)])
         item_ranks = None if tie_ranks is None else np.asarray(tie_ranks[items])
@@ -378,3 +390,260 @@ class Compared:
             else np.where(top_k.positions >= 0, order[top_k.positions], -1)
         )
         return lists_of(positions, top_k.scores, items.start, depth)
+
+
+_MULTIPLIED = ("counts", "lists")
+"""Comparisons of all queries with all items."""
+_LEAST_MULTIPLIED, _LEAST_READ = 1 << 33, 64 << 20
+"""Multiplications of a part of these, a quarter of a second, and bytes that others read, unless
+more parts are requested.
+"""
+
+
+class WantedItems(NamedTuple):
+    """The pairs whose ranks are counted. right: the items of all queries. pairs: positions among
+    them. scores: of `right`.
+    """
+
+    right: Positives
+    pairs: Ints
+    scores: Floats
+
+    @classmethod
+    def of(
+        cls, positives: Positives, scores: Floats, *, transposed: bool, best: bool
+    ) -> "WantedItems":
+        """scores: of the pairs of `positives`. best: only the best of each query, with those that
+        tie.
+        """
+        right = positives.transposed if transposed else positives
+        scores = scores[np.lexsort((positives.owner, positives.items))] if transposed else scores
+        return cls(
+            right, np.flatnonzero(right.is_best(scores)) if best else np.arange(len(scores)), scores
+        )
+
+
+def _comparisons(
+    options: Mapping[str, Json], round_name: str, layouts: Mapping[str, Json]
+) -> list[Compared]:
+    comparisons = options[round_name]
+    if round_name == "then":
+        comparisons = [follow_up["comparison"] for follow_up in comparisons]
+    return [Compared(options, PartComparison(**comparison), layouts) for comparison in comparisons]
+
+
+def _files(options: Mapping[str, Json]) -> dict[str, str]:
+    """The files of the tables, and the arrays beside the parts."""
+    files: dict[str, str] = {}
+    for name, (path, _) in options["tables"].items():
+        files |= named_files(name, files_of(path))
+    return files | {f"array {name}": path for name, path in options["arrays"].items()}
+
+
+def _grid(compared: Compared, limits: Limits) -> PartGrid:
+    comparison = compared.is_of
+    _, dimensions, row = compared.shape(comparison.items)
+    if (
+        comparison.queries
+        and (query_dimensions := compared.shape(comparison.queries)[1]) != dimensions
+    ):
+        raise BadInput(
+            f"{compared.table(comparison.queries).label}: the queries have {query_dimensions} "
+            f"dimensions, the items {dimensions}; both come from one model."
+        )
+    state = 8 * dimensions
+    state += 24 * width(comparison.width) if comparison.what == "lists" else 64 * comparison.width
+    # Shards have 1,000 items per `depth`: as many as keep a processor busy for a moment.
+    n = compared.n_queries
+    least = (
+        _LEAST_MULTIPLIED // max(1, n * dimensions)
+        if comparison.what in _MULTIPLIED
+        else _LEAST_READ // max(1, row)
+    )
+    depth = max(comparison.width, -(-least // 1000))
+    grid = PartGrid.of(n, compared.n_items, state=state, row=row, depth=depth, limits=limits)
+    if comparison.members:
+        return compared.whole_groups(grid)
+    return grid.ending_at(compared.files(comparison.items).breaks)
+
+
+def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
+    """The parts of all comparisons of the first round; the costs are those of both."""
+    layouts = {name: VectorFiles(path).described for name, (path, _) in options["tables"].items()}
+    first, then = (
+        [
+            (compared, _grid(compared, limits))
+            for compared in _comparisons(options, round_name, layouts)
+        ]
+        for round_name in ("first", "then")
+    )
+    costs: dict[str, int | str] = {"parts": sum(grid.parts for _, grid in first)}
+    if then:
+        costs["parts of a second round"] = sum(grid.parts for _, grid in then)
+    comparisons = [*first, *then]
+    costs |= {
+        "items per part": max(-(-grid.items[-1] // grid.shards) for _, grid in comparisons),
+        "passes over the items": max(grid.passes for _, grid in comparisons),
+    }
+    products = multiplications = read = 0
+    for compared, grid in comparisons:
+        _, dimensions, row = compared.shape(compared.is_of.items)
+        if compared.is_of.what in _MULTIPLIED:
+            products += grid.queries[-1] * grid.items[-1]
+            multiplications += grid.queries[-1] * grid.items[-1] * dimensions
+        read += grid.passes * grid.items[-1] * row
+        if queries := compared.is_of.queries:
+            read += grid.shards * grid.queries[-1] * compared.shape(queries)[2]
+    costs |= {"products": products, "multiplications": multiplications, "bytes read": read}
+    return Cut(
+        sum(grid.parts for _, grid in first),
+        {"grids": [grid._asdict() for _, grid in first], "files": layouts},
+        costs,
+    )
+
+
+def _grids(inputs: PartInputs) -> Iterator[tuple[Compared, PartGrid, int]]:
+    """The comparisons of a round with their grids and the number of their first parts."""
+    start = 0
+    grids = inputs.boundaries["grids"]
+    layouts = inputs.boundaries["files"]
+    for compared, bounds in zip(_comparisons(inputs.options, "first", layouts), grids, strict=True):
+        grid = PartGrid(**bounds)
+        yield compared, grid, start
+        start += grid.parts
+
+
+def _part(inputs: PartInputs, index: int) -> PartContent:
+    for compared, grid, start in _grids(inputs):
+        if index < start + grid.parts:
+            array, digests = compared.part(*grid.part(index - start))
+            return PartContent(".npy", partial(write_array, array), digests)
+    raise IndexError(index)
+
+
+def _second(inputs: PartInputs, files: Sequence[Path], storage: WorkPlace) -> SecondRound | None:
+    """The counts of pairs that are known now, or whose scores are."""
+    options, layouts = inputs.options, inputs.boundaries["files"]
+    if not options["then"]:
+        return None
+    results = dict[int, Any]()
+    comparisons: list[Json] = []
+    arrays = dict(options["arrays"])
+    grids, part_arrays = list(_grids(inputs)), PartArrays(storage)
+    for number, follow_up in enumerate(options["then"]):
+        comparison, source = follow_up["comparison"], follow_up["of"]
+        if source not in results:
+            compared, grid, start = grids[source]
+            results[source] = _merged(compared, grid, files[start : start + grid.parts], storage)
+        compared = grids[source][0]
+        if compared.is_of.what == "scores":
+            new_arrays = _scored_pairs(compared, results[source], follow_up)
+        else:
+            next_compared = Compared(options, PartComparison(**comparison), layouts)
+            new_arrays = _listed_pairs(next_compared, results[source][0][:, : follow_up["depth"]])
+        for name, array in new_arrays.items():
+            arrays[f"{name} {number}"] = part_arrays.keep(array)
+            comparison = {**comparison, name: f"{name} {number}"}
+        comparisons.append(comparison)
+    shared_options = {name: options[name] for name in ("metric", "tables")}
+    return SecondRound(
+        "counts",
+        {**shared_options, "arrays": arrays, "first": comparisons, "then": []},
+        divided=True,
+    )
+
+
+def _scored_pairs(
+    compared: Compared, scores: Floats, then: Mapping[str, Json]
+) -> dict[str, NDArray[Any]]:
+    """The pairs to count with their scores, or the scores of groups."""
+    owner, items = compared.array(compared.is_of.pairs)
+    positives = Positives(offsets_from_rows(owner, compared.n_queries), items, compared.n_items)
+    right, pairs, scores = WantedItems.of(
+        positives, scores, transposed=then["transposed"], best=then["best"]
+    )
+    if "members" in then["comparison"]:
+        return {"scores": right.best(scores)}
+    return {"pairs": np.stack([right.owner[pairs], right.items[pairs]]), "scores": scores[pairs]}
+
+
+def _listed_pairs(compared: Compared, positions: Ints) -> dict[str, NDArray[Any]]:
+    """The pairs of lists by their positions, which are to be counted by other vectors, with their
+    scores by these.
+    """
+    owner, column = np.nonzero(positions >= 0)
+    pairs = np.stack([owner, positions[owner, column]])
+    return {"pairs": pairs, "scores": compared.scores_of(*pairs)}
+
+
+def _merged(compared: Compared, grid: PartGrid, files: Sequence[Path], storage: WorkPlace) -> Any:
+    """The result of a comparison, from all its parts."""
+    comparison = compared.is_of
+    if comparison.what == "lists":
+        tie_ranks = np.asarray(compared.array(comparison.places)) if comparison.places else None
+        return merged_lists(grid, files, storage.folder, comparison.width, tie_ranks)
+    parts = [(*grid.part(index), np.asarray(map_npy(file))) for index, file in enumerate(files)]
+    if comparison.what == "prints":
+        return np.concatenate([array for _, _, array in parts])
+    if comparison.what == "scores":
+        items = compared.array(comparison.pairs)[1]
+        scores = np.empty(len(items))
+        for rows, columns, part_scores in parts:
+            merged_range = compared.pairs_of(rows)
+            inside = (items[merged_range] >= columns.start) & (items[merged_range] < columns.stop)
+            scores[merged_range][inside] = part_scores
+        return scores
+    n = compared.n_queries if comparison.members else compared.array(comparison.pairs).shape[1]
+    counted = np.zeros((3, n), dtype=np.int64)
+    for rows, _, part_counts in parts:
+        merged_range = rows if comparison.members else compared.pairs_of(rows)
+        counted[:, merged_range] += part_counts
+    return counted
+
+
+def _merge(inputs: PartInputs, files: Sequence[Path], storage: WorkPlace) -> list[Any]:
+    """The results of all comparisons, those of the first round first."""
+    rounds = [inputs]
+    if inputs.options["then"]:
+        rounds.append(read_plan(storage.inside(SECOND)).part_inputs)
+    results: list[Any] = []
+    start = 0
+    for round_inputs in rounds:
+        for compared, grid, _ in _grids(round_inputs):
+            results.append(_merged(compared, grid, files[start : start + grid.parts], storage))
+            start += grid.parts
+    return results
+
+
+def _amounts(inputs: PartInputs) -> Amounts:
+    """Products of queries with items; exact scores of some pairs and prints of vectors do not
+    count.
+    """
+    amounts: list[int] = []
+    for compared, grid, _ in _grids(inputs):
+        amounts += grid.products if compared.is_of.what in _MULTIPLIED else [0] * grid.parts
+    return Amounts("products", amounts)
+
+
+_COMPARISONS = (
+    "what is compared differs (models, directions, protocols, ties, measures, or whether "
+    "first items are kept)"
+)
+_KIND = PartKind(
+    "counts",
+    "Ranks of given items among embeddings",
+    _files,
+    _cut,
+    _part,
+    _merge,
+    second=_second,
+    amounts=_amounts,
+    derived={
+        "arrays": "the rows that are compared differ (positives, mask, sample, labels, or the "
+        "order of "
+        "ties)",
+        "first": _COMPARISONS,
+        "then": _COMPARISONS,
+    },
+)
+KINDS.add("counts", _KIND)

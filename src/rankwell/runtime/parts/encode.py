@@ -8,11 +8,11 @@ mixture.
 import json
 import platform
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from hashlib import sha256
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal, Self
 
@@ -34,8 +34,8 @@ from rankwell.runtime.parts import (
     PartContent,
     PartInputs,
     PartKind,
+    WorkPlace,
 )
-from rankwell.runtime.parts.places import WorkPlace
 from rankwell.store import file_states
 from rankwell.vectors.encoders import (
     Settings,
@@ -166,26 +166,20 @@ def _files(options: Mapping[str, Json]) -> dict[str, Path]:
     return {name: Path(options[name]) for name in ("texts", "fit") if options[name] is not None}
 
 
-def _refuse_unfit(model: str, options: EncodeOptions) -> None:
-    """Raises BadUsage for what every part would refuse. A trained model may be one that only the
-    machines of parts can load.
-    """
-    settings = _settings(options)
-    if not is_trained(model):
-        encoder = load_encoder(model, settings)
-        if options.fit is None:
-            encoder.describe()
-
-
 def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
     """Ranges of whole chunks; two for each worker, where there are as many."""
     if options["batch_size"] < 1:
         raise BadUsage(f"batch size {options['batch_size']}; expected a positive integer.")
     if limits.shards is not None and not 0 < limits.shards <= MAX_SHARDS:
         raise BadUsage(f"--shards {limits.shards}; expected an integer from 1 to {MAX_SHARDS}.")
-    _refuse_unfit(options["model"], _encode_options(options))
+    encode_options = _encode_options(options)
+    # What every part would refuse; a trained model may be one that only their machines can load.
+    if not is_trained(options["model"]):
+        encoder = load_encoder(options["model"], _settings(encode_options))
+        if encode_options.fit is None:
+            encoder.describe()
     chunk = chunk_of(options["batch_size"])
-    n = len(encoder_texts(options["texts"], _encode_options(options))[1])
+    n = len(encoder_texts(options["texts"], encode_options)[1])
     chunks = -(-n // chunk)
     least = -(-n // max(chunk, _MOST_TEXTS // chunk * chunk))
     parts = min(chunks, max(least, limits.shards or 2 * limits.workers))
@@ -203,9 +197,9 @@ def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
 def _loaded(options: str, _: object) -> tuple[Sequence[str], TextEncoder]:
     """The texts and the encoder, which a process that makes several parts loads once."""
     plan_options = json.loads(options)
-    return encoder_texts(plan_options["texts"], _encode_options(plan_options))[1], encoder_of(
-        plan_options["model"], _encode_options(plan_options)
-    )
+    encode_options = _encode_options(plan_options)
+    _, texts = encoder_texts(plan_options["texts"], encode_options)
+    return texts, encoder_of(plan_options["model"], encode_options)
 
 
 def _part(inputs: PartInputs, index: int) -> PartContent:
@@ -234,7 +228,9 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
                 f"number that is not finite in {options['dtype']}."
             )
     description = encoder.describe()
-    probes = encoder.encode(_probes_of(texts))
+    # Every part encodes some texts of the whole, so that those of different machines are seen to be
+    # of one model.
+    probes = encoder.encode(texts[:: -(-len(texts) // _PROBES)])
     content = (
         np.frombuffer(json.dumps(description).encode(), dtype=np.uint8),
         probes,
@@ -257,13 +253,6 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
     )
 
 
-def _probes_of(texts: Sequence[str]) -> Sequence[str]:
-    """Some texts of the whole, which every part encodes, so that those of different machines are
-    seen to be of one model.
-    """
-    return texts[:: -(-len(texts) // _PROBES)]
-
-
 def _machine(described: Mapping[str, Any]) -> dict[str, str]:
     """The traits of this machine on which the last bits of a vector depend."""
     device = str(described.get("device", "cpu"))
@@ -273,9 +262,12 @@ def _machine(described: Mapping[str, Any]) -> dict[str, str]:
     versions = " ".join(
         f"{name} {version}" for name, version in sorted(described.get("versions", {}).items())
     )
+    # The instruction set that NumPy has found: with another, the last bits of a sum may differ.
+    numpy_config: Any = np.show_config(mode="dicts")
+    instructions = " ".join(numpy_config["SIMD Extensions"].get("found", ()))
     return {
         "device": _short(device, 64),
-        "processor": _short(_instructions(), 200),
+        "processor": _short(f"{platform.machine()} {instructions}", 200),
         "versions": _short(versions, 120),
     }
 
@@ -287,12 +279,6 @@ def _short(text: str, size: int) -> str:
     )
 
 
-def _instructions() -> str:
-    """The instruction set that NumPy has found: with another, the last bits of a sum may differ."""
-    numpy_config: Any = np.show_config(mode="dicts")
-    return f"{platform.machine()} {' '.join(numpy_config['SIMD Extensions'].get('found', ()))}"
-
-
 class EncodedParts:
     """An encoder that returns what parts hold, chunk by chunk in order.
 
@@ -300,9 +286,9 @@ class EncodedParts:
     kinds whose vectors of the same texts differ by more than rounding.
     """
 
-    def __init__(self, files: Sequence[Path], inputs: PartInputs) -> None:
+    def __init__(self, inputs: PartInputs, files: Sequence[Path], _: WorkPlace) -> None:
         self._description, probes, self._first = _read_part(files[0])
-        self._blocks = self._part_vectors(files)
+        self._blocks = chain([self._first], (_read_part(file)[2] for file in files[1:]))
         self._left = self._first[:0]
         self._bounds = inputs.boundaries
         self.mixture = inputs.machines if len(inputs.machines) > 1 else ()
@@ -310,11 +296,6 @@ class EncodedParts:
             _refuse_strange(
                 inputs, probes, _read_part(files[machine.parts[0]])[1], machine.parts[0]
             )
-
-    def _part_vectors(self, files: Sequence[Path]) -> Iterator[Singles]:
-        yield self._first
-        for file in files[1:]:
-            yield _read_part(file)[2]
 
     @property
     def dimensions(self) -> int:
@@ -348,12 +329,12 @@ class EncodedParts:
         """The kinds of machine of a mixture, for a manifest: traits, number of parts, and rows of
         vectors from 0.
         """
-        bounds = self._bounds
+        bounds = list(pairwise(self._bounds))
         return [
             {
                 **machine.traits,
                 "parts": len(machine.parts),
-                "rows": _ranges((bounds[part], bounds[part + 1]) for part in machine.parts),
+                "rows": _ranges(bounds[part] for part in machine.parts),
             }
             for machine in self.mixture
         ]
@@ -402,10 +383,6 @@ def _read_part(file: Path) -> tuple[dict[str, Any], Singles, Singles]:
         return json.loads(description.tobytes()), read_npy(stream), read_npy(stream)
 
 
-def _merge(inputs: PartInputs, files: Sequence[Path], _: WorkPlace) -> EncodedParts:
-    return EncodedParts(files, inputs)
-
-
 def _amounts(inputs: PartInputs) -> Amounts:
     return Amounts("texts", [stop - start for start, stop in pairwise(inputs.boundaries)])
 
@@ -418,7 +395,7 @@ KINDS.add(
         _files,
         _cut,
         _part,
-        _merge,
+        EncodedParts,
         amounts=_amounts,
         is_sized=False,
     ),

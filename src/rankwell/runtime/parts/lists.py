@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from rankwell.data.arrays import npy_layout
 from rankwell.data.tables import Floats, Ints
 from rankwell.errors import BadInput, BadUsage, flag
-from rankwell.runtime.parts import MAX_SHARDS, Limits
-from rankwell.runtime.parts.places import draft_beside
+from rankwell.runtime.parts import MAX_SHARDS, Limits, draft_beside
 
 MOST_MERGED = 64
 """Lists that are merged at a time; more are merged in two levels."""

@@ -7,10 +7,10 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from mmap import mmap
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -80,20 +80,21 @@ class _MappedVectors:
             and isinstance(vectors.base, mmap)
             and vectors.flags.c_contiguous
         ):
-            return self._read(vectors.offset + start * self._row, stop - start)
+            size = (stop - start) * self.shape[1]
+            offset = vectors.offset + start * self._row
+            rows = np.fromfile(self._file, self.dtype, size, offset=offset)
+            if rows.size < size:
+                raise _changed(self._file)
+            return rows.reshape(-1, self.shape[1])
         return np.ascontiguousarray(vectors[start:stop])
-
-    def _read(self, offset: int, n: int) -> Vectors:
-        rows = np.fromfile(self._file, self.dtype, n * self.shape[1], offset=offset)
-        if rows.nbytes < n * self._row:
-            raise BadInput(
-                f"{self._file} has changed since the plan was written; name another work folder."
-            )
-        return rows.reshape(n, self.shape[1])
 
     def take(self, rows: Ints) -> Vectors:
         """The vectors of any rows, in memory."""
         return self._vectors[rows]
+
+
+def _changed(file: str) -> BadInput:
+    return BadInput(f"{file} has changed since the plan was written; name another work folder.")
 
 
 def rows_of(path: str, part: str = "") -> _Rows:
@@ -150,12 +151,8 @@ class VectorFiles:
                     (self.files[first], dimensions, dtype),
                     (file, opened_file.shape[1], opened_file.dtype),
                 )
-        self.starts: Sequence[int] = [
-            0,
-            *np.cumsum(
-                [opened_file.shape[0] for opened_file in opened_files], dtype=np.int64
-            ).tolist(),
-        ]
+        sizes = (opened_file.shape[0] for opened_file in opened_files)
+        self.starts: Sequence[int] = list(accumulate(sizes, initial=0))
         self.shape: tuple[int, int] = self.starts[-1], dimensions
         self.dtype: np.dtype[Any] = dtype
         if not self.shape[0]:
@@ -164,9 +161,8 @@ class VectorFiles:
     @property
     def described(self) -> Json:
         """The files, the row at which each begins, and the end; JSON, for the plan."""
-        files = list(self.files)
         return {
-            "files": files,
+            "files": list(self.files),
             "part": self._part,
             "starts": list(self.starts),
             "shape": list(self.shape),
@@ -194,10 +190,8 @@ class VectorFiles:
         not as it was.
         """
         pieces = [
-            self._read(file_number, max(start, begin) - begin, min(stop, end) - begin)
-            for file_number, (begin, end) in enumerate(
-                zip(self.starts, self.starts[1:], strict=False)
-            )
+            self._unchanged(file_number).read(max(start, begin) - begin, min(stop, end) - begin)
+            for file_number, (begin, end) in enumerate(pairwise(self.starts))
             if max(start, begin) < min(stop, end)
         ]
         if len(pieces) == 1:
@@ -209,14 +203,8 @@ class VectorFiles:
         rows = self._opened(file_number)
         n = self.starts[file_number + 1] - self.starts[file_number]
         if rows.shape != (n, self.shape[1]) or rows.dtype.name != self.dtype.name:
-            raise BadInput(
-                f"{self.files[file_number]} has changed since the plan was written; name another "
-                "work folder."
-            )
+            raise _changed(self.files[file_number])
         return rows
-
-    def _read(self, file_number: int, start: int, stop: int) -> Vectors:
-        return self._unchanged(file_number).read(start, stop)
 
     def take(self, rows: Ints) -> Vectors:
         """The vectors of any rows, in memory; those of an object that are near each other are read
@@ -272,16 +260,22 @@ def has_ranges(path: str) -> bool:
     return True
 
 
-def _file_of(text: str) -> str:
-    """The file of a place: that of MTEB's folder, or the place itself."""
-    mteb_file = Path(text) / "vectors.npy"
-    return str(mteb_file) if remote_url(text) is None and mteb_file.is_file() else text
-
-
 def files_of(path: str) -> Sequence[str]:
     """The files whose vectors a place has. Raises BadInput for a folder with other files."""
     text, part = split_part(path)
-    return ([] if part else shard_files(text)) or [_file_of(text)]
+    if shards := [] if part else shard_files(text):
+        return shards
+    mteb_file = Path(text) / "vectors.npy"
+    return [str(mteb_file) if remote_url(text) is None and mteb_file.is_file() else text]
+
+
+class PartTable(NamedTuple):
+    """A table of vectors that parts read in ranges. path: absolute, or an address. label: its name
+    in messages.
+    """
+
+    path: str
+    label: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,15 +292,15 @@ class VectorRange(Embeddings):
         """The name of a vector in messages: its file, its row in it, and its id where it is
         known.
         """
-        id_note = (
-            ""
-            if self.ids is None or isinstance(self.ids, Positions)
-            else f" (id {self.ids[row]!r})"
-        )
-        shard = None if self.files is None else self.files.shard(self.start + row)
-        if shard is None:
-            return f"{self.file}, row {self.start + row}{id_note}"
-        return f"{shard}{id_note}"
+        id_note = ""
+        if self.ids is not None and not isinstance(self.ids, Positions):
+            id_note = f" (id {self.ids[row]!r})"
+        return f"{self._named_row(self.start + row)}{id_note}"
+
+    def _named_row(self, row: int) -> str:
+        """The name of a row of the whole table, with its shard where there are several."""
+        shard = self.files and self.files.shard(row)
+        return shard or f"{self.file}, row {row}"
 
 
 def read_range(
