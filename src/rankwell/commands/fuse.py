@@ -209,18 +209,17 @@ def _write(fused: Ranking, output: Path, form: str | None) -> list[str]:
     """Writes the run. Notes on the file, and on queries that its format cannot hold."""
     written = io.write_run(fused, output, format=form)
     empty = 0 if written == "json" else int((np.diff(fused.offsets) == 0).sum())
-    lost = (
-        [f"{empty} queries without items are not in {output}: the format cannot hold them"]
-        if empty
-        else []
-    )
-    return [
+    notes: list[str] = [
         reporting.Aside(
             f"wrote {output} ({len(fused.items)} rows of {len(fused.queries) - empty} "
             f"queries, {written})"
-        ),
-        *lost,
+        )
     ]
+    if empty:
+        notes.append(
+            f"{empty} queries without items are not in {output}: the format cannot hold them"
+        )
+    return notes
 
 
 def _defeat(

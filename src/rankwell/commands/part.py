@@ -62,7 +62,7 @@ def part(work: str, /, *indices: int, bench: Path | None = None, status: bool = 
     if not indices:
         read_plan(work)  # a folder without a plan is refused before a missing index
         indices = (_number_of_job(),)
-    notes: list[Aside] = []
+    notes = list[Aside]()
     for index in indices:
         record = compute_part(work, index, code)
         size = f"{record['seconds']:.3g} s, {record['bytes']} bytes"

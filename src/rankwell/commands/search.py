@@ -20,9 +20,8 @@ from rankwell.io.formats import written_format
 from rankwell.io.matrices import read_embeddings
 from rankwell.io.vectors import write_ground_truth
 from rankwell.reporting.options import Aside, FilePath, Output, Progress
-from rankwell.runtime.parts.lists import ListBlock
 from rankwell.runtime.parts.search import MergedSearch
-from rankwell.runtime.parts.vectors import VectorFiles
+from rankwell.runtime.parts.vectors import ListBlock, VectorFiles
 from rankwell.store import refuse_blocked
 from rankwell.vectors.neighbours import TopK
 

@@ -149,7 +149,7 @@ def align_values(
         )
     queries = sort_ids({query for run_values in values for query in run_values.queries})
     row_of_query = {query: row for row, query in enumerate(queries)}
-    grouped: dict[tuple[str, tuple[tuple[str, Any], ...]], dict[str, Values]] = {}
+    grouped = dict[tuple[str, tuple[tuple[str, Any], ...]], dict[str, Values]]()
     for run_values, attributes in zip(values, row_attributes, strict=True):
         values_by_run = grouped.setdefault((run_values.measure, tuple(attributes.items())), {})
         earlier = values_by_run.setdefault(run_values.run, run_values)
@@ -168,7 +168,7 @@ def align_values(
         raise BadInput(
             f"{_quoted_names(runs)} have no measure in common; evaluate them by the same measures."
         )
-    notes: list[str] = []
+    notes = list[str]()
     if lone := [repr(run) for run in runs if run not in shared]:
         notes.append(f"not compared, as no other run has their measures: {', '.join(lone)}")
     runs = tuple(run for run in runs if run in shared)
@@ -188,7 +188,7 @@ def _on_partial(grouped: Iterable[Mapping[str, Values]], runs: Sequence[str]) ->
     """A note on the measures that some runs have and others do not. grouped: run -> values, of
     every measure.
     """
-    partial: dict[tuple[str, ...], list[str]] = {}
+    partial = dict[tuple[str, ...], list[str]]()
     for by_run in grouped:
         if len(by_run) < len(runs) and not by_run.keys().isdisjoint(runs):
             partial.setdefault(tuple(by_run), []).append(next(iter(by_run.values())).label)
@@ -209,7 +209,7 @@ def in_order(values: Iterable[Values]) -> Iterator[Values]:
     """
     # Most share their queries, and their order is one; the key is kept, so that its id stays its
     # own.
-    orders: dict[int, tuple[Ints, tuple[str, ...], tuple[str, ...]]] = {}
+    orders = dict[int, tuple[Ints, tuple[str, ...], tuple[str, ...]]]()
     for run_values in values:
         queries, key = run_values.queries, id(run_values.queries)
         if key not in orders:
@@ -279,7 +279,7 @@ def _selected(
     matrices: Sequence[QuerySystemMatrix], names: Sequence[str]
 ) -> list[QuerySystemMatrix]:
     """The matrices of these measures, in this order. Raises UnknownName for an unknown one."""
-    selected: list[QuerySystemMatrix] = []
+    selected = list[QuerySystemMatrix]()
     labels = [matrix.label.removesuffix(" (mean)") for matrix in matrices]
     for name in names:
         spellings = {name, exact_name(name)}
@@ -472,8 +472,21 @@ def _judged(
         for differences in added
     ]
     boot = _boot(added, options)
-    p_values = _p_values(columns, added, students, boot, options)
-    judged: list[PairedDifference] = []
+    if options.test == "randomisation":
+        pairs = [(np.zeros(len(differences.sums)), differences.sums) for differences in added]
+        results = paired_randomisation(pairs, resamples=options.resamples, seed=options.seed)
+        p_values = [result.p for result in results]
+    elif options.test == "bootstrap":
+        p_values = [bootstrapped.p for bootstrapped in boot]
+    elif options.test == "t":
+        p_values = [student and student.p for student in students]
+    else:
+        test = wilcoxon if options.test == "wilcoxon" else sign_test
+        counted = (
+            values[~np.isnan(values)] for values in (column.differences for column in columns)
+        )
+        p_values = [test(values).p if len(values) else None for values in counted]
+    judged = list[PairedDifference]()
     for column, differences, student, bootstrapped, p in zip(
         columns, added, students, boot, p_values, strict=True
     ):
@@ -528,26 +541,6 @@ def _weighs(differences: Differences) -> bool:
     )
 
 
-def _p_values(
-    columns: Sequence[Column],
-    added: Sequence[Differences],
-    students: Sequence[PairedT | None],
-    boot: Sequence[Bootstrapped],
-    options: ComparisonOptions,
-) -> list[float | None]:
-    if options.test == "randomisation":
-        pairs = [(np.zeros(len(differences.sums)), differences.sums) for differences in added]
-        results = paired_randomisation(pairs, resamples=options.resamples, seed=options.seed)
-        return [result.p for result in results]
-    if options.test == "bootstrap":
-        return [bootstrapped.p for bootstrapped in boot]
-    if options.test == "t":
-        return [student and student.p for student in students]
-    test = wilcoxon if options.test == "wilcoxon" else sign_test
-    counted = [values[~np.isnan(values)] for values in (column.differences for column in columns)]
-    return [test(values).p if len(values) else None for values in counted]
-
-
 def _adjusted(
     columns: Sequence[Column],
     p: Sequence[float | None],
@@ -557,45 +550,33 @@ def _adjusted(
     """The p-values after the correction, family by family; a repeated measure has those of the
     earlier one.
     """
-    families: dict[int, list[int]] = {}
+    families = dict[int, list[int]]()
     for index, column in enumerate(columns):
         if column.matrix.is_counted:
             families.setdefault(id(column.matrix) if options.family == "primary" else 0, []).append(
                 index
             )
-    adjusted_p: dict[tuple[int, Pair, str], float | None] = {}
+    adjusted_p = dict[tuple[int, Pair, str], float | None]()
     for indices in families.values():
         family_columns = [columns[index] for index in indices]
-        family_p = _within_family(
-            family_columns, [p[index] for index in indices], options, clusters
-        )
-        adjusted_p |= {
-            (id(column.matrix), column.pair, column.group): p_value
-            for column, p_value in zip(family_columns, family_p, strict=True)
-        }
+        if options.correction == "tukey":
+            family_p = _tukey(family_columns, options)
+        elif options.correction == "max-t":
+            # A query's or cluster's sign is one and the same in all columns.
+            table = np.column_stack([_aligned(column, clusters) for column in family_columns])
+            adjusted = max_t(table, resamples=options.resamples, seed=options.seed).tolist()
+            family_p = [None if math.isnan(p_value) else p_value for p_value in adjusted]
+        else:
+            adjust = {"holm": holm, "bh": benjamini_hochberg, "none": list}[options.correction]
+            stated = [p[index] for index in indices]
+            adjusted = iter(adjust([p_value for p_value in stated if p_value is not None]))
+            family_p = [None if p_value is None else next(adjusted) for p_value in stated]
+        for column, p_value in zip(family_columns, family_p, strict=True):
+            adjusted_p[id(column.matrix), column.pair, column.group] = p_value
     return [
         adjusted_p.get((id(column.matrix.twin or column.matrix), column.pair, column.group))
         for column in columns
     ]
-
-
-def _within_family(
-    columns: Sequence[Column],
-    p: Sequence[float | None],
-    options: ComparisonOptions,
-    clusters: Ints | None,
-) -> list[float | None]:
-    if options.correction == "tukey":
-        return _tukey(columns, options)
-    if options.correction == "max-t":
-        # A query's or cluster's sign is one and the same in all columns.
-        table = np.column_stack([_aligned(column, clusters) for column in columns])
-        adjusted = max_t(table, resamples=options.resamples, seed=options.seed)
-        return [None if math.isnan(p_value) else p_value for p_value in adjusted.tolist()]
-    p_values = [p_value for p_value in p if p_value is not None]
-    adjust = {"holm": holm, "bh": benjamini_hochberg, "none": list}[options.correction]
-    adjusted = iter(adjust(p_values))
-    return [None if p_value is None else next(adjusted) for p_value in p]
 
 
 def _aligned(column: Column, clusters: Ints | None) -> Floats:
@@ -612,8 +593,8 @@ def _tukey(columns: Sequence[Column], options: ComparisonOptions) -> list[float 
     """The p-values over all systems of each matrix and group, over the queries that count for all
     of them.
     """
-    tables: dict[tuple[int, str], Floats | None] = {}
-    p_values: list[float | None] = []
+    tables = dict[tuple[int, str], Floats | None]()
+    p_values = list[float | None]()
     for column in columns:
         matrix, key = column.matrix, (id(column.matrix), column.group)
         if key not in tables:

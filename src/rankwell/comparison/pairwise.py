@@ -183,7 +183,7 @@ def _parts(comparison: Comparison, pairs: Sequence[Pair], group: Attribute) -> l
         raise BadInput(
             f"no query has a value of {group.name!r}; name another attribute to group by."
         )
-    columns: list[Column] = []
+    columns = list[Column]()
     for text in named:
         is_range = text.startswith(("at most ", "above "))
         name = f"{group.name} {'' if is_range else '= '}{text}"
@@ -354,7 +354,7 @@ def _rows_of(
     blocks = friedman(matrix.shared_values, level=level)
     apart = _apart(matrix, differences)
     names = {"measure": matrix.measure, "label": matrix.label, **matrix.row_attributes}
-    systems: list[Row] = []
+    systems = list[Row]()
     if not np.isnan(scores).any():
         ranks = descending_ranks(scores)
         order = sorted(range(len(runs)), key=lambda run: (-scores[run], run))
@@ -391,7 +391,7 @@ def order_rows(orders: Sequence[Order], groups: Sequence[Order]) -> list[Row]:
     """The correlations of each two orders of the same systems, and of the first with each group's;
     rbo looks from the first.
     """
-    rows: list[Row] = []
+    rows = list[Row]()
     for pair in [*combinations(orders, 2), *((orders[0], group) for group in groups)]:
         first, second = pair
         shared = [run for run in first.matrix.runs if run in second.matrix.runs]
@@ -441,9 +441,9 @@ def notes_on(
     differences in groups.
     """
     singular, plural = noun
-    notes: list[str] = []
-    lone: dict[tuple[Pair, int], list[str]] = {}
-    same: dict[tuple[Pair, bool], list[str]] = {}
+    notes = list[str]()
+    lone = dict[tuple[Pair, int], list[str]]()
+    same = dict[tuple[Pair, bool], list[str]]()
     for (matrix, pair, *_), row in differences:
         lone.setdefault((pair, matrix.lone(pair)), []).append(matrix.label)
         # An interval of wins and losses says how far other queries may differ even where these do
@@ -555,7 +555,7 @@ def _by_pair(
     """The differences of each pair that are tested and count, in the order of the measures. signs:
     whether the test uses them.
     """
-    by_pair: dict[Pair, list[MeasuredDifference]] = {}
+    by_pair = dict[Pair, list[MeasuredDifference]]()
     labels = [matrix.label for matrix in comparison.matrices]
     for (matrix, pair, _, group, _), row in differences:
         if not matrix.is_counted:

@@ -23,8 +23,8 @@ from rankwell.store import Source
 
 
 class Gate(NamedTuple):
-    """The content of a gate file. require: requirements as text. no_regression: a run or a folder,
-    "" where there is none.
+    """The requirements of a gate. require: as text. no_regression: a run or a folder, "" where
+    there is none.
 
     tolerance: the tolerated loss as text, "" where none is given. measures: those that must not be
     worse.
@@ -113,14 +113,17 @@ class GateOptions:
         """The requirements of the options and of their file together. Raises BadInput for a file
         that is not a gate.
         """
-        gate = Gate() if self.requirements is None else read_gate(self.requirements)
-        changes: dict[str, Any] = {"require": (*gate.require, *self._stated())}
-        if self.no_regression is not None:
-            changes["no_regression"] = self.no_regression
-        if self.tolerance is not None:
-            changes["tolerance"] = str(self.tolerance)
-        measures = measure_names(self.measures) or measure_names(gate.measures) or ()
-        return gate._replace(measures=tuple(measures), **changes)
+        gate: dict[str, Any] = {} if self.requirements is None else read_gate(self.requirements)
+        for name in ("no_regression", "tolerance"):
+            if getattr(self, name) is not None:
+                gate[name] = getattr(self, name)
+        measures = measure_names(self.measures) or measure_names(gate.get("measures")) or ()
+        return Gate(
+            require=(*gate.get("require", ()), *self._stated()),
+            no_regression=gate.get("no_regression", ""),
+            tolerance=str(gate.get("tolerance", "")),
+            measures=tuple(measures),
+        )
 
 
 Row = Mapping[str, Any]
@@ -147,8 +150,8 @@ _GATE = {
 }
 
 
-def read_gate(path: str | Path) -> Gate:
-    """Reads a gate; all keys are optional.
+def read_gate(path: str | Path) -> dict[str, Any]:
+    """The keys of a gate file; all are optional.
 
     `require = ["nDCG@10.ci_low >= 0.38"]`; `no_regression = "bm25"`, a run, or a folder of results
     beside the file;
@@ -163,14 +166,10 @@ def read_gate(path: str | Path) -> Gate:
     settings = replace(
         table, content={name: value for name, value in table.content.items() if value != []}
     ).settings(_GATE)
-    baseline = settings.get("no_regression", "")
-    baseline_path = Path(table.file).parent / baseline
-    return Gate(
-        require=tuple(settings.get("require", ())),
-        no_regression=str(baseline_path) if baseline and baseline_path.is_dir() else baseline,
-        tolerance=str(settings.get("tolerance", "")),
-        measures=tuple(settings.get("measures", ())),
-    )
+    if baseline := settings.get("no_regression"):
+        folder = Path(table.file).parent / baseline
+        settings["no_regression"] = str(folder) if folder.is_dir() else baseline
+    return settings
 
 
 class Requirement(NamedTuple):
@@ -333,7 +332,7 @@ def _choose(
     head, dot, tail = subject.rpartition(".")
     if dot and tail in results.names:
         subject, figure = head, tail
-    columns: dict[str, str] = {}
+    columns = dict[str, str]()
     if match := _SELECTED.fullmatch(subject):
         subject = match[1]
         for part in match[2].split(","):
@@ -389,7 +388,7 @@ def _differing_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
     """The columns, except those of figures, in which rows of one measure differ, with their
     values.
     """
-    columns: dict[str, list[str]] = {}
+    columns = dict[str, list[str]]()
     for name in dict.fromkeys(name for row in rows for name in row):
         cells = [row[name] for row in rows if row.get(name) is not None]
         texts = list(dict.fromkeys(map(str, cells)))

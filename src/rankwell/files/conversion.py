@@ -121,11 +121,9 @@ def convert_file(source: str | Path, target: Path, options: ConvertOptions) -> C
     path, part = split_part(io.judgments_file(source))
     opened = None if is_data_set_id(path) else Source(path)
     holds, column_names = _chosen_columns(options)
-    kind, doubt = (
-        (holds or "judgments", "")
-        if holds or opened is None
-        else _kind(Head.of(opened), options.source_format)
-    )
+    kind, doubt = holds or "judgments", ""
+    if not holds and opened is not None:
+        kind, doubt = _kind(Head.of(opened), options.source_format)
     called = str(path) if opened is None else opened.name
     request = Request(
         notes=[doubt] if doubt else [],

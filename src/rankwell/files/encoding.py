@@ -2,7 +2,7 @@
 
 import hashlib
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from rankwell.errors import BadUsage, flag
 from rankwell.files.writing import writing
 from rankwell.io.matrices import IDS_BESIDE, Embeddings, ids_content, read_embeddings
 from rankwell.reporting import Aside, Output
+from rankwell.reporting.options import Progress as PartProgress
 from rankwell.runtime.parts.encode import (
     EncodedParts,
     EncodeOptions,
@@ -103,7 +104,7 @@ def encode_file(
     options: EncodeFileOptions,
     *,
     overwrite: bool,
-    progress: Callable[[str, int, int], None] | None,
+    progress: PartProgress,
 ) -> PartOutcome:
     """The encoding of a command line, in one piece or in parts; the result is its output. Arguments
     as those of the command.

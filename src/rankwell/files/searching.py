@@ -12,6 +12,7 @@ from rankwell.data.options import Doc, PartOptions, PartOutcome, takes_options
 from rankwell.errors import BadUsage, flag, kind_of
 from rankwell.io.formats import read_column
 from rankwell.io.matrices import read_embeddings
+from rankwell.reporting.options import Progress as PartProgress
 from rankwell.runtime.parts.execution import run_in_parts
 from rankwell.runtime.parts.plans import file_of_part
 from rankwell.runtime.parts.search import MergedSearch
@@ -89,7 +90,7 @@ def search_files(
     base: Any,
     queries: Any,
     options: SearchFileOptions,
-    progress: Callable[[str, int, int], None] | None,
+    progress: PartProgress,
     use: Callable[[TopK | MergedSearch], Any],
 ) -> PartOutcome:
     """The search of a command line, in one piece or in parts. base, queries: in one piece whatever

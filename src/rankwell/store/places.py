@@ -624,7 +624,7 @@ def sources_of(*places: Mapping[str, Any]) -> dict[str, Source]:
     A second file of a name that is taken, such as a run called `positives`, has the name with a
     number behind it.
     """
-    sources: dict[str, Source] = {}
+    sources = dict[str, Source]()
     for name, path_or_url in chain.from_iterable(named_places.items() for named_places in places):
         if not isinstance(path_or_url, (str, Path)):
             continue
@@ -670,7 +670,7 @@ def folder_names(place: str | Path) -> tuple[str, list[str]]:
     """
     url = remote_url(place)
     if url is None:
-        names: list[str] = []
+        names = list[str]()
         if exists(place) and Path(place).is_dir():
             entries = Path(place).iterdir()
             names = [f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries]

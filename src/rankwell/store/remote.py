@@ -180,7 +180,7 @@ class _Bucket:
         """The objects whose names begin so; keys are listed in order, and the library knows
         prefixes of whole names alone.
         """
-        objects: list[Any] = []
+        objects = list[Any]()
         for batch in self._library.list(self._store, folder or None, offset=folder + begin):
             objects += batch
             if (
@@ -244,12 +244,9 @@ class _Bucket:
             raise
 
     def _denied(self, problem: str = "access is refused", besides: str = "") -> str:
-        variables = _VARIABLES[self._scheme]
         return (
-            f"{problem}; check {besides}the credentials in the environment ({variables}), which "
-            "may "
-            "have "
-            "expired."
+            f"{problem}; check {besides}the credentials in the environment "
+            f"({_VARIABLES[self._scheme]}), which may have expired."
         )
 
 
@@ -401,9 +398,9 @@ def look(url: str, *, anew: bool = False) -> Object | None:
     remote_object = None if anew else _SEEN.get(url)
     if remote_object is None:
         service, key = service_of(url)
-        size_and_tag = (
-            _attempted(url, lambda: service.head(key)) if key and not key.endswith("/") else None
-        )
+        size_and_tag = None
+        if key and not key.endswith("/"):
+            size_and_tag = _attempted(url, lambda: service.head(key))
         if size_and_tag is None:
             return None
         remote_object = _SEEN[url] = Object(url, *size_and_tag)
@@ -561,7 +558,7 @@ def objects_in(url: str, begin: str = "", inside: set[str] | None = None) -> dic
     prefix = key.rstrip("/") + "/" if key.strip("/") else ""
     root = url.removesuffix(key)
     folder = (root if root.endswith("/") else f"{root}/") + prefix
-    objects: dict[str, Object] = {}
+    objects = dict[str, Object]()
     for path, size, tag in _attempted(url, lambda: list(service.objects(prefix, begin))):
         name = path.removeprefix(prefix)
         if path.startswith(prefix) and name.startswith(begin) and name and "/" not in name:
@@ -569,13 +566,9 @@ def objects_in(url: str, begin: str = "", inside: set[str] | None = None) -> dic
         elif path.startswith(prefix) and inside is not None and "/" in name:
             inside.add(name.partition("/")[0] + "/")
     # What a listing says of an object need not be asked of the object.
-    _SEEN.update(
-        {
-            remote_object.url: remote_object
-            for remote_object in objects.values()
-            if remote_object.tag and remote_object.url not in _SEEN
-        }
-    )
+    for remote_object in objects.values():
+        if remote_object.tag:
+            _SEEN.setdefault(remote_object.url, remote_object)
     return dict(sorted(objects.items(), key=lambda named_object: named_object[0].encode()))
 
 

@@ -357,7 +357,7 @@ def _imported(path: Path) -> set[str]:
         tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError):
         return set()
-    names: list[str] = []
+    names = list[str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
@@ -478,7 +478,7 @@ def load_command(stem: str) -> Command | None:
         map(input_mark, arguments)
     ):
         return None
-    options: dict[str, Argument] = {}
+    options = dict[str, Argument]()
     for argument in arguments:
         # In an experiment file an option has its long names, or that of its parameter.
         long = [flag[2:].replace("-", "_") for flag in argument.flags if flag.startswith("--")]
@@ -496,7 +496,7 @@ def reject_unknown(cells: Sequence[tuple[Cell, Command]]) -> None:
     """Raises BadInput for an option that its command does not have; options of all need one command
     that has them.
     """
-    options_by_source: dict[str, set[str]] = {}
+    options_by_source = dict[str, set[str]]()
     for cell, command in cells:
         for name, option in cell.options.items():
             if option.scope in ("options", "system"):
@@ -604,11 +604,20 @@ def cell_recipe(
     """The recipe of a cell, and the arguments of its command. The working directory is that of the
     experiment file.
 
-    Raises BadInput for an option of another type, and for an input that is not there.
+    Raises BadInput for an option of another type, for a password that is written out, and for an
+    input that is not there.
     """
     options = {name: option for name, option in cell.options.items() if name in command.options}
     for option in options.values():
-        _refuse_secrets(option)
+        # Recipes and tables would hold a password that is written out.
+        for value in _as_list(option.value):
+            name, equals, text = str(value).partition("=")
+            try:
+                refuse_literal("", str(value))
+                if equals and name.isidentifier():
+                    refuse_literal(name, text)
+            except BadUsage as error:
+                raise BadInput(f"{option.where}: {error}") from error
     code = [
         path
         for option in options.values()
@@ -627,18 +636,6 @@ def cell_recipe(
 
 def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
-
-
-def _refuse_secrets(option: OptionValue) -> None:
-    """Raises BadInput for a password that is written out: recipes and tables would hold it."""
-    for value in _as_list(option.value):
-        name, equals, text = str(value).partition("=")
-        try:
-            refuse_literal("", str(value))
-            if equals and name.isidentifier():
-                refuse_literal(name, text)
-        except BadUsage as error:
-            raise BadInput(f"{option.where}: {error}") from error
 
 
 class CommandCells:
@@ -668,7 +665,7 @@ def _evaluate(cells: Sequence[PlannedCell], progress: Progress) -> Iterator[str]
             plan.record.unlink(missing_ok=True)
             yield evaluate_cell(plan.work, plan.folder, progress)
         return
-    calls: list[Call] = []
+    calls = list[Call]()
     for plan in cells:
         plan.record.unlink(missing_ok=True)
         plan.folder.mkdir(parents=True, exist_ok=True)

@@ -79,7 +79,7 @@ class TomlTable:
             raise BadInput(f"{self.at(kind)} is not a list of tables; write [[{kind}]] above each.")
         if not inner:
             raise BadInput(f"{self.file}: no [[{kind}]]; give at least one.")
-        tables: dict[str, TomlTable] = {}
+        tables = dict[str, TomlTable]()
         titles: set[str] = set()
         for index, content in enumerate(inner):
             path, title = (kind, index), f"{kind} {index + 1}"
@@ -162,8 +162,8 @@ def _lines(text: str) -> dict[Keys, int]:
     """The lines of tables and keys, as far as single lines show them: the keys that lead there ->
     line, from 1.
     """
-    lines: dict[Keys, int] = {}
-    counts: dict[str, int] = {}
+    lines = dict[Keys, int]()
+    counts = dict[str, int]()
     path: Keys = ()
     quoted = False
     for number, line in enumerate(text.split("\n"), 1):
@@ -323,7 +323,7 @@ def read_statements(path: str | Path) -> dict[str, SystemStatement]:
     """The title, notes and training of every `[[system]]` of an experiment file, by name; data sets
     are not looked at.
     """
-    statements: dict[str, SystemStatement] = {}
+    statements = dict[str, SystemStatement]()
     for name, node in _top(Source(path)).tables_by_name("system").items():
         training = node.child("training").settings({"time": str, "hardware": str, "data": str})
         stated = [training.get(key, "") for key in ("time", "hardware", "data")]
@@ -344,7 +344,7 @@ def _top(source: Source) -> TomlTable:
 
 def _options(table: TomlTable, scope: Scope, besides: Sequence[str] = ()) -> dict[str, OptionValue]:
     """Every other key as an option."""
-    options: dict[str, OptionValue] = {}
+    options = dict[str, OptionValue]()
     for key, value in table.content.items():
         if key in besides:
             continue
@@ -373,7 +373,7 @@ def _pairs(table: Mapping[str, Any]) -> Any:
 
 def _tried(table: TomlTable, scope: Scope) -> dict[str, list[OptionValue]]:
     """Every key with its values, each of which is tried; or with its only one."""
-    values_by_name: dict[str, list[OptionValue]] = {}
+    values_by_name = dict[str, list[OptionValue]]()
     for name, option in _options(table, scope).items():
         values: list[Any] = option.value if isinstance(option.value, list) else [option.value]
         if not name.isidentifier():

@@ -286,6 +286,10 @@ class Votes:
             total += part
         return total
 
+    def sum_found(self, parts: Floats) -> Floats:
+        """As `sum`, over the runs that have the item."""
+        return self.sum(np.where(self.lists.found, parts, 0.0))
+
 
 @dataclass(frozen=True)
 class MethodEntry(NamedFunction):

@@ -35,17 +35,6 @@ from rankwell.evaluation.options import JudgmentFileOptions, RunFileOptions
 from rankwell.io import formats as io
 from rankwell.store import encode_id
 
-__all__ = [
-    "Choice",
-    "FusionOptions",
-    "FusionTuningOptions",
-    "TunedFusion",
-    "fuse",
-    "fusion_notes",
-    "read_runs",
-    "tune_fusion",
-]
-
 Progress = Callable[[str, int, int], None]
 BLOCK = 16
 """Number of queries that are fused at once."""
@@ -79,7 +68,7 @@ def candidates(options: "FusionTuningOptions", runs: int) -> tuple[Fusion, ...]:
             f"step={step!r}: weights are tried in equal steps from 0 to 1; expected a "
             "fraction of 1, such as 0.1."
         )
-    fusions: list[Fusion] = []
+    fusions = list[Fusion]()
     scored = [text for text in methods if parse_fusion(text).entry.reads == "scores"]
     adding = [text for text in scored if parse_fusion(text).entry.adds]
     for text in methods:
@@ -532,7 +521,7 @@ def fusion_notes(fusion: Fusion, rankings: Mapping[str, Ranking]) -> list[str]:
     partial = [
         name for name, ranking in rankings.items() if len(ranking.queries) < len(all_queries)
     ]
-    notes: list[str] = []
+    notes = list[str]()
     if partial:
         lacking_counts = ", ".join(
             f"{name} {len(all_queries) - len(rankings[name].queries)}" for name in partial
@@ -589,7 +578,7 @@ class TunedFusion:
         """A row for each fold and one for all judged queries: the choice, and its means over other
         folds and over this one.
         """
-        rows: list[Row] = []
+        rows = list[Row]()
         for choice in (*self.choices, self.whole):
             fusion = choice.fusion
             weights = fusion.weights or (
@@ -721,7 +710,7 @@ def _fused(
     memory.
     """
     queries = list(plan)
-    parts: list[Ranking] = []
+    parts = list[Ranking]()
     for start in range(0, len(queries), BLOCK):
         block = queries[start : start + BLOCK]
         for fusion in {id(plan[query]): plan[query] for query in block}.values():

@@ -33,11 +33,11 @@ from rankwell.runtime.parts import (
     KINDS,
     Amounts,
     Cut,
-    Json,
     Limits,
     PartContent,
     PartInputs,
     PartKind,
+    PlanOptions,
     WorkPlace,
 )
 from rankwell.runtime.parts.execution import run_in_parts, work_folder
@@ -50,7 +50,7 @@ _ERROR = "error"
 def evaluate_in_parts(
     file: str | Path,
     plans: Sequence[PlannedCell],
-    choices: Mapping[str, Json],
+    choices: PlanOptions,
     parts: PartOptions,
     progress: Progress,
     use: Callable[[CommandCells], Any],
@@ -115,7 +115,7 @@ def _changes(before: Any, after: Any) -> str:
     return "; ".join(changes(before, after)) or "it is written in another way"
 
 
-def _files(options: Mapping[str, Json]) -> dict[str, Path]:
+def _files(options: PlanOptions) -> dict[str, Path]:
     """The bench and the files that its cells read; a folder is known by its digest, which is in the
     recipe of its cell.
     """
@@ -126,7 +126,7 @@ def _files(options: Mapping[str, Json]) -> dict[str, Path]:
     return {file.name: file} | {name: path for name, path in inputs.items() if not path.is_dir()}
 
 
-def _cut(options: Mapping[str, Json], _: Limits) -> Cut:
+def _cut(options: PlanOptions, _: Limits) -> Cut:
     """One part for each cell."""
     names = [name for name, _ in options["cells"]]
     return Cut(len(names), names, {"parts": len(names)})
@@ -180,7 +180,7 @@ def _write(members: Mapping[str, bytes], stream: BinaryIO) -> None:
 
 def _read(file: Path) -> dict[str, bytes]:
     """The members of an archive. Raises BadInput for one that is not a cell's."""
-    members: dict[str, bytes] = {}
+    members = dict[str, bytes]()
     try:
         with tarfile.open(file, mode="r:") as archive:
             for entry in archive:

@@ -16,6 +16,7 @@ from rankwell.processes import start_command
 from rankwell.runtime.executors import (
     EXECUTORS,
     RETRIES,
+    Answers,
     Executor,
     PartCalls,
     Resources,
@@ -114,7 +115,7 @@ def _devices(processes: int, gpus: int) -> list[dict[str, str]]:
 
 @contextmanager
 def _open(address: str, resources: Resources) -> Generator[Run]:
-    workers: list[_Worker] = []
+    workers = list[_Worker]()
     number = _workers(address)
     threads = resources.threads or max(1, processors() // number)
     variables = [
@@ -129,7 +130,7 @@ def _open(address: str, resources: Resources) -> Generator[Run]:
 
 def _run(
     workers: list[_Worker], variables: Sequence[Mapping[str, str]], calls: PartCalls
-) -> Iterator[tuple[int, str]]:
+) -> Answers:
     waiting, idle = deque(calls.indices), deque(variables)
     lost = Counter[int]()
     while waiting or workers:

@@ -10,7 +10,7 @@ import os
 import platform
 import socket
 import sys
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
@@ -21,6 +21,7 @@ from rankwell.processes import safe_path
 from rankwell.runtime.executors import (
     EXECUTORS,
     RETRIES,
+    Answers,
     Executor,
     PartCalls,
     Resources,
@@ -214,7 +215,7 @@ def _refuse_other_versions(ray: Any) -> None:
                 )
 
 
-def _run(ray: Any, remote: Any, calls: PartCalls) -> Iterator[tuple[int, str]]:
+def _run(ray: Any, remote: Any, calls: PartCalls) -> Answers:
     indices = {
         remote.remote(calls.function, calls.argument(index), calls.seconds): index
         for index in calls.indices

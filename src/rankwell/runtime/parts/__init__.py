@@ -26,6 +26,8 @@ from rankwell.store.temporary import scratch
 
 Json = Any
 """A value that JSON can hold."""
+PlanOptions = Mapping[str, Json]
+"""The options of the work of a plan, with places as absolute paths."""
 
 
 Puts = Literal["refused", "unique"]
@@ -87,7 +89,7 @@ class FolderPlace:
         """The sizes of its files by name, of those that begin so, in any order, without hidden
         ones.
         """
-        sizes: dict[str, int] = {}
+        sizes = dict[str, int]()
         if self.folder.is_dir():
             with os.scandir(self.folder) as entries:
                 for directory_entry in entries:
@@ -457,7 +459,7 @@ class SecondRound(NamedTuple):
     """
 
     kind: str
-    options: Mapping[str, Json]
+    options: PlanOptions
     divided: bool = False
 
 
@@ -473,7 +475,7 @@ class PartInputs(NamedTuple):
     machine that computed parts.
     """
 
-    options: Mapping[str, Json]
+    options: PlanOptions
     boundaries: Json
     machines: Sequence[PartMachine] = ()
 
@@ -496,11 +498,11 @@ class PartKind:
 
     name: str
     title: str
-    files: Callable[[Mapping[str, Json]], Mapping[str, Path | str]]
-    cut: Callable[[Mapping[str, Json], Limits], Cut]
+    files: Callable[[PlanOptions], Mapping[str, Path | str]]
+    cut: Callable[[PlanOptions, Limits], Cut]
     part: Callable[[PartInputs, int], PartContent]
     merge: Callable[[PartInputs, Sequence[Path], WorkPlace], Any]
-    check: Callable[[Mapping[str, Json]], None] | None = None
+    check: Callable[[PlanOptions], None] | None = None
     second: Callable[[PartInputs, Sequence[Path], WorkPlace], SecondRound | None] | None = None
     amounts: Callable[[PartInputs], Amounts] | None = None
     derived: Mapping[str, str] = field(default_factory=dict[str, str])

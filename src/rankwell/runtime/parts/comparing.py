@@ -9,7 +9,7 @@ one whose `scores` or `lists` are its pairs.
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -33,21 +33,25 @@ from rankwell.runtime.parts import (
     PartContent,
     PartInputs,
     PartKind,
+    PlanOptions,
     SecondRound,
     WorkPlace,
     local_file,
 )
 from rankwell.runtime.parts.execution import PartArrays
-from rankwell.runtime.parts.lists import PartGrid, lists_of, merged_lists, write_array
 from rankwell.runtime.parts.plans import read_plan
 from rankwell.runtime.parts.vectors import (
+    PartGrid,
     PartTable,
     VectorFiles,
     VectorRange,
     checksum,
     files_of,
+    lists_of,
+    merged_lists,
     named_files,
     read_range,
+    write_array,
 )
 from rankwell.vectors.neighbours import RankTargets, search
 from rankwell.vectors.neighbours.positive_counts import (
@@ -107,32 +111,34 @@ class _ChosenRows(VectorRange):
         return self._named_row(int(self.rows[row]))
 
 
-class Compared:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Compared(PartComparison):
     """A comparison with the tables and arrays that it names.
 
     options: those of the kind `counts`. layouts: what `VectorFiles.described` has returned for each
-    table.
+    table. digests: of the vectors that have been read.
     """
 
-    def __init__(
-        self, options: Mapping[str, Json], comparison: PartComparison, layouts: Mapping[str, Json]
-    ) -> None:
-        self.is_of = comparison
-        self.metric: Metric = options["metric"]
-        self._options, self._layouts = options, layouts
-        self._digests: dict[str, str] = {}
+    options: PlanOptions
+    layouts: PlanOptions
+    digests: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def metric(self) -> Metric:
+        """The metric of the scores."""
+        return self.options["metric"]
 
     def array(self, name: str) -> NDArray[Any]:
         """An array, mapped into memory."""
-        return map_npy(local_file(self._options["arrays"][name]))
+        return map_npy(local_file(self.options["arrays"][name]))
 
     def table(self, name: str) -> PartTable:
         """A table."""
-        return PartTable(*self._options["tables"][name])
+        return PartTable(*self.options["tables"][name])
 
     def files(self, name: str) -> VectorFiles:
         """The files of a table."""
-        return VectorFiles(self.table(name).path, self._layouts[name])
+        return VectorFiles(self.table(name).path, self.layouts[name])
 
     def shape(self, name: str) -> tuple[int, int, int]:
         """The number of a table's vectors, that of their dimensions, and the bytes of one."""
@@ -143,34 +149,34 @@ class Compared:
     @property
     def n_queries(self) -> int:
         """Number of queries; none for prints."""
-        if not self.is_of.queries:
+        if not self.queries:
             return 0
-        if self.is_of.rows:
-            return len(self.array(self.is_of.rows))
-        return self.shape(self.is_of.queries)[0]
+        if self.rows:
+            return len(self.array(self.rows))
+        return self.shape(self.queries)[0]
 
     @property
     def n_items(self) -> int:
         """Number of items that are read."""
-        if self.is_of.members:
-            return self.array(self.is_of.members).shape[1]
-        return self.shape(self.is_of.items)[0]
+        if self.members:
+            return self.array(self.members).shape[1]
+        return self.shape(self.items)[0]
 
     @property
     def _tie_ranks(self) -> NDArray[Any] | None:
         """Ranks of the items, or groups, among those of equal score."""
-        return self.array(self.is_of.places) if self.is_of.places else None
+        return self.array(self.places) if self.places else None
 
     def pairs_of(self, queries: slice) -> slice:
         """The place of some queries' pairs among all."""
-        owner = self.array(self.is_of.pairs)[0]
+        owner = self.array(self.pairs)[0]
         return slice(*np.searchsorted(owner, [queries.start, queries.stop]).tolist())
 
     def scores_of(self, owner: Ints, items: Ints) -> Floats:
         """The exact score of each pair; only their vectors are read."""
-        query_files = self.files(self.is_of.queries)
-        item_files = self.files(self.is_of.items)
-        rows = self.array(self.is_of.rows)[owner] if self.is_of.rows else owner
+        query_files = self.files(self.queries)
+        item_files = self.files(self.items)
+        rows = self.array(self.rows)[owner] if self.rows else owner
         scores = np.empty(len(owner))
         for start in range(0, len(owner), _PAIRS):
             block = slice(start, start + _PAIRS)
@@ -188,9 +194,9 @@ class Compared:
 
     def whole_groups(self, grid: PartGrid) -> PartGrid:
         """The grid with ranges of items, in the order of their groups, that divide no group."""
-        if not self.is_of.members:
+        if not self.members:
             return grid
-        groups = self.array(self.is_of.members)[0]
+        groups = self.array(self.members)[0]
         inner = (
             np.searchsorted(groups, groups[np.array(grid.items[1:-1], dtype=np.int64)])
             if len(groups)
@@ -206,13 +212,13 @@ class Compared:
             "counts": self._counts,
             "lists": self._lists,
         }
-        array = compute[self.is_of.what](queries, items)
-        return array, self._digests
+        array = compute[self.what](queries, items)
+        return array, self.digests
 
     def _read(self, name: str, rows: slice, ids: Sequence[str] | None = None) -> VectorRange:
         path, label = self.table(name)
-        vectors, digest = read_range(path, rows, ids, self._layouts[name])
-        self._digests[f"{name} {rows.start}-{rows.stop}"] = digest
+        vectors, digest = read_range(path, rows, ids, self.layouts[name])
+        self.digests[f"{name} {rows.start}-{rows.stop}"] = digest
         return replace(vectors, file=label)
 
     def _read_rows(self, name: str, rows: Ints) -> VectorRange:
@@ -222,64 +228,58 @@ class Compared:
             return self._read(name, slice(first, first + len(rows)))
         files = self.files(name)
         vectors = files.take(rows)
-        self._digests[f"{name} rows {hashlib.sha256(rows.tobytes()).hexdigest()[:8]}"] = checksum(
+        self.digests[f"{name} rows {hashlib.sha256(rows.tobytes()).hexdigest()[:8]}"] = checksum(
             vectors
         )
         return _ChosenRows(None, vectors, file=self.table(name).label, files=files, rows=rows)
 
     def _queries(self, rows: slice) -> VectorRange:
-        array_name = self.is_of.own
+        array_name = self.own
         ids = Positions(self.array(array_name)[rows].tolist()) if array_name else None
-        if self.is_of.rows:
-            chosen_rows = np.asarray(self.array(self.is_of.rows)[rows])
-            return replace(self._read_rows(self.is_of.queries, chosen_rows), ids=ids)
-        return self._read(self.is_of.queries, rows, ids)
+        if self.rows:
+            chosen_rows = np.asarray(self.array(self.rows)[rows])
+            return replace(self._read_rows(self.queries, chosen_rows), ids=ids)
+        return self._read(self.queries, rows, ids)
 
     def _exclusion(self, queries: slice, items: slice) -> dict[str, Any]:
         """The options that leave out each query's own item, and those of its label."""
         groups = None
-        if self.is_of.labels:
-            labels = self.array(self.is_of.labels)
-            of_items = labels[len(labels) - self.shape(self.is_of.items)[0] :][items]
+        if self.labels:
+            labels = self.array(self.labels)
+            of_items = labels[len(labels) - self.shape(self.items)[0] :][items]
             groups = Groups(
                 *(
                     [None if label < 0 else label for label in side_labels.tolist()]
                     for side_labels in (labels[queries], of_items)
                 )
             )
-        return {
-            "metric": self.metric,
-            "exclude": "self" if self.is_of.own else "none",
-            "groups": groups,
-        }
+        return {"metric": self.metric, "exclude": "self" if self.own else "none", "groups": groups}
 
     def _items(self, items: slice) -> VectorRange:
         return self._read(
-            self.is_of.items,
-            items,
-            Positions(range(items.start, items.stop)) if self.is_of.own else None,
+            self.items, items, Positions(range(items.start, items.stop)) if self.own else None
         )
 
     def _groups(self, items: slice) -> tuple[VectorRange, Ints, int]:
         """The items of a range in the order of their groups, where each group ends, and the number
         of the first.
         """
-        members = np.asarray(self.array(self.is_of.members)[:, items])
+        members = np.asarray(self.array(self.members)[:, items])
         first = int(members[0, 0]) if members.size else 0
         return (
-            self._read_rows(self.is_of.items, members[1]),
+            self._read_rows(self.items, members[1]),
             np.cumsum(np.bincount(members[0] - first)),
             first,
         )
 
     def _pairs(self, queries: slice) -> tuple[Ints, Ints]:
         """The pairs of some queries: the query's row among these, and the item."""
-        owner, items = self.array(self.is_of.pairs)[:, self.pairs_of(queries)]
+        owner, items = self.array(self.pairs)[:, self.pairs_of(queries)]
         return owner - queries.start, np.asarray(items)
 
     def _prints(self, _: slice, items: slice) -> NDArray[Any]:
         """The hash of each row's bytes: (items, 16)."""
-        table = self._read(self.is_of.items, items)
+        table = self._read(self.items, items)
         prints = [
             hashlib.blake2b(row.tobytes(), digest_size=PRINT).digest() for row in table.vectors
         ]
@@ -309,9 +309,9 @@ class Compared:
         """The numbers above, tied and before among these items: (3, pairs or queries)."""
         query_vectors = self._queries(queries)
         tie_ranks = self._tie_ranks
-        if self.is_of.members:
+        if self.members:
             grouped_items, ends, first = self._groups(items)
-            scores = np.asarray(self.array(self.is_of.scores)[queries])
+            scores = np.asarray(self.array(self.scores)[queries])
             if tie_ranks is None:
                 group_ranks = np.arange(first, first + len(ends))
                 query_ranks = np.arange(queries.start, queries.stop)
@@ -328,7 +328,7 @@ class Compared:
             )
             return np.array(counts, dtype="<i8")
         owner, target = self._pairs(queries)
-        scores = np.asarray(self.array(self.is_of.scores)[self.pairs_of(queries)])
+        scores = np.asarray(self.array(self.scores)[self.pairs_of(queries)])
         item_ranks = None if tie_ranks is None else np.asarray(tie_ranks[items])
         wanted = WantedPairs(
             owner, scores, target - items.start if tie_ranks is None else tie_ranks[target]
@@ -346,9 +346,9 @@ class Compared:
         """The best items or groups, as `lists_of`."""
         query_vectors = self._queries(queries)
         tie_ranks = self._tie_ranks
-        if self.is_of.members:
+        if self.members:
             grouped_items, ends, first = self._groups(items)
-            depth = min(self.is_of.width, len(ends))
+            depth = min(self.width, len(ends))
             if not depth:
                 return lists_of(
                     np.empty((query_vectors.n, 0), dtype=np.int64),
@@ -370,7 +370,7 @@ class Compared:
                 depth,
             )
         item_vectors = self._items(items)
-        depth = min(self.is_of.width, item_vectors.n)
+        depth = min(self.width, item_vectors.n)
         order = None if tie_ranks is None else np.argsort(tie_ranks[items])
         if order is not None:
             rows = order + items.start
@@ -423,51 +423,45 @@ class WantedItems(NamedTuple):
         )
 
 
-def _comparisons(
-    options: Mapping[str, Json], round_name: str, layouts: Mapping[str, Json]
-) -> list[Compared]:
+def _comparisons(options: PlanOptions, round_name: str, layouts: PlanOptions) -> list[Compared]:
     comparisons = options[round_name]
     if round_name == "then":
         comparisons = [follow_up["comparison"] for follow_up in comparisons]
-    return [Compared(options, PartComparison(**comparison), layouts) for comparison in comparisons]
+    return [Compared(**comparison, options=options, layouts=layouts) for comparison in comparisons]
 
 
-def _files(options: Mapping[str, Json]) -> dict[str, str]:
+def _files(options: PlanOptions) -> dict[str, str]:
     """The files of the tables, and the arrays beside the parts."""
-    files: dict[str, str] = {}
+    files = dict[str, str]()
     for name, (path, _) in options["tables"].items():
         files |= named_files(name, files_of(path))
     return files | {f"array {name}": path for name, path in options["arrays"].items()}
 
 
 def _grid(compared: Compared, limits: Limits) -> PartGrid:
-    comparison = compared.is_of
-    _, dimensions, row = compared.shape(comparison.items)
-    if (
-        comparison.queries
-        and (query_dimensions := compared.shape(comparison.queries)[1]) != dimensions
-    ):
+    _, dimensions, row = compared.shape(compared.items)
+    if compared.queries and (query_dimensions := compared.shape(compared.queries)[1]) != dimensions:
         raise BadInput(
-            f"{compared.table(comparison.queries).label}: the queries have {query_dimensions} "
+            f"{compared.table(compared.queries).label}: the queries have {query_dimensions} "
             f"dimensions, the items {dimensions}; both come from one model."
         )
     state = 8 * dimensions
-    state += 24 * width(comparison.width) if comparison.what == "lists" else 64 * comparison.width
+    state += 24 * width(compared.width) if compared.what == "lists" else 64 * compared.width
     # Shards have 1,000 items per `depth`: as many as keep a processor busy for a moment.
     n = compared.n_queries
     least = (
         _LEAST_MULTIPLIED // max(1, n * dimensions)
-        if comparison.what in _MULTIPLIED
+        if compared.what in _MULTIPLIED
         else _LEAST_READ // max(1, row)
     )
-    depth = max(comparison.width, -(-least // 1000))
+    depth = max(compared.width, -(-least // 1000))
     grid = PartGrid.of(n, compared.n_items, state=state, row=row, depth=depth, limits=limits)
-    if comparison.members:
+    if compared.members:
         return compared.whole_groups(grid)
-    return grid.ending_at(compared.files(comparison.items).breaks)
+    return grid.ending_at(compared.files(compared.items).breaks)
 
 
-def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
+def _cut(options: PlanOptions, limits: Limits) -> Cut:
     """The parts of all comparisons of the first round; the costs are those of both."""
     layouts = {name: VectorFiles(path).described for name, (path, _) in options["tables"].items()}
     first, then = (
@@ -487,12 +481,12 @@ def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
     }
     products = multiplications = read = 0
     for compared, grid in comparisons:
-        _, dimensions, row = compared.shape(compared.is_of.items)
-        if compared.is_of.what in _MULTIPLIED:
+        _, dimensions, row = compared.shape(compared.items)
+        if compared.what in _MULTIPLIED:
             products += grid.queries[-1] * grid.items[-1]
             multiplications += grid.queries[-1] * grid.items[-1] * dimensions
         read += grid.passes * grid.items[-1] * row
-        if queries := compared.is_of.queries:
+        if queries := compared.queries:
             read += grid.shards * grid.queries[-1] * compared.shape(queries)[2]
     costs |= {"products": products, "multiplications": multiplications, "bytes read": read}
     return Cut(
@@ -527,7 +521,7 @@ def _second(inputs: PartInputs, files: Sequence[Path], storage: WorkPlace) -> Se
     if not options["then"]:
         return None
     results = dict[int, Any]()
-    comparisons: list[Json] = []
+    comparisons = list[Json]()
     arrays = dict(options["arrays"])
     grids, part_arrays = list(_grids(inputs)), PartArrays(storage)
     for number, follow_up in enumerate(options["then"]):
@@ -536,11 +530,15 @@ def _second(inputs: PartInputs, files: Sequence[Path], storage: WorkPlace) -> Se
             compared, grid, start = grids[source]
             results[source] = _merged(compared, grid, files[start : start + grid.parts], storage)
         compared = grids[source][0]
-        if compared.is_of.what == "scores":
+        if compared.what == "scores":
             new_arrays = _scored_pairs(compared, results[source], follow_up)
         else:
-            next_compared = Compared(options, PartComparison(**comparison), layouts)
-            new_arrays = _listed_pairs(next_compared, results[source][0][:, : follow_up["depth"]])
+            next_compared = Compared(**comparison, options=options, layouts=layouts)
+            # The pairs of lists are counted by other vectors, with their scores by these.
+            positions = results[source][0][:, : follow_up["depth"]]
+            owner, column = np.nonzero(positions >= 0)
+            pairs = np.stack([owner, positions[owner, column]])
+            new_arrays = {"pairs": pairs, "scores": next_compared.scores_of(*pairs)}
         for name, array in new_arrays.items():
             arrays[f"{name} {number}"] = part_arrays.keep(array)
             comparison = {**comparison, name: f"{name} {number}"}
@@ -553,11 +551,9 @@ def _second(inputs: PartInputs, files: Sequence[Path], storage: WorkPlace) -> Se
     )
 
 
-def _scored_pairs(
-    compared: Compared, scores: Floats, then: Mapping[str, Json]
-) -> dict[str, NDArray[Any]]:
+def _scored_pairs(compared: Compared, scores: Floats, then: PlanOptions) -> dict[str, NDArray[Any]]:
     """The pairs to count with their scores, or the scores of groups."""
-    owner, items = compared.array(compared.is_of.pairs)
+    owner, items = compared.array(compared.pairs)
     positives = Positives(offsets_from_rows(owner, compared.n_queries), items, compared.n_items)
     right, pairs, scores = WantedItems.of(
         positives, scores, transposed=then["transposed"], best=then["best"]
@@ -567,36 +563,26 @@ def _scored_pairs(
     return {"pairs": np.stack([right.owner[pairs], right.items[pairs]]), "scores": scores[pairs]}
 
 
-def _listed_pairs(compared: Compared, positions: Ints) -> dict[str, NDArray[Any]]:
-    """The pairs of lists by their positions, which are to be counted by other vectors, with their
-    scores by these.
-    """
-    owner, column = np.nonzero(positions >= 0)
-    pairs = np.stack([owner, positions[owner, column]])
-    return {"pairs": pairs, "scores": compared.scores_of(*pairs)}
-
-
 def _merged(compared: Compared, grid: PartGrid, files: Sequence[Path], storage: WorkPlace) -> Any:
     """The result of a comparison, from all its parts."""
-    comparison = compared.is_of
-    if comparison.what == "lists":
-        tie_ranks = np.asarray(compared.array(comparison.places)) if comparison.places else None
-        return merged_lists(grid, files, storage.folder, comparison.width, tie_ranks)
+    if compared.what == "lists":
+        tie_ranks = np.asarray(compared.array(compared.places)) if compared.places else None
+        return merged_lists(grid, files, storage.folder, compared.width, tie_ranks)
     parts = [(*grid.part(index), np.asarray(map_npy(file))) for index, file in enumerate(files)]
-    if comparison.what == "prints":
+    if compared.what == "prints":
         return np.concatenate([array for _, _, array in parts])
-    if comparison.what == "scores":
-        items = compared.array(comparison.pairs)[1]
+    if compared.what == "scores":
+        items = compared.array(compared.pairs)[1]
         scores = np.empty(len(items))
         for rows, columns, part_scores in parts:
             merged_range = compared.pairs_of(rows)
             inside = (items[merged_range] >= columns.start) & (items[merged_range] < columns.stop)
             scores[merged_range][inside] = part_scores
         return scores
-    n = compared.n_queries if comparison.members else compared.array(comparison.pairs).shape[1]
+    n = compared.n_queries if compared.members else compared.array(compared.pairs).shape[1]
     counted = np.zeros((3, n), dtype=np.int64)
     for rows, _, part_counts in parts:
-        merged_range = rows if comparison.members else compared.pairs_of(rows)
+        merged_range = rows if compared.members else compared.pairs_of(rows)
         counted[:, merged_range] += part_counts
     return counted
 
@@ -606,7 +592,7 @@ def _merge(inputs: PartInputs, files: Sequence[Path], storage: WorkPlace) -> lis
     rounds = [inputs]
     if inputs.options["then"]:
         rounds.append(read_plan(storage.inside(SECOND)).part_inputs)
-    results: list[Any] = []
+    results = list[Any]()
     start = 0
     for round_inputs in rounds:
         for compared, grid, _ in _grids(round_inputs):
@@ -619,9 +605,9 @@ def _amounts(inputs: PartInputs) -> Amounts:
     """Products of queries with items; exact scores of some pairs and prints of vectors do not
     count.
     """
-    amounts: list[int] = []
+    amounts = list[int]()
     for compared, grid, _ in _grids(inputs):
-        amounts += grid.products if compared.is_of.what in _MULTIPLIED else [0] * grid.parts
+        amounts += grid.products if compared.what in _MULTIPLIED else [0] * grid.parts
     return Amounts("products", amounts)
 
 

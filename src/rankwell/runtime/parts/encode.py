@@ -29,11 +29,11 @@ from rankwell.runtime.parts import (
     MAX_SHARDS,
     Amounts,
     Cut,
-    Json,
     Limits,
     PartContent,
     PartInputs,
     PartKind,
+    PlanOptions,
     WorkPlace,
 )
 from rankwell.store import file_states
@@ -155,18 +155,18 @@ def encoder_texts(path: str, options: EncodeOptions) -> EncoderTexts:
     return ids, texts
 
 
-def _encode_options(options: Mapping[str, Json]) -> EncodeOptions:
+def _encode_options(options: PlanOptions) -> EncodeOptions:
     return EncodeOptions(**{option.name: options[option.name] for option in fields(EncodeOptions)})
 
 
-def _files(options: Mapping[str, Json]) -> dict[str, Path]:
+def _files(options: PlanOptions) -> dict[str, Path]:
     """The files that encoding reads; a folder with a model is known by its hash, which every part
     records.
     """
     return {name: Path(options[name]) for name in ("texts", "fit") if options[name] is not None}
 
 
-def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
+def _cut(options: PlanOptions, limits: Limits) -> Cut:
     """Ranges of whole chunks; two for each worker, where there are as many."""
     if options["batch_size"] < 1:
         raise BadUsage(f"batch size {options['batch_size']}; expected a positive integer.")
@@ -174,8 +174,9 @@ def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
         raise BadUsage(f"--shards {limits.shards}; expected an integer from 1 to {MAX_SHARDS}.")
     encode_options = _encode_options(options)
     # What every part would refuse; a trained model may be one that only their machines can load.
+    settings = _settings(encode_options)
     if not is_trained(options["model"]):
-        encoder = load_encoder(options["model"], _settings(encode_options))
+        encoder = load_encoder(options["model"], settings)
         if encode_options.fit is None:
             encoder.describe()
     chunk = chunk_of(options["batch_size"])
@@ -346,7 +347,7 @@ def _ranges(ranges: Iterable[tuple[int, int]]) -> str:
     >>> _ranges([(0, 32), (32, 64), (96, 100)])
     '0-63,96-99'
     """
-    merged_ranges: list[list[int]] = []
+    merged_ranges = list[list[int]]()
     for start, stop in ranges:
         if merged_ranges and merged_ranges[-1][1] == start:
             merged_ranges[-1][1] = stop

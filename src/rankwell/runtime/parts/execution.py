@@ -23,6 +23,7 @@ from rankwell.data.matrices import Embeddings
 from rankwell.data.options import PartOptions, PartOutcome
 from rankwell.errors import BadInput, BadUsage, RankwellError, count_of, flag, shown
 from rankwell.runtime.executors import (
+    Answers,
     ArrayJob,
     Executor,
     PartCalls,
@@ -36,9 +37,9 @@ from rankwell.runtime.parts import (
     KINDS,
     SECOND,
     Amounts,
-    Json,
     Limits,
     PartKind,
+    PlanOptions,
     WorkPlace,
     Write,
     digest_of,
@@ -46,7 +47,6 @@ from rankwell.runtime.parts import (
     part_name,
     place_of,
 )
-from rankwell.runtime.parts.lists import write_array
 from rankwell.runtime.parts.plans import (
     PLAN,
     Measured,
@@ -61,7 +61,7 @@ from rankwell.runtime.parts.plans import (
     open_plan,
 )
 from rankwell.runtime.parts.tables import ObjectEmbeddings
-from rankwell.runtime.parts.vectors import PartTable, has_ranges
+from rankwell.runtime.parts.vectors import PartTable, has_ranges, write_array
 from rankwell.store import refuse_blocked, remote_url
 from rankwell.threads import requested_threads
 
@@ -438,7 +438,7 @@ def memory_size(text: str) -> int:
 
 def run_in_parts(
     name: str,
-    options: Mapping[str, Json],
+    options: PlanOptions,
     choices: PartOptions,
     command: str,
     progress: Progress | None = None,
@@ -512,7 +512,7 @@ def _opened(executor: Executor, address: str, resources: Resources) -> Generator
     with ExitStack() as stack:
         opened = list[Run]()
 
-        def _run(calls: PartCalls) -> Iterator[tuple[int, str]]:
+        def _run(calls: PartCalls) -> Answers:
             if not opened:
                 opened.append(stack.enter_context(open_executor(address, resources)))
             return opened[0](calls)

@@ -38,6 +38,7 @@ from rankwell.runtime.parts import (
     PartInputs,
     PartKind,
     PartMachine,
+    PlanOptions,
     Puts,
     WorkPlace,
     file_digest,
@@ -47,6 +48,12 @@ from rankwell.runtime.parts import (
 from rankwell.store import refuse_blocked, refuse_irregular, remote, remote_url
 from rankwell.threads import in_threads
 
+Record = Mapping[str, Any]
+"""The record of a part, or the state of an input, as JSON."""
+PartState = tuple[Record, str] | str | None
+"""The record of a whole part with its file's name; text for what is wrong with a damaged one; None
+where there is none.
+"""
 PLAN = "plan.json"
 _FORMAT = 1
 _AT_ONCE = 16
@@ -63,8 +70,8 @@ class Plan:
     format: int
     kind: str
     command: str
-    options: Mapping[str, Json]
-    inputs: Mapping[str, Mapping[str, Any]]
+    options: PlanOptions
+    inputs: Mapping[str, Record]
     parts: int
     boundaries: Json
     memory: int
@@ -127,7 +134,7 @@ class Plan:
             )
 
 
-def _refuse_changed(planned_state: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+def _refuse_changed(planned_state: Record, state: Record) -> None:
     if state != planned_state:
         raise BadInput(
             f"{planned_state['path']} has changed since the plan was written "
@@ -149,7 +156,7 @@ def file_of_part(source: str | Path) -> str:
     return str(path)
 
 
-def input_files(kind: PartKind, options: Mapping[str, Json]) -> dict[str, dict[str, Any]]:
+def input_files(kind: PartKind, options: PlanOptions) -> dict[str, dict[str, Any]]:
     """The inputs of some work, as a plan lists them."""
     files = {name: str(path) for name, path in sorted(kind.files(options).items())}
     return dict(zip(files, _states(list(files.values())), strict=True))
@@ -171,7 +178,7 @@ def _file_state(path: str) -> dict[str, Any]:
     return {"path": path, "bytes": status.st_size, "modified": status.st_mtime_ns}
 
 
-def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+def _changes(before: Record, now: Record) -> str:
     if before["bytes"] != now["bytes"]:
         return f"{before['bytes']} bytes then, {now['bytes']} now"
     if "etag" in before or "etag" in now:
@@ -183,18 +190,8 @@ def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     return f"modified {then} then, {later} now"
 
 
-def versions() -> dict[str, str]:
-    """The versions that a plan records; rankwell's decides whether a part may be computed."""
-    return {
-        "rankwell": __version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "reader": native.name(),
-    }
-
-
 def open_plan(
-    storage: WorkPlace, kind: PartKind, options: Mapping[str, Json], command: str, limits: Limits
+    storage: WorkPlace, kind: PartKind, options: PlanOptions, command: str, limits: Limits
 ) -> tuple[Plan, bool]:
     """The plan of a work folder, and whether it is new: it is written where there is none.
 
@@ -229,7 +226,12 @@ def open_plan(
             cut.boundaries,
             limits.memory,
             puts,
-            versions(),
+            {
+                "rankwell": __version__,
+                "python": platform.python_version(),
+                "numpy": np.__version__,
+                "reader": native.name(),
+            },
         )
         content = plan.text.encode()
         # Another command may have written one meanwhile.
@@ -280,11 +282,7 @@ def read_plan(folder: str | Path | WorkPlace) -> Plan:
 
 
 def _other_work(
-    plan: Plan,
-    storage: WorkPlace,
-    kind: PartKind,
-    options: Mapping[str, Json],
-    inputs: Mapping[str, Any],
+    plan: Plan, storage: WorkPlace, kind: PartKind, options: PlanOptions, inputs: Record
 ) -> list[str]:
     """The differences from a plan: those of inputs and options, else those of what is derived from
     them.
@@ -347,7 +345,7 @@ def _differences(name: str, was: Json, now: Json) -> list[str]:
     return [f"{name} was {shown(was, 2 * _LONG)}, is {shown(now, 2 * _LONG)}"]
 
 
-def machines_of(records: Mapping[int, Mapping[str, Any]]) -> list[PartMachine]:
+def machines_of(records: Mapping[int, Record]) -> list[PartMachine]:
     """The kinds of machine in the records of parts, in order of their first parts; one where bytes
     depend on none.
 
@@ -358,7 +356,7 @@ def machines_of(records: Mapping[int, Mapping[str, Any]]) -> list[PartMachine]:
     ... ]
     [('cpu', [0, 2]), ('cuda:0', [1])]
     """
-    machines: dict[str, PartMachine] = {}
+    machines = dict[str, PartMachine]()
     for index, record in records.items():
         traits = record.get("machine", {})
         machines.setdefault(
@@ -449,7 +447,7 @@ class PartStates:
     are missing, too.
     """
 
-    done: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+    done: dict[int, Record] = field(default_factory=dict)
     failed: dict[int, str] = field(default_factory=dict)
     damaged: dict[int, str] = field(default_factory=dict)
     missing: list[int] = field(default_factory=list)
@@ -480,7 +478,7 @@ class WorkFolder:
 
     def record(
         self, index: int, sizes: Mapping[str, int] | None = None, *, verified: bool = True
-    ) -> tuple[Mapping[str, Any], str] | str | None:
+    ) -> PartState:
         """The record of a whole part with its file's name; text for what is wrong with a damaged
         one; None where there is none.
 
@@ -514,7 +512,7 @@ class WorkFolder:
 
     def _checked(
         self, index: int, name: str, sizes: Mapping[str, int] | None, *, verified: bool
-    ) -> tuple[Mapping[str, Any], str] | str | None:
+    ) -> PartState:
         content = self.place.read(name)
         if content is None:
             return None
@@ -569,9 +567,7 @@ class WorkFolder:
                 )
         return sizes
 
-    def _records(
-        self, sizes: Mapping[str, int], *, verified: bool = True
-    ) -> list[tuple[Mapping[str, Any], str] | str | None]:
+    def _records(self, sizes: Mapping[str, int], *, verified: bool = True) -> list[PartState]:
         """Every part as in `record`."""
 
         record = partial(self.record, sizes=sizes, verified=verified)
@@ -613,10 +609,10 @@ class WorkFolder:
 
         mixed: whether parts of different kinds of machine are accepted.
         """
-        input_digests: dict[str, tuple[int, str]] = {}
-        alike: dict[str, tuple[int, str]] = {}
-        records: dict[int, Mapping[str, Any]] = {}
-        names: list[str] = []
+        input_digests = dict[str, tuple[int, str]]()
+        alike = dict[str, tuple[int, str]]()
+        records = dict[int, Record]()
+        names = list[str]()
         for index, state in enumerate(self._records(self._sizes())):
             if not isinstance(state, tuple):
                 raise PartVanished(
@@ -654,7 +650,7 @@ class WorkFolder:
         ]
         return f"{paths[0]}, {rows}" if len(paths) == 1 else block
 
-    def keep(self, index: int, content: PartContent, measured: Measured) -> Mapping[str, Any]:
+    def keep(self, index: int, content: PartContent, measured: Measured) -> Record:
         """Writes a part and then its record; both are there whole or not at all. A whole part that
         another process has put stays, and nothing is ever removed: what is damaged is replaced.
 
@@ -716,7 +712,7 @@ class WorkFolder:
             text = json.dumps(note) + "\n"
             self.place.replace(self.stem(index) + _FAILED, text.encode())
 
-    def failure(self, index: int) -> Mapping[str, Any]:
+    def failure(self, index: int) -> Record:
         """The note on the error of a part; empty where there is none."""
         try:
             note = json.loads(self.place.read(self.stem(index) + _FAILED) or b"")

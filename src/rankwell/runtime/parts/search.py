@@ -2,9 +2,10 @@
 lists merge by exact score.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 from rankwell._native.products import Groups, width
@@ -15,36 +16,34 @@ from rankwell.runtime.parts import (
     KINDS,
     Amounts,
     Cut,
-    Json,
     Limits,
     PartContent,
     PartInputs,
     PartKind,
+    PlanOptions,
     WorkPlace,
-)
-from rankwell.runtime.parts.lists import (
-    ListBlock,
-    PartGrid,
-    lists_of,
-    merged_blocks,
-    merged_lists,
-    write_array,
 )
 from rankwell.runtime.parts.tables import Ids, id_files
 from rankwell.runtime.parts.vectors import (
+    ListBlock,
+    PartGrid,
     VectorFiles,
     VectorRange,
     files_of,
+    lists_of,
+    merged_blocks,
+    merged_lists,
     named_files,
     read_range,
+    write_array,
 )
 from rankwell.store import split_part
 from rankwell.vectors.neighbours import TopK, search
 
 
-def _files(options: Mapping[str, Json]) -> dict[str, str]:
+def _files(options: PlanOptions) -> dict[str, str]:
     """The files that a search reads."""
-    paths: dict[str, str] = {}
+    paths = dict[str, str]()
     for name in ("base", "queries"):
         for input_name, files in (
             (name, files_of(options[name])),
@@ -55,7 +54,7 @@ def _files(options: Mapping[str, Json]) -> dict[str, str]:
     return paths | {name: split_part(path)[0] for name, path in groups.items() if path is not None}
 
 
-def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
+def _cut(options: PlanOptions, limits: Limits) -> Cut:
     """Passes over shards of the items, as `PartGrid.of` says; shards end where files and row groups
     end that are near.
     """
@@ -72,10 +71,7 @@ def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
     row = dimensions * items.dtype.itemsize
     grid = PartGrid.of(m, n, state=8 * dimensions + 24 * width(k), row=row, depth=k, limits=limits)
     grid = grid.ending_at(items.breaks)
-    written = sum(
-        16 * m * min(k, stop - start)
-        for start, stop in zip(grid.items, grid.items[1:], strict=False)
-    )
+    written = sum(16 * m * min(k, stop - start) for start, stop in pairwise(grid.items))
     costs: dict[str, int | str] = {
         "parts": grid.parts,
         "items per part": -(-n // grid.shards),
@@ -89,7 +85,7 @@ def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
     return Cut(grid.parts, {"queries": grid.queries, "items": grid.items, "files": files}, costs)
 
 
-def _check(options: Mapping[str, Json]) -> None:
+def _check(options: PlanOptions) -> None:
     """Raises the errors of ids, of labels and of their numbers."""
     files = {name: VectorFiles(options[name]) for name in ("base", "queries")}
     base, queries = (Ids(side, options[f"{name}_ids"]) for name, side in files.items())
@@ -120,8 +116,8 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
     """
     options = inputs.options
     rows, columns = _grid(inputs).part(index)
-    tables: list[VectorRange] = []
-    digests: dict[str, str] = {}
+    tables = list[VectorRange]()
+    digests = dict[str, str]()
     for name, part in (("queries", rows), ("base", columns)):
         layout = inputs.boundaries["files"][name]
         names = None

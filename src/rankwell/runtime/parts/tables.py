@@ -226,7 +226,7 @@ class Ids:
         repeated_prints = sorted_prints[1:][sorted_prints[1:] == sorted_prints[:-1]]
         if not len(repeated_prints):
             return
-        first_rows: dict[bytes, int] = {}
+        first_rows = dict[bytes, int]()
         for row in np.flatnonzero(np.isin(prints, repeated_prints)).tolist():
             line = next(self._raw(row))
             if (first := first_rows.setdefault(line, row)) != row:
@@ -273,7 +273,7 @@ class Ids:
         """
         if not self._files:
             return Positions(self._n)
-        names: dict[int, str] = {}
+        names = dict[int, str]()
         wanted_rows = np.unique(rows)
         for file, begin, end in self._files:
             lines = file.raw(0)
