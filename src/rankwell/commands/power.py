@@ -71,7 +71,13 @@ def power(
     comparison = align_values(
         gathered.values, gathered.row_attributes, gathered.origin.better, measure
     )
-    directed, left_out = _directed(comparison.matrices)
+    directed = [matrix for matrix in comparison.matrices if matrix.better != "neither"]
+    undirected = dict.fromkeys(
+        matrix.label for matrix in comparison.matrices if matrix.better == "neither"
+    )
+    labels = ", ".join(undirected)
+    if not directed:
+        raise NothingToEvaluate(NOTHING_TESTED.format(labels))
     rows = [
         row
         for matrix in directed
@@ -92,7 +98,10 @@ def power(
     text = reporting.render_rows(
         rows, format, notes=[rule], terminal=reporting.terminal_of(sys.stdout)
     )
-    return Output(text=text, notes=(*gathered.origin.notes, *left_out, rule))
+    notes = [*gathered.origin.notes]
+    if undirected:
+        notes.append(f"{labels}: neither higher nor lower values are better; not forecast")
+    return Output(text=text, notes=(*notes, rule))
 
 
 def _nothing_known(matrices: Sequence[QuerySystemMatrix]) -> str:
@@ -114,19 +123,6 @@ def _nothing_known(matrices: Sequence[QuerySystemMatrix]) -> str:
         f"no query differs between {first_run} and {second_run}, of {max(counted)}; power is not "
         "known without a difference."
     )
-
-
-def _directed(matrices: Sequence[QuerySystemMatrix]) -> tuple[list[QuerySystemMatrix], list[str]]:
-    """The matrices of measures with a better direction, and a note on the others. Raises
-    NothingToEvaluate without any.
-    """
-    directed = [matrix for matrix in matrices if matrix.better != "neither"]
-    undirected = dict.fromkeys(matrix.label for matrix in matrices if matrix.better == "neither")
-    labels = ", ".join(undirected)
-    if not directed:
-        raise NothingToEvaluate(NOTHING_TESTED.format(labels))
-    note = f"{labels}: neither higher nor lower values are better; not forecast"
-    return directed, [note] if undirected else []
 
 
 def _row(

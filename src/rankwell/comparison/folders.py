@@ -179,10 +179,10 @@ def _on_whole_figures(folders: NamedFolders, protocol: str) -> list[str]:
             if row["measure"] in query_measures:
                 break
             leading[row["label"]] = None
-    singular, plural = result_kind(protocol).noun
-    compared = next((values.label for _, folder in folders for values in folder.values), None)
-    if not leading or compared is None:
+    if not leading:
         return []
+    singular, plural = result_kind(protocol).noun
+    compared = folders[0][1].values[0].label
     why = f"the verdict is by {compared}, the first measure with a value of every {singular}"
     return [f"not compared, as figures of all {plural} together: {', '.join(leading)}; {why}"]
 
