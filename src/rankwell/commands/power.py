@@ -72,12 +72,12 @@ def power(
         gathered.values, gathered.row_attributes, gathered.origin.better, measure
     )
     directed = [matrix for matrix in comparison.matrices if matrix.better != "neither"]
-    undirected = dict.fromkeys(
+    undirected_labels = dict.fromkeys(
         matrix.label for matrix in comparison.matrices if matrix.better == "neither"
     )
-    labels = ", ".join(undirected)
+    label_list = ", ".join(undirected_labels)
     if not directed:
-        raise NothingToEvaluate(NOTHING_TESTED.format(labels))
+        raise NothingToEvaluate(NOTHING_TESTED.format(label_list))
     rows = [
         row
         for matrix in directed
@@ -99,8 +99,8 @@ def power(
         rows, format, notes=[rule], terminal=reporting.terminal_of(sys.stdout)
     )
     notes = [*gathered.origin.notes]
-    if undirected:
-        notes.append(f"{labels}: neither higher nor lower values are better; not forecast")
+    if undirected_labels:
+        notes.append(f"{label_list}: neither higher nor lower values are better; not forecast")
     return Output(text=text, notes=(*notes, rule))
 
 

@@ -564,13 +564,17 @@ def _adjusted(
         elif options.correction == "max-t":
             # A query's or cluster's sign is one and the same in all columns.
             table = np.column_stack([_aligned(column, clusters) for column in family_columns])
-            adjusted = max_t(table, resamples=options.resamples, seed=options.seed).tolist()
-            family_p = [None if math.isnan(p_value) else p_value for p_value in adjusted]
+            adjusted_values = max_t(table, resamples=options.resamples, seed=options.seed).tolist()
+            family_p = [None if math.isnan(p_value) else p_value for p_value in adjusted_values]
         else:
             adjust = {"holm": holm, "bh": benjamini_hochberg, "none": list}[options.correction]
-            stated = [p[index] for index in indices]
-            adjusted = iter(adjust([p_value for p_value in stated if p_value is not None]))
-            family_p = [None if p_value is None else next(adjusted) for p_value in stated]
+            uncorrected_p = [p[index] for index in indices]
+            adjusted_values = iter(
+                adjust([p_value for p_value in uncorrected_p if p_value is not None])
+            )
+            family_p = [
+                None if p_value is None else next(adjusted_values) for p_value in uncorrected_p
+            ]
         for column, p_value in zip(family_columns, family_p, strict=True):
             adjusted_p[id(column.matrix), column.pair, column.group] = p_value
     return [

@@ -213,18 +213,18 @@ def notes_of_cells(cells: Sequence[CellResult]) -> list[str]:
     """Every note of the cells once, behind the cells that have it; a data set stands for all its
     cells with results.
     """
-    done = [result.plan for result in cells if result.has_results]
-    counts = Counter(plan.cell.dataset for plan in done)
-    having = dict[str, dict[str, list[str]]]()
-    for plan in done:
+    finished_plans = [result.plan for result in cells if result.has_results]
+    n_finished = Counter(plan.cell.dataset for plan in finished_plans)
+    cells_of_note = dict[str, dict[str, list[str]]]()
+    for plan in finished_plans:
         for note in notes_of(plan.folder):
-            datasets = having.setdefault(note, {name: [] for name in counts})
-            datasets[plan.cell.dataset].append(plan.cell.name)
+            cells_of_dataset = cells_of_note.setdefault(note, {name: [] for name in n_finished})
+            cells_of_dataset[plan.cell.dataset].append(plan.cell.name)
     notes = list[str]()
-    for note, datasets in having.items():
+    for note, cells_of_dataset in cells_of_note.items():
         names = list[str]()
-        for dataset, cell_names in datasets.items():
-            names += [dataset] if len(cell_names) == counts[dataset] else cell_names
+        for dataset, cell_names in cells_of_dataset.items():
+            names += [dataset] if len(cell_names) == n_finished[dataset] else cell_names
         notes.append(f"{', '.join(names)}: {note}")
     return notes
 

@@ -469,7 +469,7 @@ def run_in_parts(
         storage.clean()
         first = WorkFolder(storage, plan)
         if executor.script is not None:
-            done = list[WorkFolder]()
+            finished_rounds = list[WorkFolder]()
             for work in _rounds(first, limits):
                 states = work.states(verified=work.place.is_local)
                 if not states.missing and not work.place.is_local:
@@ -481,18 +481,18 @@ def run_in_parts(
                         notes=_notes(work, states, is_new=is_new, mixed=mixed),
                         missing=None if is_new else tuple(states.missing),
                     )
-                done.append(work)
-            return PartOutcome(use(merged(done, mixed=mixed)))
+                finished_rounds.append(work)
+            return PartOutcome(use(merged(finished_rounds, mixed=mixed)))
         resources = Resources(requested_threads(), plan.memory, choices.gpus or 0)
         with _opened(executor, address, resources) as run:
 
             def _merge() -> Any:
-                done = list[WorkFolder]()
+                finished_rounds = list[WorkFolder]()
                 for work in _rounds(first, limits):
-                    label = "second round" if done else "parts"
+                    label = "second round" if finished_rounds else "parts"
                     complete(work, run, progress, label, choices.part_timeout)
-                    done.append(work)
-                return merged(done, mixed=mixed)
+                    finished_rounds.append(work)
+                return merged(finished_rounds, mixed=mixed)
 
             def _complete() -> Any:
                 for _ in range(ATTEMPTS - 1):

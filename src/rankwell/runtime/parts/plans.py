@@ -289,19 +289,32 @@ def _other_work(
     """
     if plan.kind != kind.name:
         return [f"its work is {plan.kind}, this is {kind.name}"]
-    before, now = (
+    planned_states, input_states = (
         {state["path"]: state for state in named_states.values()}
         for named_states in (plan.inputs, inputs)
     )
-    if changed := [path for path in now if before.get(path, now[path]) != now[path]]:
-        return [f"{path} has changed ({_changes(before[path], now[path])})" for path in changed]
+    if changed := [
+        path
+        for path in input_states
+        if planned_states.get(path, input_states[path]) != input_states[path]
+    ]:
+        return [
+            f"{path} has changed ({_changes(planned_states[path], input_states[path])})"
+            for path in changed
+        ]
     differences = list[str]()
     for name in sorted({*plan.options, *options} - {*kind.derived}):
         differences += _differences(name, plan.options.get(name), options.get(name))
     if differences:
         return differences
-    added = {path: f"{path} was not an input" for path in now if path not in before}
-    removed = {path: f"{path} is not an input any more" for path in before if path not in now}
+    added_inputs = {
+        path: f"{path} was not an input" for path in input_states if path not in planned_states
+    }
+    removed_inputs = {
+        path: f"{path} is not an input any more"
+        for path in planned_states
+        if path not in input_states
+    }
     derived = [
         text for name, text in kind.derived.items() if plan.options.get(name) != options.get(name)
     ]
@@ -309,11 +322,11 @@ def _other_work(
     return (
         [
             text
-            for path, text in [*added.items(), *removed.items()]
+            for path, text in [*added_inputs.items(), *removed_inputs.items()]
             if not path.startswith(storage.address())
         ]
         or list(dict.fromkeys(derived))
-        or list(added.values())
+        or list(added_inputs.values())
     )
 
 
