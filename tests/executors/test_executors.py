@@ -26,10 +26,8 @@ from rankwell.runtime.executors import (
     find_executor,
     slurm_ranges,
 )
-from rankwell.runtime.parts.execution import memory_size
-from rankwell.runtime.parts.plans import read_plan
-from rankwell.runtime.parts.running import part_calls
-from rankwell.runtime.parts.work import WorkFolder
+from rankwell.runtime.parts.execution import memory_size, part_calls
+from rankwell.runtime.parts.plans import WorkFolder, read_plan
 from ray_cluster import part_workers_of, wait_for
 
 SMALL = Resources(1, 64 << 20)
@@ -65,7 +63,7 @@ def test_an_array_gives_the_bytes_of_one_process(files: Path):
 
     for index in range(3):
         call(
-            "rankwell.runtime.parts.running:run_part",
+            "rankwell.runtime.parts.execution:run_part",
             f'{{"work": "{(files / "work").as_posix()}", "part": {index}}}',
         )
 

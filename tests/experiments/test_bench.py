@@ -27,9 +27,8 @@ from commanding import with_fields
 from rankwell import cli
 from rankwell.commands.compare import compare as compare_command
 from rankwell.comparison import bench
-from rankwell.comparison.bench import planning
+from rankwell.comparison.bench import input_mark, load_command
 from rankwell.comparison.bench.files import read_experiment
-from rankwell.comparison.bench.planning import input_mark, load_command
 from rankwell.comparison.bench.results import to_do
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.io.result_folder import read_results
@@ -513,7 +512,7 @@ def test_an_error_of_our_own_stops_one_cell_only(runs: Path, monkeypatch: pytest
 
     monkeypatch.setattr(command, "evaluate", replace(evaluate, evaluation=broken))
     # Each command is read once per process.
-    monkeypatch.setattr(planning, "load_command", planning.load_command.__wrapped__)
+    monkeypatch.setattr(bench, "load_command", bench.load_command.__wrapped__)
     (failed,) = rankwell.bench(runs).failed
 
     assert failed.error.startswith("internal error, ZeroDivisionError: oh; `rankwell evaluate ")

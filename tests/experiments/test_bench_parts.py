@@ -24,7 +24,7 @@ from rankwell.comparison.parts.cells import PlacedCells
 from rankwell.errors import BadInput, BadUsage, Unfinished, UnknownName
 from rankwell.reporting import charts
 from rankwell.runtime.parts import KINDS
-from rankwell.runtime.parts.running import compute_part
+from rankwell.runtime.parts.execution import compute_part
 from ray_cluster import part_workers_of, wait_for
 
 DRAW = charts.draw_all

@@ -158,14 +158,14 @@ def test_a_run_that_is_cut_while_a_bench_evaluates_it_has_no_record(
         '[[dataset]]\nname = "d"\ncommand = "evaluate"\nqrels = "qrels"\nruns = '
         '"{system}.run"\n[[system]]\nname = "s"\n'
     )
-    from rankwell.comparison.bench import planning
+    from rankwell.comparison import bench
 
     def _changed(*given: object) -> str:
         Path("s.run").write_text("q1 Q0 d2 1 2.0 r\n")
         return evaluated(*given)  # pyright: ignore[reportArgumentType]
 
-    evaluated = planning.evaluate_cell
-    monkeypatch.setattr(planning, "evaluate_cell", _changed)
+    evaluated = bench.evaluate_cell
+    monkeypatch.setattr(bench, "evaluate_cell", _changed)
 
     code, _, said = in_process(["bench", "b.toml", "-o", "out"])
 

@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from rankwell.comparison.bench.planning import evaluate_cell
+from rankwell.comparison.bench import evaluate_cell
 from scripted_server import Reply, ScriptedServer
 from tasks.study.studies import pool_study, write_world
 

@@ -288,7 +288,7 @@ def test_no_space_is_one_sentence_and_what_is_done_stays(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("rankwell.runtime.parts.places.write_draft", _full)
+        patch.setattr("rankwell.runtime.parts.write_draft", _full)
         code, error = room.run("two")
     left = files("work")
     status = typed("part", "work", "--status")[1]

@@ -15,7 +15,7 @@ from buckets import Bucket
 from rankwell.errors import BadInput, BadScore, BadUsage, Unfinished
 from rankwell.results import Results
 from rankwell.runtime.parts import vectors as reading
-from rankwell.runtime.parts.running import compute_part
+from rankwell.runtime.parts.execution import compute_part
 from rankwell.runtime.parts.vectors import VectorFiles
 from rankwell.store import remote
 from vector_files import npy

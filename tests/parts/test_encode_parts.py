@@ -12,7 +12,7 @@ from commanding import with_fields
 from rankwell.commands.encode import encode
 from rankwell.errors import BadScore, BadUsage
 from rankwell.runtime.parts.encode import EncodedParts
-from rankwell.runtime.parts.running import compute_part
+from rankwell.runtime.parts.execution import compute_part
 
 run = with_fields(encode)
 MODEL = {"model": "tfidf-svd:6", "batch_size": 1}

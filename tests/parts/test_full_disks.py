@@ -13,8 +13,7 @@ import pytest
 
 from part_jobs import benched
 from rankwell.cli import main
-from rankwell.runtime.parts.plans import read_plan
-from rankwell.runtime.parts.work import WorkFolder
+from rankwell.runtime.parts.plans import WorkFolder, read_plan
 from tasks.runs.run_shards import rows_of, scattered, write_judgments, write_shards
 
 PAGE = 4096

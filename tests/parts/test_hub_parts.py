@@ -12,7 +12,7 @@ import rankwell
 from hub import Hub, hub
 from rankwell.cli import main
 from rankwell.errors import BadInput, BadUsage, Unfinished
-from rankwell.runtime.parts.running import compute_part
+from rankwell.runtime.parts.execution import compute_part
 from rankwell.store import remote
 from rankwell.vectors.neighbours import TopK
 from vector_files import fbin, fvecs, npy

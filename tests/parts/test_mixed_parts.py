@@ -22,8 +22,8 @@ from rankwell.commands.encode import encode
 from rankwell.commands.part import part
 from rankwell.errors import BadInput, BadUsage
 from rankwell.runtime.parts import encode as encoding
-from rankwell.runtime.parts.running import compute_part
-from rankwell.runtime.parts.work import WorkFolder
+from rankwell.runtime.parts.execution import compute_part
+from rankwell.runtime.parts.plans import WorkFolder
 from rankwell.vectors.encoders import tfidf_svd
 
 run, show = with_fields(encode), with_fields(part)

@@ -18,7 +18,7 @@ from rankwell.cli import main
 from rankwell.commands.encode import encode
 from rankwell.commands.search import search
 from rankwell.data.catalogue import command_function
-from rankwell.runtime.parts.running import share
+from rankwell.runtime.parts.execution import share
 from rankwell.tasks.captions.task import captions
 from tasks.runs.run_shards import rows_of, scattered, write_judgments, write_shards
 

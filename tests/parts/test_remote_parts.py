@@ -12,11 +12,10 @@ import pytest
 import rankwell
 from buckets import SECRET, Bucket
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, Unfinished
-from rankwell.runtime.parts.places import place_of
-from rankwell.runtime.parts.plans import read_plan
-from rankwell.runtime.parts.running import compute_part
+from rankwell.runtime.parts import place_of
+from rankwell.runtime.parts.execution import compute_part
+from rankwell.runtime.parts.plans import WorkFolder, read_plan
 from rankwell.runtime.parts.vectors import VectorFiles
-from rankwell.runtime.parts.work import WorkFolder
 from rankwell.store import remote
 from rankwell.vectors.neighbours import TopK
 from vector_files import fbin, fvecs, npy

@@ -16,9 +16,8 @@ from rankwell.commands import search as truth
 from rankwell.commands.search import search as command
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, UnknownName
 from rankwell.runtime.parts import KINDS, Limits
-from rankwell.runtime.parts import lists as kind
 from rankwell.runtime.parts import vectors as vectors_of_parts
-from rankwell.runtime.parts.ids import Ids
+from rankwell.runtime.parts.tables import Ids
 from rankwell.runtime.parts.vectors import VectorFiles
 from rankwell.store import decode_id
 from rankwell.vectors.neighbours import TopK
@@ -139,9 +138,11 @@ def test_a_shard_may_be_empty(files: Path):
 
 def test_more_than_64_lists_merge_in_two_levels(files: Path, monkeypatch: pytest.MonkeyPatch):
     levels: list[int] = []
-    write = kind._write_level
+    write = vectors_of_parts._write_level
     monkeypatch.setattr(
-        kind, "_write_level", lambda group, *rest: (levels.append(len(group)), write(group, *rest))
+        vectors_of_parts,
+        "_write_level",
+        lambda group, *rest: (levels.append(len(group)), write(group, *rest)),
     )
 
     found = search(files, k=12, shards=130, work=str(files / "work"))
@@ -162,7 +163,7 @@ def test_positions_and_distances_are_never_in_memory_as_a_whole(
         write(path, (blocks.append(len(each.positions)) or each for each in found), *rest, **named)
 
     monkeypatch.setattr(truth, "write_ground_truth", _looked_at)
-    monkeypatch.setattr(kind, "_MERGED_BYTES", 50_000)
+    monkeypatch.setattr(vectors_of_parts, "_MERGED_BYTES", 50_000)
 
     with_fields(command)(
         str(files / "base.npy"),
@@ -226,7 +227,7 @@ def test_the_file_that_the_command_writes_has_the_same_bytes(
 ):
     if suffix == "hdf5":
         pytest.importorskip("h5py")
-    monkeypatch.setattr(kind, "_MERGED_BYTES", 50_000)  # two queries at a time
+    monkeypatch.setattr(vectors_of_parts, "_MERGED_BYTES", 50_000)  # two queries at a time
     with_ids(files)
     run = with_fields(command)
     places = str(files / "base.npy"), str(files / "queries.npy")
@@ -250,7 +251,7 @@ def test_ids_that_are_not_utf8_keep_their_bytes(files: Path):
 def test_only_the_ids_of_winners_become_strings(files: Path):
     with_ids(files)
 
-    names = Ids(str(files / "base.npy"), None).names_of(np.array([4, 699, 4]), 700)
+    names = Ids(VectorFiles(str(files / "base.npy")), None).names_of(np.array([4, 699, 4]))
 
     assert (names[4], names[699], len(names)) == ("item-4", "item-699", 700)
     with pytest.raises(KeyError):

@@ -11,8 +11,7 @@ import pytest
 from rankwell.data.options import PartOptions, PartOutcome
 from rankwell.errors import BadUsage
 from rankwell.runtime.parts import KINDS, Cut, PartContent, PartInputs, PartKind, SecondRound
-from rankwell.runtime.parts.execution import run_in_parts
-from rankwell.runtime.parts.running import compute_part
+from rankwell.runtime.parts.execution import compute_part, run_in_parts
 
 
 def cut(options, _) -> Cut:

@@ -16,13 +16,10 @@ import pytest
 import rankwell
 from part_jobs import JOBS, files, typed
 from rankwell.comparison.parts.cells import PlacedCells
-from rankwell.runtime.parts import plans
-from rankwell.runtime.parts.execution import PartArrays
-from rankwell.runtime.parts.lists import MOST_MERGED, PartGrid, merged_blocks
-from rankwell.runtime.parts.places import WorkPlace, place_of
-from rankwell.runtime.parts.plans import read_plan
-from rankwell.runtime.parts.running import compute_part
-from rankwell.runtime.parts.work import Measured, WorkFolder
+from rankwell.runtime.parts import WorkPlace, place_of, plans
+from rankwell.runtime.parts.execution import PartArrays, compute_part
+from rankwell.runtime.parts.plans import Measured, WorkFolder, read_plan
+from rankwell.runtime.parts.vectors import MOST_MERGED, PartGrid, merged_blocks
 
 WORK = {"folder": "work", "bucket": "s3://bucket/work"}
 

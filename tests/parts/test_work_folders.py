@@ -13,9 +13,9 @@ import pytest
 
 import rankwell
 from rankwell.errors import BadInput, BadUsage
-from rankwell.runtime.parts import places
-from rankwell.runtime.parts.running import compute_part
-from rankwell.runtime.parts.work import MOST_RECORD
+from rankwell.runtime import parts
+from rankwell.runtime.parts.execution import compute_part
+from rankwell.runtime.parts.plans import MOST_RECORD
 from rankwell.store import Source
 from rankwell.store.drafts import draft_names
 
@@ -193,7 +193,7 @@ def test_a_place_that_refuses_no_second_put_gives_each_content_its_name(
         raise OSError(errno.EPERM, "Operation not permitted")
 
     expected = search(files, "plain")
-    monkeypatch.setattr(places.os, "link", no_links)
+    monkeypatch.setattr(parts.os, "link", no_links)
 
     assert search(files) == expected
     assert json.loads((files / "work" / "plan.json").read_text())["puts"] == "unique"
@@ -206,7 +206,7 @@ def test_a_place_that_refuses_no_second_put_gives_each_content_its_name(
 
 def test_two_digests_of_one_part_are_an_error(files: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(
-        places, "link_new", lambda *_: (_ for _ in ()).throw(OSError(errno.EPERM, "no links"))
+        parts, "link_new", lambda *_: (_ for _ in ()).throw(OSError(errno.EPERM, "no links"))
     )
     search(files)
     folder = files / "work"

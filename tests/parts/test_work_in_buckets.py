@@ -20,10 +20,9 @@ from buckets import SECRET, Bucket
 from part_jobs import JOBS, files, typed
 from rankwell.errors import Unfinished
 from rankwell.results import Results
-from rankwell.runtime.parts.places import WorkPlace, place_of
-from rankwell.runtime.parts.plans import read_plan
-from rankwell.runtime.parts.running import compute_part
-from rankwell.runtime.parts.work import WorkFolder
+from rankwell.runtime.parts import WorkPlace, place_of
+from rankwell.runtime.parts.execution import compute_part
+from rankwell.runtime.parts.plans import WorkFolder, read_plan
 from rankwell.store import remote
 
 WORK = "s3://bucket/work"
@@ -280,7 +279,7 @@ def test_no_space_for_drafts_of_a_bucket_is_one_sentence(
 
     run = start(job)
     with monkeypatch.context() as patch:
-        patch.setattr("rankwell.runtime.parts.places.write_draft", _full)
+        patch.setattr("rankwell.runtime.parts.write_draft", _full)
         code, _, error = run()
 
     assert code == 2

@@ -73,10 +73,8 @@ def _interrupted() -> int:
     """
     number = startup.end_interrupts()
     # A terminal shows ^C where the cursor is.
-    newline, word = (
-        "\n" * sys.stderr.isatty(),
-        "interrupted" if number == _CTRL_C else "ended by SIGTERM",
-    )
+    newline = "\n" * sys.stderr.isatty()
+    word = "interrupted" if number == _CTRL_C else "ended by SIGTERM"
     _say(
         f"{newline}rankwell: {word}; nothing is half-written. Run the same command again: "
         "where it keeps its work, it goes on."
@@ -166,7 +164,9 @@ def _without_threads(arguments: list[str]) -> tuple[list[str], str | None]:
     """
     from rankwell.errors import BadUsage
 
-    other_arguments, thread_counts, words = list[str](), list[str](), iter(arguments)
+    other_arguments = list[str]()
+    thread_counts = list[str]()
+    words = iter(arguments)
     for word in words:
         name, equals, value = word.partition("=")
         if name == "--threads":

@@ -3,7 +3,7 @@ and the order of systems.
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -106,7 +106,16 @@ def compare(
         raise BadUsage(
             "--documents is for the page that -o writes; name a folder with -o, or leave it out."
         )
-    result = _compared(places, options, queries, details=output is not None, progress=progress)
+    gathered = _gather(places, options, queries, details=output is not None, progress=progress)
+    result = compare_values(
+        gathered.values,
+        options if gathered.chooses else replace(options, measures=None),
+        row_attributes=gathered.row_attributes,
+        group=attribute_named(queries.group, gathered.attributes, _ADVICE),
+        cluster=attribute_named(queries.cluster, gathered.attributes, _ADVICE),
+        origin=gathered.origin,
+    )
+    del gathered  # The result has values of its own.
     with nullcontext() if output is None else drafting(output, result.sources.values()):
         presented = present_differences(result, format=format, per_query=per_query, output=output)
         if output is not None:
@@ -145,26 +154,6 @@ def present_differences(
     )
 
 
-def _compared(
-    places: Sequence[str],
-    options: ComparisonOptions,
-    queries: ComparedQueries,
-    *,
-    details: bool,
-    progress: Progress,
-) -> ComparisonData:
-    """The comparison of what is in the places."""
-    gathered = _gather(places, options, queries, details=details, progress=progress)
-    return compare_values(
-        gathered.values,
-        options if gathered.chooses else replace(options, measures=None),
-        row_attributes=gathered.row_attributes,
-        group=attribute_named(queries.group, gathered.attributes, _ADVICE),
-        cluster=attribute_named(queries.cluster, gathered.attributes, _ADVICE),
-        origin=gathered.origin,
-    )
-
-
 def _gather(
     places: Sequence[str],
     options: ComparisonOptions,
@@ -173,8 +162,8 @@ def _gather(
     details: bool,
     progress: Progress,
 ) -> Gathered:
-    """The content of the places: folders of results, or judgments and runs. Raises BadUsage for a
-    mixture.
+    """The content of the places: folders of results, or judgments and runs, which are evaluated for
+    the comparison. Raises BadUsage for a mixture.
     """
     named_sources = [split_name(source) for source in places]
     folders = [is_result_folder(source) for _, source in named_sources]
@@ -194,22 +183,17 @@ def _gather(
         )
     # Judgments may be a folder, of a data set or of a study.
     results = named_sources if any(folders) or len(named_sources) < 3 else named_sources[1:]
-    lost = next(
-        (source for _, source in results if Path(source).is_dir() and not is_result_folder(source)),
-        None,
-    )
-    address = next((source for _, source in named_sources if remote_url(source) is not None), None)
-    if address is not None and (any(folders) or len(places) < 3):
-        raise BadInput(other_place(address))
-    absent = next(
-        (source for _, source in named_sources if any(folders) and not exists(source)), None
-    )
-    if absent is not None:
-        raise BadInput(
-            f"{absent}: no such file or folder; name a folder that a command wrote with -o."
-        )
-    if lost is not None:
-        raise BadUsage(f"{other_place(lost).removesuffix('.')}, or give judgments and runs.")
+    for _, source in named_sources if any(folders) or len(places) < 3 else ():
+        if remote_url(source) is not None:
+            raise BadInput(other_place(source))
+    for _, source in named_sources if any(folders) else ():
+        if not exists(source):
+            raise BadInput(
+                f"{source}: no such file or folder; name a folder that a command wrote with -o."
+            )
+    for _, source in results:
+        if Path(source).is_dir() and not is_result_folder(source):
+            raise BadUsage(f"{other_place(source).removesuffix('.')}, or give judgments and runs.")
     if any(folders):
         raise BadUsage(
             "folders of results and files cannot be combined; give folders that commands "
@@ -221,21 +205,8 @@ def _gather(
             "compare QRELS RUN RUN"
         )
     runs = dict(named_sources[1:]) if all(name for name, _ in named_sources[1:]) else [*places[1:]]
-    return _evaluated(places[0], runs, options, queries, details=details, progress=progress)
-
-
-def _evaluated(
-    judgments: str,
-    runs: Mapping[str, str] | Sequence[str],
-    options: ComparisonOptions,
-    queries: ComparedQueries,
-    *,
-    details: bool,
-    progress: Progress | None,
-) -> Gathered:
-    """The values of runs, which are evaluated for the comparison."""
     result = rankwell.evaluate(
-        judgments,
+        places[0],
         runs,
         measure_names(options.measures),
         convention=queries.convention,

@@ -80,7 +80,7 @@ def _program() -> ArgumentParser:
     lines = {**command_summaries(), (DROP_IN,): "Print what trec_eval prints."}
     parsers: dict[Words, ArgumentParser] = {(): ArgumentParser("rankwell", add_help=False)}
     parsers[()].add_argument("--version", "-V", action="store_true", help="Print the version.")
-    nested: dict[Words, Any] = {}
+    nested = dict[Words, Any]()
     for words in lines:
         for depth, word in enumerate(words):
             parent, prefix = words[:depth], words[: depth + 1]

@@ -11,13 +11,12 @@ from rankwell.data.options import Option
 from rankwell.engines import ENGINES, EngineFamily
 from rankwell.reporting.options import Aside, Output
 
+TableOrJson = Annotated[Literal["table", "json"], Option(("--format", "-f"))]
 GROUPS = ("connect", "build", "search")
 """The parameters of an engine: where it is, the shape of its index, the settings of a session."""
 
 
-def engines(
-    *, format: Annotated[Literal["table", "json"], Option(("--format", "-f"))] = "table"
-) -> Output:
+def engines(*, format: TableOrJson = "table") -> Output:
     """List every search engine with its searches, its parameters and defaults, and the installed
     version or how to install it.
 
@@ -30,8 +29,8 @@ def engines(
     if format == "json":
         return Output(text=json.dumps([describe_family(family) for family in families], indent=2))
     terminal = reporting.terminal_of(sys.stdout)
-    heads: list[dict[str, Any]] = []
-    rows: list[dict[str, Any]] = []
+    heads = list[dict[str, Any]]()
+    rows = list[dict[str, Any]]()
     for family in families:
         version = family.version
         heads.append(

@@ -3,12 +3,12 @@
 import json
 import sys
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import numpy as np
 
 from rankwell import reporting
-from rankwell.data.options import Option
+from rankwell.commands.engines import TableOrJson
 from rankwell.data.tables import Floats
 from rankwell.engines import EngineQuery
 from rankwell.engines.conformance import Conformance, ConformanceLine, lines_of_ended
@@ -29,7 +29,7 @@ def check(
     option: list[str] = [],  # noqa: B006 - never changed
     queries: InputOption = None,
     query_vectors: InputOption = None,
-    format: Annotated[Literal["table", "json"], Option(("--format", "-f"))] = "table",
+    format: TableOrJson = "table",
 ) -> Output:
     """Check that an engine behaves as the evaluation relies on, line by line: exit 1 on a failure.
 
@@ -54,18 +54,17 @@ def check(
         table for reading, json for programs.
     """
     arguments = engine, parameters_of(option), _queries(queries, query_vectors)
-    lines: list[ConformanceLine] = []
+    lines = list[ConformanceLine]()
     try:
         for line in apart(_checked, *arguments):
-            lines.append(line)  # noqa: PERF402 - those before the end are kept
+            lines.append(line)  # those before the end are kept
     except ProcessEnded as error:
         lines += lines_of_ended(len(lines), str(error))
     rows = [{"check": line.check, "outcome": line.state, "message": line.message} for line in lines]
-    text = (
-        json.dumps(rows, indent=2)
-        if format == "json"
-        else reporting.render_rows(rows, "table", terminal=reporting.terminal_of(sys.stdout))
-    )
+    if format == "json":
+        text = json.dumps(rows, indent=2)
+    else:
+        text = reporting.render_rows(rows, "table", terminal=reporting.terminal_of(sys.stdout))
     failed = sum(line.state == "failed" for line in lines)
     return Output(text, exit_code=GateFailed.exit_code if failed else 0)
 
@@ -78,7 +77,7 @@ def _checked(
 
 def parameters_of(options: list[str]) -> dict[str, str]:
     """The parameters in options NAME=VALUE. Raises BadUsage."""
-    parameters: dict[str, str] = {}
+    parameters = dict[str, str]()
     for option in options:
         name, equals, value = option.partition("=")
         if not equals or not name:
@@ -104,9 +103,9 @@ def _queries(texts: str | None, vectors: str | None) -> list[EngineQuery]:
         rows = range(len(words))
     else:
         row_of_name = {name: row for row, name in enumerate(table.names())}
-        missing = next((name for name in names if name not in row_of_name), None)
-        if missing is not None:
-            raise BadUsage(f"{vectors} has no vector of the query {missing!r}.")
+        for name in names:
+            if name not in row_of_name:
+                raise BadUsage(f"{vectors} has no vector of the query {name!r}.")
         rows = [row_of_name[name] for name in names]
     text_of_name = dict(words)
     return [

@@ -136,8 +136,10 @@ def fuse(
         result.summary, list(rankings), label, higher=tuned.measure.measure.entry.better == "higher"
     )
     result_notes = [*result.notes, *result.interval_notes]
-    terminal, rules = reporting.terminal_of(sys.stdout), result.describe() | tuned.describe()
-    all_notes, tables = [*notes, *result_notes], {"choices": tuned.rows}
+    terminal = reporting.terminal_of(sys.stdout)
+    rules = result.describe() | tuned.describe()
+    all_notes = [*notes, *result_notes]
+    tables = {"choices": tuned.rows}
     form: reporting.Format = tuning.format or "table"
     text = reporting.render(
         result.summary, None, rules, all_notes, form, terminal=terminal, tables=tables
@@ -188,7 +190,8 @@ def _fuse_by_hand(
         if name in ("normalise", "absent", "weights")
     ]
     method = fusion.entry.spelled({**fusion.entry.parameters, **fusion.arguments})
-    rules += [f"trained on {options.train_judgments}"] if fusion.entry.learns else []
+    if fusion.entry.learns:
+        rules += [f"trained on {options.train_judgments}"]
     first = f"fused by {method}: {', '.join(rankings)}" + (f"; {', '.join(rules)}" if rules else "")
     return fused, [first, *fusion_notes(fusion, rankings)]
 
@@ -206,18 +209,17 @@ def _write(fused: Ranking, output: Path, form: str | None) -> list[str]:
     """Writes the run. Notes on the file, and on queries that its format cannot hold."""
     written = io.write_run(fused, output, format=form)
     empty = 0 if written == "json" else int((np.diff(fused.offsets) == 0).sum())
-    lost = (
-        [f"{empty} queries without items are not in {output}: the format cannot hold them"]
-        if empty
-        else []
-    )
-    return [
+    notes: list[str] = [
         reporting.Aside(
             f"wrote {output} ({len(fused.items)} rows of {len(fused.queries) - empty} "
             f"queries, {written})"
-        ),
-        *lost,
+        )
     ]
+    if empty:
+        notes.append(
+            f"{empty} queries without items are not in {output}: the format cannot hold them"
+        )
+    return notes
 
 
 def _defeat(
@@ -256,16 +258,11 @@ def _tuning_notes(
         unjudged = count_of(loose, "query without judgments is", "queries without judgments are")
         notes.append(f"{unjudged} fused as all judged queries together chose")
     options = [f"--method '{fusion.method}'"]
-    options += [f"--normalise {fusion.normalise}"] if fusion.normalise else []
-    options += (
-        ["--weights " + ",".join(f"{weight:g}" for weight in fusion.weights)]
-        if fusion.weights
-        else []
-    )
-    options += (
-        [f"--train-judgments {files[0]} --train-runs {' '.join(files[1:])}"]
-        if fusion.entry.learns
-        else []
-    )
+    if fusion.normalise:
+        options += [f"--normalise {fusion.normalise}"]
+    if fusion.weights:
+        options += ["--weights " + ",".join(f"{weight:g}" for weight in fusion.weights)]
+    if fusion.entry.learns:
+        options += [f"--train-judgments {files[0]} --train-runs {' '.join(files[1:])}"]
     notes.append(f"for new queries: {' '.join(options)}")
     return [*notes, *fusion_notes(fusion, rankings)]

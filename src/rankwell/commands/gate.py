@@ -51,23 +51,15 @@ def gate(
             write_text(junit, junit_text("rankwell gate", [Case("gate", "gate", error=str(error))]))
         raise
     if junit is not None:
-        cases = [
-            Case(line.case, f"gate.{line.run}", failure="" if line.passed else line.told)
-            for line in lines
-        ]
-        write_text(junit, junit_text("rankwell gate", cases))
+        write_text(junit, junit_text("rankwell gate", [line.junit_case for line in lines]))
     failed = sum(not line.passed for line in lines)
     if format == "table":
-        sentences = [
-            f"{'passed' if line.passed else 'FAILED'}  {reporting.visible(line.told)}\n"
-            for line in lines
-        ]
-        total = (
-            f"{failed} of {len(lines)} failed" if failed else f"{len(lines)} of {len(lines)} passed"
-        )
-        text = reporting.folded(
-            "".join([*sentences, f"gate: {total}\n"]), reporting.terminal_of(sys.stdout), " " * 8
-        )
+        total = f"{failed} of {len(lines)} failed"
+        if not failed:
+            total = f"{len(lines)} of {len(lines)} passed"
+        sentences = [*(line.sentence for line in lines), f"gate: {total}", ""]
+        terminal = reporting.terminal_of(sys.stdout)
+        text = reporting.folded("\n".join(sentences), terminal, " " * 8)
     else:
         text = reporting.render_rows([line.as_row() for line in lines], format, notes=notes)
     shown_notes = () if format == "json" else tuple(notes)

@@ -3,6 +3,7 @@ have for it.
 """
 
 import sys
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from rankwell import reporting
@@ -23,10 +24,8 @@ def measures(
         table for reading, json for programs, md for the page docs/measures.md with every formula,
         source and example.
     """
-    entries, of_collections = (
-        [MEASURES[name] for name in MEASURES],
-        [FIGURES[name] for name in FIGURES],
-    )
+    entries = [MEASURES[name] for name in MEASURES]
+    of_collections = [FIGURES[name] for name in FIGURES]
     if format == "md":
         return Output(text=page(entries, of_collections))
     rows = [*map(describe_entry, entries), *map(describe_figure, of_collections)]
@@ -110,36 +109,19 @@ def page(entries: list[MeasureEntry], of_collections: list[CollectionFigure]) ->
         parts.append(f"## {family.replace('_', ' ').capitalize()}\n")
         parts.extend(_figure_section(figure) for figure in members if figure.example)
         if bare := [figure for figure in members if not figure.example]:
-            rows = [
+            parts += ["| figure | definition | better | printed by |", "|---|---|---|---|"]
+            parts += [
                 f"| `{figure.name}` | {figure.title} | {figure.better} | {figure.commands} |"
                 for figure in bare
             ]
-            parts.append(
-                "\n".join(
-                    [
-                        "| figure | definition | better | printed by |",
-                        "|---|---|---|---|",
-                        *rows,
-                        "",
-                    ]
-                )
-            )
+            parts.append("")
     return "\n".join(parts)
 
 
 def _figure_section(figure: CollectionFigure) -> str:
     lines = [f"### {figure.name}", "", figure.title, "", "```python", figure.example, "```", ""]
-    lines += [
-        f"* {figure.better} is better",
-        f"* printed by {figure.commands}",
-        f"* source: {figure.source}",
-    ]
-    lines += (
-        [f"* also called: {', '.join(f'`{alias}`' for alias in sorted(figure.aliases))}"]
-        if figure.aliases
-        else []
-    )
-    return "\n".join([*lines, ""])
+    facts = [f"{figure.better} is better", f"printed by {figure.commands}"]
+    return _listed(lines, facts, figure)
 
 
 def _section(entry: MeasureEntry) -> str:
@@ -154,20 +136,24 @@ def _section(entry: MeasureEntry) -> str:
         f"{entry.better} is better",
         f"a query without a ranking {empty}",
     ]
-    traits += [] if entry.summary == "mean" else [f"summary: {entry.summary}"]
-    traits += ["exact under ties"] if entry.expected is not None else []
-    lines += [f"* {'; '.join(traits)}", f"* source: {entry.source}"]
-    lines += (
-        [f"* also called: {', '.join(f'`{alias}`' for alias in description['aliases'])}"]
-        if entry.aliases
-        else []
-    )
-    return "\n".join([*lines, ""])
+    if entry.summary != "mean":
+        traits.append(f"summary: {entry.summary}")
+    if entry.expected is not None:
+        traits.append("exact under ties")
+    return _listed(lines, ["; ".join(traits)], entry)
+
+
+def _listed(
+    lines: Sequence[str], facts: Sequence[str], entry: MeasureEntry | CollectionFigure
+) -> str:
+    """The section of an entry: its lines, then the list of facts on it."""
+    facts = [*facts, f"source: {entry.source}"]
+    if entry.aliases:
+        facts.append(f"also called: {', '.join(f'`{alias}`' for alias in sorted(entry.aliases))}")
+    return "\n".join([*lines, *(f"* {fact}" for fact in facts), ""])
 
 
 def _bound(value: float) -> float | str:
-    return (
-        value
-        if value == value and abs(value) != float("inf")
-        else {"inf": "∞", "-inf": "−∞"}.get(str(value), "not counted")
-    )
+    if value == value and abs(value) != float("inf"):
+        return value
+    return {"inf": "∞", "-inf": "−∞"}.get(str(value), "not counted")

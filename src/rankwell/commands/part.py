@@ -9,14 +9,13 @@ from rankwell.errors import BadUsage, flag, printable, shown
 from rankwell.processes import begin_child, is_started_command
 from rankwell.reporting.options import Aside, Output
 from rankwell.runtime.executors import slurm_ranges
-from rankwell.runtime.parts.execution import second_round
-from rankwell.runtime.parts.plans import read_plan
-from rankwell.runtime.parts.running import compute_for_driver, compute_part
-from rankwell.runtime.parts.work import (
+from rankwell.runtime.parts.execution import compute_for_driver, compute_part, second_round
+from rankwell.runtime.parts.plans import (
     PartStates,
     WorkFolder,
     machine_text,
     machines_of,
+    read_plan,
     traits_that_differ,
 )
 
@@ -46,7 +45,7 @@ def part(work: str, /, *indices: int, bench: Path | None = None, status: bool = 
             raise BadUsage(f"--status shows all parts; leave out {indices[0]}.")
         if bench is not None:
             raise BadUsage("--bench has no effect with --status, which runs no code; leave it out.")
-        folder = WorkFolder(work, read_plan(work))
+        folder = WorkFolder(work)
         lines = _lines(folder.states(verified=folder.place.is_local), folder.plan.parts)
         if (second := second_round(folder)) is not None:
             states = second.states(verified=second.place.is_local)
@@ -63,7 +62,7 @@ def part(work: str, /, *indices: int, bench: Path | None = None, status: bool = 
     if not indices:
         read_plan(work)  # a folder without a plan is refused before a missing index
         indices = (_number_of_job(),)
-    notes: list[Aside] = []
+    notes = list[Aside]()
     for index in indices:
         record = compute_part(work, index, code)
         size = f"{record['seconds']:.3g} s, {record['bytes']} bytes"
@@ -76,11 +75,9 @@ def _number_of_job() -> int:
     different ones.
     """
     variables = {name: os.environ[name] for name in (*_VARIABLES, _OFFSET) if os.environ.get(name)}
-    bad_variable = next(
-        (name for name, text in variables.items() if not text.isdecimal() or len(text) > 18), None
-    )
-    if bad_variable is not None:
-        raise BadUsage(f"{bad_variable} is {shown(variables[bad_variable])}; expected an integer.")
+    for name, text in variables.items():
+        if not text.isdecimal() or len(text) > 18:
+            raise BadUsage(f"{name} is {shown(text)}; expected an integer.")
     offset = int(variables.pop(_OFFSET, "0"))
     if not variables:
         raise BadUsage(

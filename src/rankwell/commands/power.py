@@ -71,7 +71,13 @@ def power(
     comparison = align_values(
         gathered.values, gathered.row_attributes, gathered.origin.better, measure
     )
-    directed, left_out = _directed(comparison.matrices)
+    directed = [matrix for matrix in comparison.matrices if matrix.better != "neither"]
+    undirected_labels = dict.fromkeys(
+        matrix.label for matrix in comparison.matrices if matrix.better == "neither"
+    )
+    label_list = ", ".join(undirected_labels)
+    if not directed:
+        raise NothingToEvaluate(NOTHING_TESTED.format(label_list))
     rows = [
         row
         for matrix in directed
@@ -92,7 +98,10 @@ def power(
     text = reporting.render_rows(
         rows, format, notes=[rule], terminal=reporting.terminal_of(sys.stdout)
     )
-    return Output(text=text, notes=(*gathered.origin.notes, *left_out, rule))
+    notes = [*gathered.origin.notes]
+    if undirected_labels:
+        notes.append(f"{label_list}: neither higher nor lower values are better; not forecast")
+    return Output(text=text, notes=(*notes, rule))
 
 
 def _nothing_known(matrices: Sequence[QuerySystemMatrix]) -> str:
@@ -114,21 +123,6 @@ def _nothing_known(matrices: Sequence[QuerySystemMatrix]) -> str:
         f"no query differs between {first_run} and {second_run}, of {max(counted)}; power is not "
         "known without a difference."
     )
-
-
-def _directed(matrices: Sequence[QuerySystemMatrix]) -> tuple[list[QuerySystemMatrix], list[str]]:
-    """The matrices of measures with a better direction, and a note on the others. Raises
-    NothingToEvaluate without any.
-    """
-    directed = [matrix for matrix in matrices if matrix.better != "neither"]
-    undirected_labels = ", ".join(
-        dict.fromkeys(matrix.label for matrix in matrices if matrix.better == "neither")
-    )
-    if not directed:
-        raise NothingToEvaluate(NOTHING_TESTED.format(undirected_labels))
-    return directed, [
-        f"{undirected_labels}: neither higher nor lower values are better; not forecast"
-    ] if undirected_labels else []
 
 
 def _row(
@@ -157,28 +151,20 @@ def _row(
         "n": n,
     }
     if plain:
-        count_texts = [figure(n_queries, "count") for n_queries in query_counts]
-        precision_columns = {
-            "half-width": f"± {figure(half, matrix.unit)}",
-            "detectable": figure(detectable, matrix.unit),
-        }
+        usual, low, high = (figure(n_queries, "count") for n_queries in query_counts)
         return {
             **names,
-            **precision_columns,
-            f"queries for {size:g}": f"{count_texts[0]} ({count_texts[1]} to {count_texts[2]})",
+            "half-width": f"± {figure(half, matrix.unit)}",
+            "detectable": figure(detectable, matrix.unit),
+            f"queries for {size:g}": f"{usual} ({low} to {high})",
         }
-    plain_columns = {
+    return {
+        **names,
         "half_width": half,
         "detectable": detectable,
         "difference": size,
         "unit": matrix.unit,
-    }
-    return {
-        **names,
-        **plain_columns,
-        "queries": query_counts[0],
-        "queries_low": query_counts[1],
-        "queries_high": query_counts[2],
+        **dict(zip(("queries", "queries_low", "queries_high"), query_counts, strict=True)),
     }
 
 

@@ -62,8 +62,15 @@ def report(
             )
         target /= NAME
     refuse_blocked(target)
-    page_inputs = {"documents": documents, "query_texts": query_texts, "thumbnails": thumbnails}
-    written, notes = write_report(places, target, **page_inputs, title=title, seed=seed)
+    written, notes = write_report(
+        places,
+        target,
+        documents=documents,
+        query_texts=query_texts,
+        thumbnails=thumbnails,
+        title=title,
+        seed=seed,
+    )
     return Output(text=str(written[0]), notes=tuple(notes))
 
 

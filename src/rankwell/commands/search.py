@@ -20,9 +20,8 @@ from rankwell.io.formats import written_format
 from rankwell.io.matrices import read_embeddings
 from rankwell.io.vectors import write_ground_truth
 from rankwell.reporting.options import Aside, FilePath, Output, Progress
-from rankwell.runtime.parts.lists import ListBlock
 from rankwell.runtime.parts.search import MergedSearch
-from rankwell.runtime.parts.vectors import VectorFiles
+from rankwell.runtime.parts.vectors import ListBlock, VectorFiles
 from rankwell.store import refuse_blocked
 from rankwell.vectors.neighbours import TopK
 
@@ -126,10 +125,8 @@ def _written(output: Path, metric: Metric, search_result: TopK | MergedSearch) -
         return _Written(shape[0], n_items, sum(rows), sum(n_full), _TRUTH)
     lists = search_result.top_k() if isinstance(search_result, MergedSearch) else search_result
     n_queries, n_items = len(lists.query_names), len(lists.item_names)
-    blocks, form = (
-        list(_counted([ListBlock(slice(0, n_queries), lists.positions, lists.scores)])),
-        _TRUTH,
-    )
+    blocks = list(_counted([ListBlock(slice(0, n_queries), lists.positions, lists.scores)]))
+    form = _TRUTH
     if _is_hdf5(output):
         write_ground_truth(
             output, blocks, (n_queries, lists.positions.shape[1]), metric, n_items=n_items

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NamedTuple
 
 from rankwell.data.options import Doc, MeasureNames
-from rankwell.data.registry import Better, suggest
+from rankwell.data.registry import Better, parse_measure, suggest
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.results import ResultData
@@ -123,6 +123,24 @@ class ComparisonOptions:
     def alpha(self) -> float:
         """The level of the tests."""
         return round(1 - self.level, 12)
+
+
+def known_better(measure: str) -> Better | None:
+    """The better direction of a measure; None of another tool's, or a figure of a whole collection,
+    such as rsum.
+    """
+    try:
+        return parse_measure(measure).entry.better
+    except BadUsage:
+        return None
+
+
+def exact_name(name: str) -> str:
+    """The exact name of a measure; the name itself where it is not one of rankwell's."""
+    try:
+        return str(parse_measure(name))
+    except BadUsage:
+        return name
 
 
 class Attribute(NamedTuple):

@@ -3,14 +3,14 @@ rules that they have in common.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell import store
-from rankwell.comparison.data import Origin
+from rankwell.comparison.data import Origin, RowAttributes
 from rankwell.data.catalogue import result_kind
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput, BadUsage
@@ -43,7 +43,6 @@ class GatheredFolder(NamedTuple):
     have another one, as `query_names` gives it.
     """
 
-    name: str
     folder: ResultFolder
     runs: Mapping[str, str]
     attributes: Mapping[str, str]
@@ -56,7 +55,7 @@ class Gathered(NamedTuple):
     """
 
     values: Sequence[Values]
-    row_attributes: Sequence[Mapping[str, Any]]
+    row_attributes: Sequence[RowAttributes]
     origin: Origin
     attributes: Mapping[str, Mapping[str, str]]
     chooses: bool
@@ -88,13 +87,13 @@ def from_folders(folders: NamedFolders, *, details: bool) -> Gathered:
     names = run_names(folders)
     columns, notes = query_names(folders)
     gathered = [
-        GatheredFolder(name, folder, runs, column_names)
-        for (name, folder), runs, column_names in zip(folders, names, columns, strict=True)
+        GatheredFolder(folder, runs, column_names)
+        for (_, folder), runs, column_names in zip(folders, names, columns, strict=True)
     ]
-    values: list[Values] = []
-    row_attributes: list[Mapping[str, Any]] = []
-    attributes: dict[str, dict[str, str]] = {}
-    for _, folder, runs, column_names in gathered:
+    values = list[Values]()
+    row_attributes = list[RowAttributes]()
+    attributes = dict[str, dict[str, str]]()
+    for folder, runs, column_names in gathered:
         values += [replace(run_values, run=runs[run_values.run]) for run_values in folder.values]
         row_attributes += folder.row_attributes
         for name, texts in folder.attributes.items():
@@ -118,7 +117,7 @@ def from_folders(folders: NamedFolders, *, details: bool) -> Gathered:
             ],
             sources={
                 next(iter(runs.values())): folder.source
-                for _, folder, runs, _ in gathered
+                for folder, runs, _ in gathered
                 if folder.has(PER_QUERY)
             },
             details=_details(gathered) if details else None,
@@ -145,8 +144,8 @@ def query_names(folders: NamedFolders) -> tuple[list[dict[str, str]], list[str]]
     An attribute that depends on the system, such as the stage that failed, differs between results
     of two systems.
     """
-    first_texts: dict[str, dict[str, str | None]] = {}
-    differ: dict[str, None] = {}
+    first_texts = dict[str, dict[str, str | None]]()
+    differ = dict[str, None]()
     for _, folder in folders:
         queries = {query for run_values in folder.values for query in run_values.queries}
         for name, texts in folder.attributes.items():
@@ -173,17 +172,17 @@ def _on_whole_figures(folders: NamedFolders, protocol: str) -> list[str]:
     """A note on the figures that lead a summary without a value of single queries, so that they are
     not compared.
     """
-    leading: dict[str, None] = {}
+    leading = dict[str, None]()
     for _, folder in folders:
         query_measures = {values.measure for values in folder.values}
         for row in read_summary(folder) if folder.has(SUMMARY) else []:
             if row["measure"] in query_measures:
                 break
             leading[row["label"]] = None
-    singular, plural = result_kind(protocol).noun
-    compared = next((values.label for _, folder in folders for values in folder.values), None)
-    if not leading or compared is None:
+    if not leading:
         return []
+    singular, plural = result_kind(protocol).noun
+    compared = folders[0][1].values[0].label
     why = f"the verdict is by {compared}, the first measure with a value of every {singular}"
     return [f"not compared, as figures of all {plural} together: {', '.join(leading)}; {why}"]
 
@@ -193,7 +192,7 @@ def run_names(folders: NamedFolders) -> list[dict[str, str]]:
     Raises BadUsage.
     """
     unnamed = Counter(run for name, folder in folders for run in folder.runs if not name)
-    renamings: list[dict[str, str]] = []
+    renamings = list[dict[str, str]]()
     for name, folder in folders:
         label = name or folder.place.resolve().name
         names = {run: f"{label}/{run}" for run in folder.runs}
@@ -203,12 +202,12 @@ def run_names(folders: NamedFolders) -> list[dict[str, str]]:
             {run: new if name or unnamed[run] > 1 else run for run, new in names.items()}
         )
     taken = Counter(new for names in renamings for new in names.values())
-    double = next((new for new, times in taken.items() if times > 1), None)
-    if double is not None:
-        raise BadUsage(
-            f"two runs are called {double!r}; give their folders different names, as in "
-            "first=DIR second=DIR."
-        )
+    for new, times in taken.items():
+        if times > 1:
+            raise BadUsage(
+                f"two runs are called {new!r}; give their folders different names, as in "
+                "first=DIR second=DIR."
+            )
     return renamings
 
 
@@ -218,7 +217,7 @@ def differing(folders: NamedFolders) -> list[str]:
     """
     (_, first), *others = folders
     first_name, *names = _distinct_names(folders)
-    notes: list[str] = []
+    notes = list[str]()
     for (_, folder), name in zip(others, names, strict=True):
         notes += [
             f"{first_name} and {name} come of different {truth}: their values may not compare"
@@ -270,10 +269,10 @@ def _shared_rules(gathered: Sequence[GatheredFolder]) -> dict[str, Any]:
         for name, rule in gathered[0].folder.rules.items()
         if name not in _RUN_RULES
         and isinstance(rule, (str, int, float))
-        and all(folder.rules.get(name) == rule for _, folder, _, _ in gathered)
+        and all(folder.rules.get(name) == rule for folder, _, _ in gathered)
     }
     counts, measures = dict[str, Any](), dict[str, Any]()
-    for _, folder, runs, _ in gathered:
+    for folder, runs, _ in gathered:
         measures |= folder.rules.get("measures") or {}
         folder_counts = folder.rules.get("counts") or {}
         counts |= {runs[run]: folder_counts[run] for run in folder_counts if run in runs}
@@ -284,21 +283,20 @@ def _shared_rules(gathered: Sequence[GatheredFolder]) -> dict[str, Any]:
 def _queries(
     gathered: Sequence[GatheredFolder],
     values: Sequence[Values],
-    row_attributes: Sequence[Mapping[str, Any]],
+    row_attributes: Sequence[RowAttributes],
 ) -> dict[str, list[Any]]:
     """The columns of queries.parquet, each cell of the first folder with one; `direction`
     distinguishes queries of one id.
     """
     tables = [
         {column_names.get(name, name): cells for name, cells in folder.query_table().items()}
-        for _, folder, _, column_names in gathered
+        for folder, _, column_names in gathered
     ]
     names = dict.fromkeys(name for attributes in row_attributes for name in attributes)
     key_columns = [name for name in names if any(name in table for table in tables)]
-    rows_by_key: dict[tuple[Any, ...], dict[str, Any]] = {}
+    rows_by_key = dict[tuple[Any, ...], dict[str, Any]]()
     for table in tables:
-        for cells in zip(*table.values(), strict=True):
-            row = dict(zip(table, cells, strict=True))
+        for row in _rows(table):
             key = (row["query"], *map(row.get, key_columns))
             first = rows_by_key.setdefault(key, row)
             first.update({name: cell for name, cell in row.items() if first.get(name) is None})
@@ -313,10 +311,11 @@ def _queries(
 
 def _unjudged(gathered: Sequence[GatheredFolder]) -> UnjudgedItems | None:
     """The unjudged items of all folders; None where a folder has no details."""
-    if not all(folder.has(DETAILS) for _, folder, _, _ in gathered):
+    if not all(folder.has(DETAILS) for folder, _, _ in gathered):
         return None
-    items, where = UnjudgedItems(DETAIL_DEPTH), f"state = 'unjudged' AND rank <= {DETAIL_DEPTH}"
-    for _, folder, runs, _ in gathered:
+    items = UnjudgedItems(DETAIL_DEPTH)
+    where = f"state = 'unjudged' AND rank <= {DETAIL_DEPTH}"
+    for folder, runs, _ in gathered:
         for columns in folder.details_by_run(where):
             items.add(columns, runs)
     return items
@@ -329,7 +328,7 @@ def _details(gathered: Sequence[GatheredFolder]) -> dict[str, list[Any]] | None:
     columns: dict[str, list[Any]] = {
         name: [] for name in ("run", "query", "item", "rank", "score", "grade", "state", "detail")
     }
-    for _, folder, runs, _ in gathered:
+    for folder, runs, _ in gathered:
         if table := folder.details():
             table["run"] = [runs.get(run, run) for run in table["run"]]
             for name, cells in columns.items():
@@ -341,12 +340,15 @@ def _items(gathered: Sequence[GatheredFolder]) -> dict[str, list[Any]] | None:
     """The attributes of the items in all folders, of each those of the first folder that has it;
     None where there are none.
     """
-    rows: dict[tuple[str, str | None], dict[str, Any]] = {}
-    for _, folder, runs, _ in gathered:
-        columns = folder.items()
-        for cells in zip(*columns.values(), strict=True):
-            row = dict(zip(columns, cells, strict=True))
+    rows = dict[tuple[str, str | None], dict[str, Any]]()
+    for folder, runs, _ in gathered:
+        for row in _rows(folder.items()):
             row["of"] = runs.get(row["of"], row["of"])
             rows.setdefault((row["item"], row["of"]), row)
     first = next(iter(rows.values()), None)
     return first and {name: [row[name] for row in rows.values()] for name in first}
+
+
+def _rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    for cells in zip(*columns.values(), strict=True):
+        yield dict(zip(columns, cells, strict=True))

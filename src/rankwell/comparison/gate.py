@@ -1,9 +1,8 @@
 """Requirements on results, such as nDCG@10 >= 0.38 or that no run is worse than a baseline."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import compress
 from pathlib import Path
-from typing import Any
 
 from rankwell.comparison.data import ComparisonOptions, Origin
 from rankwell.comparison.folders import Gathered, from_folders
@@ -12,6 +11,7 @@ from rankwell.comparison.requirements import (
     Gate,
     GateLine,
     GateOptions,
+    Row,
     SummaryFigures,
     Tolerance,
     about_row,
@@ -33,10 +33,11 @@ from rankwell.reporting.charts import difference_label
 from rankwell.stats import MIN_QUERIES
 from rankwell.store import remote_url
 
+Outcome = tuple[list[GateLine], list[str]]
+"""The outcome of every requirement, and notes."""
 
-def check_requirements(
-    results: ResultFolder, rows: Sequence[Mapping[str, Any]], options: GateOptions
-) -> tuple[list[GateLine], list[str]]:
+
+def check_requirements(results: ResultFolder, rows: Sequence[Row], options: GateOptions) -> Outcome:
     """The outcome of every requirement, and notes. rows: the summary of the results.
 
     Raises BadUsage where nothing is required.
@@ -75,13 +76,11 @@ def check_requirements(
     return [*lines, *compared], list(dict.fromkeys(notes))
 
 
-_AttributedValues = tuple[Values, Mapping[str, Any]]
+_AttributedValues = tuple[Values, Row]
 _TIMES: Unit = "ms"
 
 
-def _against(
-    results: ResultFolder, required: Gate, options: GateOptions
-) -> tuple[list[GateLine], list[str]]:
+def _against(results: ResultFolder, required: Gate, options: GateOptions) -> Outcome:
     """A line for every run and measure that is compared with the baseline, and notes."""
     tolerance = Tolerance.of(required.tolerance) if required.tolerance else None
     folders = [("", results), *_other_folder(results, required.no_regression)]
@@ -97,7 +96,7 @@ def _against(
     settings = {
         name: getattr(options, name) for name in ("intervals", "level", "resamples", "seed")
     }
-    rows: list[Mapping[str, Any]] = []
+    rows = list[Row]()
     for run, base in pairs:
         of_pair = [(values, facts) for values, facts in measured if values.run in (run, base)]
         if not required.measures:
@@ -227,7 +226,7 @@ def _shared(
     return list(compress(measured, is_shared)), list(labels)
 
 
-def _check_lost_queries(row: Mapping[str, Any], measured: Sequence[_AttributedValues]) -> None:
+def _check_lost_queries(row: Row, measured: Sequence[_AttributedValues]) -> None:
     """Raises BadInput where queries that count for the baseline do not count for the run: the hard
     ones may be missing.
     """
@@ -250,11 +249,12 @@ def _check_lost_queries(row: Mapping[str, Any], measured: Sequence[_AttributedVa
         )
 
 
-def _compared(
-    row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequence[str], level: float
-) -> GateLine:
+def _compared(row: Row, tolerance: Tolerance | None, keys: Sequence[str], level: float) -> GateLine:
     """The line of a paired difference. Raises BadInput where it has no interval."""
-    measure, base, low, high = difference_label(row), row["against"], row["ci_low"], row["ci_high"]
+    measure = difference_label(row)
+    base = row["against"]
+    low = row["ci_low"]
+    high = row["ci_high"]
     part = ", ".join(row[name] for name in keys if isinstance(row.get(name), str))
     about = about_row(row["run"], measure, part)
     if low is None or high is None:
@@ -267,7 +267,9 @@ def _compared(
     # How much is lost at best, and at worst.
     least, most = (low, high) if lower else (-high, -low)
     # A passed check does not prove equality: with few queries a worse run is not shown to be worse.
-    passed, than, significantly = least <= 0, f"than {base}", "significantly "
+    passed = least <= 0
+    than = f"than {base}"
+    significantly = "significantly "
     verdict = "is not shown to be worse" if passed else "is significantly worse"
     if tolerance is not None:
         passed, significantly = most <= tolerance.reach(row), ""

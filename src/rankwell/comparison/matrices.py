@@ -1,18 +1,54 @@
-"""Values of several runs side by side: one matrix per measure, with a row per query and a column
-per run.
+"""Values of several runs side by side, one matrix per measure, with a row per query and a column
+per run; and what is judged of their paired differences: intervals, p-values, effect sizes.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
-from rankwell.comparison.data import Pair, RowAttributes
-from rankwell.data.registry import Better, parse_measure, suggest
-from rankwell.data.tables import Floats, Ints, Unit, Values, order_ids, sort_ids
+from rankwell.comparison.data import (
+    ComparisonOptions,
+    Pair,
+    RowAttributes,
+    exact_name,
+    known_better,
+)
+from rankwell.data.registry import Better, suggest
+from rankwell.data.tables import (
+    Bools,
+    Floats,
+    Ints,
+    Unit,
+    Values,
+    exact_mean,
+    exact_sd,
+    order_ids,
+    sort_ids,
+)
 from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.stats import MIN_QUERIES
+from rankwell.stats.paired_bootstrap import (
+    Bootstrapped,
+    Differences,
+    cluster_sums,
+    paired_bootstrap,
+)
+from rankwell.stats.paired_tests import (
+    PairedT,
+    cohen_dz,
+    max_t,
+    minimal_detectable_difference,
+    paired_randomisation,
+    paired_t,
+    queries_needed,
+    sign_test,
+    wilcoxon,
+)
+from rankwell.stats.system_comparisons import benjamini_hochberg, holm, randomised_tukey_hsd
 
 _DECIMALS = 12
 Role = Literal["primary", "secondary", "repeated", "descriptive"]
@@ -121,7 +157,7 @@ def align_values(
         )
     queries = sort_ids({query for run_values in values for query in run_values.queries})
     row_of_query = {query: row for row, query in enumerate(queries)}
-    grouped: dict[tuple[str, tuple[tuple[str, Any], ...]], dict[str, Values]] = {}
+    grouped = dict[tuple[str, tuple[tuple[str, Any], ...]], dict[str, Values]]()
     for run_values, attributes in zip(values, row_attributes, strict=True):
         values_by_run = grouped.setdefault((run_values.measure, tuple(attributes.items())), {})
         earlier = values_by_run.setdefault(run_values.run, run_values)
@@ -140,7 +176,7 @@ def align_values(
         raise BadInput(
             f"{_quoted_names(runs)} have no measure in common; evaluate them by the same measures."
         )
-    notes: list[str] = []
+    notes = list[str]()
     if lone := [repr(run) for run in runs if run not in shared]:
         notes.append(f"not compared, as no other run has their measures: {', '.join(lone)}")
     runs = tuple(run for run in runs if run in shared)
@@ -160,7 +196,7 @@ def _on_partial(grouped: Iterable[Mapping[str, Values]], runs: Sequence[str]) ->
     """A note on the measures that some runs have and others do not. grouped: run -> values, of
     every measure.
     """
-    partial: dict[tuple[str, ...], list[str]] = {}
+    partial = dict[tuple[str, ...], list[str]]()
     for by_run in grouped:
         if len(by_run) < len(runs) and not by_run.keys().isdisjoint(runs):
             partial.setdefault(tuple(by_run), []).append(next(iter(by_run.values())).label)
@@ -181,7 +217,7 @@ def in_order(values: Iterable[Values]) -> Iterator[Values]:
     """
     # Most share their queries, and their order is one; the key is kept, so that its id stays its
     # own.
-    orders: dict[int, tuple[Ints, tuple[str, ...], tuple[str, ...]]] = {}
+    orders = dict[int, tuple[Ints, tuple[str, ...], tuple[str, ...]]]()
     for run_values in values:
         queries, key = run_values.queries, id(run_values.queries)
         if key not in orders:
@@ -247,21 +283,11 @@ def _matrix(
     )
 
 
-def known_better(measure: str) -> Better | None:
-    """The better direction of a measure; None of another tool's, or a figure of a whole collection,
-    such as rsum.
-    """
-    try:
-        return parse_measure(measure).entry.better
-    except BadUsage:
-        return None
-
-
 def _selected(
     matrices: Sequence[QuerySystemMatrix], names: Sequence[str]
 ) -> list[QuerySystemMatrix]:
     """The matrices of these measures, in this order. Raises UnknownName for an unknown one."""
-    selected: list[QuerySystemMatrix] = []
+    selected = list[QuerySystemMatrix]()
     labels = [matrix.label.removesuffix(" (mean)") for matrix in matrices]
     for name in names:
         spellings = {name, exact_name(name)}
@@ -303,14 +329,6 @@ def assign_roles(comparison: Comparison, family: str) -> Comparison:
     return comparison._replace(matrices=tuple(matrices), notes=tuple(dict.fromkeys(notes)))
 
 
-def exact_name(name: str) -> str:
-    """The exact name of a measure; the name itself where it is not one of rankwell's."""
-    try:
-        return str(parse_measure(name))
-    except BadUsage:
-        return name
-
-
 def choose_pairs(runs: Sequence[str], baseline: str | None) -> tuple[Pair, ...]:
     """Every run against the baseline; without one all pairs, the later against the earlier. Raises
     UnknownName.
@@ -325,3 +343,354 @@ def choose_pairs(runs: Sequence[str], baseline: str | None) -> tuple[Pair, ...]:
 def _quoted_names(names: Sequence[str]) -> str:
     more = f" and {len(names) - 6} more" if len(names) > 6 else ""
     return ", ".join(map(repr, names[:6])) + more
+
+
+_TESTED = ("effect_size", "wins", "ties", "losses", "detectable", "queries_needed")
+"""Figures that a measure without a better direction does not have."""
+_TOGETHER = 1 << 21
+"""Differences in memory at a time."""
+_RANGES: dict[Unit, float] = {"share": 1.0, "percent": 100.0}
+"""The largest difference of two values."""
+
+
+class Column(NamedTuple):
+    """A pair by one measure over some queries. group: their name, "" for all queries. several:
+    whether there are pairs with different second runs.
+    """
+
+    matrix: QuerySystemMatrix
+    pair: Pair
+    rows: Bools
+    group: str
+    several: bool
+
+    @property
+    def differences(self) -> Floats:
+        """The difference of each query, NaN where it does not count here."""
+        return np.where(self.rows, self.matrix.differences(self.pair), np.nan)
+
+    @property
+    def weights(self) -> Floats | None:
+        """The weight of the difference for each query; None for a plain mean."""
+        weights = self.matrix.weights
+        return None if weights is None else weights[:, self.matrix.runs.index(self.pair.run)]
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Exact name and label of the difference as a measure; with the other run, where several
+        are compared with.
+        """
+        measure = self.matrix.measure
+        label = self.matrix.label
+        against = self.pair.against
+        if self.several:
+            return (
+                f"Difference({measure},against={against!r})",
+                f"Difference({label}) against {against}",
+            )
+        return f"Difference({measure})", f"Difference({label})"
+
+
+def columns_of(
+    comparison: Comparison, pairs: Sequence[Pair], rows: Bools, name: str = ""
+) -> list[Column]:
+    """Every pair by every measure that both runs have."""
+    several = len({pair.against for pair in pairs}) > 1
+    matrices = comparison.matrices
+    return [
+        Column(matrix, pair, rows, name, several)
+        for pair in pairs
+        for matrix in matrices
+        if set(pair) <= set(matrix.runs)
+    ]
+
+
+class ComparedValues(Sequence[Values]):
+    """The values that were compared, then the differences of every column, each computed when it is
+    read.
+    """
+
+    def __init__(
+        self, values: Sequence[Values], columns: Sequence[Column], queries: tuple[str, ...]
+    ) -> None:
+        self._values = values
+        self._columns = columns
+        self._queries = queries
+
+    def __len__(self) -> int:
+        return len(self._values) + len(self._columns)
+
+    @overload
+    def __getitem__(self, index: int) -> Values: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Values]: ...
+    def __getitem__(self, index: int | slice) -> Values | Sequence[Values]:
+        if isinstance(index, slice):
+            return [self[position] for position in range(len(self))[index]]
+        column_index = range(len(self))[index]
+        if column_index < len(self._values):
+            return self._values[column_index]
+        column = self._columns[column_index - len(self._values)]
+        return Values(
+            column.pair.run,
+            *column.names,
+            column.matrix.unit,
+            "mean",
+            self._queries,
+            column.differences,
+        )
+
+
+class PairedDifference(NamedTuple):
+    """A column with its summary row: the columns of any summary, then those of a difference; None
+    where too few queries count.
+    """
+
+    column: Column
+    row: dict[str, Any]
+
+
+def judge(
+    columns: Sequence[Column], options: ComparisonOptions, clusters: Ints | None
+) -> list[PairedDifference]:
+    """The statistics of every column, p-values adjusted by family. clusters: (queries,) numbers,
+    None for none.
+
+    The differences of some columns at a time are in memory.
+    """
+    differences = list[PairedDifference]()
+    together = max(1, _TOGETHER // max(1, len(columns[0].rows))) if columns else 1
+    for start in range(0, len(columns), together):
+        differences += _judged(columns[start : start + together], options, clusters)
+    adjusted = _adjusted(
+        columns, [difference.row["p"] for difference in differences], options, clusters
+    )
+    for difference, p in zip(differences, adjusted, strict=True):
+        difference.row.update(p_adjusted=p, decisive=p is not None and p <= options.alpha)
+    return differences
+
+
+def _judged(
+    columns: Sequence[Column], options: ComparisonOptions, clusters: Ints | None
+) -> list[PairedDifference]:
+    """The statistics of some columns without adjusted p-values."""
+    added = [_added(column, clusters) for column in columns]
+    students = [
+        paired_t(differences.sums, differences.sizes) if _weighs(differences) else None
+        for differences in added
+    ]
+    boot = _boot(added, options)
+    if options.test == "randomisation":
+        columns_of_sums = [differences.sums for differences in added]
+        p_values = paired_randomisation(
+            columns_of_sums, resamples=options.resamples, seed=options.seed
+        )
+    elif options.test == "bootstrap":
+        p_values = [bootstrapped.p for bootstrapped in boot]
+    elif options.test == "t":
+        p_values = [student and student.p for student in students]
+    else:
+        is_wilcoxon = options.test == "wilcoxon"
+        counted = (
+            values[~np.isnan(values)] for values in (column.differences for column in columns)
+        )
+        p_values = [
+            (wilcoxon(values) if is_wilcoxon else sign_test(values).p) if len(values) else None
+            for values in counted
+        ]
+    judged = list[PairedDifference]()
+    for column, differences, student, bootstrapped, p in zip(
+        columns, added, students, boot, p_values, strict=True
+    ):
+        interval = None if options.intervals == "none" else bootstrapped.interval
+        if options.intervals == "t":
+            interval = None
+            if student is not None and len(differences.sums) >= MIN_QUERIES:
+                interval = student.interval(options.level)
+        row = _difference(column, differences, student, interval or (None, None), options)
+        if column.matrix.role == "descriptive":
+            row |= dict.fromkeys(_TESTED)
+        else:
+            row["p"] = p
+        if clusters is not None:
+            row["clusters"] = len(differences.sums)
+        judged.append(PairedDifference(column, row))
+    return judged
+
+
+def _added(column: Column, clusters: Ints | None) -> Differences:
+    """The differences that count, added up by cluster where there are clusters."""
+    differences, weights = column.differences, column.weights
+    is_counted = ~np.isnan(differences)
+    counted = differences[is_counted]
+    weights = None if weights is None else weights[is_counted]
+    if clusters is not None:
+        return cluster_sums(counted, clusters[is_counted], weights)
+    if weights is not None:
+        return Differences(counted * weights, weights)
+    return Differences(counted, largest=_RANGES.get(column.matrix.unit, math.inf))
+
+
+def _boot(added: Sequence[Differences], options: ComparisonOptions) -> list[Bootstrapped]:
+    if options.intervals in ("t", "none") and options.test != "bootstrap":
+        return [Bootstrapped(None, None)] * len(added)
+    sized = [
+        differences if _weighs(differences) else Differences(np.zeros(0)) for differences in added
+    ]
+    return paired_bootstrap(
+        sized,
+        test=options.test == "bootstrap",
+        studentised=options.intervals == "bootstrap-t",
+        resamples=options.resamples,
+        seed=options.seed,
+        level=options.level,
+    )
+
+
+def _weighs(differences: Differences) -> bool:
+    return len(differences.sums) > 0 and (
+        differences.sizes is None or bool(differences.sizes.any())
+    )
+
+
+def _adjusted(
+    columns: Sequence[Column],
+    p: Sequence[float | None],
+    options: ComparisonOptions,
+    clusters: Ints | None,
+) -> list[float | None]:
+    """The p-values after the correction, family by family; a repeated measure has those of the
+    earlier one.
+    """
+    families = dict[int, list[int]]()
+    for index, column in enumerate(columns):
+        if column.matrix.is_counted:
+            families.setdefault(id(column.matrix) if options.family == "primary" else 0, []).append(
+                index
+            )
+    adjusted_p = dict[tuple[int, Pair, str], float | None]()
+    for indices in families.values():
+        family_columns = [columns[index] for index in indices]
+        if options.correction == "tukey":
+            family_p = _tukey(family_columns, options)
+        elif options.correction == "max-t":
+            # A query's or cluster's sign is one and the same in all columns.
+            table = np.column_stack([_aligned(column, clusters) for column in family_columns])
+            adjusted_values = max_t(table, resamples=options.resamples, seed=options.seed).tolist()
+            family_p = [None if math.isnan(p_value) else p_value for p_value in adjusted_values]
+        else:
+            adjust = {"holm": holm, "bh": benjamini_hochberg, "none": list}[options.correction]
+            uncorrected_p = [p[index] for index in indices]
+            adjusted_values = iter(
+                adjust([p_value for p_value in uncorrected_p if p_value is not None])
+            )
+            family_p = [
+                None if p_value is None else next(adjusted_values) for p_value in uncorrected_p
+            ]
+        for column, p_value in zip(family_columns, family_p, strict=True):
+            adjusted_p[id(column.matrix), column.pair, column.group] = p_value
+    return [
+        adjusted_p.get((id(column.matrix.twin or column.matrix), column.pair, column.group))
+        for column in columns
+    ]
+
+
+def _aligned(column: Column, clusters: Ints | None) -> Floats:
+    """The weighted sum of each query, or of each cluster, in a column; NaN where nothing counts."""
+    table = column.differences if column.weights is None else column.differences * column.weights
+    if clusters is None:
+        return table
+    counted, size = ~np.isnan(table), int(clusters.max()) + 1
+    sums = np.bincount(clusters[counted], weights=table[counted], minlength=size)
+    return np.where(np.bincount(clusters[counted], minlength=size) > 0, sums, np.nan)
+
+
+def _tukey(columns: Sequence[Column], options: ComparisonOptions) -> list[float | None]:
+    """The p-values over all systems of each matrix and group, over the queries that count for all
+    of them.
+    """
+    tables = dict[tuple[int, str], Floats | None]()
+    p_values = list[float | None]()
+    for column in columns:
+        matrix, key = column.matrix, (id(column.matrix), column.group)
+        if key not in tables:
+            if matrix.weights is not None:
+                raise BadUsage(
+                    f"{matrix.label} is a weighted mean, which Tukey's test cannot compare; choose "
+                    "holm."
+                )
+            rows = column.rows & ~np.isnan(matrix.values).any(axis=1)
+            values = np.round(matrix.values[rows], 12)
+            draws = options.resamples
+            tables[key] = (
+                randomised_tukey_hsd(values, resamples=draws, seed=options.seed)[1]
+                if rows.any()
+                else None
+            )
+        p = tables[key]
+        places = [matrix.runs.index(run) for run in column.pair]
+        p_values.append(None if p is None else float(p[tuple(places)]))
+    return p_values
+
+
+def _difference(
+    column: Column,
+    added: Differences,
+    student: PairedT | None,
+    interval: tuple[float, float] | tuple[None, None],
+    options: ComparisonOptions,
+) -> dict[str, Any]:
+    """The row of a difference without p-values."""
+    matrix = column.matrix
+    differences = column.differences
+    weights = column.weights
+    measure, label = column.names
+    is_counted = ~np.isnan(differences)
+    counted = differences[is_counted]
+    n = int(is_counted.sum())
+    units = len(added.sums)
+    mean, means = None, [None, None]
+    if _weighs(added):
+        weights = None if weights is None else weights[is_counted]
+        mean = added.mean
+        means = [exact_mean(matrix.column(run)[is_counted], weights) for run in column.pair]
+    # The spread of one query's (or cluster's) difference that gives the mean its error.
+    spread = None if student is None else student.error * math.sqrt(units)
+    levels = {"alpha": options.alpha, "power": options.power}
+    detectable = None
+    if spread:
+        detectable = minimal_detectable_difference(spread, units, **levels)
+        # No difference of shares is as large.
+        if detectable is not None and detectable > _RANGES.get(matrix.unit, math.inf):
+            detectable = None
+    wins, losses = (
+        int(np.count_nonzero(counted * sign > 0)) for sign in (matrix.sign, -matrix.sign)
+    )
+    return {
+        "run": column.pair.run,
+        "measure": measure,
+        "label": label,
+        "mean": mean,
+        "sd": exact_sd(counted) if n > 1 else None,
+        "ci_low": interval[0],
+        "ci_high": interval[1],
+        "n": n,
+        "unit": matrix.unit,
+        **matrix.row_attributes,
+        "against": column.pair.against,
+        "of": matrix.measure,
+        **({"group": column.group} if column.group else {}),
+        "mean_run": means[0],
+        "mean_against": means[1],
+        "p": None,
+        "p_adjusted": None,
+        "decisive": False,
+        "better": matrix.better,
+        "role": matrix.role,
+        "effect_size": cohen_dz(counted),
+        "wins": wins,
+        "ties": n - wins - losses,
+        "losses": losses,
+        "detectable": detectable,
+        "queries_needed": queries_needed(mean, spread, **levels) if spread and mean else None,
+    }

@@ -52,8 +52,9 @@ def write_report(
     Raises BadInput where the query texts are of other queries, as where two files were exchanged.
     """
     with holding(target.parent) if is_result_folder(target.parent) else nullcontext():
-        page_files, page_folder = (target.name, f"{target.stem}_data/"), target.parent.resolve()
-        folders: list[tuple[str, ResultFolder]] = []
+        page_files = (target.name, f"{target.stem}_data/")
+        page_folder = target.parent.resolve()
+        folders = list[tuple[str, ResultFolder]]()
         for place in places:
             name, path = split_name(str(place))
             replaced = page_files if Path(path).resolve() == page_folder else ()
@@ -93,7 +94,7 @@ def write_missing_pages(folders: Iterable[Path], progress: Progress = None) -> N
     """Writes the page of each folder of results that has none with all lists beside it, as
     `rankwell report FOLDER` does. Raises as `refuse_pages`.
     """
-    lacking: list[Path] = []
+    lacking = list[Path]()
     for folder in dict.fromkeys(folders):
         files, _ = _manifest_files(folder)
         names = [name for name in files if name == NAME or name.startswith(_LISTS)]
@@ -145,7 +146,8 @@ def page_source(
     else a new comparison.
     """
     gathered = from_folders(folders, details=False)
-    runs, stored_by_folder = gathered.runs, [read_further(folder) for _, folder in folders]
+    runs = gathered.runs
+    stored_by_folder = [read_further(folder) for _, folder in folders]
     title_names = runs[:_MOST_NAMED]
     if len(runs) > _MOST_NAMED:
         title_names.append(f"{len(runs) - _MOST_NAMED} more")
@@ -156,12 +158,12 @@ def page_source(
         row_attributes=gathered.row_attributes,
         rows=[
             row | {key: names.get(row[key], row[key]) for key in ("run", "against") if row.get(key)}
-            for _, folder, names, _ in gathered.folders
+            for folder, names, _ in gathered.folders
             for row in read_summary(folder)
         ],
         folders=[
             PageFolder(folder.place, names, attributes)
-            for _, folder, names, attributes in gathered.folders
+            for folder, names, attributes in gathered.folders
         ],
         settings=_renamed(gathered, stored_by_folder, "parameters"),
         unanswered=_renamed(gathered, stored_by_folder, "unanswered"),
@@ -219,7 +221,10 @@ def _compared(source: PageSource, gathered: Gathered) -> tuple[PageSource, Seque
     ]
     if len(set(measured)) == len(measured):
         return source, ()
-    first, n, baseline, notes = gathered.runs[0], len(gathered.runs), None, [*source.notes]
+    first = gathered.runs[0]
+    n = len(gathered.runs)
+    baseline = None
+    notes = [*source.notes]
     if n > _MOST_PAIRED:
         baseline = first
         notes.append(
@@ -247,7 +252,7 @@ def _compared(source: PageSource, gathered: Gathered) -> tuple[PageSource, Seque
 
 def _joined_rules(gathered: Gathered) -> dict[str, Any]:
     """The rules that all folders have, with the risk-coverage curves of every one."""
-    stored = [folder.rules.get("risk_coverage") for _, folder, _, _ in gathered.folders]
+    stored = [folder.rules.get("risk_coverage") for folder, _, _ in gathered.folders]
     tables = [{"risk_coverage": curve if isinstance(curve, list) else []} for curve in stored]
     curves = _renamed(gathered, tables, "risk_coverage")
     return {**gathered.origin.rules, **({"risk_coverage": curves} if curves else {})}
@@ -280,7 +285,7 @@ def _renamed(
     """The rows of a table of every folder, with the names of its runs on the page."""
     return [
         {**row, "run": names.get(row["run"], row["run"])}
-        for stored, (_, _, names, _) in zip(stored_by_folder, gathered.folders, strict=True)
+        for stored, (_, names, _) in zip(stored_by_folder, gathered.folders, strict=True)
         for row in stored.get(table, ())
     ]
 
@@ -289,13 +294,13 @@ def _frontiers(gathered: Gathered) -> dict[str, Any]:
     """The rule of one frontier of all folders, where they have the same cost and quality; empty
     where they differ.
     """
-    rules: list[Any] = [folder.rules.get("frontier") for _, folder, _, _ in gathered.folders]
+    rules: list[Any] = [folder.rules.get("frontier") for folder, _, _ in gathered.folders]
     frontiers = [rule if isinstance(rule, Mapping) else {} for rule in rules]
     axes = {(str(frontier.get("cost")), str(frontier.get("quality"))) for frontier in frontiers}
     if len(axes) > 1 or not all(isinstance(rule, Mapping) for rule in rules):
         return {}
     marked: dict[str, list[str]] = {"best": [], "cheapest": []}
-    for frontier, (_, _, names, _) in zip(frontiers, gathered.folders, strict=True):
+    for frontier, (_, names, _) in zip(frontiers, gathered.folders, strict=True):
         for name, runs in marked.items():
             runs += [names.get(run, run) for run in frontier.get(name) or ()]
     return {"frontier": {**frontiers[0], **marked}}

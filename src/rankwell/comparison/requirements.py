@@ -9,21 +9,22 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.comparison.bench.files import TomlTable
-from rankwell.comparison.matrices import exact_name
+from rankwell.comparison.data import exact_name
 from rankwell.data.options import Doc, MeasureNames, Option
 from rankwell.data.registry import measure_names, suggest
 from rankwell.data.tables import Values
 from rankwell.data.tables import figure as figure_text
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag
 from rankwell.io.result_folder import values_behind
+from rankwell.reporting import visible
+from rankwell.reporting.junit import Case
 from rankwell.stats import MIN_QUERIES
 from rankwell.store import Source
 
 
 class Gate(NamedTuple):
-    """The content of a gate file. require: requirements as text. no_regression: a run or a folder,
-    "" where there is none.
+    """The requirements of a gate. require: as text. no_regression: a run or a folder, "" where
+    there is none.
 
     tolerance: the tolerated loss as text, "" where none is given. measures: those that must not be
     worse.
@@ -112,14 +113,17 @@ class GateOptions:
         """The requirements of the options and of their file together. Raises BadInput for a file
         that is not a gate.
         """
-        gate = Gate() if self.requirements is None else read_gate(self.requirements)
-        changes: dict[str, Any] = {"require": (*gate.require, *self._stated())}
-        if self.no_regression is not None:
-            changes["no_regression"] = self.no_regression
-        if self.tolerance is not None:
-            changes["tolerance"] = str(self.tolerance)
-        measures = measure_names(self.measures) or measure_names(gate.measures) or ()
-        return gate._replace(measures=tuple(measures), **changes)
+        gate: dict[str, Any] = {} if self.requirements is None else read_gate(self.requirements)
+        for name in ("no_regression", "tolerance"):
+            if getattr(self, name) is not None:
+                gate[name] = getattr(self, name)
+        measures = measure_names(self.measures) or measure_names(gate.get("measures")) or ()
+        return Gate(
+            require=(*gate.get("require", ()), *self._stated()),
+            no_regression=gate.get("no_regression", ""),
+            tolerance=str(gate.get("tolerance", "")),
+            measures=tuple(measures),
+        )
 
 
 Row = Mapping[str, Any]
@@ -128,7 +132,8 @@ _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _ORDERED = re.compile(rf"(.*?[^\s=<>!])\s*(>=|<=|==|>|<)\s*({_NUMBER})\s*(%?)", re.DOTALL)
 _WITHIN = re.compile(rf"(.*?\S)\s+within\s+({_NUMBER})\s*(%?)\s+of\s+({_NUMBER})\s*(%?)", re.DOTALL)
 _SELECTED = re.compile(r"(.*)\[([^\[\]]*)\]", re.DOTALL)
-_NAMES, _FIGURES = ("run", "measure", "label", "unit"), ("mean", "sd", "ci_low", "ci_high", "n")
+_NAMES = ("run", "measure", "label", "unit")
+_FIGURES = ("mean", "sd", "ci_low", "ci_high", "n")
 _OF_QUERIES = {"median": np.median, "min": np.min, "max": np.max}
 _LEVELS = ("mean", "ci_low", "ci_high", "ceiling", "chance", *_OF_QUERIES)
 _DECIMALS = 12
@@ -145,27 +150,26 @@ _GATE = {
 }
 
 
-def read_gate(path: str | Path) -> Gate:
-    """Reads a gate; all keys are optional.
+def read_gate(path: str | Path) -> dict[str, Any]:
+    """The keys of a gate file; all are optional.
 
     `require = ["nDCG@10.ci_low >= 0.38"]`; `no_regression = "bm25"`, a run, or a folder of results
     beside the file;
     `tolerance = 0.005` or `"1%"`; `measures = ["nDCG@10"]`, those that no_regression is about.
     Raises BadInput with file, line and key, for an unknown key too.
     """
+    # Only a gate needs the modules of benches.
+    from rankwell.comparison.bench.files import TomlTable
+
     table = TomlTable.read(Source(path))
     table.allow(_GATE)
     settings = replace(
         table, content={name: value for name, value in table.content.items() if value != []}
     ).settings(_GATE)
-    baseline = settings.get("no_regression", "")
-    baseline_path = Path(table.file).parent / baseline
-    return Gate(
-        require=tuple(settings.get("require", ())),
-        no_regression=str(baseline_path) if baseline and baseline_path.is_dir() else baseline,
-        tolerance=str(settings.get("tolerance", "")),
-        measures=tuple(settings.get("measures", ())),
-    )
+    if baseline := settings.get("no_regression"):
+        folder = Path(table.file).parent / baseline
+        settings["no_regression"] = str(folder) if folder.is_dir() else baseline
+    return settings
 
 
 class Requirement(NamedTuple):
@@ -209,6 +213,16 @@ class GateLine(NamedTuple):
     def case(self) -> str:
         """The requirement, and the part of the results that it covers."""
         return f"{self.requirement} ({self.part})" if self.part else self.requirement
+
+    @property
+    def junit_case(self) -> Case:
+        """The line for JUnit."""
+        return Case(self.case, f"gate.{self.run}", failure="" if self.passed else self.told)
+
+    @property
+    def sentence(self) -> str:
+        """The outcome in words."""
+        return f"{'passed' if self.passed else 'FAILED'}  {visible(self.told)}"
 
     def as_row(self) -> dict[str, Any]:
         """The columns by name, in their order."""
@@ -264,7 +278,8 @@ def parse_requirement(text: str) -> Requirement:
     in percent of the number. Raises BadUsage for any other text.
     """
     stripped = text.strip()
-    within, ordered = _WITHIN.fullmatch(stripped), _ORDERED.fullmatch(stripped)
+    within = _WITHIN.fullmatch(stripped)
+    ordered = _ORDERED.fullmatch(stripped)
     if within:
         subject, reach, relative, number, percent = within.groups()
         if float(reach) < 0:
@@ -317,7 +332,7 @@ def _choose(
     head, dot, tail = subject.rpartition(".")
     if dot and tail in results.names:
         subject, figure = head, tail
-    columns: dict[str, str] = {}
+    columns = dict[str, str]()
     if match := _SELECTED.fullmatch(subject):
         subject = match[1]
         for part in match[2].split(","):
@@ -373,7 +388,7 @@ def _differing_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
     """The columns, except those of figures, in which rows of one measure differ, with their
     values.
     """
-    columns: dict[str, list[str]] = {}
+    columns = dict[str, list[str]]()
     for name in dict.fromkeys(name for row in rows for name in row):
         cells = [row[name] for row in rows if row.get(name) is not None]
         texts = list(dict.fromkeys(map(str, cells)))
@@ -399,7 +414,8 @@ def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigu
         )
     unit = "count" if figure == "n" else row["unit"] if figure in (*_FIGURES, *_LEVELS) else ""
     low, high, bounds = _bounds(requirement, row, figure, value, unit)
-    below, above = round(low - value, _DECIMALS), round(value - high, _DECIMALS)
+    below = round(low - value, _DECIMALS)
+    above = round(value - high, _DECIMALS)
     farthest = max(below, above)
     passed = farthest < 0 if requirement.operator in (">", "<") else farthest <= 0
     part = part_of_row(row, results)
@@ -408,7 +424,8 @@ def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigu
         # As tables show it, with as many digits as it takes to see on which side of the bound it
         # lies.
         unit_shown = "rank" if unit == "count" else unit or "share"
-        value_text, off = figure_text(value, unit_shown), figure_text(farthest, unit_shown)
+        value_text = figure_text(value, unit_shown)
+        off = figure_text(farthest, unit_shown)
         if not passed and abs(float(value_text) - value) >= abs(farthest):
             value_text = f"{value:.10g}"
     missed = ""

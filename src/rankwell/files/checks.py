@@ -210,14 +210,9 @@ def _about_run(name: str, truth: Judgments, ranking: io.CheckedRanking) -> list[
     }
     sizes = f"{min(lengths, default=0)} to {max(lengths, default=0)} items each"
     # `evaluate` refuses a run that lists an item twice, or has no judged query.
-    errors = {
-        "queries that list an item twice",
-        *(
-            ["judged queries missing from the run"]
-            if len(missing_queries) == len(truth.queries)
-            else []
-        ),
-    }
+    errors = {"queries that list an item twice"}
+    if len(missing_queries) == len(truth.queries):
+        errors.add("judged queries missing from the run")
     rows = (
         _finding(name, check_name, names, "error" if check_name in errors else "warning")
         for check_name, names in queries_by_problem.items()

@@ -121,11 +121,9 @@ def convert_file(source: str | Path, target: Path, options: ConvertOptions) -> C
     path, part = split_part(io.judgments_file(source))
     opened = None if is_data_set_id(path) else Source(path)
     holds, column_names = _chosen_columns(options)
-    kind, doubt = (
-        (holds or "judgments", "")
-        if holds or opened is None
-        else _kind(Head.of(opened), options.source_format)
-    )
+    kind, doubt = holds or "judgments", ""
+    if not holds and opened is not None:
+        kind, doubt = _kind(Head.of(opened), options.source_format)
     called = str(path) if opened is None else opened.name
     request = Request(
         notes=[doubt] if doubt else [],
@@ -158,11 +156,8 @@ def convert_file(source: str | Path, target: Path, options: ConvertOptions) -> C
     notes = [Aside(f"{source}: {kind} read as {name}"), *request.notes, Aside(wrote)]
     # Only JSON holds queries without rows.
     lost = 0 if written == "json" else int((np.diff(table.offsets) == 0).sum())
-    notes += (
-        [f"{lost} queries without rows are not in {target}: the format cannot hold them"]
-        if lost
-        else []
-    )
+    if lost:
+        notes += [f"{lost} queries without rows are not in {target}: the format cannot hold them"]
     return Conversion(target, kind, name, written, len(table.items), tuple(notes))
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from rankwell.errors import BadUsage, flag
 from rankwell.files.writing import writing
 from rankwell.io.matrices import IDS_BESIDE, Embeddings, ids_content, read_embeddings
 from rankwell.reporting import Aside, Output
+from rankwell.reporting.options import Progress as PartProgress
 from rankwell.runtime.parts.encode import (
     EncodedParts,
     EncodeOptions,
@@ -29,8 +30,7 @@ from rankwell.runtime.parts.encode import (
     encoder_texts,
 )
 from rankwell.runtime.parts.execution import run_in_parts
-from rankwell.runtime.parts.plans import file_of_part
-from rankwell.runtime.parts.work import mixture_text
+from rankwell.runtime.parts.plans import file_of_part, mixture_text
 from rankwell.store import refuse_blocked
 from rankwell.vectors.encoders import TextEncoder
 from rankwell.vectors.encoders.runs import VectorFile, manifest_of, mixed_note, write_vectors
@@ -104,7 +104,7 @@ def encode_file(
     options: EncodeFileOptions,
     *,
     overwrite: bool,
-    progress: Callable[[str, int, int], None] | None,
+    progress: PartProgress,
 ) -> PartOutcome:
     """The encoding of a command line, in one piece or in parts; the result is its output. Arguments
     as those of the command.
@@ -116,7 +116,8 @@ def encode_file(
             f"{flag('--mixed')}: one process is one machine; name the {flag('--work')} folder with "
             "the parts, or leave it out."
         )
-    inputs, file = [texts, *filter(None, [options.fit])], VectorFile(output, "texts", IDS_BESIDE)
+    inputs = [texts, *filter(None, [options.fit])]
+    file = VectorFile(output, "texts", IDS_BESIDE)
     blocked = refusal(options, partial(refuse_blocked, output))  # before any work
     foreign = refusal(options, partial(file.refuse_foreign, inputs, overwrite=overwrite))
     refused = blocked or foreign

@@ -36,7 +36,7 @@ class Explanation:
         first = (
             f"{self.name} means {f'{several} different things' if several > 1 else 'one thing'}:\n"
         )
-        measures_by_name: dict[str, dict[Measure, Sequence[str]]] = {}
+        measures_by_name = dict[str, dict[Measure, Sequence[str]]]()
         for measure, readings in self.meanings.items():
             measures_by_name.setdefault(measure.name, {})[measure] = readings
         return first + "\n".join(
@@ -81,7 +81,7 @@ def meanings(name: str) -> dict[Measure, list[str]]:
 
     A measure may lack values of parameters that have no default, such as the highest grade.
     """
-    readings: dict[Measure, list[str]] = {}
+    readings = dict[Measure, list[str]]()
     problem: BadUsage | None = None
     # The name is understood without its cut-off, too.
     plain = name.strip().removesuffix("@k")
@@ -116,7 +116,8 @@ def _readings(name: str) -> Iterator[tuple[str, dict[str, str]]]:
 def _describe_figure(figure: CollectionFigure) -> str:
     """A figure: what prints it, its definition, its example and its source."""
     lines = ["", f"{figure.name}   (printed by {figure.commands})", f"  {figure.title}"]
-    lines += ["", *(f"  {line}" for line in figure.example.splitlines())] if figure.example else []
+    if figure.example:
+        lines += ["", *(f"  {line}" for line in figure.example.splitlines())]
     return "\n".join(
         [
             *lines,

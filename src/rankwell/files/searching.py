@@ -12,6 +12,7 @@ from rankwell.data.options import Doc, PartOptions, PartOutcome, takes_options
 from rankwell.errors import BadUsage, flag, kind_of
 from rankwell.io.formats import read_column
 from rankwell.io.matrices import read_embeddings
+from rankwell.reporting.options import Progress as PartProgress
 from rankwell.runtime.parts.execution import run_in_parts
 from rankwell.runtime.parts.plans import file_of_part
 from rankwell.runtime.parts.search import MergedSearch
@@ -78,20 +79,18 @@ def search(
     [0, 1, 2]
     """
     report = None if progress is None else (lambda _, done, total: progress(done, total))
-    return search_files(
-        items,
-        queries,
-        options,
-        report,
-        lambda found: found if isinstance(found, TopK) else found.top_k(),
-    ).finished()
+
+    def _use(found: TopK | MergedSearch) -> TopK:
+        return found if isinstance(found, TopK) else found.top_k()
+
+    return search_files(items, queries, options, report, _use).finished()
 
 
 def search_files(
     base: Any,
     queries: Any,
     options: SearchFileOptions,
-    progress: Callable[[str, int, int], None] | None,
+    progress: PartProgress,
     use: Callable[[TopK | MergedSearch], Any],
 ) -> PartOutcome:
     """The search of a command line, in one piece or in parts. base, queries: in one piece whatever
@@ -107,24 +106,10 @@ def search_files(
             f"name {flag('--backend', 'torch')}, or leave it out."
         )
     if options.is_used:
-        words = [
-            "rankwell",
-            "search",
-            str(base)[:200],
-            str(queries)[:200],
-            "-k",
-            str(options.k),
-            "--metric",
-            options.metric,
-        ]
-        return run_in_parts(
-            "search",
-            _part_options(base, queries, options),
-            options,
-            shlex.join(words),
-            progress,
-            use,
-        )
+        places = shlex.join([str(base)[:200], str(queries)[:200]])
+        command = f"rankwell search {places} -k {options.k} --metric {options.metric}"
+        part_options = _part_options(base, queries, options)
+        return run_in_parts("search", part_options, options, command, progress, use)
     items = read_embeddings(base, ids=options.base_ids, check=False)
     table = read_embeddings(queries, ids=options.query_ids, check=False)
     if options.exclude == "self" and (table.ids is None) != (items.ids is None):
@@ -161,19 +146,12 @@ def _part_options(base: Any, queries: Any, options: SearchFileOptions) -> dict[s
         "base_groups": options.base_groups,
         "queries_groups": options.query_groups,
     }
-    bad_option = next(
-        (
-            name
-            for name, path in input_paths.items()
-            if not isinstance(path, (str, Path, type(None)))
-        ),
-        None,
-    )
-    if bad_option is not None:
-        raise BadUsage(
-            f"{bad_option}: parts are computed from files; this is "
-            f"{kind_of(input_paths[bad_option])}; save it and name its file."
-        )
+    for name, path in input_paths.items():
+        if not isinstance(path, (str, Path, type(None))):
+            raise BadUsage(
+                f"{name}: parts are computed from files; this is {kind_of(path)}; save it and name "
+                "its file."
+            )
     part_options: dict[str, Any] = {
         name: None if path is None else file_of_part(path) for name, path in input_paths.items()
     }

@@ -35,19 +35,15 @@ def main(settings: Mapping[str, str] = os.environ) -> int:
     try:
         if not variables["RESULTS"]:
             raise BadUsage("RANKWELL_RESULTS is not set; expected the folder of results to check.")
-        folder, options = Path(variables["RESULTS"]), _options(variables)
+        folder = Path(variables["RESULTS"])
+        options = _options(variables)
         results = read_results(folder)
         lines, notes = check_requirements(results, read_summary(results), options)
         failed = [line for line in lines if not line.passed]
-        cases = [
-            Case(line.case, f"gate.{line.run}", failure="" if line.passed else line.told)
-            for line in lines
-        ]
-        log = [
-            f"{'passed' if line.passed else 'FAILED'}  {reporting.visible(line.told)}"
-            for line in lines
-        ] + notes
-        code, text = GateFailed.exit_code if failed else 0, _summary(folder, lines, notes)
+        cases = [line.junit_case for line in lines]
+        log = [*(line.sentence for line in lines), *notes]
+        code = GateFailed.exit_code if failed else 0
+        text = _summary(folder, lines, notes)
     except RankwellError as error:
         cases = [Case("gate", "gate", error=str(error))]
         log = [f"rankwell: {reporting.visible(error)}"]

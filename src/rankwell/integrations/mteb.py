@@ -67,6 +67,6 @@ def write_task_result(
 
 def _share(row: Any) -> float | None:
     """The mean of a row, of percentages as a share."""
-    return (
-        row["mean"] / 100 if row["unit"] == "percent" and row["mean"] is not None else row["mean"]
-    )
+    if row["unit"] == "percent" and row["mean"] is not None:
+        return row["mean"] / 100
+    return row["mean"]

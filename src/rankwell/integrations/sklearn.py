@@ -47,7 +47,8 @@ class RankingMetric:
     @own_arithmetic
     def __call__(self, y_true: Any, y_score: Any, *, groups: Any = None) -> float:
         """The mean over queries."""
-        grades, scores = unmasked(y_true, "y_true"), unmasked(y_score, "y_score")
+        grades = unmasked(y_true, "y_true")
+        scores = unmasked(y_score, "y_score")
         owners = self._owners(grades, scores, groups)
         names = list(map(str, owners.tolist()))
         rows = dict[str, list[int]]()

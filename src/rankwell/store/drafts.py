@@ -319,11 +319,9 @@ class Cache:
             checked_content = self._path_of(digest).read_bytes()
         except FileNotFoundError:
             return None
-        return (
-            checked_content[32:]
-            if checked_content[:32] == self._checksum(digest, checked_content[32:])
-            else None
-        )
+        if checked_content[:32] == self._checksum(digest, checked_content[32:]):
+            return checked_content[32:]
+        return None
 
     def put(self, digest: str, content: bytes) -> None:
         """Keeps a result."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cached_property, partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Self
 
@@ -69,19 +69,13 @@ def first_state(path: Path) -> FileState:
     if first_states is not None and name in first_states:
         return first_states[name]
     state = FileState.of(path.stat())
-    if _is_this_tick(state):
+    # The clock of files goes in steps: a change within this one may leave the times as they are.
+    if sys.platform == "linux" and time.clock_gettime_ns(_COARSE_CLOCK) == state.changed:
         time.sleep(_LONGEST_TICK)
         state = FileState.of(path.stat())
     if first_states is not None:
         first_states[name] = state
     return state
-
-
-def _is_this_tick(state: FileState) -> bool:
-    """Whether a change of the file from now on may leave its times as they are, since the clock of
-    files goes in steps.
-    """
-    return sys.platform == "linux" and time.clock_gettime_ns(_COARSE_CLOCK) == state.changed
 
 
 def forget(path: Path) -> None:
@@ -120,11 +114,11 @@ def is_draft(path: Path) -> bool:
     """Whether a file, or a folder, is a draft or in one: of another process, or left by one that
     was killed.
     """
-    hidden_paths = [folder for folder in (path, *path.parents) if folder.name.startswith(".")]
     return any(
-        (hidden_path.name == DRAFT_FOLDER or _DRAFT.fullmatch(hidden_path.name))
-        and hidden_path not in OPEN_DRAFTS
-        for hidden_path in hidden_paths
+        folder.name.startswith(".")
+        and (folder.name == DRAFT_FOLDER or _DRAFT.fullmatch(folder.name))
+        and folder not in OPEN_DRAFTS
+        for folder in (path, *path.parents)
     )
 
 
@@ -146,9 +140,11 @@ def refuse_bomb(unpacked: int, packed: int, advice: str = "unpack it yourself") 
     fill the memory.
     """
     if unpacked > max(_MOST_UNPACKED, _RATIO * packed):
-        most = f"{_RATIO} times as many and {_MOST_UNPACKED >> 20} MiB"
-        problem = f"{packed} compressed bytes unpack to more than {most}, which can fill the memory"
-        raise BadInput(f"{problem}; if the content is right, {advice} and name the result.")
+        raise BadInput(
+            f"{packed} compressed bytes unpack to more than {_RATIO} times as many and "
+            f"{_MOST_UNPACKED >> 20} MiB, which can fill the memory; if the content is right, "
+            f"{advice} and name the result."
+        )
 
 
 class Unpacked(io.RawIOBase):
@@ -157,7 +153,9 @@ class Unpacked(io.RawIOBase):
     """
 
     def __init__(self, pieces: Iterator[bytes], packed: int, name: str) -> None:
-        self._pieces, self._packed, self._name = pieces, packed, name
+        self._pieces = pieces
+        self._packed = packed
+        self._name = name
         self._size, self._ready = 0, memoryview(b"")
 
     def readable(self) -> bool:
@@ -200,7 +198,9 @@ def zstd_pieces(raw: BinaryIO, name: str) -> Iterator[bytes]:
         ) from error
 
 
-_GZIP, _ZSTD, _MARK = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xef\xbb\xbf"
+_GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_MARK = b"\xef\xbb\xbf"
 
 STDIN = ("-", "/dev/stdin")
 """Names of standard input as a place."""
@@ -310,25 +310,23 @@ class Source:
         self.name = STDIN_NAME if is_stdin else str(place)
         self._piped, self.stem = b"", "stdin"
         if not is_stdin and (url := remote_url(place)) is not None:
-            self.name, self.stem, self._url = url, _stem(url.rpartition("/")[2]), url
+            self.name = url
+            self.stem = _stem(url.rpartition("/")[2])
+            self._url = url
             _remote().existing(url)
             return
         self.file = None if is_stdin else Path(place)
         if self.file is None:
             if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
                 raise BadInput("standard input is closed; name a file.")
-            self._piped = _PIPED.get("-") or _PIPED.setdefault(
-                "-", _read_piped(sys.stdin.buffer, self.name)
-            )
+            self._piped = _read_piped("-", sys.stdin.buffer, self.name)
             return
         refuse_draft(self.file)
         is_pipe = refuse_irregular(self.file, pipes=True)
         self.stem = _stem(self.file.name)
         if is_pipe:
             with self._raw() as stream:
-                self._piped = _PIPED.get(self.name) or _PIPED.setdefault(
-                    self.name, _read_piped(stream, self.name)
-                )
+                self._piped = _read_piped(self.name, stream, self.name)
             self.file = None
         else:
             self._state = first_state(self.file)
@@ -436,8 +434,10 @@ class Source:
                     with gzip.open(raw) as stream:
                         yield self._unpacked(iter(partial(stream.read, 1 << 17), b""))
                 except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-                    problem = f"{self.name}: the gzip data is damaged or ends early ({error})"
-                    raise BadInput(f"{problem}; fetch or compress it again.") from error
+                    raise BadInput(
+                        f"{self.name}: the gzip data is damaged or ends early ({error}); fetch or "
+                        "compress it again."
+                    ) from error
             elif self.compression == "zstd":
                 yield self._unpacked(zstd_pieces(raw, self.name))
             else:
@@ -531,10 +531,12 @@ def refuse_irregular(path: Path, *, pipes: bool = False) -> bool:
     return is_pipe
 
 
-def _read_piped(stream: BinaryIO, name: str) -> bytes:
-    """The content of standard input or of a pipe. Raises BadInput for a device without an end, and
-    for more than 4 GiB.
+def _read_piped(place: str, stream: BinaryIO, name: str) -> bytes:
+    """The content of standard input or of a pipe, which is read once. Raises BadInput for a device
+    without an end, and for more than 4 GiB.
     """
+    if place in _PIPED:
+        return _PIPED[place]
     with suppress(OSError, ValueError):  # a stream in memory has no number
         status = os.fstat(stream.fileno())
         if (
@@ -547,9 +549,12 @@ def _read_piped(stream: BinaryIO, name: str) -> bytes:
     while piece := stream.read(1 << 20):
         content.write(piece)
         if content.tell() > _MOST_PIPED:
-            problem = f"{name} has more than {_MOST_PIPED >> 30} GiB, which are kept in memory"
-            raise BadInput(f"{problem}; save it to a file and name that.")
-    return content.getvalue()
+            raise BadInput(
+                f"{name} has more than {_MOST_PIPED >> 30} GiB, which are kept in memory; save it "
+                "to a file and name that."
+            )
+    _PIPED[place] = content.getvalue()
+    return _PIPED[place]
 
 
 def split_part(place: str | Path) -> tuple[str, str]:
@@ -619,13 +624,10 @@ def sources_of(*places: Mapping[str, Any]) -> dict[str, Source]:
     A second file of a name that is taken, such as a run called `positives`, has the name with a
     number behind it.
     """
-    sources: dict[str, Source] = {}
-    for name, path_or_url in (
-        (name, path_or_url)
-        for named_places in places
-        for name, path_or_url in named_places.items()
-        if isinstance(path_or_url, (str, Path))
-    ):
+    sources = dict[str, Source]()
+    for name, path_or_url in chain.from_iterable(named_places.items() for named_places in places):
+        if not isinstance(path_or_url, (str, Path)):
+            continue
         path = split_part(path_or_url)[0]
         if shards := shard_files(path):
             sources |= {f"{name}/{shard.rpartition('/')[2]}": Source(shard) for shard in shards}
@@ -649,22 +651,16 @@ def shard_files(place: str | Path) -> list[str]:
     their ids (`*.ids.txt`, `*.ids.json`) nor hidden (`.name`, `_name`).
     """
     folder, names = folder_names(place)
-    shards = [name for name in names if name.endswith(_VECTORS) and not name.startswith((".", "_"))]
+    names = [name for name in names if not name.startswith((".", "_"))]
+    shards = [name for name in names if name.endswith(_VECTORS)]
     if not shards or "vectors.npy" in shards:
         return []
-    odd = [
-        name
-        for name in names
-        if name not in shards
-        and not name.startswith((".", "_"))
-        and not name.endswith(_ID_SUFFIXES)
-    ]
-    if odd:
-        problem = (
-            f"{folder}/{odd[0]} is neither a shard of vectors ({', '.join(_VECTORS)}) nor ids of "
-            f"one ({', '.join(_ID_SUFFIXES)})"
-        )
-        raise BadInput(f"{problem}; move it elsewhere.")
+    for name in names:
+        if not name.endswith((*_VECTORS, *_ID_SUFFIXES)):
+            raise BadInput(
+                f"{folder}/{name} is neither a shard of vectors ({', '.join(_VECTORS)}) nor ids of "
+                f"one ({', '.join(_ID_SUFFIXES)}); move it elsewhere."
+            )
     return [f"{folder}/{name}" for name in shards]
 
 
@@ -674,16 +670,13 @@ def folder_names(place: str | Path) -> tuple[str, list[str]]:
     """
     url = remote_url(place)
     if url is None:
-        is_folder = exists(place) and Path(place).is_dir()
-        names = (
-            [f"{entry.name}/" if entry.is_dir() else entry.name for entry in Path(place).iterdir()]
-            if is_folder
-            else []
-        )
+        names = list[str]()
+        if exists(place) and Path(place).is_dir():
+            entries = Path(place).iterdir()
+            names = [f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries]
         return f"{place}".rstrip("/") or "/", sorted(names, key=os.fsencode)
-    return url.rstrip("/"), _remote().names_in(url) if url.endswith("/") or _remote().look(
-        url
-    ) is None else []
+    is_object = not url.endswith("/") and _remote().look(url) is not None
+    return url.rstrip("/"), [] if is_object else _remote().names_in(url)
 
 
 _OTHERS = {
@@ -711,21 +704,19 @@ def run_files(place: Any) -> list[str]:
     if is_local:
         refuse_draft(Path(place))
     folder, names = folder_names(place)
-    inside = [name for name in names if name.endswith("/") and not name.startswith((".", "_"))]
-    if mark := next((name for name in _OTHERS if name in names or f"{name}/" in inside), None):
-        raise BadInput(
-            f"{folder} is {_OTHERS[mark]} (it has {mark}), not a run; name a file, or a "
-            "folder of files of one run."
-        )
-    file_names = [
-        name for name in names if not name.startswith((".", "_")) and not name.endswith("/")
-    ]
-    if inside or (is_local and not file_names):
-        problem = (
-            f"{folder}/{inside[0].rstrip('/')} is a folder"
-            if inside
-            else f"{folder} is a folder without files"
-        )
+    names = [name for name in names if not name.startswith((".", "_"))]
+    for mark, kind in _OTHERS.items():
+        if mark in names or f"{mark}/" in names:
+            raise BadInput(
+                f"{folder} is {kind} (it has {mark}), not a run; name a file, or a folder of files "
+                "of one run."
+            )
+    file_names = [name for name in names if not name.endswith("/")]
+    if len(file_names) < len(names) or (is_local and not names):
+        problem = f"{folder} is a folder without files"
+        if names:
+            inside = next(name for name in names if name.endswith("/"))
+            problem = f"{folder}/{inside.rstrip('/')} is a folder"
         raise BadInput(f"{problem}; expected the files of one run in one folder.")
     return [f"{folder}/{name}" for name in file_names]
 
@@ -770,11 +761,9 @@ class SourceRange(Source):
     @property
     def span(self) -> tuple[Path, int, int | None] | None:
         """The file and the range; None where that begins with a byte order mark, and for rows."""
-        return (
-            None
-            if self.file is None or self.marked or self.rows is not None
-            else (self.file, *self._span)
-        )
+        if self.file is None or self.marked or self.rows is not None:
+            return None
+        return (self.file, *self._span)
 
     @contextmanager
     def _content(self, *, begin: bool = False) -> Generator[BinaryIO]:
@@ -817,7 +806,9 @@ def line_starts(path: Path, offsets: Sequence[int]) -> list[int]:
         for offset in offsets:
             stream.seek(max(offset - 1, 0))
             stream.readline()
-            first, at, before = stream.tell(), stream.tell(), list[bytes]()
+            first = stream.tell()
+            at = stream.tell()
+            before = list[bytes]()
             while at - first < _NEAR and (line := stream.readline()):
                 word = line.split(None, 1)[:1]
                 if before and word != before:
@@ -878,7 +869,9 @@ class Head:
     """
 
     def __init__(self, source: Source, size: int = HEAD, *, packed: bool = False) -> None:
-        self._source, self._packed, self.name = source, packed, source.name
+        self._source = source
+        self._packed = packed
+        self.name = source.name
         self.raw, self.is_whole = first_bytes(source.packed if packed else source.head, size)
 
     @classmethod
@@ -984,8 +977,10 @@ class Head:
         zero = self.raw.find(b"\0", 0, 4096)
         if zero >= 0 and not binary and not self.raw.startswith(b"PAR1"):
             line = self.raw.count(b"\n", 0, zero) + 1
-            problem = f"a zero byte, so this is not a text file; it begins with {self.raw[:16]!r}"
-            raise BadInput(f"{self.name}:{line}: {problem}; name a file in a known format.")
+            raise BadInput(
+                f"{self.name}:{line}: a zero byte, so this is not a text file; it begins with "
+                f"{self.raw[:16]!r}; name a file in a known format."
+            )
 
 
 Splits = dict[str, list[Path]]
@@ -1034,19 +1029,17 @@ def qrels_file(folder: str, split: str | None) -> Path:
         raise BadInput(f"{folder} is a folder without qrels/*.tsv; {_EXPECTED_FILES}.")
     split_name = split or ("" if list(splits) == [""] else "test")
     if split_name not in splits:
-        example = f"{folder}:{next(iter(splits))}" if next(iter(splits)) else f"{folder} alone"
-        problem = (
+        first = next(iter(splits))
+        raise BadInput(
             f"{folder} has no split {split_name!r}; its splits are "
-            f"{', '.join(filter(None, splits)) or 'without a name'}"
+            f"{', '.join(filter(None, splits)) or 'without a name'}; name one as {folder}"
+            f"{f':{first}' if first else ' alone'}."
         )
-        raise BadInput(f"{problem}; name one as {example}.")
     if len(splits[split_name]) > 1:
-        problem = (
+        raise BadInput(
             f"{folder}: the judgments of the split {split_name!r} are {len(splits[split_name])} "
-            "files; "
-            "expected one"
+            "files; expected one. Save them as one (num_shards=1), or join the files."
         )
-        raise BadInput(f"{problem}. Save them as one (num_shards=1), or join the files.")
     return splits[split_name][0]
 
 
@@ -1074,10 +1067,8 @@ def text_files(place: Any) -> list[Path]:
             for name in ("queries", "corpus")
             if Path(path, f"{name}.jsonl").is_file()
         ]
-        hint = (
-            f"name {' or '.join(f'{path}/{name}' for name in inside)}" if inside else "name a file"
-        )
-        raise BadInput(f"{path} is a folder without texts of its own; {hint}.")
+        hint = " or ".join(f"{path}/{name}" for name in inside) or "a file"
+        raise BadInput(f"{path} is a folder without texts of its own; name {hint}.")
     if part not in splits and (part or len(splits) > 1):
         problem = f"has no split {part!r}" if part else "has several splits"
         raise BadInput(
@@ -1095,13 +1086,11 @@ def queries_beside(place: Any, split: str | None) -> Path | str | None:
         return texts
     splits = _splits(Path(folder, "queries"), _TEXTS)
     split_name = split or part or "test"
-    return (
-        f"{folder}/queries:{split_name}"
-        if split_name in splits
-        else f"{folder}/queries"
-        if len(splits) == 1
-        else None
-    )
+    if split_name in splits:
+        return f"{folder}/queries:{split_name}"
+    if len(splits) == 1:
+        return f"{folder}/queries"
+    return None
 
 
 def _splits(folder: Path, kinds: tuple[str, ...]) -> Splits:

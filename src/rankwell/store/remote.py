@@ -82,12 +82,6 @@ def service_of(url: str) -> "tuple[_Bucket | _Hub, str]":
     return _bucket(scheme, bucket), key
 
 
-def forget_services() -> None:
-    """Lets this process open services anew, with what is in the environment now."""
-    _bucket.cache_clear()
-    _hub.cache_clear()
-
-
 @cache
 def _bucket(scheme: str, bucket: str) -> "_Bucket":
     try:
@@ -124,7 +118,10 @@ class _Bucket:
 
     def __init__(self, library: Any, store: Any, patient: Any, scheme: str) -> None:
         # patient: for long uploads.
-        self._library, self._store, self._patient, self._scheme = library, store, patient, scheme
+        self._library = library
+        self._store = store
+        self._patient = patient
+        self._scheme = scheme
 
     def head(self, key: str) -> tuple[int, str] | None:
         """Size and tag of an object by a request without content; None where there is none."""
@@ -183,7 +180,7 @@ class _Bucket:
         """The objects whose names begin so; keys are listed in order, and the library knows
         prefixes of whole names alone.
         """
-        objects: list[Any] = []
+        objects = list[Any]()
         for batch in self._library.list(self._store, folder or None, offset=folder + begin):
             objects += batch
             if (
@@ -247,12 +244,9 @@ class _Bucket:
             raise
 
     def _denied(self, problem: str = "access is refused", besides: str = "") -> str:
-        variables = _VARIABLES[self._scheme]
         return (
-            f"{problem}; check {besides}the credentials in the environment ({variables}), which "
-            "may "
-            "have "
-            "expired."
+            f"{problem}; check {besides}the credentials in the environment "
+            f"({_VARIABLES[self._scheme]}), which may have expired."
         )
 
 
@@ -404,9 +398,9 @@ def look(url: str, *, anew: bool = False) -> Object | None:
     remote_object = None if anew else _SEEN.get(url)
     if remote_object is None:
         service, key = service_of(url)
-        size_and_tag = (
-            _attempted(url, lambda: service.head(key)) if key and not key.endswith("/") else None
-        )
+        size_and_tag = None
+        if key and not key.endswith("/"):
+            size_and_tag = _attempted(url, lambda: service.head(key))
         if size_and_tag is None:
             return None
         remote_object = _SEEN[url] = Object(url, *size_and_tag)
@@ -426,12 +420,13 @@ def expect(url: str, size: int, tag: str) -> None:
 
 
 def forget() -> None:
-    """Lets this process look at remote places anew, such as in a long session; files that it has
-    fetched stay in use.
+    """Lets this process look at remote places anew, such as in a long session, and open services
+    with what is in the environment now; files that it has fetched stay in use.
     """
     _SEEN.clear()
     _FETCHED.clear()
-    forget_services()
+    _bucket.cache_clear()
+    _hub.cache_clear()
 
 
 def read_range(remote_object: Object, start: int, stop: int) -> bytes:
@@ -481,7 +476,9 @@ class RangeStream(io.RawIOBase):
     """
 
     def __init__(self, remote_object: Object, first_content: bytes = b"") -> None:
-        self._object, self._position, self._first_content = remote_object, 0, first_content
+        self._object = remote_object
+        self._position = 0
+        self._first_content = first_content
 
     def readable(self) -> bool:
         """Always."""
@@ -561,7 +558,7 @@ def objects_in(url: str, begin: str = "", inside: set[str] | None = None) -> dic
     prefix = key.rstrip("/") + "/" if key.strip("/") else ""
     root = url.removesuffix(key)
     folder = (root if root.endswith("/") else f"{root}/") + prefix
-    objects: dict[str, Object] = {}
+    objects = dict[str, Object]()
     for path, size, tag in _attempted(url, lambda: list(service.objects(prefix, begin))):
         name = path.removeprefix(prefix)
         if path.startswith(prefix) and name.startswith(begin) and name and "/" not in name:
@@ -569,13 +566,9 @@ def objects_in(url: str, begin: str = "", inside: set[str] | None = None) -> dic
         elif path.startswith(prefix) and inside is not None and "/" in name:
             inside.add(name.partition("/")[0] + "/")
     # What a listing says of an object need not be asked of the object.
-    _SEEN.update(
-        {
-            remote_object.url: remote_object
-            for remote_object in objects.values()
-            if remote_object.tag and remote_object.url not in _SEEN
-        }
-    )
+    for remote_object in objects.values():
+        if remote_object.tag:
+            _SEEN.setdefault(remote_object.url, remote_object)
     return dict(sorted(objects.items(), key=lambda named_object: named_object[0].encode()))
 
 

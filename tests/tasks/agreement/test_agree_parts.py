@@ -12,7 +12,7 @@ from commanding import with_fields
 from oracles.neighbours import neighbours
 from rankwell.errors import BadScore, BadUsage, Unfinished
 from rankwell.results import Results
-from rankwell.runtime.parts.running import compute_part
+from rankwell.runtime.parts.execution import compute_part
 from rankwell.tasks.agreement.task import agree
 
 ITEMS = 120

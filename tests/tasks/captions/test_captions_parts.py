@@ -16,7 +16,7 @@ from commanding import with_fields
 from oracles.captions import among_videos, q2m, transposed
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, Unfinished
 from rankwell.results import Results
-from rankwell.runtime.parts.running import compute_part
+from rankwell.runtime.parts.execution import compute_part
 from rankwell.tasks.captions.task import captions as captions_task
 
 SHARDS = (1, 2, 7, 31, 250)

@@ -22,7 +22,7 @@ from rankwell.errors import (
     NothingToEvaluate,
     UnknownName,
 )
-from rankwell.runtime.parts.running import compute_part
+from rankwell.runtime.parts.execution import compute_part
 from rankwell.tasks.runs.task import evaluate as evaluate_task
 from tasks.runs.run_shards import rows_of, scattered, write_judgments, write_run, write_shards
 

@@ -11,7 +11,7 @@ import rankwell
 from buckets import Bucket, bucket
 from rankwell.errors import BadUsage, Unfinished
 from rankwell.results import Results
-from rankwell.runtime.parts.running import compute_part
+from rankwell.runtime.parts.execution import compute_part
 from rankwell.store import places, remote
 from rankwell.store.places import HEAD
 

@@ -15,7 +15,7 @@ from rankwell.errors import BadInput
 from rankwell.store import Source
 
 Keys = tuple[str | int, ...]
-_EXPECTED: dict[Any, str] = {
+EXPECTED: dict[Any, str] = {
     str: "a string",
     list[str]: "a list of strings",
     bool: "true or false",
@@ -60,9 +60,9 @@ class TomlTable:
 
     def allow(self, names: Sequence[str] | Mapping[str, Any]) -> None:
         """Raises BadInput for an unknown key."""
-        unknown = next((name for name in self.content if name not in names), None)
-        if unknown is not None:
-            raise BadInput(f"{self.at(unknown)}: unknown key; {suggest(unknown, names)}")
+        for name in self.content:
+            if name not in names:
+                raise BadInput(f"{self.at(name)}: unknown key; {suggest(name, names)}")
 
     def child(self, name: str) -> "TomlTable":
         """The table below, empty where there is none."""
@@ -79,7 +79,7 @@ class TomlTable:
             raise BadInput(f"{self.at(kind)} is not a list of tables; write [[{kind}]] above each.")
         if not inner:
             raise BadInput(f"{self.file}: no [[{kind}]]; give at least one.")
-        tables: dict[str, TomlTable] = {}
+        tables = dict[str, TomlTable]()
         titles: set[str] = set()
         for index, content in enumerate(inner):
             path, title = (kind, index), f"{kind} {index + 1}"
@@ -116,13 +116,11 @@ class TomlTable:
         value = self.content.get(name)
         if value is None:
             return list(names)
-        if not _fits(value, list[str]):
+        if not fits(value, list[str]):
             raise BadInput(f"{self.at(name)} is {value!r}; expected a list of {kind}s.")
-        unknown = next((name for name in value if name not in names), None)
-        if unknown is not None:
-            raise BadInput(
-                f"{self.at(name)}: unknown {kind} {unknown!r}; {suggest(unknown, names)}"
-            )
+        for text in value:
+            if text not in names:
+                raise BadInput(f"{self.at(name)}: unknown {kind} {text!r}; {suggest(text, names)}")
         return value
 
     def settings(self, kinds: Mapping[str, Any]) -> dict[str, Any]:
@@ -131,8 +129,8 @@ class TomlTable:
         """
         self.allow(kinds)
         for key, value in self.content.items():
-            if not _fits(value, kinds[key]):
-                raise BadInput(f"{self.at(key)} is {value!r}; expected {_EXPECTED[kinds[key]]}.")
+            if not fits(value, kinds[key]):
+                raise BadInput(f"{self.at(key)} is {value!r}; expected {EXPECTED[kinds[key]]}.")
         return dict(self.content)
 
 
@@ -147,7 +145,8 @@ def check_folder_name(name: str, where: str) -> None:
         raise BadInput(f"{where} is {name!r}, which cannot name a folder; use letters and digits.")
 
 
-def _fits(value: Any, kind: Any) -> bool:
+def fits(value: Any, kind: Any) -> bool:
+    """Whether a value of TOML is of a type, such as `list[str]`; an integer is a number, too."""
     if isinstance(value, list):
         return (
             kind == list[str]
@@ -163,8 +162,8 @@ def _lines(text: str) -> dict[Keys, int]:
     """The lines of tables and keys, as far as single lines show them: the keys that lead there ->
     line, from 1.
     """
-    lines: dict[Keys, int] = {}
-    counts: dict[str, int] = {}
+    lines = dict[Keys, int]()
+    counts = dict[str, int]()
     path: Keys = ()
     quoted = False
     for number, line in enumerate(text.split("\n"), 1):
@@ -277,7 +276,8 @@ def read_experiment(path: str | Path) -> Experiment:
     """
     source = Source(path)
     top = _top(source)
-    datasets, systems = top.tables_by_name("dataset"), top.tables_by_name("system")
+    datasets = top.tables_by_name("dataset")
+    systems = top.tables_by_name("system")
     for name, table in datasets.items():
         if name.casefold().startswith(("table.", "bench.json", "manifest.json")):
             raise BadInput(
@@ -323,7 +323,7 @@ def read_statements(path: str | Path) -> dict[str, SystemStatement]:
     """The title, notes and training of every `[[system]]` of an experiment file, by name; data sets
     are not looked at.
     """
-    statements: dict[str, SystemStatement] = {}
+    statements = dict[str, SystemStatement]()
     for name, node in _top(Source(path)).tables_by_name("system").items():
         training = node.child("training").settings({"time": str, "hardware": str, "data": str})
         stated = [training.get(key, "") for key in ("time", "hardware", "data")]
@@ -344,18 +344,17 @@ def _top(source: Source) -> TomlTable:
 
 def _options(table: TomlTable, scope: Scope, besides: Sequence[str] = ()) -> dict[str, OptionValue]:
     """Every other key as an option."""
-    options: dict[str, OptionValue] = {}
+    options = dict[str, OptionValue]()
     for key, value in table.content.items():
         if key in besides:
             continue
         value = _pairs(value) if isinstance(value, dict) else value
         parts = value if isinstance(value, list) else [value]
-        wrong = next((part for part in parts if not isinstance(part, Value)), None)
-        if wrong is not None or not parts:
-            value_text = "an empty list" if not parts else repr(wrong)
+        texts = [repr(part) for part in parts if not isinstance(part, Value)]
+        if texts or not parts:
             raise BadInput(
-                f"{table.at(key)} is {value_text}; expected strings, numbers, true or false, or a "
-                "list of them."
+                f"{table.at(key)} is {texts[0] if texts else 'an empty list'}; expected strings, "
+                "numbers, true or false, or a list of them."
             )
         name = key.replace("-", "_")
         if name in options:
@@ -374,7 +373,7 @@ def _pairs(table: Mapping[str, Any]) -> Any:
 
 def _tried(table: TomlTable, scope: Scope) -> dict[str, list[OptionValue]]:
     """Every key with its values, each of which is tried; or with its only one."""
-    values_by_name: dict[str, list[OptionValue]] = {}
+    values_by_name = dict[str, list[OptionValue]]()
     for name, option in _options(table, scope).items():
         values: list[Any] = option.value if isinstance(option.value, list) else [option.value]
         if not name.isidentifier():
@@ -391,7 +390,8 @@ def _tried(table: TomlTable, scope: Scope) -> dict[str, list[OptionValue]]:
 def _cells(
     top: TomlTable, datasets: Mapping[str, TomlTable], systems: Mapping[str, TomlTable]
 ) -> Iterator[Cell]:
-    shared, parameters = _options(top.child("options"), "options"), top.child("parameters")
+    shared = _options(top.child("options"), "options")
+    parameters = top.child("parameters")
     shared_parameters = _tried(parameters, "options")
     datasets_of_system = {
         name: table.texts("datasets", datasets, "data set") for name, table in systems.items()
@@ -484,18 +484,15 @@ def _check_holes(cell: Cell, parameters: Mapping[str, list[OptionValue]]) -> Non
         for option in cell.options.values()
         for hole in _HOLE.findall(json.dumps(option.value, ensure_ascii=False))
     }
-    unknown = [hole for hole in holes if hole not in (*parameters, "dataset", "system")]
-    if parameters and unknown:
-        raise BadInput(
-            f"{holes[unknown[0]]}: unknown parameter {unknown[0]!r}; "
-            f"{suggest(unknown[0], parameters)}"
-        )
-    unused = next((name for name in parameters if name not in holes), None)
-    if unused is not None:
-        raise BadInput(
-            f"{parameters[unused][0].where}: no option of {cell.name} holds {{{unused}}}; put it "
-            "in, or drop the parameter."
-        )
+    for hole, where in holes.items() if parameters else ():
+        if hole not in (*parameters, "dataset", "system"):
+            raise BadInput(f"{where}: unknown parameter {hole!r}; {suggest(hole, parameters)}")
+    for name, values in parameters.items():
+        if name not in holes:
+            raise BadInput(
+                f"{values[0].where}: no option of {cell.name} holds {{{name}}}; put it in, or drop "
+                "the parameter."
+            )
 
 
 class CellKind(Protocol):

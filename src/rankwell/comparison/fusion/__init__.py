@@ -76,7 +76,8 @@ class RunLists(QueryRows):
             ranks = np.zeros((len(rankings), len(names)), dtype=np.int64)
             scores = np.full(ranks.shape, np.nan)
             for run, run_items in enumerate(items_of_runs):
-                n, run_scores = len(run_items), rankings[run].scores[rows_of_runs[run]]
+                n = len(run_items)
+                run_scores = rankings[run].scores[rows_of_runs[run]]
                 columns = np.fromiter(map(column_of_item.__getitem__, run_items), np.int64, count=n)
                 scores[run, columns] = run_scores
                 ranks[run, _best_first(run_scores, columns)] = np.arange(1, n + 1)
@@ -241,7 +242,8 @@ class Votes:
         """The votes of runs of equal weight. Raises BadScore for scores that cannot be
         normalised.
         """
-        weights, nothing = np.ones(len(lists.ranks)), np.zeros((len(lists.ranks), 0))
+        weights = np.ones(len(lists.ranks))
+        nothing = np.zeros((len(lists.ranks), 0))
         if normalise is None:
             return cls(lists, nothing, nothing, weights)
         entry = NORMALISATIONS[normalise]
@@ -253,10 +255,8 @@ class Votes:
                 continue
             present = np.flatnonzero(lists.lengths[run])
             lengths = lists.lengths[run, present]
-            starts, owner = (
-                segment_offsets(lengths)[:-1],
-                np.repeat(np.arange(len(present)), lengths),
-            )
+            starts = segment_offsets(lengths)[:-1]
+            owner = np.repeat(np.arange(len(present)), lengths)
             candidates = np.diff(lists.offsets)[present]
             segments = Segments(
                 lists.scores[run, rows], lists.ranks[run, rows], owner, starts, lengths, candidates
@@ -286,6 +286,10 @@ class Votes:
             total += part
         return total
 
+    def sum_found(self, parts: Floats) -> Floats:
+        """As `sum`, over the runs that have the item."""
+        return self.sum(np.where(self.lists.found, parts, 0.0))
+
 
 @dataclass(frozen=True)
 class MethodEntry(NamedFunction):
@@ -310,13 +314,13 @@ METHODS: Catalogue[MethodEntry] = Catalogue("comparison.fusion", "fusion method"
 
 
 def fusion_method(
-    name: str, *, reads: Reads, source: str, weighted: bool = True
+    name: str, *, reads: Reads, source: str, weighted: bool = True, learns: bool = False
 ) -> Callable[[Function], Function]:
     """Registers a function under a name and returns it unchanged; see `MethodEntry` for what it
     takes and returns.
     """
     return METHODS.register(
-        name, lambda function: MethodEntry(name, function, source, reads, weighted)
+        name, lambda function: MethodEntry(name, function, source, reads, weighted, learns)
     )
 
 
@@ -324,10 +328,7 @@ def trained_method(name: str, *, reads: Reads, source: str) -> Callable[[Functio
     """Registers a function that learns from judged lists under a name and returns it unchanged; see
     `MethodEntry`.
     """
-    return METHODS.register(
-        name,
-        lambda function: MethodEntry(name, function, source, reads, weighted=False, learns=True),
-    )
+    return fusion_method(name, reads=reads, source=source, weighted=False, learns=True)
 
 
 @dataclass(frozen=True)
@@ -353,11 +354,9 @@ class Fusion:
     @property
     def runs(self) -> list[int] | None:
         """The places of the runs that take part, those with a weight above 0; None where all do."""
-        return (
-            None
-            if self.weights is None
-            else [run for run, weight in enumerate(self.weights) if weight > 0]
-        )
+        if self.weights is None:
+            return None
+        return [run for run, weight in enumerate(self.weights) if weight > 0]
 
     def with_weights(self, weights: Sequence[float] | None, runs: int) -> "Fusion":
         """The same with other weights. Raises BadUsage where they are not one for each run, from 0
@@ -389,11 +388,9 @@ class Fusion:
         """The same after training; a method that learns nothing as it is. Raises NothingToEvaluate
         without a relevant item.
         """
-        return (
-            replace(self, learned=self.entry.function(training, **self.arguments))
-            if self.entry.learns
-            else self
-        )
+        if self.entry.learns:
+            return replace(self, learned=self.entry.function(training, **self.arguments))
+        return self
 
     def votes(self, lists: RunLists) -> Votes:
         """The input of the method from the lists of all runs, or of those that take part."""
@@ -422,7 +419,7 @@ class Fusion:
         description: dict[str, Any] = {"fusion": self.method}
         says = self.entry.says
         if self.normalise is not None:
-            description["normalise"] = NORMALISATIONS[self.normalise].name
+            description["normalise"] = self.normalise
             says += f" Scores: {NORMALISATIONS[self.normalise].says}"
         if self.absent:
             description["absent"] = self.absent
@@ -450,18 +447,13 @@ def parse_fusion(
     normalisation = NORMALISATIONS["min-max" if normalise is None else normalise]
     if absent is not None and not entry.adds:
         raise BadUsage(f"{entry.name} looks only at runs that have the item; leave {absent!r} out.")
-    rules: tuple[Absent, ...] = tuple(
-        rule for rule in get_args(Absent) if rule != "rest" or normalisation.absent == "rest"
-    )
-    absent_rule: Absent | None = next((rule for rule in rules if rule == absent), None)
-    if absent is not None and absent_rule is None:
+    rules: dict[str, Absent] = {
+        rule: rule for rule in get_args(Absent) if rule != "rest" or normalisation.absent == "rest"
+    }
+    if absent is not None and absent not in rules:
         raise UnknownName(f"absent items count {absent!r}? {suggest(absent, rules)}")
-    return Fusion(
-        entry,
-        arguments,
-        normalisation.name,
-        absent_rule or (normalisation.absent if entry.adds else None),
-    )
+    usual = normalisation.absent if entry.adds else None
+    return Fusion(entry, arguments, normalisation.name, rules[absent] if absent else usual)
 
 
 def _refuse_not_finite(lists: RunLists, values: Floats, rows: Ints, cause: str) -> None:

@@ -35,7 +35,7 @@ def rrf(votes: Votes, *, k: float = 60) -> Floats:
     """
     if not 0 <= k < float("inf"):
         raise BadUsage(f"rrf(k={k!r}): expected a finite number from 0; 60 is usual.")
-    return votes.sum(np.where(votes.lists.found, 1.0 / np.maximum(k + votes.lists.ranks, 1.0), 0.0))
+    return votes.sum_found(1.0 / np.maximum(k + votes.lists.ranks, 1.0))
 
 
 @fusion_method(
@@ -45,7 +45,7 @@ def isr(votes: Votes) -> Floats:
     """Inverse square rank: the sum over runs of 1 / rank², times the number of runs that have the
     item.
     """
-    return votes.lists.counts * votes.sum(_inverse_squares(votes))
+    return votes.lists.counts * _inverse_squares(votes)
 
 
 @fusion_method(
@@ -55,7 +55,7 @@ def log_isr(votes: Votes) -> Floats:
     """The sum over runs of 1 / rank², times the logarithm of the number of runs that have the item:
     0 for items of one run.
     """
-    return np.log(votes.lists.counts) * votes.sum(_inverse_squares(votes))
+    return np.log(votes.lists.counts) * _inverse_squares(votes)
 
 
 @fusion_method("borda", reads="ranks", source="Aslam and Montague 2001, Models for metasearch")
@@ -83,7 +83,7 @@ def logn_isr(votes: Votes, *, sigma: float = 0.01) -> Floats:
             f"logn-isr(sigma={sigma!r}): expected a number above 0, at most 1; 0.01 is usual, "
             "and 0 is log-isr."
         )
-    return np.log(votes.lists.counts + sigma) * votes.sum(_inverse_squares(votes))
+    return np.log(votes.lists.counts + sigma) * _inverse_squares(votes)
 
 
 @fusion_method(
@@ -97,7 +97,7 @@ def rbc(votes: Votes, *, phi: float) -> Floats:
         raise BadUsage(
             f"rbc(phi={phi!r}): expected a persistence between 0 and 1; 0.8 to 0.99 are usual."
         )
-    return votes.sum(np.where(votes.lists.found, (1 - phi) * phi ** (votes.lists.ranks - 1.0), 0.0))
+    return votes.sum_found((1 - phi) * np.power(phi, votes.lists.ranks - 1.0))
 
 
 @fusion_method(
@@ -134,8 +134,9 @@ def condorcet(votes: Votes) -> Floats:
 
 
 def _inverse_squares(votes: Votes) -> Floats:
+    """The sum over runs of 1 / rank²."""
     ranks = np.maximum(votes.lists.ranks, 1).astype(np.float64)
-    return np.where(votes.lists.found, 1.0 / (ranks * ranks), 0.0)
+    return votes.sum_found(1.0 / (ranks * ranks))
 
 
 @fusion_method("combsum", reads="scores", source=_FOX)
@@ -170,10 +171,8 @@ def wmnz(votes: Votes) -> Floats:
     """Weighted CombMNZ: the sum of the scores times the sum of the weights, each over the runs that
     have the item.
     """
-    has_item = votes.lists.found
-    return replace(votes, weights=np.ones(len(votes.weights))).sum(
-        np.where(has_item, votes.values, 0.0)
-    ) * votes.sum(has_item.astype(np.float64))
+    plain = replace(votes, weights=np.ones(len(votes.weights)))
+    return plain.sum_found(votes.values) * votes.sum(votes.lists.found.astype(np.float64))
 
 
 @fusion_method("mixed", reads="scores", source=_WU)
@@ -181,13 +180,13 @@ def mixed(votes: Votes) -> Floats:
     """The weighted sum of the scores over the runs that have the item, times the square root of the
     number of these runs.
     """
-    return np.sqrt(votes.lists.counts) * votes.sum(np.where(votes.lists.found, votes.values, 0.0))
+    return np.sqrt(votes.lists.counts) * votes.sum_found(votes.values)
 
 
 @fusion_method("combanz", reads="scores", weighted=False, source=_FOX)
 def combanz(votes: Votes) -> Floats:
     """CombANZ: the mean of the scores over the runs that have the item."""
-    return votes.sum(np.where(votes.lists.found, votes.values, 0.0)) / votes.lists.counts
+    return votes.sum_found(votes.values) / votes.lists.counts
 
 
 @fusion_method("combmin", reads="scores", weighted=False, source=_FOX)
@@ -322,7 +321,8 @@ class Training:
         """The judged lists of all queries of the judgments. depth: number of first items of each
         list that are read.
         """
-        lengths, columns = list[Ints](), list[tuple[Ints, Ints, Ints, Floats]]()
+        lengths = list[Ints]()
+        columns = list[tuple[Ints, Ints, Ints, Floats]]()
         for start in range(0, len(truth.queries), _BLOCK):
             lists = RunLists.of(rankings, truth.queries[start : start + _BLOCK], depth=depth)
             lengths.append(lists.lengths)
@@ -363,13 +363,8 @@ class Training:
                 f"{self.lengths.shape[1]} training queries; train on other queries, or on more of "
                 "them."
             )
-        return replace(
-            self,
-            run=self.run[rows],
-            query=self.query[rows],
-            rank=self.rank[rows],
-            grade=self.grade[rows],
-        )
+        columns = ("run", "query", "rank", "grade")
+        return replace(self, **{name: getattr(self, name)[rows] for name in columns})
 
     def count(self, cell: Ints, cells: int, weights: Floats | None = None) -> Floats:
         """The number of hits of each run in each cell, or the sum of their weights. cell: of each
@@ -445,9 +440,7 @@ def mapfuse(training: Training, *, rel: float = 1) -> Scoring:
     precision = (position_in_segment(starts) + 1) / hits.rank
     total = hits.count(np.zeros_like(hits.run), 1, precision / relevant[hits.query])
     average = total / np.count_nonzero(relevant)
-    return lambda votes: votes.sum(
-        np.where(votes.lists.found, average / np.maximum(votes.lists.ranks, 1), 0.0)
-    )
+    return lambda votes: votes.sum_found(average / np.maximum(votes.lists.ranks, 1))
 
 
 @trained_method("posfuse", reads="ranks", source=_LILLIS_2010)
@@ -478,12 +471,13 @@ def slidefuse(training: Training, *, window: float = 5, rel: float = 1) -> Scori
 
     def _score(votes: Votes) -> Floats:
         lists = votes.lists
-        last, total = lists.lengths[:, lists.query_of_row], np.zeros(lists.ranks.shape)
+        last = lists.lengths[:, lists.query_of_row]
+        total = np.zeros(lists.ranks.shape)
         for offset in range(-width, width + 1):
             ranks = lists.ranks + offset
             total += _at(share, np.where((ranks >= 1) & (ranks <= last), ranks, 0))
         size = np.minimum(lists.ranks + width, last) - np.maximum(lists.ranks - width, 1) + 1
-        return votes.sum(np.where(lists.found, total / np.maximum(size, 1), 0.0))
+        return votes.sum_found(total / np.maximum(size, 1))
 
     return _score
 
@@ -504,7 +498,9 @@ def probfuse(
             f"probfuse(segments={segments!r}): expected a positive integer; a list is cut "
             "into so many segments."
         )
-    hits, queries, cuts = training.relevant(rel), training.lengths.shape[1], int(segments)
+    hits = training.relevant(rel)
+    queries = training.lengths.shape[1]
+    cuts = int(segments)
     sizes = _sizes(training.lengths, cuts)
     segment = (hits.rank - 1) // sizes[hits.run, hits.query]
     if judged:
@@ -536,14 +532,14 @@ def segfuse(training: Training, *, ends: bool = False, rel: float = 1) -> Scorin
     which segments end, as in ranx. Ranks that a list does not reach count as not relevant; segments
     that no training list reaches have precision 0.
     """
-    deepest, bounds, power = int(training.lengths.max(initial=0)), [0], 10
+    deepest = int(training.lengths.max(initial=0))
+    bounds = [0]
+    power = 10
     while bounds[-1] < deepest:
         bounds.append(power - 5 + (0 if ends else bounds[-1]))
         power *= 2
     share = np.repeat(_share_of_segments(training.relevant(rel), bounds), np.diff(bounds), axis=1)
-    return lambda votes: votes.sum(
-        np.where(votes.lists.found, _at(share, votes.lists.ranks) * (votes.values + 1), 0.0)
-    )
+    return lambda votes: votes.sum_found(_at(share, votes.lists.ranks) * (votes.values + 1))
 
 
 def _at(values: Floats, positions: Ints, *, elsewhere: float = 0.0) -> Floats:

@@ -1,41 +1,317 @@
 """Runs -> one run: fused by a named method, or by one that other queries choose, so that no query
-is tuned on itself.
+is tuned on itself: candidates, folds of queries, the measure of every candidate, and the choice.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, combinations, pairwise
+from math import comb
 from typing import Annotated, Any
 
 import numpy as np
 
 from rankwell import __version__
-from rankwell.comparison.fusion import NORMALISATIONS, Fusion, RunLists, parse_fusion, trials
-from rankwell.comparison.fusion.methods import Training
-from rankwell.comparison.fusion.trials import BLOCK, Choice, Progress
+from rankwell.comparison.fusion import NORMALISATIONS, Fusion, RunLists, Votes, parse_fusion
+from rankwell.comparison.fusion.methods import Training, judged_rows
 from rankwell.conventions import CONVENTIONS, LabelledMeasure, choose_measures
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import Doc, Input, InputData, Option, takes_options
-from rankwell.data.rankings import Ranking
-from rankwell.data.tables import gather, segment_offsets, sort_ids
+from rankwell.data.rankings import Hits, Ranking
+from rankwell.data.registry import Measure
+from rankwell.data.tables import (
+    Floats,
+    Ints,
+    Judgments,
+    exact_mean,
+    exact_means,
+    gather,
+    segment_offsets,
+    sort_ids,
+)
 from rankwell.errors import BadUsage, NothingToEvaluate, flag, printable
 from rankwell.evaluation.options import JudgmentFileOptions, RunFileOptions
 from rankwell.io import formats as io
+from rankwell.store import encode_id
 
-__all__ = [
-    "Choice",
-    "FusionOptions",
-    "FusionTuningOptions",
-    "TunedFusion",
-    "fuse",
-    "fusion_notes",
-    "read_runs",
-    "tune_fusion",
-]
+Progress = Callable[[str, int, int], None]
+BLOCK = 16
+"""Number of queries that are fused at once."""
+_MOST_CANDIDATES = 5000
+_SAME = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The choice of some queries. fold: the one that was left out, None for none; queries: their
+    number.
+
+    training, held_out: the mean of the measure over the queries that chose, and over those of the
+    fold; None where it has none.
+    """
+
+    fold: int | None
+    queries: int
+    fusion: Fusion
+    training: float
+    held_out: float | None
+
+
+def candidates(options: "FusionTuningOptions", runs: int) -> tuple[Fusion, ...]:
+    """All candidates, the most even weights first. Raises BadUsage for too many."""
+    methods = options.methods
+    step = options.step
+    steps = round(1 / step) if 0 < step <= 1 else 0
+    if not steps or abs(steps * step - 1) > 1e-9:
+        raise BadUsage(
+            f"step={step!r}: weights are tried in equal steps from 0 to 1; expected a "
+            "fraction of 1, such as 0.1."
+        )
+    fusions = list[Fusion]()
+    scored = [text for text in methods if parse_fusion(text).entry.reads == "scores"]
+    adding = [text for text in scored if parse_fusion(text).entry.adds]
+    for text in methods:
+        # Choices about scores are for the methods that read them; where none does, the parser
+        # reports it.
+        names = (options.normalise or [None]) if text in scored or not scored else [None]
+        counted = options.absent if text in adding or not adding else None
+        fusions += [parse_fusion(text, normalise=name, absent=counted) for name in names]
+    weighted = [fusion for fusion in fusions if fusion.entry.weighted]
+    number = len(fusions) + len(weighted) * comb(steps + runs - 1, runs - 1)
+    if number > _MOST_CANDIDATES:
+        raise BadUsage(
+            f"{number} candidates are more than {_MOST_CANDIDATES}; name fewer methods and "
+            f"normalisations, or a wider step than {step:g}."
+        )
+    # All weights in equal steps from 0 that sum to 1; those with more for the earlier runs first.
+    edges = [
+        (-1, *bars, steps + runs - 1) for bars in combinations(range(steps + runs - 1), runs - 1)
+    ][::-1]
+    all_weights = [
+        tuple((right - left - 1) / steps for left, right in pairwise(bounds)) for bounds in edges
+    ]
+    uneven = [weights for weights in all_weights if len(set(weights)) > 1]
+    uneven.sort(key=lambda weights: round(sum(weight * weight for weight in weights), 9))
+    return (
+        *fusions,
+        *(fusion.with_weights(weights, runs) for weights in uneven for fusion in weighted),
+    )
+
+
+def draw_folds(queries: Sequence[str], folds: int, seed: int) -> dict[str, int]:
+    """The fold of each query, from 1. Raises NothingToEvaluate without a query, BadUsage for fewer
+    queries than folds.
+    """
+    if not queries:
+        raise NothingToEvaluate(
+            "no query of the runs is judged, so there is nothing to tune by; are the ids the same?"
+        )
+    if not 2 <= folds <= len(queries):
+        raise BadUsage(
+            f"{folds} folds for {len(queries)} judged queries; expected at least 2 folds with "
+            "a query in each."
+        )
+    key = f"{seed}:".encode()
+    drawn = sorted(queries, key=lambda query: hashlib.sha256(key + encode_id(query)).digest())
+    fold_of_query = {query: number % folds + 1 for number, query in enumerate(drawn)}
+    return {query: fold_of_query[query] for query in queries}
+
+
+def only_queries(judgments: Judgments, queries: Sequence[str]) -> Judgments:
+    """The judgments of some of their queries, in the order of those. Raises BadUsage where items
+    are excluded (junk).
+    """
+    if judgments.junk is not None and judgments.junk.any():
+        raise BadUsage(
+            "judgments that exclude items of a query (junk) cannot tune a fusion; take those "
+            "items out of the runs."
+        )
+    rows, offsets = gather(
+        judgments.offsets, np.array([judgments.index[query] for query in queries], dtype=np.int64)
+    )
+    row_numbers: list[int] = rows.tolist()
+    return Judgments(
+        tuple(queries),
+        offsets,
+        [judgments.items[row] for row in row_numbers],
+        judgments.grades[rows],
+    )
+
+
+class Trials:
+    """The measure of every candidate for every judged query, (candidates, queries), and the choices
+    by it. fold: (queries,) the fold of each query.
+    """
+
+    def __init__(
+        self,
+        rankings: Sequence[Ranking],
+        truth: Judgments,
+        fusions: Sequence[Fusion],
+        measure: Measure,
+        options: "FusionTuningOptions",
+        fold: Ints,
+        progress: Progress | None,
+    ) -> None:
+        """Measures all candidates. Raises BadUsage where a method learns and there are two
+        folds.
+        """
+        self._rankings = rankings
+        self._truth = truth
+        self._fusions = fusions
+        self._measure = measure
+        self._options = options
+        self._fold = fold
+        self._learning = [row for row, fusion in enumerate(fusions) if fusion.entry.learns]
+        # Candidates that learn nothing have the same values whichever fold is left out.
+        self._values = np.full((len(fusions), len(fold)), np.nan)
+        fixed = [row for row in range(len(fusions)) if row not in self._learning]
+        for columns, block in self._blocks(np.arange(len(fold))) if fixed else ():
+            for row in fixed:
+                self._values[row, columns] = self._measured(block, fusions[row])
+            if progress is not None:
+                progress("tune", int(columns[-1]) + 1, len(fold))
+        self._training: Training | None = None
+        self._held_out: dict[int | None, Floats] = {}
+        if not self._learning:
+            return
+        if int(fold.max()) < 3:
+            raise BadUsage(
+                f"2 folds: {fusions[self._learning[0]].method} learns from folds other than its "
+                "own and the one left out; expected at least 3."
+            )
+        self._training = Training.of(rankings, truth, depth=options.depth)
+        self._measure_trained(self._training, progress)
+
+    def _measure_trained(self, training: Training, progress: Progress | None) -> None:
+        """Measures trained candidates, by the fold that is left out: None and each fold.
+
+        A query is fused by what the queries teach that are neither in its own fold nor in the one
+        left out, so that no choice and no measured value depends on judgments that it must not see.
+        """
+        fold = self._fold
+        learning = [self._fusions[row] for row in self._learning]
+        folds = range(1, int(fold.max()) + 1)
+        self._held_out = {
+            left_out: np.empty((len(learning), len(fold))) for left_out in (None, *folds)
+        }
+        for query_fold in folds:
+            own_columns = np.flatnonzero(fold == query_fold)
+            learned = {
+                left_out: [
+                    fusion.learn(training.only((fold != query_fold) & (fold != left_out)))
+                    for fusion in learning
+                ]
+                for left_out in folds
+            }
+            for columns, block in self._blocks(own_columns):
+                for left_out, trained in learned.items():
+                    for row, fusion in enumerate(trained):
+                        values = self._measured(block, fusion)
+                        self._held_out[left_out][row, columns] = values
+            self._held_out[None][:, own_columns] = self._held_out[query_fold][:, own_columns]
+            if progress is not None:
+                progress("train", query_fold, len(folds))
+
+    def _blocks(self, columns: Ints) -> "Iterator[tuple[Ints, _Block]]":
+        """Some queries at a time."""
+        for start in range(0, len(columns), BLOCK):
+            block = columns[start : start + BLOCK]
+            queries = [self._truth.queries[column] for column in block.tolist()]
+            lists = RunLists.of(self._rankings, queries, depth=self._options.depth)
+            yield block, _Block(lists, only_queries(self._truth, queries))
+
+    def _measured(self, block: "_Block", fusion: Fusion) -> Floats:
+        view = block.view(fusion)
+        top = self._options.top
+        return self._measure(view if top is None else view.cut(top))
+
+    def taught(self, fusion: Fusion, left_out: int | None) -> Fusion:
+        """The fusion after learning from the queries outside a fold, from all of them where none is
+        left out.
+        """
+        if self._training is None:
+            return fusion
+        return fusion.learn(
+            self._training if left_out is None else self._training.only(self._fold != left_out)
+        )
+
+    def choose(self, left_out: int | None) -> Choice:
+        """The best candidate over the queries outside a fold. Raises NothingToEvaluate where none
+        of them counts.
+        """
+        values = self._values
+        if self._learning:
+            values = values.copy()
+            values[self._learning] = self._held_out[left_out]
+        counted = ~np.isnan(values).any(axis=0)
+        is_left_out = self._fold == (left_out or 0)
+        outside, inside = counted & ~is_left_out, counted & is_left_out
+        if not outside.any():
+            raise NothingToEvaluate(
+                f"{self._measure} counts no query to tune by; name another measure."
+            )
+        means = exact_means(values[:, outside].T)
+        merit = -means if self._measure.entry.better == "lower" else means
+        # Means that differ by rounding alone are the same, or the order of sums would decide.
+        best = int(np.flatnonzero(merit >= merit.max() - _SAME * max(1.0, abs(merit.max())))[0])
+        return Choice(
+            fold=left_out,
+            queries=len(self._fold) if left_out is None else int(is_left_out.sum()),
+            fusion=self.taught(self._fusions[best], left_out),
+            training=float(means[best]),
+            held_out=exact_mean(values[best, inside]) if inside.any() else None,
+        )
+
+
+class _Block:
+    """Some queries for many candidates, which share intermediate results."""
+
+    def __init__(self, lists: RunLists, truth: Judgments) -> None:
+        self._lists, self._truth = lists, truth
+        self._judged: dict[tuple[int, ...], tuple[RunLists, Ints, JudgedRankings]] = {}
+        self._votes: dict[tuple[Any, ...], Votes] = {}
+
+    def view(self, fusion: Fusion) -> JudgedRankings:
+        """The judged ranks of the fused runs."""
+        runs = tuple(fusion.runs or range(len(self._lists.ranks)))
+        if runs not in self._judged:
+            self._judged[runs] = self._find(self._lists.only(runs))
+        lists, rows, frame = self._judged[runs]
+        key = (runs, fusion.normalise, fusion.absent)
+        if key not in self._votes:
+            self._votes[key] = fusion.votes(lists)
+        scores = fusion.scores(self._votes[key])
+        above = lists.places(scores)[rows]
+        order = np.lexsort((above, frame.query_of_row))
+        items, grades = frame.items[order], frame.grades[order]
+        return replace(
+            frame, items=items, grades=grades, scores=scores[rows[order]], above=above[order]
+        )
+
+    def _find(self, lists: RunLists) -> tuple[RunLists, Ints, JudgedRankings]:
+        """The lists, the places of judged items in them, ascending, and a view of these whose order
+        is still open.
+        """
+        rows, judged = judged_rows(lists, self._truth)
+        retrieved = np.diff(lists.offsets)
+        nothing = np.zeros(len(rows), dtype=np.int64)
+        counts = (nothing.astype(np.float64), np.arange(len(rows)), nothing + 1, nothing)
+        hits = Hits(lists.query_of_row[rows], judged, *counts, retrieved, retrieved > 0)
+        return lists, rows, JudgedRankings.join(self._truth, hits)
+
 
 Runs = Sequence[Any] | Mapping[str, Any]
 Row = dict[str, Any]
+
+
+DepthOption = Annotated[
+    int | None, Doc("Number of first items of each list that are read; all by default.")
+]
+TopOption = Annotated[
+    int | None, Doc("Number of items of each query that are kept; all by default.")
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,12 +354,8 @@ class FusionOptions(RunFileOptions, JudgmentFileOptions):
             "zero for all others."
         ),
     ] = None
-    depth: Annotated[
-        int | None, Doc("Number of first items of each list that are read; all by default.")
-    ] = None
-    top: Annotated[
-        int | None, Doc("Number of items of each query that are kept; all by default.")
-    ] = None
+    depth: DepthOption = None
+    top: TopOption = None
     train_judgments: Annotated[
         InputData,
         Doc("File of judgments that a method learns from; their queries may not be fused."),
@@ -107,12 +379,11 @@ class FusionTuningOptions(RunFileOptions, JudgmentFileOptions):
     step: Annotated[float, Doc("Weights are tried in steps of this that sum to 1.")] = 0.1
     folds: Annotated[int, Doc("Number of parts into which the queries are drawn.")] = 5
     seed: Annotated[int, Doc("Seed of the folds.")] = 0
-    depth: Annotated[
-        int | None, Doc("Number of first items of each list that are read; all by default.")
-    ] = None
-    top: Annotated[
-        int | None, Doc("Number of items of each query that are kept; all by default.")
-    ] = None
+    depth: DepthOption = None
+    top: TopOption = None
+
+
+_Options = FusionOptions | FusionTuningOptions
 
 
 @takes_options(FusionOptions)
@@ -135,8 +406,9 @@ def fuse(runs: Runs, *, options: FusionOptions, progress: Progress | None = None
     fusion = parse_fusion(options.method, normalise=options.normalise, absent=options.absent)
     fusion = fusion.with_weights(options.weights, len(runs))
     rankings_by_name = read_runs(runs, options)
-    _check_cuts(options.depth, options.top, [fusion])
-    rankings, all_queries = list(rankings_by_name.values()), _queries(rankings_by_name.values())
+    _check_cuts(options, [fusion])
+    rankings = list(rankings_by_name.values())
+    all_queries = _queries(rankings_by_name.values())
     if fusion.entry.learns:
         fusion = fusion.learn(_read_training(fusion.method, rankings_by_name, all_queries, options))
     else:
@@ -146,20 +418,13 @@ def fuse(runs: Runs, *, options: FusionOptions, progress: Progress | None = None
             flag("--qrels-format", name="judgments_format"): options.judgments_format,
             flag("--qrels-columns"): options.qrels_columns,
         }
-        if unused := next(
-            (
-                option_name
-                for option_name, setting in training_options.items()
-                if setting is not None
-            ),
-            None,
-        ):
-            raise BadUsage(
-                f"{unused} has no effect with {fusion.method}, which learns nothing; leave it out."
-            )
-    return _fused(
-        rankings, dict.fromkeys(all_queries, fusion), options.depth, options.top, progress
-    )
+        for name, setting in training_options.items():
+            if setting is not None:
+                raise BadUsage(
+                    f"{name} has no effect with {fusion.method}, which learns nothing; leave it "
+                    "out."
+                )
+    return _fused(rankings, dict.fromkeys(all_queries, fusion), options, progress)
 
 
 def _read_training(
@@ -184,11 +449,12 @@ def _read_training(
             f"{len(rankings_by_name)} runs; give one for each run, in their order."
         )
     if isinstance(training_runs, Mapping):
-        if unknown := next((name for name in training_runs if name not in rankings_by_name), None):
-            raise BadUsage(
-                f"{runs} has {unknown!r}; expected the names of the runs: "
-                f"{', '.join(rankings_by_name)}."
-            )
+        for name in training_runs:
+            if name not in rankings_by_name:
+                raise BadUsage(
+                    f"{runs} has {name!r}; expected the names of the runs: "
+                    f"{', '.join(rankings_by_name)}."
+                )
         training_runs = [training_runs[name] for name in rankings_by_name]
     teaching = [_read_run(run, options) for run in training_runs]
     truth = io.read_judgments(
@@ -208,12 +474,10 @@ def _read_training(
             f"query {overlap[0]!r}{more} would be fused by what its own judgments teach; take it "
             f"out of the runs or of {runs}, or tune by folds (--tune QRELS, in Python tune_fusion)."
         )
-    return Training.of(teaching, trials.only_queries(truth, queries), depth=options.depth)
+    return Training.of(teaching, only_queries(truth, queries), depth=options.depth)
 
 
-def _read_run(
-    run: Any, options: FusionOptions | FusionTuningOptions, notes: list[str] | None = None
-) -> Ranking:
+def _read_run(run: Any, options: _Options, notes: list[str] | None = None) -> Ranking:
     return io.read_ranking(
         run,
         format=options.run_format,
@@ -223,9 +487,7 @@ def _read_run(
     )
 
 
-def read_runs(
-    runs: Runs, options: FusionOptions | FusionTuningOptions, notes: list[str] | None = None
-) -> dict[str, Ranking]:
+def read_runs(runs: Runs, options: _Options, notes: list[str] | None = None) -> dict[str, Ranking]:
     """The rankings by name, or by number from 1; `notes` receives the reader's.
 
     Raises BadUsage for fewer than two, NothingToEvaluate if none share a query.
@@ -259,7 +521,7 @@ def fusion_notes(fusion: Fusion, rankings: Mapping[str, Ranking]) -> list[str]:
     partial = [
         name for name, ranking in rankings.items() if len(ranking.queries) < len(all_queries)
     ]
-    notes: list[str] = []
+    notes = list[str]()
     if partial:
         lacking_counts = ", ".join(
             f"{name} {len(all_queries) - len(rankings[name].queries)}" for name in partial
@@ -316,23 +578,24 @@ class TunedFusion:
         """A row for each fold and one for all judged queries: the choice, and its means over other
         folds and over this one.
         """
-        rows: list[Row] = []
+        rows = list[Row]()
         for choice in (*self.choices, self.whole):
             fusion = choice.fusion
             weights = fusion.weights or (
                 1 / len(self.names) if fusion.entry.weighted else None,
             ) * len(self.names)
-            row = {
-                "fold": str(choice.fold or "all"),
-                "queries": choice.queries,
-                "method": fusion.method,
-            }
-            row |= {"normalise": fusion.normalise}
-            row |= {
-                f"weight of {name}": weight
-                for name, weight in zip(self.names, weights, strict=True)
-            }
-            rows.append(row | {"training": choice.training, "held_out": choice.held_out})
+            names = [f"weight of {name}" for name in self.names]
+            rows.append(
+                {
+                    "fold": str(choice.fold or "all"),
+                    "queries": choice.queries,
+                    "method": fusion.method,
+                    "normalise": fusion.normalise,
+                    **dict(zip(names, weights, strict=True)),
+                    "training": choice.training,
+                    "held_out": choice.held_out,
+                }
+            )
         return rows
 
     def describe(self) -> dict[str, Any]:
@@ -382,23 +645,20 @@ def tune_fusion(
             f"{labelled.measure} has no mean over queries of which more or less is better; tune by "
             "another, such as nDCG@10."
         )
-    cuts = options.depth, options.top
     rankings = read_runs(runs, options)
-    tried = trials.candidates(
-        options.methods, options.normalise, options.absent, len(rankings), options.step
-    )
-    _check_cuts(*cuts, tried)
+    tried = candidates(options, len(rankings))
+    _check_cuts(options, tried)
     truth = io.read_judgments(
         judgments, format=options.judgments_format, qrels_columns=options.qrels_columns
     ).flat
     all_queries = _queries(rankings.values())
-    fold_of_query = trials.draw_folds(
+    fold_of_query = draw_folds(
         [query for query in all_queries if query in truth.index], options.folds, options.seed
     )
-    judged = trials.only_queries(truth, list(fold_of_query))
+    judged = only_queries(truth, list(fold_of_query))
     fold = np.fromiter(fold_of_query.values(), dtype=np.int64)
     run_rankings = list(rankings.values())
-    measured = trials.Trials(run_rankings, judged, tried, labelled.measure, cuts, fold, progress)
+    measured = Trials(run_rankings, judged, tried, labelled.measure, options, fold, progress)
     choices = {
         left_out: measured.choose(left_out) for left_out in (*range(1, options.folds + 1), None)
     }
@@ -407,7 +667,7 @@ def tune_fusion(
         {query: fusions[fold_of_query.get(query)] for query in all_queries}
         for fusions in ({out: choice.fusion for out, choice in choices.items()}, first)
     )
-    ranking, untuned = (_fused(run_rankings, plan, *cuts, progress) for plan in plans)
+    ranking, untuned = (_fused(run_rankings, plan, options, progress) for plan in plans)
     overall_choice = choices.pop(None)
     return TunedFusion(
         ranking=ranking,
@@ -422,17 +682,18 @@ def tune_fusion(
     )
 
 
-def _check_cuts(depth: int | None, top: int | None, fusions: Iterable[Fusion]) -> None:
-    for name, number in (("depth", depth), ("top", top)):
+def _check_cuts(options: _Options, fusions: Iterable[Fusion]) -> None:
+    for name in ("depth", "top"):
+        number = getattr(options, name)
         if number is not None and number < 1:
             raise BadUsage(f"{name}={number}: expected a positive integer.")
     names = {fusion.normalise for fusion in fusions if fusion.normalise is not None}
-    lower = next((name for name in sorted(names) if NORMALISATIONS[name].lower), None)
-    if depth is not None and lower is not None:
-        raise BadUsage(
-            f"{lower} is for scores of which lower ones are better, and depth keeps the "
-            "highest; leave depth out."
-        )
+    for name in sorted(names) if options.depth is not None else ():
+        if NORMALISATIONS[name].lower:
+            raise BadUsage(
+                f"{name} is for scores of which lower ones are better, and depth keeps the "
+                "highest; leave depth out."
+            )
 
 
 def _queries(rankings: Iterable[Ranking]) -> list[str]:
@@ -442,23 +703,21 @@ def _queries(rankings: Iterable[Ranking]) -> list[str]:
 def _fused(
     rankings: Sequence[Ranking],
     plan: Mapping[str, Fusion],
-    depth: int | None,
-    top: int | None,
+    options: _Options,
     progress: Progress | None,
 ) -> Ranking:
     """The ranking of each query by its own fusion; a few queries at a time, which takes little
     memory.
     """
     queries = list(plan)
-    parts: list[Ranking] = []
+    parts = list[Ranking]()
     for start in range(0, len(queries), BLOCK):
         block = queries[start : start + BLOCK]
         for fusion in {id(plan[query]): plan[query] for query in block}.values():
             taking = [rankings[run] for run in fusion.runs or range(len(rankings))]
-            lists = RunLists.of(
-                taking, [query for query in block if plan[query] is fusion], depth=depth
-            )
-            parts.append(lists.ranking(fusion.scores(fusion.votes(lists)), top=top))
+            fused_queries = [query for query in block if plan[query] is fusion]
+            lists = RunLists.of(taking, fused_queries, depth=options.depth)
+            parts.append(lists.ranking(fusion.scores(fusion.votes(lists)), top=options.top))
         if progress is not None:
             progress("fuse", min(start + BLOCK, len(queries)), len(queries))
     lengths = np.concatenate([np.diff(part.offsets) for part in parts])

@@ -12,16 +12,18 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO
 
-from rankwell.comparison.bench import PlannedCell, changes, key_of
-from rankwell.comparison.bench.files import read_experiment
-from rankwell.comparison.bench.planning import (
+from rankwell.comparison.bench import (
     CommandCells,
     CommandWork,
+    PlannedCell,
     cell_recipe,
+    changes,
     command_of,
     evaluate_cell,
+    key_of,
     write_record,
 )
+from rankwell.comparison.bench.files import read_experiment
 from rankwell.data.options import PartOptions, PartOutcome, overwriting
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.result_folder import MANIFEST
@@ -31,16 +33,15 @@ from rankwell.runtime.parts import (
     KINDS,
     Amounts,
     Cut,
-    Json,
     Limits,
     PartContent,
     PartInputs,
     PartKind,
+    PlanOptions,
+    WorkPlace,
 )
 from rankwell.runtime.parts.execution import run_in_parts, work_folder
-from rankwell.runtime.parts.places import WorkPlace
-from rankwell.runtime.parts.plans import PLAN, file_of_part, read_plan
-from rankwell.runtime.parts.work import PartVanished, WorkFolder
+from rankwell.runtime.parts.plans import PLAN, PartVanished, WorkFolder, file_of_part, read_plan
 
 _ERROR = "error"
 """The one member of the archive of a cell that failed; no result has a file of this name."""
@@ -49,7 +50,7 @@ _ERROR = "error"
 def evaluate_in_parts(
     file: str | Path,
     plans: Sequence[PlannedCell],
-    choices: Mapping[str, Json],
+    choices: PlanOptions,
     parts: PartOptions,
     progress: Progress,
     use: Callable[[CommandCells], Any],
@@ -88,10 +89,8 @@ def _planned(
     plan, folder = read_plan(storage), storage.name
     if plan.kind != "cells" or plan.options.get("file") != file:
         return waiting
-    planned, recipes = (
-        dict(plan.options["cells"]),
-        {cell_plan.cell.name: cell_plan.recipe for cell_plan in plans},
-    )
+    planned = dict(plan.options["cells"])
+    recipes = {cell_plan.cell.name: cell_plan.recipe for cell_plan in plans}
     for name, planned_recipe in planned.items():
         if name not in recipes:
             raise BadUsage(
@@ -103,12 +102,12 @@ def _planned(
                 f"{folder} holds the plan of other work: {name}: "
                 f"{_changes(planned_recipe, recipes[name])}; name another work folder."
             )
-    lacking = next((name for name in sorted(waiting) if name not in planned), None)
-    if lacking is not None:
-        raise BadUsage(
-            f"{folder} has no part for {lacking}, which is to be evaluated now; name another "
-            "work folder."
-        )
+    for name in sorted(waiting):
+        if name not in planned:
+            raise BadUsage(
+                f"{folder} has no part for {name}, which is to be evaluated now; name another "
+                "work folder."
+            )
     return set(planned)
 
 
@@ -116,7 +115,7 @@ def _changes(before: Any, after: Any) -> str:
     return "; ".join(changes(before, after)) or "it is written in another way"
 
 
-def _files(options: Mapping[str, Json]) -> dict[str, Path]:
+def _files(options: PlanOptions) -> dict[str, Path]:
     """The bench and the files that its cells read; a folder is known by its digest, which is in the
     recipe of its cell.
     """
@@ -127,7 +126,7 @@ def _files(options: Mapping[str, Json]) -> dict[str, Path]:
     return {file.name: file} | {name: path for name, path in inputs.items() if not path.is_dir()}
 
 
-def _cut(options: Mapping[str, Json], _: Limits) -> Cut:
+def _cut(options: PlanOptions, _: Limits) -> Cut:
     """One part for each cell."""
     names = [name for name, _ in options["cells"]]
     return Cut(len(names), names, {"parts": len(names)})
@@ -181,7 +180,7 @@ def _write(members: Mapping[str, bytes], stream: BinaryIO) -> None:
 
 def _read(file: Path) -> dict[str, bytes]:
     """The members of an archive. Raises BadInput for one that is not a cell's."""
-    members: dict[str, bytes] = {}
+    members = dict[str, bytes]()
     try:
         with tarfile.open(file, mode="r:") as archive:
             for entry in archive:
@@ -214,7 +213,9 @@ class PlacedCells(CommandCells):
     def __init__(
         self, files: Mapping[str, Path], errors: Mapping[str, str], storage: WorkPlace
     ) -> None:
-        self._files, self._errors, self._place = files, errors, storage
+        self._files = files
+        self._errors = errors
+        self._place = storage
         self._failed = list[int]()
 
     def evaluate(self, cells: Sequence[PlannedCell], _: Progress, /) -> Iterator[str]:
@@ -234,7 +235,7 @@ class PlacedCells(CommandCells):
 
     def forget_failed(self) -> None:
         """Removes the parts of cells that failed."""
-        work = WorkFolder(self._place, read_plan(self._place))
+        work = WorkFolder(self._place)
         for index in self._failed:
             work.discard(index)
 

@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from rankwell.data.catalogue import Catalogue
 from rankwell.errors import BadUsage, flag, typed_variables
@@ -37,10 +37,10 @@ class PartCalls:
     seconds: float | None = None
 
 
-class Run(Protocol):
-    """Computes parts; yields the index and the answer of each, as they come."""
-
-    def __call__(self, calls: PartCalls, /) -> Iterator[tuple[int, str]]: ...  # noqa: D102
+Answers = Iterator[tuple[int, str]]
+"""The index and the answer of each part, as they come."""
+Run = Callable[[PartCalls], Answers]
+"""Computes parts."""
 
 
 class Resources(NamedTuple):
@@ -143,7 +143,8 @@ def lost_too_often(lost: int, seconds: float | None = None) -> BadUsage:
     reason, more = "perhaps for want of memory", ""
     if seconds is not None:
         limit = flag("--part-timeout", seconds)
-        reason, more = f"for want of memory, or because of {limit}", ", allow more time"
+        reason = f"for want of memory, or because of {limit}"
+        more = ", allow more time"
     return BadUsage(
         f"{lost} workers ended before their work, {reason}; plan smaller parts with "
         f"{flag('--shards')}{more}, or run fewer at once. Finished parts are kept: run it again."
@@ -156,7 +157,7 @@ def slurm_ranges(indices: Iterable[int]) -> str:
     >>> slurm_ranges([0, 3, 7, 8, 9])
     '0,3,7-9'
     """
-    runs: list[list[int]] = []
+    runs = list[list[int]]()
     for index in sorted(indices):
         if runs and runs[-1][1] == index - 1:
             runs[-1][1] = index

@@ -1,10 +1,10 @@
 """This process: one part after the other, each on all its processors."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from rankwell.errors import BadUsage, flag
-from rankwell.runtime.executors import EXECUTORS, Executor, PartCalls, Resources, Run, call
+from rankwell.runtime.executors import EXECUTORS, Answers, Executor, PartCalls, Resources, Run, call
 
 
 def _workers(address: str) -> int:
@@ -18,7 +18,7 @@ def _workers(address: str) -> int:
 
 @contextmanager
 def _open(_: str, __: Resources) -> Generator[Run]:
-    def _run(calls: PartCalls) -> Iterator[tuple[int, str]]:
+    def _run(calls: PartCalls) -> Answers:
         for index in calls.indices:
             yield index, call(calls.function, calls.argument(index))
 

@@ -16,6 +16,7 @@ from rankwell.processes import start_command
 from rankwell.runtime.executors import (
     EXECUTORS,
     RETRIES,
+    Answers,
     Executor,
     PartCalls,
     Resources,
@@ -114,7 +115,7 @@ def _devices(processes: int, gpus: int) -> list[dict[str, str]]:
 
 @contextmanager
 def _open(address: str, resources: Resources) -> Generator[Run]:
-    workers: list[_Worker] = []
+    workers = list[_Worker]()
     number = _workers(address)
     threads = resources.threads or max(1, processors() // number)
     variables = [
@@ -129,7 +130,7 @@ def _open(address: str, resources: Resources) -> Generator[Run]:
 
 def _run(
     workers: list[_Worker], variables: Sequence[Mapping[str, str]], calls: PartCalls
-) -> Iterator[tuple[int, str]]:
+) -> Answers:
     waiting, idle = deque(calls.indices), deque(variables)
     lost = Counter[int]()
     while waiting or workers:
@@ -150,16 +151,14 @@ def _run(
             workers.remove(worker)
             idle.append(worker.variables)
             if worker.indices and code in _ERROR_CODES:
-                yield worker.indices[0], calls.failure(worker.indices[0]) or _shown_above(code)
+                # A process that could only print its error has noted none.
+                kind = "internal" if code == 3 else "BadUsage"
+                message = "a part failed; the lines above say why."
+                note = calls.failure(worker.indices[0])
+                yield worker.indices[0], note or json.dumps({"error": message, "kind": kind})
             elif worker.indices:
                 _count_lost(lost, worker, calls.seconds)
                 waiting.extendleft(reversed(worker.indices))
-
-
-def _shown_above(code: int) -> str:
-    """The answer for a part whose process could only print its error."""
-    kind = "internal" if code == 3 else "BadUsage"
-    return json.dumps({"error": "a part failed; the lines above say why.", "kind": kind})
 
 
 def _count_lost(lost: Counter[int], worker: _Worker, seconds: float | None) -> None:

@@ -10,7 +10,7 @@ import os
 import platform
 import socket
 import sys
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
@@ -21,6 +21,7 @@ from rankwell.processes import safe_path
 from rankwell.runtime.executors import (
     EXECUTORS,
     RETRIES,
+    Answers,
     Executor,
     PartCalls,
     Resources,
@@ -81,7 +82,10 @@ def _open(address: str, resources: Resources) -> Generator[Run]:
             _connect(ray, address, threads)
         _refuse_unfit(ray, threads, resources)
         _refuse_other_versions(ray)
-        yield partial(_run, ray, _remote(ray, threads, resources))
+        remote = ray.remote(call).options(
+            num_cpus=threads, num_gpus=resources.gpus, memory=resources.memory, max_retries=RETRIES
+        )
+        yield partial(_run, ray, remote)
     finally:
         ray.shutdown()  # stops a cluster only where this process has started it
 
@@ -90,26 +94,28 @@ def _connect(ray: Any, address: str, threads: int) -> None:
     """Starts a cluster of this machine, or joins one. Raises BadUsage for one that cannot be
     reached.
     """
-    job_options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
-    # Of the whole job: calls of another environment than the job's start further processes.
-    job_options["runtime_env"] = {"env_vars": {**worker_variables(threads), SAFE_PATH: "1"}}
-    job_options["job_config"] = _job_config(ray)
+    # Workers import from their own paths: Ray puts its driver's working directory before them.
+    job = ray.job_config.JobConfig()
+    job._py_driver_sys_path = _NoFolders()
+    job_options: dict[str, Any] = {
+        "logging_level": "ERROR",
+        "log_to_driver": False,
+        # Of the whole job: calls of another environment than the job's start further processes.
+        "runtime_env": {"env_vars": {**worker_variables(threads), SAFE_PATH: "1"}},
+        "job_config": job,
+    }
     if not address:
-        cluster_options: dict[str, Any] = {
-            "include_dashboard": False,
-            "object_store_memory": _OBJECTS,
-            "_node_ip_address": "127.0.0.1",
-        }
         try:
             ray.init(
                 address="local",
                 num_cpus=max(processors(), threads),
-                **cluster_options,
+                include_dashboard=False,
+                object_store_memory=_OBJECTS,
+                _node_ip_address="127.0.0.1",
                 **job_options,
             )
-        except (
-            Exception
-        ) as error:  # Ray raises the class itself where its node does not start in time
+        # Ray raises the class itself where its node does not start in time.
+        except Exception as error:
             raise BadUsage(
                 f"Ray cannot be started here ({_first_line(error)}); "
                 f"{flag('--executor', 'processes')} needs none."
@@ -134,15 +140,6 @@ def _connect(ray: Any, address: str, threads: int) -> None:
         ) from error
 
 
-def _job_config(ray: Any) -> Any:
-    """The settings of a job whose workers import from their own paths: Ray puts its driver's
-    working directory before them.
-    """
-    job = ray.job_config.JobConfig()
-    job._py_driver_sys_path = _NoFolders()
-    return job
-
-
 class _NoFolders(list[str]):
     """A list that stays empty."""
 
@@ -151,16 +148,17 @@ class _NoFolders(list[str]):
 
 
 def _first_line(error: Exception) -> str:
-    return next(
-        (line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__
-    )
+    return (str(error).strip() or type(error).__name__).splitlines()[0].strip()
 
 
 def _refuse_unfit(ray: Any, threads: int, resources: Resources) -> None:
     """Raises BadUsage where no node has enough for a part: Ray would wait for one for ever."""
     node_resources = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     memory, gpus = resources.memory, resources.gpus
-    most_gpus = max((node.get("GPU", 0) for node in node_resources), default=0)
+    cores, largest_memory, most_gpus = (
+        max((node.get(name, 0) for node in node_resources), default=0)
+        for name in ("CPU", "memory", "GPU")
+    )
     if most_gpus < gpus:
         raise BadUsage(
             f"{flag('--gpus', gpus)}: no node of the cluster has as many; the most is "
@@ -172,8 +170,6 @@ def _refuse_unfit(ray: Any, threads: int, resources: Resources) -> None:
         and node.get("GPU", 0) >= gpus
         for node in node_resources
     ):
-        largest_memory = max((node.get("memory", 0) for node in node_resources), default=0)
-        cores = max((node.get("CPU", 0) for node in node_resources), default=0)
         raise BadUsage(
             f"a part needs {threads} processors and {memory >> 20} MiB; the largest node has "
             f"{cores:g} and {int(largest_memory) >> 20} MiB; plan smaller parts with "
@@ -188,7 +184,6 @@ def _refuse_other_versions(ray: Any) -> None:
     from ray.exceptions import TaskUnschedulableError
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    driver_json, name = versions(""), "rankwell.runtime.executors.ray:versions"
     alive_nodes = [node for node in ray.nodes() if node["Alive"]]
     requested = [
         ray.remote(call)
@@ -196,26 +191,23 @@ def _refuse_other_versions(ray: Any) -> None:
             num_cpus=0,
             scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False),
         )
-        .remote(name, "")
+        .remote("rankwell.runtime.executors.ray:versions", "")
         for node in alive_nodes
     ]
-    for hostname, reference in zip(
-        (node["NodeManagerHostname"] for node in alive_nodes), requested, strict=True
-    ):
+    for node, reference in zip(alive_nodes, requested, strict=True):
+        hostname = node["NodeManagerHostname"]
         try:
             node_json = ray.get(reference, timeout=60)
         except TaskUnschedulableError:
             continue  # lost since the cluster listed it, so that no part will run there
         except Exception as error:
-            reason = (
-                str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
-            )
+            reason = (str(error).strip() or type(error).__name__).splitlines()[-1]
             raise BadUsage(
                 f"the node {hostname} cannot run rankwell ({reason}); install rankwell "
                 f"{__version__} there."
             ) from error
-        driver_versions, node_versions = json.loads(driver_json), json.loads(node_json)
-        for package, version in driver_versions.items():
+        node_versions = json.loads(node_json)
+        for package, version in json.loads(versions("")).items():
             if node_versions.get(package) != version:
                 raise BadUsage(
                     f"the node {hostname} has {package} {node_versions.get(package)}, this machine "
@@ -223,14 +215,7 @@ def _refuse_other_versions(ray: Any) -> None:
                 )
 
 
-def _remote(ray: Any, threads: int, resources: Resources) -> Any:
-    """The function that Ray calls, with what it may use."""
-    return ray.remote(call).options(
-        num_cpus=threads, num_gpus=resources.gpus, memory=resources.memory, max_retries=RETRIES
-    )
-
-
-def _run(ray: Any, remote: Any, calls: PartCalls) -> Iterator[tuple[int, str]]:
+def _run(ray: Any, remote: Any, calls: PartCalls) -> Answers:
     indices = {
         remote.remote(calls.function, calls.argument(index), calls.seconds): index
         for index in calls.indices

@@ -13,8 +13,7 @@ from rankwell.data.matrices import Positives
 from rankwell.data.options import PartOptions, PartOutcome
 from rankwell.data.tables import Floats, Ints
 from rankwell.runtime.parts import Json
-from rankwell.runtime.parts.comparing import PRINT, PartComparison
-from rankwell.runtime.parts.counts import WantedItems
+from rankwell.runtime.parts.comparing import PRINT, PartComparison, WantedItems
 from rankwell.runtime.parts.execution import PartArrays, arrays_of, run_in_parts, work_folder
 from rankwell.runtime.parts.execution import Progress as PartProgress
 from rankwell.vectors.neighbours.positive_counts import ComparedVectors
@@ -139,15 +138,17 @@ class _Asking:
     """
 
     def __init__(self, arrays: PartArrays, sides: tuple[str, str], positives: Positives) -> None:
-        self._store, self._sides, self._positives = arrays, sides, positives
+        self._store = arrays
+        self._sides = sides
+        self._positives = positives
         self._sizes = (
             _PairSizes.of(positives.n_queries, positives.owner),
             _PairSizes.of(positives.n_items, positives.items),
         )
         self.arrays: dict[str, str] = {}
-        self.first: list[Json] = []
-        self.then: list[Json] = []
-        self.keys: tuple[list[tuple[str, bool]], list[tuple[str, bool]]] = [], []
+        # The comparisons of both rounds, by what they answer and whether sides are exchanged.
+        self.first: dict[tuple[str, bool], Json] = {}
+        self.then: dict[tuple[str, bool], Json] = {}
 
     def _keep(self, name: str, shape: tuple[int, ...], compute: Callable[[], Ints]) -> str:
         """Keeps an array, or its shape where a forecast needs no more."""
@@ -155,10 +156,6 @@ class _Asking:
             self._store.outline(shape) if self._store.outlined else self._store.keep(compute())
         )
         return name
-
-    def _add(self, key: tuple[str, bool], comparison: PartComparison) -> None:
-        self.keys[0].append(key)
-        self.first.append(comparison.json)
 
     def pairs(self) -> None:
         """Asks for the scores of all pairs; this comes first."""
@@ -169,45 +166,42 @@ class _Asking:
             lambda: np.stack([positives.owner, positives.items]),
         )
         queries, items = self._sides
-        most = self._sizes[False].most
-        self._add(
-            ("scores", False),
-            PartComparison(what="scores", items=items, queries=queries, width=most, pairs=pairs),
+        scores = PartComparison(
+            what="scores", items=items, queries=queries, width=self._sizes[0].most, pairs=pairs
         )
+        self.first["scores", False] = scores.json
 
     def prints(self, *, transposed: bool) -> None:
         """Asks for the prints of the queries, or of the items."""
-        self._add(
-            ("prints", transposed), PartComparison(what="prints", items=self._sides[transposed])
-        )
+        prints = PartComparison(what="prints", items=self._sides[transposed])
+        self.first["prints", transposed] = prints.json
 
     def ask(self, name: str, question: Question) -> None:
         """Asks a question. name: for its arrays."""
-        transposed, order, sizes = (
-            question.transposed,
-            question.order,
-            self._sizes[question.transposed],
-        )
+        transposed = question.transposed
+        order = question.order
+        sizes = self._sizes[question.transposed]
         queries, items = self._sides[::-1] if transposed else self._sides
-        array_names: dict[str, str] = {}
-        rows: dict[str, str] = {}
+        array_names = dict[str, str]()
+        rows = dict[str, str]()
 
-        def _counts() -> Ints:
-            return (self._positives.transposed if transposed else self._positives).counts
+        def _answered() -> Ints:
+            right = self._positives.transposed if transposed else self._positives
+            return np.flatnonzero(right.counts)
+
+        def _members() -> Ints:
+            right = self._positives.transposed if transposed else self._positives
+            number = np.cumsum(right.counts > 0) - 1
+            return np.stack([number[right.owner], right.items])
 
         if question.grouped:
-            array_names["members"] = self._keep(
-                f"{name} members",
-                (2, len(self._positives.items)),
-                lambda: self._members(transposed),
-            )
+            shape = 2, len(self._positives.items)
+            array_names["members"] = self._keep(f"{name} members", shape, _members)
             if sizes.n_some < sizes.n_queries:
-                rows["rows"] = self._keep(
-                    f"{name} queries", (sizes.n_some,), lambda: np.flatnonzero(_counts())
-                )
+                rows["rows"] = self._keep(f"{name} queries", (sizes.n_some,), _answered)
             if order is not None:
                 array_names["places"] = self._keep(
-                    f"{name} order", (sizes.n_some,), lambda: order[np.flatnonzero(_counts())]
+                    f"{name} order", (sizes.n_some,), lambda: order[_answered()]
                 )
         elif order is not None:
             array_names["places"] = self._keep(
@@ -218,21 +212,17 @@ class _Asking:
             lists = PartComparison(
                 what="lists", items=items, queries=queries, width=question.depth, **array_names
             )
-            self._add((f"{key}lists", transposed), lists)
+            self.first[f"{key}lists", transposed] = lists.json
         most = 1 if question.best or question.grouped else sizes.most
         counts = PartComparison(
             what="counts", items=items, queries=queries, width=most, **array_names, **rows
         )
-        self.keys[1].append((f"{key}counts", transposed))
-        best = question.best and not question.grouped
-        self.then.append(
-            {"comparison": counts.json, "of": 0, "transposed": transposed, "best": best}
-        )
-
-    def _members(self, transposed: bool) -> Ints:
-        right = self._positives.transposed if transposed else self._positives
-        number = np.cumsum(right.counts > 0) - 1
-        return np.stack([number[right.owner], right.items])
+        self.then[f"{key}counts", transposed] = {
+            "comparison": counts.json,
+            "of": 0,
+            "transposed": transposed,
+            "best": question.best and not question.grouped,
+        }
 
 
 def compare_in_parts(
@@ -273,13 +263,15 @@ def compare_in_parts(
         options = {
             "metric": compared.metric,
             "tables": {name: list(table) for name, table in tables.items()},
+            "arrays": asking.arrays,
+            "first": list(asking.first.values()),
+            "then": list(asking.then.values()),
         }
-        options |= {"arrays": asking.arrays, "first": asking.first, "then": asking.then}
         part_options = parts if parts.dry_run else replace(parts, work=storage.name)
         outcome = run_in_parts("counts", options, part_options, command, progress)
     if outcome.result is None:
         return outcome
-    answers = dict(zip([*asking.keys[0], *asking.keys[1]], outcome.result, strict=True))
+    answers = dict(zip([*asking.first, *asking.then], outcome.result, strict=True))
     scores = answers.pop(("scores", False))
     counted = CountedVectors(
         compared.queries,

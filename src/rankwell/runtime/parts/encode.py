@@ -8,11 +8,11 @@ mixture.
 import json
 import platform
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from hashlib import sha256
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal, Self
 
@@ -29,13 +29,13 @@ from rankwell.runtime.parts import (
     MAX_SHARDS,
     Amounts,
     Cut,
-    Json,
     Limits,
     PartContent,
     PartInputs,
     PartKind,
+    PlanOptions,
+    WorkPlace,
 )
-from rankwell.runtime.parts.places import WorkPlace
 from rankwell.store import file_states
 from rankwell.vectors.encoders import (
     Settings,
@@ -155,37 +155,32 @@ def encoder_texts(path: str, options: EncodeOptions) -> EncoderTexts:
     return ids, texts
 
 
-def _encode_options(options: Mapping[str, Json]) -> EncodeOptions:
+def _encode_options(options: PlanOptions) -> EncodeOptions:
     return EncodeOptions(**{option.name: options[option.name] for option in fields(EncodeOptions)})
 
 
-def _files(options: Mapping[str, Json]) -> dict[str, Path]:
+def _files(options: PlanOptions) -> dict[str, Path]:
     """The files that encoding reads; a folder with a model is known by its hash, which every part
     records.
     """
     return {name: Path(options[name]) for name in ("texts", "fit") if options[name] is not None}
 
 
-def _refuse_unfit(model: str, options: EncodeOptions) -> None:
-    """Raises BadUsage for what every part would refuse. A trained model may be one that only the
-    machines of parts can load.
-    """
-    settings = _settings(options)
-    if not is_trained(model):
-        encoder = load_encoder(model, settings)
-        if options.fit is None:
-            encoder.describe()
-
-
-def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
+def _cut(options: PlanOptions, limits: Limits) -> Cut:
     """Ranges of whole chunks; two for each worker, where there are as many."""
     if options["batch_size"] < 1:
         raise BadUsage(f"batch size {options['batch_size']}; expected a positive integer.")
     if limits.shards is not None and not 0 < limits.shards <= MAX_SHARDS:
         raise BadUsage(f"--shards {limits.shards}; expected an integer from 1 to {MAX_SHARDS}.")
-    _refuse_unfit(options["model"], _encode_options(options))
+    encode_options = _encode_options(options)
+    # What every part would refuse; a trained model may be one that only their machines can load.
+    settings = _settings(encode_options)
+    if not is_trained(options["model"]):
+        encoder = load_encoder(options["model"], settings)
+        if encode_options.fit is None:
+            encoder.describe()
     chunk = chunk_of(options["batch_size"])
-    n = len(encoder_texts(options["texts"], _encode_options(options))[1])
+    n = len(encoder_texts(options["texts"], encode_options)[1])
     chunks = -(-n // chunk)
     least = -(-n // max(chunk, _MOST_TEXTS // chunk * chunk))
     parts = min(chunks, max(least, limits.shards or 2 * limits.workers))
@@ -203,9 +198,9 @@ def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
 def _loaded(options: str, _: object) -> tuple[Sequence[str], TextEncoder]:
     """The texts and the encoder, which a process that makes several parts loads once."""
     plan_options = json.loads(options)
-    return encoder_texts(plan_options["texts"], _encode_options(plan_options))[1], encoder_of(
-        plan_options["model"], _encode_options(plan_options)
-    )
+    encode_options = _encode_options(plan_options)
+    _, texts = encoder_texts(plan_options["texts"], encode_options)
+    return texts, encoder_of(plan_options["model"], encode_options)
 
 
 def _part(inputs: PartInputs, index: int) -> PartContent:
@@ -218,7 +213,9 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
         file_states(*_files(options).values(), options["model"]),
     )
     start, stop = inputs.boundaries[index : index + 2]
-    digest, chunk, vectors = sha256(), chunk_of(options["batch_size"]), list[Any]()
+    digest = sha256()
+    chunk = chunk_of(options["batch_size"])
+    vectors = list[Any]()
     for begin in range(start, stop, chunk):
         chunk_texts = texts[begin : min(begin + chunk, stop)]
         digest.update(json.dumps(chunk_texts).encode())
@@ -232,7 +229,9 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
                 f"number that is not finite in {options['dtype']}."
             )
     description = encoder.describe()
-    probes = encoder.encode(_probes_of(texts))
+    # Every part encodes some texts of the whole, so that those of different machines are seen to be
+    # of one model.
+    probes = encoder.encode(texts[:: -(-len(texts) // _PROBES)])
     content = (
         np.frombuffer(json.dumps(description).encode(), dtype=np.uint8),
         probes,
@@ -255,13 +254,6 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
     )
 
 
-def _probes_of(texts: Sequence[str]) -> Sequence[str]:
-    """Some texts of the whole, which every part encodes, so that those of different machines are
-    seen to be of one model.
-    """
-    return texts[:: -(-len(texts) // _PROBES)]
-
-
 def _machine(described: Mapping[str, Any]) -> dict[str, str]:
     """The traits of this machine on which the last bits of a vector depend."""
     device = str(described.get("device", "cpu"))
@@ -271,9 +263,12 @@ def _machine(described: Mapping[str, Any]) -> dict[str, str]:
     versions = " ".join(
         f"{name} {version}" for name, version in sorted(described.get("versions", {}).items())
     )
+    # The instruction set that NumPy has found: with another, the last bits of a sum may differ.
+    numpy_config: Any = np.show_config(mode="dicts")
+    instructions = " ".join(numpy_config["SIMD Extensions"].get("found", ()))
     return {
         "device": _short(device, 64),
-        "processor": _short(_instructions(), 200),
+        "processor": _short(f"{platform.machine()} {instructions}", 200),
         "versions": _short(versions, 120),
     }
 
@@ -285,12 +280,6 @@ def _short(text: str, size: int) -> str:
     )
 
 
-def _instructions() -> str:
-    """The instruction set that NumPy has found: with another, the last bits of a sum may differ."""
-    numpy_config: Any = np.show_config(mode="dicts")
-    return f"{platform.machine()} {' '.join(numpy_config['SIMD Extensions'].get('found', ()))}"
-
-
 class EncodedParts:
     """An encoder that returns what parts hold, chunk by chunk in order.
 
@@ -298,9 +287,9 @@ class EncodedParts:
     kinds whose vectors of the same texts differ by more than rounding.
     """
 
-    def __init__(self, files: Sequence[Path], inputs: PartInputs) -> None:
+    def __init__(self, inputs: PartInputs, files: Sequence[Path], _: WorkPlace) -> None:
         self._description, probes, self._first = _read_part(files[0])
-        self._blocks = self._part_vectors(files)
+        self._blocks = chain([self._first], (_read_part(file)[2] for file in files[1:]))
         self._left = self._first[:0]
         self._bounds = inputs.boundaries
         self.mixture = inputs.machines if len(inputs.machines) > 1 else ()
@@ -308,11 +297,6 @@ class EncodedParts:
             _refuse_strange(
                 inputs, probes, _read_part(files[machine.parts[0]])[1], machine.parts[0]
             )
-
-    def _part_vectors(self, files: Sequence[Path]) -> Iterator[Singles]:
-        yield self._first
-        for file in files[1:]:
-            yield _read_part(file)[2]
 
     @property
     def dimensions(self) -> int:
@@ -332,7 +316,8 @@ class EncodedParts:
                 f"the parts have {len(self._left)} vectors for {len(texts)} texts; name "
                 "another work folder."
             )
-        vectors, self._left = self._left[: len(texts)], self._left[len(texts) :]
+        vectors = self._left[: len(texts)]
+        self._left = self._left[len(texts) :]
         return vectors
 
     def describe(self) -> dict[str, Any]:
@@ -345,12 +330,12 @@ class EncodedParts:
         """The kinds of machine of a mixture, for a manifest: traits, number of parts, and rows of
         vectors from 0.
         """
-        bounds = self._bounds
+        bounds = list(pairwise(self._bounds))
         return [
             {
                 **machine.traits,
                 "parts": len(machine.parts),
-                "rows": _ranges((bounds[part], bounds[part + 1]) for part in machine.parts),
+                "rows": _ranges(bounds[part] for part in machine.parts),
             }
             for machine in self.mixture
         ]
@@ -362,7 +347,7 @@ def _ranges(ranges: Iterable[tuple[int, int]]) -> str:
     >>> _ranges([(0, 32), (32, 64), (96, 100)])
     '0-63,96-99'
     """
-    merged_ranges: list[list[int]] = []
+    merged_ranges = list[list[int]]()
     for start, stop in ranges:
         if merged_ranges and merged_ranges[-1][1] == start:
             merged_ranges[-1][1] = stop
@@ -377,7 +362,8 @@ def _refuse_strange(
     """Raises BadInput where the vectors of the probes by another machine are not those of part 0,
     except for rounding.
     """
-    first_probes, other_probes = first_probes.astype(np.float64), other_probes.astype(np.float64)
+    first_probes = first_probes.astype(np.float64)
+    other_probes = other_probes.astype(np.float64)
     lengths = np.linalg.norm(first_probes, axis=1) * np.linalg.norm(other_probes, axis=1)
     cosines = np.einsum("ij,ij->i", first_probes, other_probes) / np.where(lengths > 0, lengths, 1)
     same = (cosines >= _LEAST_COSINE) | ~(first_probes.any(axis=1) | other_probes.any(axis=1))
@@ -398,10 +384,6 @@ def _read_part(file: Path) -> tuple[dict[str, Any], Singles, Singles]:
         return json.loads(description.tobytes()), read_npy(stream), read_npy(stream)
 
 
-def _merge(inputs: PartInputs, files: Sequence[Path], _: WorkPlace) -> EncodedParts:
-    return EncodedParts(files, inputs)
-
-
 def _amounts(inputs: PartInputs) -> Amounts:
     return Amounts("texts", [stop - start for start, stop in pairwise(inputs.boundaries)])
 
@@ -414,7 +396,7 @@ KINDS.add(
         _files,
         _cut,
         _part,
-        _merge,
+        EncodedParts,
         amounts=_amounts,
         is_sized=False,
     ),

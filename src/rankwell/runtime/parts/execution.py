@@ -1,22 +1,29 @@
-"""Parts computed by an executor, or by an array of a cluster, on machines of known traits."""
+"""Parts made one by one, their progress, and a plan brought to its end by an executor, or by an
+array of a cluster, on machines of known traits.
+"""
 
+import json
 import math
 import re
 import tempfile
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+import time
+import traceback
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from rankwell import __version__
+from rankwell import __version__, errors
+from rankwell.data.code import refusing_code
 from rankwell.data.matrices import Embeddings
 from rankwell.data.options import PartOptions, PartOutcome
 from rankwell.errors import BadInput, BadUsage, RankwellError, count_of, flag, shown
 from rankwell.runtime.executors import (
+    Answers,
     ArrayJob,
     Executor,
     PartCalls,
@@ -25,10 +32,14 @@ from rankwell.runtime.executors import (
     find_executor,
     slurm_ranges,
 )
-from rankwell.runtime.parts import KINDS, SECOND, Json, Limits, PartKind
-from rankwell.runtime.parts.comparing import PartTable
-from rankwell.runtime.parts.lists import write_array
-from rankwell.runtime.parts.places import (
+from rankwell.runtime.parts import (
+    FULL,
+    KINDS,
+    SECOND,
+    Amounts,
+    Limits,
+    PartKind,
+    PlanOptions,
     WorkPlace,
     Write,
     digest_of,
@@ -36,19 +47,281 @@ from rankwell.runtime.parts.places import (
     part_name,
     place_of,
 )
-from rankwell.runtime.parts.plans import PLAN, file_of_part, input_files, open_plan, read_plan
-from rankwell.runtime.parts.running import ATTEMPTS, Progress, complete, merged
-from rankwell.runtime.parts.tables import ObjectEmbeddings
-from rankwell.runtime.parts.vectors import has_ranges
-from rankwell.runtime.parts.work import (
+from rankwell.runtime.parts.plans import (
+    PLAN,
+    Measured,
     PartStates,
     PartVanished,
+    Plan,
     WorkFolder,
+    file_of_part,
+    input_files,
     machines_of,
     mixture_text,
+    open_plan,
 )
+from rankwell.runtime.parts.tables import ObjectEmbeddings
+from rankwell.runtime.parts.vectors import PartTable, has_ranges, write_array
 from rankwell.store import refuse_blocked, remote_url
 from rankwell.threads import requested_threads
+
+Progress = Callable[[str, int, int], None]
+_SCALES = ("", " k", " M", " G", " T", " P", " E")
+"""The powers of a thousand."""
+
+
+@runtime_checkable
+class NotedProgress(Protocol):
+    """Progress that has room for a note behind the name, what is done, and the whole."""
+
+    def __call__(self, name: str, done: int, total: int, /) -> None: ...  # noqa: D102
+
+    def noted(self, name: str, done: int, total: int, note: str, /) -> None:
+        """Reports as a call does, with a note behind it."""
+        ...
+
+
+def share(done: int, total: int, unit: str) -> str:
+    """An amount that is done and the whole, both in the scale of the whole.
+
+    >>> share(1_500_000, 12_000_000, "products")
+    '1.5 of 12.0 M products'
+    >>> share(20, 250, "texts")
+    '20 of 250 texts'
+    """
+    power = min((len(str(total)) - 1) // 3, len(_SCALES) - 1)
+    size = 1000**power
+    decimals = 3 - len(str(total // size)) if power else 0
+    amounts = " of ".join(f"{amount / size:.{decimals}f}" for amount in (done, total))
+    return f"{amounts}{_SCALES[power]} {unit}"
+
+
+def shown_progress(
+    work: WorkFolder, missing: Sequence[int], progress: Progress | None, name: str = "parts"
+) -> Callable[[int], None]:
+    """What is called with the index of each missing part of a folder that has ended."""
+    if progress is None:
+        return lambda _: None
+    plan = work.plan
+    amounts_of = plan.kind_of_part.amounts
+    unit, amounts = Amounts("", ()) if amounts_of is None else amounts_of(plan.part_inputs)
+    left = set(missing)
+
+    def _show() -> None:
+        done = plan.parts - len(left)
+        if isinstance(progress, NotedProgress):
+            total = sum(amounts)
+            amount_left = sum(amounts[index] for index in left) if amounts else 0
+            note = share(total - amount_left, total, unit) if total else ""
+            progress.noted(name, done, plan.parts, note)
+        elif done > plan.parts - len(missing):
+            progress(name, done, plan.parts)
+
+    def _end(index: int) -> None:
+        left.discard(index)
+        _show()
+
+    _show()
+    return _end
+
+
+RUN_PART = "rankwell.runtime.parts.execution:run_part"
+"""The function that executors call."""
+ATTEMPTS = 3
+"""Times that parts are computed which are damaged, or which another command has removed."""
+_LARGEST = (32 << 20) - (1 << 16)
+"""Bytes of the largest block whose release changes the thresholds of glibc's malloc: 32 MiB with
+its own page.
+"""
+
+
+def run_part(argument: str) -> str:
+    """Computes one part of a work folder: JSON with `work`, `part` and perhaps `code` to JSON with
+    the `record`, or `error`
+    and its `kind`.
+
+    An error of the input is an answer, so that no executor repeats what would fail again.
+    """
+    request = json.loads(argument)
+    try:
+        return json.dumps(
+            {"record": compute_part(request["work"], int(request["part"]), request.get("code"))}
+        )
+    except RankwellError as error:
+        return json.dumps({"error": str(error), "kind": type(error).__name__})
+    except Exception:
+        return json.dumps({"error": traceback.format_exc(), "kind": "internal"})
+
+
+def compute_part(folder: str | Path, index: int, code: str | None = None) -> Any:
+    """Computes a part, unless it is whole, and returns its record.
+
+    code: the file that may name code, which whoever asks for the part has named, too: the plan is
+    not trusted. An error is noted in the folder. Raises CodeRefused for code without it, BadUsage
+    for a file that is not the plan's, for a full disk, or too little memory.
+    """
+    storage = place_of(folder)
+    work = WorkFolder(storage)
+    plan = work.plan
+    if not 0 <= index < plan.parts:
+        raise BadUsage(
+            f"part {index} is outside the plan of {storage.name}; its parts are 0 to "
+            f"{plan.parts - 1}."
+        )
+    plan.refuse_other_version()
+    code_rules = _code_rules(plan, code, storage.name)
+    before = work.record(index)
+    if isinstance(before, tuple):
+        return before[0]
+    try:
+        _keep_memory()
+        work.forget_failure(index)
+        with code_rules:
+            plan.expect_inputs()
+            start, processor = time.perf_counter(), time.process_time()
+            content = plan.kind_of_part.part(plan.part_inputs, index)
+            plan.expect_inputs()
+            return work.keep(
+                index,
+                content,
+                Measured(time.perf_counter() - start, time.process_time() - processor),
+            )
+    except RankwellError as error:
+        work.fail(index, error)
+        raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        if error.errno in FULL:
+            reason += "; free some space, and run the command again"
+        raise _refused(work, index, f"{error.filename or folder}: {reason}") from error
+    except MemoryError as error:
+        advice = "run it where there is more"
+        if plan.kind_of_part.is_sized:
+            advice = f"plan smaller ones with {flag('--memory')}"
+        raise _refused(work, index, f"part {index} needs more memory; {advice}") from error
+
+
+def compute_for_driver(folder: str, indices: Sequence[int], code: str | None) -> int:
+    """Computes parts in a process of a driver, which shows the error that a part has noted; the
+    exit code. Raises what could not be noted, as on a full disk.
+    """
+    for index in indices:
+        try:
+            compute_part(folder, index, code)
+        except RankwellError as error:
+            if not WorkFolder(folder).failure(index):
+                raise
+            return error.exit_code
+    return 0
+
+
+def _code_rules(plan: Plan, code: str | None, folder: str) -> AbstractContextManager[None]:
+    """The block in which a part is computed: code is loaded only where a file that may name it is
+    the plan's.
+    """
+    planned = plan.code_file
+    if code is None:
+        advice = "it is not run"
+        if planned:
+            advice = f"repeat that file, --bench {planned}, where you trust it"
+        return refusing_code(f"the plan in {folder} names it; {advice}")
+    if planned is None or file_of_part(planned) != file_of_part(code):
+        mismatch = "names no experiment file; leave it out"
+        if planned:
+            mismatch = f"is of {planned}; name that file"
+        raise BadUsage(f"--bench {code}: the plan in {folder} {mismatch}.")
+    return nullcontext()
+
+
+def _keep_memory() -> None:
+    """Lets the process keep what its arrays leave, so that the next part has no new pages to fill.
+
+    glibc's malloc then returns memory only where more than 64 MiB are free: twice the largest block
+    that was mapped and released (mallopt(3), M_MMAP_THRESHOLD). Elsewhere this does nothing; the
+    block is never written to.
+    """
+    np.empty(_LARGEST, dtype=np.uint8)
+
+
+def _refused(work: WorkFolder, index: int, problem: str) -> BadUsage:
+    error = BadUsage(f"{problem}.")
+    work.fail(index, error)
+    return error
+
+
+def complete(
+    work: WorkFolder, run: Run, progress: Progress | None, name: str, seconds: float | None
+) -> None:
+    """Runs the parts that are missing or damaged until there are none. Raises the first error of a
+    part as its own class.
+
+    name: of the parts in progress. seconds: that a part may take.
+    """
+    for _ in range(ATTEMPTS):
+        missing = work.missing()
+        if not missing:
+            return
+        end = shown_progress(work, [*missing], progress, name)
+        for index, answer in run(part_calls(work, missing, seconds)):
+            _refuse_error(json.loads(answer))
+            end(index)
+    if left := work.missing():
+        raise BadUsage(
+            f"{work.place.name}: part {min(left)} is damaged again after {ATTEMPTS} attempts; "
+            "check the disk."
+        )
+
+
+def part_calls(
+    work: WorkFolder, missing: Mapping[int, str], seconds: float | None = None
+) -> PartCalls:
+    """What an executor knows of the parts that are missing."""
+    folder = work.place.workers_name
+    code = work.plan.code_file
+
+    def _argument(index: int) -> str:
+        return json.dumps({"work": folder, "part": index, "code": code})
+
+    def _is_done(index: int) -> bool:
+        if missing[index]:  # a damaged part has a record already
+            return isinstance(work.record(index), tuple)
+        return work.has_record(index)
+
+    def _failure(index: int) -> str:
+        note = work.failure(index)
+        return json.dumps(note) if note else ""
+
+    command = ["part", folder, *([] if code is None else ["--bench", code])]
+    return PartCalls([*missing], RUN_PART, _argument, command, _is_done, _failure, seconds)
+
+
+def _refuse_error(answer: dict[str, Any]) -> None:
+    if "error" not in answer:
+        return
+    kind = getattr(errors, str(answer.get("kind")), None)
+    if isinstance(kind, type) and issubclass(kind, RankwellError):
+        raise kind(answer["error"])
+    raise RuntimeError(f"a part failed:\n{answer['error']}")
+
+
+def merged(rounds: Sequence[WorkFolder], *, mixed: bool = False) -> Any:
+    """The result of all parts, which are whole. Raises BadInput where inputs have changed since
+    they were read.
+
+    mixed: whether parts of different kinds of machine are merged; BadInput where they are not to
+    be.
+    """
+    for work in rounds:
+        work.plan.refuse_changed_inputs()
+    first = rounds[0]
+    completed_rounds = [work.whole(mixed=mixed) for work in rounds]
+    inputs = first.plan.part_inputs._replace(machines=completed_rounds[0].machines)
+    return first.plan.kind_of_part.merge(
+        inputs,
+        [file for completed_round in completed_rounds for file in completed_round.files],
+        first.place,
+    )
+
 
 _FOLDER = ".arrays"
 
@@ -59,12 +332,10 @@ class PartArrays:
     """
 
     def __init__(self, work: WorkPlace, *, outlined: bool = False) -> None:
-        self._work, self._place, self._new, self.outlined = (
-            work,
-            work.inside(_FOLDER),
-            list[str](),
-            outlined,
-        )
+        self._work = work
+        self._place = work.inside(_FOLDER)
+        self._new = list[str]()
+        self.outlined = outlined
 
     def keep(self, array: NDArray[Any]) -> str:
         """The address of the file of an array, which is written where it is not there."""
@@ -167,7 +438,7 @@ def memory_size(text: str) -> int:
 
 def run_in_parts(
     name: str,
-    options: Mapping[str, Json],
+    options: PlanOptions,
     choices: PartOptions,
     command: str,
     progress: Progress | None = None,
@@ -187,70 +458,66 @@ def run_in_parts(
     if choices.dry_run:
         input_files(kind, options)
         costs = kind.cut(options, limits).costs
+        numbers = {
+            name: f"{cost:,}" if isinstance(cost, int) else cost for name, cost in costs.items()
+        }
         return PartOutcome(
-            text="".join(
-                f"{cost_name:<24}{_format_cost(value):>24}\n" for cost_name, value in costs.items()
-            )
+            text="".join(f"{name:<24}{number:>24}\n" for name, number in numbers.items())
         )
     with work_folder(choices) as storage:
         plan, is_new = open_plan(storage, kind, options, command, limits)
         storage.clean()
         first = WorkFolder(storage, plan)
-        if executor.open is None:
-            return _for_cluster(
-                first,
-                executor,
-                address,
-                limits,
-                use,
-                is_new=is_new,
-                gpus=choices.gpus or 0,
-                mixed=mixed,
-            )
+        if executor.script is not None:
+            finished_rounds = list[WorkFolder]()
+            for work in _rounds(first, limits):
+                states = work.states(verified=work.place.is_local)
+                if not states.missing and not work.place.is_local:
+                    states = work.states()
+                if states.missing:
+                    job = _array_job(work, states.missing, choices.gpus or 0)
+                    return PartOutcome(
+                        text=executor.script(address, job),
+                        notes=_notes(work, states, is_new=is_new, mixed=mixed),
+                        missing=None if is_new else tuple(states.missing),
+                    )
+                finished_rounds.append(work)
+            return PartOutcome(use(merged(finished_rounds, mixed=mixed)))
         resources = Resources(requested_threads(), plan.memory, choices.gpus or 0)
-        with _opened(partial(executor.open, address, resources)) as run:
+        with _opened(executor, address, resources) as run:
 
-            def _complete(work: WorkFolder, label: str) -> None:
-                seconds, code = choices.part_timeout, kind.code_file(options)
-                complete(work, run, progress, name=label, seconds=seconds, code=code)
+            def _merge() -> Any:
+                finished_rounds = list[WorkFolder]()
+                for work in _rounds(first, limits):
+                    label = "second round" if finished_rounds else "parts"
+                    complete(work, run, progress, label, choices.part_timeout)
+                    finished_rounds.append(work)
+                return merged(finished_rounds, mixed=mixed)
 
-            return PartOutcome(use(_completed(first, _complete, limits, mixed=mixed)))
+            def _complete() -> Any:
+                for _ in range(ATTEMPTS - 1):
+                    with suppress(PartVanished):  # another command removes cells that failed
+                        return _merge()
+                return _merge()
+
+            return PartOutcome(use(_complete()))
 
 
 @contextmanager
-def _opened(open_executor: Callable[[], AbstractContextManager[Run]]) -> Generator[Run]:
+def _opened(executor: Executor, address: str, resources: Resources) -> Generator[Run]:
     """An executor that is opened with the first parts: where all are there, none is needed."""
+    open_executor = executor.open
+    if open_executor is None:
+        raise ValueError(f"the executor {executor.name} neither runs parts nor submits them")
     with ExitStack() as stack:
         opened = list[Run]()
 
-        def _run(calls: PartCalls) -> Iterator[tuple[int, str]]:
+        def _run(calls: PartCalls) -> Answers:
             if not opened:
-                opened.append(stack.enter_context(open_executor()))
+                opened.append(stack.enter_context(open_executor(address, resources)))
             return opened[0](calls)
 
         yield _run
-
-
-def _completed(
-    first: WorkFolder,
-    complete_round: Callable[[WorkFolder, str], None],
-    limits: Limits,
-    *,
-    mixed: bool,
-) -> Any:
-    """The merged result of all rounds of parts."""
-
-    def _merge() -> Any:
-        rounds = [first]
-        for work in rounds:
-            complete_round(work, "parts" if len(rounds) == 1 else "second round")
-            rounds += _second_round(work, limits)
-        return merged(rounds, mixed=mixed)
-
-    for _ in range(ATTEMPTS - 1):
-        with suppress(PartVanished):  # another command on this folder removes cells that failed
-            return _merge()
-    return _merge()
 
 
 def executor_of(kind: PartKind, choices: PartOptions) -> tuple[Executor, str, Limits]:
@@ -289,35 +556,28 @@ def executor_of(kind: PartKind, choices: PartOptions) -> tuple[Executor, str, Li
     return executor, address, limits
 
 
-def _second_round(work: WorkFolder, limits: Limits) -> list[WorkFolder]:
-    """The folder of the parts that follow those of a folder, which are whole; none where none
-    follow.
+def _rounds(first: WorkFolder, limits: Limits) -> Iterator[WorkFolder]:
+    """A work folder, and then that of the parts that follow its own, where some do: their plan is
+    made once all of the first are there.
     """
-    plan, kind = work.plan, work.plan.kind_of_part
-    second = (
-        None
-        if kind.second is None
-        else kind.second(plan.part_inputs, work.whole().files, work.place)
-    )
-    if second is None:
-        return []
-    storage, shards = work.place.inside(SECOND), limits.shards if second.divided else None
-    limits = limits._replace(memory=plan.memory, shards=shards)
-    return [
-        WorkFolder(
-            storage, open_plan(storage, KINDS[second.kind], second.options, plan.command, limits)[0]
+    yield first
+    plan = first.plan
+    make = plan.kind_of_part.second
+    second = make and make(plan.part_inputs, first.whole().files, first.place)
+    if second is not None:
+        storage = first.place.inside(SECOND)
+        limits = limits._replace(
+            memory=plan.memory, shards=limits.shards if second.divided else None
         )
-    ]
+        kind = KINDS[second.kind]
+        second_plan, _ = open_plan(storage, kind, second.options, plan.command, limits)
+        yield from _rounds(WorkFolder(storage, second_plan), limits)
 
 
 def second_round(work: WorkFolder) -> WorkFolder | None:
     """The folder of the second round of some work, where it has a plan."""
     storage = work.place.inside(SECOND)
-    return None if storage.size(PLAN) is None else WorkFolder(storage, read_plan(storage))
-
-
-def _format_cost(value: int | str) -> str:
-    return f"{value:,}" if isinstance(value, int) else value
+    return None if storage.size(PLAN) is None else WorkFolder(storage)
 
 
 @contextmanager
@@ -344,93 +604,40 @@ def work_folder(choices: PartOptions) -> Generator[WorkPlace]:
         yield place_of(folder)
 
 
-def _for_cluster(
-    first: WorkFolder,
-    executor: Executor,
-    address: str,
-    limits: Limits,
-    use: Callable[[Any], Any],
-    *,
-    is_new: bool,
-    gpus: int,
-    mixed: bool,
-) -> PartOutcome:
-    """The script to submit for the parts that are missing, or the result where there are none."""
-    rounds = [first]
-    for work in rounds:
-        states = work.states(verified=work.place.is_local)
-        if not states.missing and not work.place.is_local:
-            states = work.states()
-        if states.missing:
-            return _script(work, states, executor, address, is_new=is_new, gpus=gpus, mixed=mixed)
-        rounds += _second_round(work, limits)
-    return PartOutcome(use(merged(rounds, mixed=mixed)))
-
-
-def _script(
-    work: WorkFolder,
-    states: PartStates,
-    executor: Executor,
-    address: str,
-    *,
-    is_new: bool,
-    gpus: int,
-    mixed: bool,
-) -> PartOutcome:
-    """The script to submit, with what is missing."""
-    if executor.script is None:
-        raise ValueError(f"the executor {executor.name} neither runs parts nor submits them")
+def _array_job(work: WorkFolder, missing: Sequence[int], gpus: int) -> ArrayJob:
+    """The parts that are missing, for the script that submits them."""
+    plan = work.plan
     threads = requested_threads() or 1
-    name = f"./{work.place.name}" if work.place.name.startswith("-") else work.place.name
-    code = work.plan.kind_of_part.code_file(work.plan.options)
-    command = [
-        "rankwell",
-        "part",
-        name,
-        *([] if code is None else ["--bench", code]),
-        "--threads",
-        str(threads),
-    ]
-    has_files = work.place.is_local or any(
-        "etag" not in input_state for input_state in work.plan.inputs.values()
+    folder = work.place.name
+    command = ["rankwell", "part", f"./{folder}" if folder.startswith("-") else folder]
+    if plan.code_file is not None:
+        command += ["--bench", plan.code_file]
+    command += ["--threads", str(threads)]
+    has_files = work.place.is_local or any("etag" not in state for state in plan.inputs.values())
+    return ArrayJob(
+        command, missing, plan.parts, threads, plan.memory, __version__, gpus, has_files
     )
-    job = ArrayJob(
-        command,
-        states.missing,
-        work.plan.parts,
-        threads,
-        work.plan.memory,
-        __version__,
-        gpus,
-        has_files,
-    )
-    script = executor.script(address, job)
-    part_count, missing = count_of(work.plan.parts, "part"), len(states.missing)
+
+
+def _notes(work: WorkFolder, states: PartStates, *, is_new: bool, mixed: bool) -> tuple[str, ...]:
+    """Notes on the script: what is missing, and why."""
+    folder = work.place.name
+    part_count = count_of(work.plan.parts, "part")
+    missing = len(states.missing)
     verb, them = ("is", "it") if missing == 1 else ("are", "them")
+    submit = f"submit {them}, then run this command again."
     if is_new:
-        note = (
-            f"{work.place.name} has the plan of {part_count}; submit {them}, then run this command "
-            "again."
-        )
-        return PartOutcome(text=script, notes=(note,))
+        return (f"{folder} has the plan of {part_count}; {submit}",)
     failed = [
         f"part {index} failed: {states.failed[index]}"
         for index in states.missing
         if index in states.failed
     ]
     damaged = [f"part {index} is damaged: {problem}" for index, problem in states.damaged.items()]
+    notes = [*failed[:5], *damaged[:5]]
     machines = machines_of(states.done)
-    mixture = (
-        [f"{mixture_text(machines)}; merging them needs {flag('--mixed')}"]
-        if len(machines) > 1 and not mixed
-        else []
-    )
+    if len(machines) > 1 and not mixed:
+        notes.append(f"{mixture_text(machines)}; merging them needs {flag('--mixed')}")
+    where = f"{folder}: " if folder.endswith(f"/{SECOND}") else ""
     note = f"{missing} of {part_count} {verb} missing: {slurm_ranges(states.missing)}"
-    where = f"{work.place.name}: " if work.place.name.endswith(f"/{SECOND}") else ""
-    notes = (
-        *failed[:5],
-        *damaged[:5],
-        *mixture,
-        f"{where}{note}; submit {them}, then run this command again.",
-    )
-    return PartOutcome(text=script, notes=notes, missing=tuple(states.missing))
+    return (*notes, f"{where}{note}; {submit}")

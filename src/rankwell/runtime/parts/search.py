@@ -2,9 +2,10 @@
 lists merge by exact score.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 from rankwell._native.products import Groups, width
@@ -15,36 +16,34 @@ from rankwell.runtime.parts import (
     KINDS,
     Amounts,
     Cut,
-    Json,
     Limits,
     PartContent,
     PartInputs,
     PartKind,
+    PlanOptions,
+    WorkPlace,
 )
-from rankwell.runtime.parts.ids import Ids, id_files
-from rankwell.runtime.parts.lists import (
+from rankwell.runtime.parts.tables import Ids, id_files
+from rankwell.runtime.parts.vectors import (
     ListBlock,
     PartGrid,
-    lists_of,
-    merged_blocks,
-    merged_lists,
-    write_array,
-)
-from rankwell.runtime.parts.places import WorkPlace
-from rankwell.runtime.parts.vectors import (
     VectorFiles,
     VectorRange,
     files_of,
+    lists_of,
+    merged_blocks,
+    merged_lists,
     named_files,
     read_range,
+    write_array,
 )
 from rankwell.store import split_part
 from rankwell.vectors.neighbours import TopK, search
 
 
-def _files(options: Mapping[str, Json]) -> dict[str, str]:
+def _files(options: PlanOptions) -> dict[str, str]:
     """The files that a search reads."""
-    paths: dict[str, str] = {}
+    paths = dict[str, str]()
     for name in ("base", "queries"):
         for input_name, files in (
             (name, files_of(options[name])),
@@ -55,11 +54,12 @@ def _files(options: Mapping[str, Json]) -> dict[str, str]:
     return paths | {name: split_part(path)[0] for name, path in groups.items() if path is not None}
 
 
-def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
+def _cut(options: PlanOptions, limits: Limits) -> Cut:
     """Passes over shards of the items, as `PartGrid.of` says; shards end where files and row groups
     end that are near.
     """
-    items, queries = VectorFiles(options["base"]), VectorFiles(options["queries"])
+    items = VectorFiles(options["base"])
+    queries = VectorFiles(options["queries"])
     if items.shape[1] != queries.shape[1]:
         raise BadInput(
             f"{options['queries']}: the queries have {queries.shape[1]} dimensions, the items "
@@ -71,10 +71,7 @@ def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
     row = dimensions * items.dtype.itemsize
     grid = PartGrid.of(m, n, state=8 * dimensions + 24 * width(k), row=row, depth=k, limits=limits)
     grid = grid.ending_at(items.breaks)
-    written = sum(
-        16 * m * min(k, stop - start)
-        for start, stop in zip(grid.items, grid.items[1:], strict=False)
-    )
+    written = sum(16 * m * min(k, stop - start) for start, stop in pairwise(grid.items))
     costs: dict[str, int | str] = {
         "parts": grid.parts,
         "items per part": -(-n // grid.shards),
@@ -88,21 +85,21 @@ def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
     return Cut(grid.parts, {"queries": grid.queries, "items": grid.items, "files": files}, costs)
 
 
-def _check(options: Mapping[str, Json]) -> None:
+def _check(options: PlanOptions) -> None:
     """Raises the errors of ids, of labels and of their numbers."""
-    sides = {name: Ids(options[name], options[f"{name}_ids"]) for name in ("base", "queries")}
-    if options["exclude"] == "self" and sides["base"].is_named != sides["queries"].is_named:
+    files = {name: VectorFiles(options[name]) for name in ("base", "queries")}
+    base, queries = (Ids(side, options[f"{name}_ids"]) for name, side in files.items())
+    if options["exclude"] == "self" and base.is_named != queries.is_named:
         raise BadUsage(
             "--exclude self goes by id, and only one side has ids; name them with --base-ids "
             "and --query-ids."
         )
-    numbers: dict[str, int] = {}
-    for name, ids in sides.items():
-        numbers[name] = VectorFiles(options[name]).shape[0]
-        ids.check(numbers[name])
+    base.check()
+    queries.check()
     if options["base_groups"] is not None:
         labels = {name: len(read_column(options[f"{name}_groups"])) for name in ("queries", "base")}
-        if any(labels[name] != numbers[name] for name in labels):
+        numbers = {name: files[name].shape[0] for name in labels}
+        if labels != numbers:
             raise BadInput(
                 f"{labels['queries']} and {labels['base']} group labels for {numbers['queries']} "
                 f"queries and {numbers['base']} items; each has one, or None."
@@ -119,11 +116,15 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
     """
     options = inputs.options
     rows, columns = _grid(inputs).part(index)
-    tables: list[VectorRange] = []
-    digests: dict[str, str] = {}
+    tables = list[VectorRange]()
+    digests = dict[str, str]()
     for name, part in (("queries", rows), ("base", columns)):
         layout = inputs.boundaries["files"][name]
-        names = _names(options, name, part, layout) if options["exclude"] == "self" else None
+        names = None
+        if options["exclude"] == "self":
+            # Positions in the whole table where it has no ids.
+            ids = Ids(VectorFiles(options[name], layout), options[f"{name}_ids"])
+            names = ids.range(part.start, part.stop) or Positions(range(part.start, part.stop))
         table, digest = read_range(options[name], part, names, layout)
         tables.append(table)
         digests[f"{name} {part.start}-{part.stop}"] = digest
@@ -138,12 +139,6 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
     top_k = search(tables[0], tables[1], k=max(depth, 1), groups=groups, **search_options)
     lists = lists_of(top_k.positions, top_k.scores, columns.start, depth)
     return PartContent(".npy", partial(write_array, lists), digests, options["device"] or "cpu")
-
-
-def _names(options: Mapping[str, Json], name: str, part: slice, layout: Json) -> Sequence[str]:
-    """The ids of a range; positions in the whole table where it has none."""
-    ids = Ids(options[name], options[f"{name}_ids"], layout).range(part.start, part.stop)
-    return Positions(range(part.start, part.stop)) if ids is None else ids
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,15 +167,16 @@ class MergedSearch:
 
     def top_k(self) -> TopK:
         """The best items of all shards, in memory, with their names."""
-        options, (n_queries, k) = self._inputs.options, self.shape
+        options = self._inputs.options
+        k = self.shape[1]
         positions, scores = merged_lists(_grid(self._inputs), self._files, self._storage.folder, k)
         layouts = self._inputs.boundaries["files"]
-        ids = {
-            name: Ids(options[name], options[f"{name}_ids"], layouts[name])
+        base, queries = (
+            Ids(VectorFiles(options[name], layouts[name]), options[f"{name}_ids"])
             for name in ("base", "queries")
-        }
-        names = ids["base"].names_of(positions[positions >= 0], self.n_items)
-        return TopK(positions, scores, ids["queries"].names(n_queries), names, options["metric"])
+        )
+        names = base.names_of(positions[positions >= 0])
+        return TopK(positions, scores, queries.names(), names, options["metric"])
 
 
 def _amounts(inputs: PartInputs) -> Amounts:

@@ -1,26 +1,29 @@
 """Vectors of files and of folders of shards, local or remote, of which parts read ranges, once and
-with their digest.
+with their digest; and the lists of the best items that parts make of them: how queries and items
+are cut, and how lists merge by exact score, then by place.
 """
 
 import zlib
-from bisect import bisect_right
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from mmap import mmap
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rankwell.data.matrices import Embeddings, Positions, Vectors, refuse_other_shard
-from rankwell.data.tables import Ints
-from rankwell.errors import BadInput, BadUsage, naming
+from rankwell.data.matrices import Embeddings, Positions, Vectors, npy_layout, refuse_other_shard
+from rankwell.data.tables import Floats, Ints
+from rankwell.errors import BadInput, BadUsage, flag, naming
 from rankwell.io.column_tables.numeric import ParquetVectors
 from rankwell.io.matrices import read_vectors
 from rankwell.io.vectors import RemoteVectors
-from rankwell.runtime.parts import Json
+from rankwell.runtime.parts import MAX_SHARDS, Json, Limits, draft_beside
 from rankwell.store import remote_url, shard_files, split_part
 from rankwell.store.remote import Object, existing
 from rankwell.threads import in_threads
@@ -61,7 +64,8 @@ class _MappedVectors:
     """The vectors of a local file, read in place. Raises as `mapped`."""
 
     def __init__(self, path: str, part: str) -> None:
-        self._file, self._vectors = path, mapped(f"{path}:{part}" if part else path).vectors
+        self._file = path
+        self._vectors = mapped(f"{path}:{part}" if part else path).vectors
         self.shape: tuple[int, int] = (len(self._vectors), int(self._vectors.shape[1]))
         self.dtype = self._vectors.dtype
         self._row = self.shape[1] * self.dtype.itemsize
@@ -78,20 +82,21 @@ class _MappedVectors:
             and isinstance(vectors.base, mmap)
             and vectors.flags.c_contiguous
         ):
-            return self._read(vectors.offset + start * self._row, stop - start)
+            size = (stop - start) * self.shape[1]
+            offset = vectors.offset + start * self._row
+            rows = np.fromfile(self._file, self.dtype, size, offset=offset)
+            if rows.size < size:
+                raise _changed(self._file)
+            return rows.reshape(-1, self.shape[1])
         return np.ascontiguousarray(vectors[start:stop])
-
-    def _read(self, offset: int, n: int) -> Vectors:
-        rows = np.fromfile(self._file, self.dtype, n * self.shape[1], offset=offset)
-        if rows.nbytes < n * self._row:
-            raise BadInput(
-                f"{self._file} has changed since the plan was written; name another work folder."
-            )
-        return rows.reshape(n, self.shape[1])
 
     def take(self, rows: Ints) -> Vectors:
         """The vectors of any rows, in memory."""
         return self._vectors[rows]
+
+
+def _changed(file: str) -> BadInput:
+    return BadInput(f"{file} has changed since the plan was written; name another work folder.")
 
 
 def rows_of(path: str, part: str = "") -> _Rows:
@@ -132,29 +137,24 @@ class VectorFiles:
         self.files: Sequence[str] = files_of(path) if layout is None else layout["files"]
         self._rows: list[_Rows | None] = [None] * len(self.files)
         if layout is not None:
-            self.starts, self.shape, self.dtype = (
-                layout["starts"],
-                tuple[int, int](layout["shape"]),
-                np.dtype(layout["dtype"]),
-            )
+            self.starts = layout["starts"]
+            self.shape = tuple[int, int](layout["shape"])
+            self.dtype = np.dtype(layout["dtype"])
             return
         opened_files = in_threads(self._opened, range(len(self.files)), workers=_AT_ONCE)
         first = next(
             (number for number, opened_file in enumerate(opened_files) if opened_file.shape[1]), 0
         )
-        dimensions, dtype = opened_files[first].shape[1], opened_files[first].dtype
+        dimensions = opened_files[first].shape[1]
+        dtype = opened_files[first].dtype
         for file, opened_file in zip(self.files, opened_files, strict=True):
             if opened_file.shape[1]:  # a Parquet file without rows does not show it
                 refuse_other_shard(
                     (self.files[first], dimensions, dtype),
                     (file, opened_file.shape[1], opened_file.dtype),
                 )
-        self.starts: Sequence[int] = [
-            0,
-            *np.cumsum(
-                [opened_file.shape[0] for opened_file in opened_files], dtype=np.int64
-            ).tolist(),
-        ]
+        sizes = (opened_file.shape[0] for opened_file in opened_files)
+        self.starts: Sequence[int] = list(accumulate(sizes, initial=0))
         self.shape: tuple[int, int] = self.starts[-1], dimensions
         self.dtype: np.dtype[Any] = dtype
         if not self.shape[0]:
@@ -163,9 +163,8 @@ class VectorFiles:
     @property
     def described(self) -> Json:
         """The files, the row at which each begins, and the end; JSON, for the plan."""
-        files = list(self.files)
         return {
-            "files": files,
+            "files": list(self.files),
             "part": self._part,
             "starts": list(self.starts),
             "shape": list(self.shape),
@@ -179,11 +178,8 @@ class VectorFiles:
         """
         breaks = {*self.starts}
         for start, opened_file in zip(self.starts, self._rows, strict=False):
-            breaks |= (
-                {start + row for row in opened_file.breaks}
-                if isinstance(opened_file, ParquetVectors)
-                else set()
-            )
+            if isinstance(opened_file, ParquetVectors):
+                breaks |= {start + row for row in opened_file.breaks}
         return sorted(breaks)
 
     def _opened(self, file_number: int) -> _Rows:
@@ -196,30 +192,21 @@ class VectorFiles:
         not as it was.
         """
         pieces = [
-            self._read(file_number, max(start, begin) - begin, min(stop, end) - begin)
-            for file_number, (begin, end) in enumerate(
-                zip(self.starts, self.starts[1:], strict=False)
-            )
+            self._unchanged(file_number).read(max(start, begin) - begin, min(stop, end) - begin)
+            for file_number, (begin, end) in enumerate(pairwise(self.starts))
             if max(start, begin) < min(stop, end)
         ]
-        return (
-            pieces[0]
-            if len(pieces) == 1
-            else np.concatenate([np.empty((0, self.shape[1]), dtype=self.dtype), *pieces])
-        )
+        if len(pieces) == 1:
+            return pieces[0]
+        return np.concatenate([np.empty((0, self.shape[1]), dtype=self.dtype), *pieces])
 
     def _unchanged(self, file_number: int) -> _Rows:
         """The vectors of a file. Raises BadInput where it is not as it was."""
-        rows, n = self._opened(file_number), self.starts[file_number + 1] - self.starts[file_number]
+        rows = self._opened(file_number)
+        n = self.starts[file_number + 1] - self.starts[file_number]
         if rows.shape != (n, self.shape[1]) or rows.dtype.name != self.dtype.name:
-            raise BadInput(
-                f"{self.files[file_number]} has changed since the plan was written; name another "
-                "work folder."
-            )
+            raise _changed(self.files[file_number])
         return rows
-
-    def _read(self, file_number: int, start: int, stop: int) -> Vectors:
-        return self._unchanged(file_number).read(start, stop)
 
     def take(self, rows: Ints) -> Vectors:
         """The vectors of any rows, in memory; those of an object that are near each other are read
@@ -235,7 +222,8 @@ class VectorFiles:
 
     def _take(self, file_number: int, rows: Ints) -> Vectors:
         """The vectors of ascending rows of a file."""
-        file, row = self._unchanged(file_number), max(1, self.shape[1] * self.dtype.itemsize)
+        file = self._unchanged(file_number)
+        row = max(1, self.shape[1] * self.dtype.itemsize)
         if isinstance(file, _MappedVectors):
             return file.take(rows)
         is_far = (np.diff(rows) * row > _NEAR) | (np.diff(rows * row // _BLOCK) > 0)
@@ -274,16 +262,22 @@ def has_ranges(path: str) -> bool:
     return True
 
 
-def _file_of(text: str) -> str:
-    """The file of a place: that of MTEB's folder, or the place itself."""
-    mteb_file = Path(text) / "vectors.npy"
-    return str(mteb_file) if remote_url(text) is None and mteb_file.is_file() else text
-
-
 def files_of(path: str) -> Sequence[str]:
     """The files whose vectors a place has. Raises BadInput for a folder with other files."""
     text, part = split_part(path)
-    return ([] if part else shard_files(text)) or [_file_of(text)]
+    if shards := [] if part else shard_files(text):
+        return shards
+    mteb_file = Path(text) / "vectors.npy"
+    return [str(mteb_file) if remote_url(text) is None and mteb_file.is_file() else text]
+
+
+class PartTable(NamedTuple):
+    """A table of vectors that parts read in ranges. path: absolute, or an address. label: its name
+    in messages.
+    """
+
+    path: str
+    label: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,17 +294,15 @@ class VectorRange(Embeddings):
         """The name of a vector in messages: its file, its row in it, and its id where it is
         known.
         """
-        id_note = (
-            ""
-            if self.ids is None or isinstance(self.ids, Positions)
-            else f" (id {self.ids[row]!r})"
-        )
-        shard = None if self.files is None else self.files.shard(self.start + row)
-        return (
-            f"{self.file}, row {self.start + row}{id_note}"
-            if shard is None
-            else f"{shard}{id_note}"
-        )
+        id_note = ""
+        if self.ids is not None and not isinstance(self.ids, Positions):
+            id_note = f" (id {self.ids[row]!r})"
+        return f"{self._named_row(self.start + row)}{id_note}"
+
+    def _named_row(self, row: int) -> str:
+        """The name of a row of the whole table, with its shard where there are several."""
+        shard = self.files and self.files.shard(row)
+        return shard or f"{self.file}, row {row}"
 
 
 def read_range(
@@ -332,3 +324,257 @@ def checksum(vectors: Vectors) -> str:
     reads its items once.
     """
     return f"{zlib.crc32(vectors.data if vectors.size else b''):08x}"
+
+
+MOST_MERGED = 64
+"""Lists that are merged at a time; more are merged in two levels."""
+_LEAST = 1000
+"""Items of a shard per item of a list: with fewer, the work on lists outweighs that on vectors."""
+_MERGED_BYTES = 16 << 20
+
+
+class PartGrid(NamedTuple):
+    """The parts of a search, one per pass and shard. queries, items: where each pass and each shard
+    begins, and the end.
+    """
+
+    queries: Sequence[int]
+    items: Sequence[int]
+
+    @classmethod
+    def of(
+        cls, queries: int, items: int, *, state: int, row: int, depth: int, limits: Limits
+    ) -> "PartGrid":
+        """Shards of at least 1,000 items per item of a list where there are enough, whatever fits
+        the memory; queries in passes.
+
+        state, row: bytes of a query and of an item, for each of which is half the memory. depth:
+        length of the lists.
+        """
+        half = limits.memory // 2
+        if half < max(row, state):
+            raise BadUsage(
+                f"{flag('--memory', limits.memory)}: a vector takes {row} bytes, a query with its "
+                f"list {state}, each of one half; give {2 * max(row, state)} or more."
+            )
+        least = -(-items * row // half)
+        usual = max(least, min(2 * limits.workers, items // (_LEAST * depth)), 1)
+        shards = usual if limits.shards is None else limits.shards
+        if limits.shards is not None and not 0 < shards <= MAX_SHARDS:
+            raise BadUsage(
+                f"{flag('--shards', shards)}; expected an integer from 1 to {MAX_SHARDS}."
+            )
+        return cls(_bounds(queries, max(1, -(-queries * state // half))), _bounds(items, shards))
+
+    def ending_at(self, breaks: Sequence[int]) -> "PartGrid":
+        """Shards whose ends are moved to the nearest break that is nearer than half a shard, so
+        that nothing is read twice.
+        """
+        bounds = list(self.items)
+        for number, (before, boundary, behind) in enumerate(
+            zip(self.items, self.items[1:], self.items[2:], strict=False), 1
+        ):
+            position = bisect_left(breaks, boundary)
+            nearest = min(
+                breaks[max(0, position - 1) : position + 1],
+                key=lambda row, boundary=boundary: abs(row - boundary),
+            )
+            if 2 * abs(nearest - boundary) < min(boundary - before, behind - boundary):
+                bounds[number] = nearest
+        return self._replace(items=bounds)
+
+    @property
+    def passes(self) -> int:
+        """Number of ranges of queries."""
+        return len(self.queries) - 1
+
+    @property
+    def shards(self) -> int:
+        """Number of ranges of items."""
+        return len(self.items) - 1
+
+    @property
+    def parts(self) -> int:
+        """Number of parts."""
+        return self.passes * self.shards
+
+    @property
+    def products(self) -> list[int]:
+        """Number of products of each part."""
+        return [
+            (stop - start) * (end - begin)
+            for start, stop in pairwise(self.queries)
+            for begin, end in pairwise(self.items)
+        ]
+
+    def part(self, index: int) -> tuple[slice, slice]:
+        """The queries and the items of a part."""
+        row, shard = divmod(index, self.shards)
+        return slice(*self.queries[row : row + 2]), slice(*self.items[shard : shard + 2])
+
+
+def _bounds(n: int, parts: int) -> list[int]:
+    return [n * part // parts for part in range(parts + 1)]
+
+
+def write_array(array: NDArray[np.generic], stream: BinaryIO) -> None:
+    """Writes an array to the file of a part."""
+    np.lib.format.write_array(stream, array, allow_pickle=False)
+
+
+def lists_of(positions: Ints, scores: Floats, start: int, depth: int) -> NDArray[np.int64]:
+    """The content of a part, int64 (2, queries, depth): positions, from `start` on and -1 for none,
+    and the bits of scores.
+    """
+    lists = np.empty((2, len(positions), depth), dtype="<i8")
+    best_positions = positions[:, :depth]
+    lists[0] = np.where(best_positions >= 0, best_positions + start, -1)
+    lists[1] = scores[:, :depth].astype("<f8").view("<i8")
+    return lists
+
+
+class _PartLists:
+    """Lists of the best items in a file of a part, of which blocks are read. Raises BadInput for a
+    file of another shape.
+
+    It is not mapped: pages that have been read would stay with the process, and its peak would grow
+    with the queries.
+    """
+
+    def __init__(self, file: Path, queries: int) -> None:
+        self._path, self._queries = file, queries
+        with file.open("rb") as stream:
+            kind, shape, self._offset, _ = layout = npy_layout(stream)
+        if kind != np.dtype("<i8") or len(shape) != 3 or shape[:2] != (2, queries):
+            raise BadInput(
+                f"{file} has an array {shape} of {kind}; expected lists of {queries} queries."
+            )
+        layout.refuse_other_size(file.stat().st_size)
+        self.depth = shape[2]
+        """Length of the lists."""
+
+    def rows(self, start: int, stop: int) -> tuple[Ints, Floats]:
+        """The positions and scores of some queries."""
+        with self._path.open("rb") as stream:
+            positions, scores = (
+                self._read(stream, half * self._queries + start, stop - start) for half in range(2)
+            )
+        return positions, scores.view("<f8")
+
+    def _read(self, stream: BinaryIO, first: int, rows: int) -> Ints:
+        stream.seek(self._offset + 8 * first * self.depth)
+        return np.fromfile(stream, dtype="<i8", count=rows * self.depth).reshape(rows, self.depth)
+
+
+def _merged_blocks(
+    files: Sequence[Path], queries: int, k: int, tie_ranks: Ints | None
+) -> Iterator[tuple[slice, Ints, Floats]]:
+    """The best k of lists in ascending order of their items, for one block of queries after the
+    other.
+    """
+    lists = [_PartLists(file, queries) for file in files]
+    total = sum(part_lists.depth for part_lists in lists)
+    step = max(1, _MERGED_BYTES // (48 * max(total, 1)))
+    for start in range(0, queries, step):
+        stop = min(start + step, queries)
+        columns = zip(*(part_lists.rows(start, stop) for part_lists in lists), strict=True)
+        positions, scores = (np.concatenate(blocks, axis=1) for blocks in columns)
+        if total > k:
+            positions, scores = _foremost(positions, scores, k)
+        # Stable: of equal scores the first list has the first items, and within a list they are in
+        # order. NaN is last.
+        if tie_ranks is None:
+            order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+        else:
+            order = np.lexsort((tie_ranks[positions], -scores), axis=1)[:, :k]
+        yield (
+            slice(start, stop),
+            np.take_along_axis(positions, order, axis=1),
+            np.take_along_axis(scores, order, axis=1),
+        )
+
+
+def _foremost(positions: Ints, scores: Floats, k: int) -> tuple[Ints, Floats]:
+    """Those of each row that score at least as high as the k-th best, in their order, and then -1
+    and NaN.
+    """
+    lowest = -np.partition(-scores, k - 1, axis=1)[:, k - 1]
+    is_best = (scores >= lowest[:, None]) | (np.isnan(lowest)[:, None] & ~np.isnan(scores))
+    counts = np.count_nonzero(is_best, axis=1)
+    row = np.repeat(np.arange(len(scores)), counts)
+    target = row, np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    shape = len(scores), max(k, int(counts.max(initial=0)))
+    best = np.full(shape, -1, dtype=np.int64)
+    exact = np.full(shape, np.nan)
+    best[target], exact[target] = positions[is_best], scores[is_best]
+    return best, exact
+
+
+class ListBlock(NamedTuple):
+    """The lists of a range of queries, (queries, k): -1 and NaN where there are fewer than k
+    items.
+    """
+
+    queries: slice
+    positions: Ints
+    scores: Floats
+
+
+def merged_blocks(
+    grid: PartGrid, files: Sequence[Path], folder: Path, k: int, tie_ranks: Ints | None = None
+) -> Generator[ListBlock]:
+    """The best items of all shards, for one block of queries after the other; more than 64 shards
+    merge in two levels.
+
+    tie_ranks: of each item among items of equal score; its position where it is None.
+    """
+    depth = min(k, grid.items[-1])
+    for row, (start, stop) in enumerate(pairwise(grid.queries)):
+        lists = list(files[row * grid.shards : (row + 1) * grid.shards])
+        groups = [lists[start : start + MOST_MERGED] for start in range(0, len(lists), MOST_MERGED)]
+        with ExitStack() as drafts:
+            levels = [
+                drafts.enter_context(draft_beside(folder / "merged"))
+                for _ in groups
+                if len(groups) > 1
+            ]
+            for group, level in zip(groups, levels, strict=False):
+                _write_level(group, level, stop - start, depth, tie_ranks)
+            for rows, best, exact in _merged_blocks(
+                levels or lists, stop - start, depth, tie_ranks
+            ):
+                missing = (0, 0), (0, k - best.shape[1])
+                positions = np.pad(best, missing, constant_values=-1)
+                scores = np.pad(exact, missing, constant_values=np.nan)
+                yield ListBlock(slice(start + rows.start, start + rows.stop), positions, scores)
+
+
+def merged_lists(
+    grid: PartGrid, files: Sequence[Path], folder: Path, k: int, tie_ranks: Ints | None = None
+) -> tuple[Ints, Floats]:
+    """The best items of all shards and their scores, in memory. tie_ranks: as in `merged_blocks`.
+
+    Returns two arrays (queries, k).
+    """
+    shape = grid.queries[-1], k
+    positions = np.empty(shape, dtype=np.int64)
+    scores = np.empty(shape)
+    for block in merged_blocks(grid, files, folder, k, tie_ranks):
+        positions[block.queries], scores[block.queries] = block.positions, block.scores
+    return positions, scores
+
+
+def _write_level(
+    group: Sequence[Path], path: Path, queries: int, k: int, tie_ranks: Ints | None
+) -> None:
+    """Writes the merged lists of some parts."""
+    depth = min(k, sum(_PartLists(file, queries).depth for file in group))
+    with path.open("wb") as stream:
+        header = {"descr": "<i8", "fortran_order": False, "shape": (2, queries, depth)}
+        np.lib.format.write_array_header_1_0(stream, header)
+        begin = stream.tell()
+        for rows, *lists in _merged_blocks(group, queries, k, tie_ranks):
+            for half, block in enumerate(lists):
+                stream.seek(begin + 8 * depth * (half * queries + rows.start))
+                stream.write(np.ascontiguousarray(block).data)
+        stream.truncate(begin + 16 * queries * depth)

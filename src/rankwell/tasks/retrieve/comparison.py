@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.comparison.fusion.trials import draw_folds
+from rankwell.comparison.fusion.runs import draw_folds
 from rankwell.conventions import LabelledMeasure
 from rankwell.data.frames import Heading
 from rankwell.data.tables import Floats, Values, exact_mean, figure

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.comparison.fusion.trials import only_queries
+from rankwell.comparison.fusion.runs import only_queries
 from rankwell.conventions import LabelledMeasure, check_views, choose_measures, find_convention
 from rankwell.data.columns import refuse_unused_columns
 from rankwell.data.judged_rankings import JudgedRankings

@@ -13,14 +13,12 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from rankwell import reporting
-from rankwell.comparison.bench import evaluate_cells
+from rankwell.comparison.bench import CommandCells, evaluate_cells, plan_cells
 from rankwell.comparison.bench.files import SystemStatement, read_experiment, read_statements
-from rankwell.comparison.bench.planning import CommandCells, plan_cells
 from rankwell.comparison.data import ComparisonOptions, Origin, Pair
 from rankwell.comparison.folders import split_name
 from rankwell.comparison.pages import write_missing_pages
-from rankwell.comparison.pairwise import compare_values
-from rankwell.comparison.rows import winners
+from rankwell.comparison.pairwise import compare_values, winners
 from rankwell.data.options import Doc, Option
 from rankwell.data.registry import Better, suggest
 from rankwell.data.tables import Values

@@ -25,9 +25,10 @@ from rankwell.runtime.parts import (
     PartInputs,
     PartKind,
     SecondRound,
+    WorkPlace,
+    local_file,
 )
 from rankwell.runtime.parts.execution import PartArrays
-from rankwell.runtime.parts.places import WorkPlace, local_file
 from rankwell.runtime.parts.plans import read_plan
 from rankwell.store import Source, SourceRange, file_states, remote, remote_url, run_files
 from rankwell.tasks.runs.evaluation import (
