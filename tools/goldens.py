@@ -4,6 +4,8 @@ python tools/goldens.py check [PATTERN]            what differs, by case; exit 1
 python tools/goldens.py write [PATTERN] [--anew]   writes the goldens of the cases; with --anew
 beside the old ones, for what
                                                    `permitted.py` lists as Anew
+python tools/goldens.py figures                    writes the figures of all cases, each once, to
+tests/golden/figures
 python tools/goldens.py dump FOLDER [PATTERN]      writes all values at full length, to see behind a
 digest
 
@@ -20,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
-from regression import canonical, comparing  # noqa: E402
+from regression import canonical, comparing, figures  # noqa: E402
 from regression.cases import CASES, Runner  # noqa: E402
 
 
@@ -29,7 +31,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("command", choices=("check", "write", "dump"))
+    parser.add_argument("command", choices=("check", "write", "dump", "figures"))
     parser.add_argument("words", nargs="*", help="for dump the folder; a pattern")
     parser.add_argument("--anew", action="store_true")
     options = parser.parse_args()
@@ -40,6 +42,12 @@ def main() -> int:
             "the other goldens were written in another environment (environment.json): write "
             "all of them, without a pattern"
         )
+    if options.command == "figures":
+        with Runner() as runner:
+            names = [name for name in CASES if not runner.absent(name)]
+            found = {name: figures.figures_of(runner, name) for name in names}
+            figures.write(figures.distinct(found))
+        return 0
     canonical.FULL = folder is not None
     if options.command == "write" and not options.anew:
         comparing.GOLDENS.mkdir(exist_ok=True)

@@ -70,14 +70,23 @@ class Runner:
         ]
         return f"could not import {missing[0]!r}" if missing else ""
 
-    def run(self, name: str) -> running.Parts:
-        """What a case leaves."""
+    @property
+    def workspace(self) -> running.Workspace:
+        """The workspace, which is made when it is first used."""
         if self._workspace is None:
             self._workspace = self._stack.enter_context(running.workspace(build))
+        return self._workspace
+
+    def run(self, name: str) -> running.Parts:
+        """What a case leaves."""
         call = CALLS.get(name)
         if call is not None:
-            return self._workspace.call(call)
-        return self._workspace.run(LINES[name], ticking=name not in cases_demos.READ_DOCUMENTATION)
+            return self.workspace.call(call)
+        return self.workspace.run(LINES[name], ticking=self.ticking(name))
+
+    def ticking(self, name: str) -> bool:
+        """Whether the clock of a case ticks evenly, see `running`."""
+        return name not in cases_demos.READ_DOCUMENTATION
 
     def check(self, name: str) -> list[str]:
         """What differs from the golden."""

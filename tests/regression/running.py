@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 import types
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,40 +51,86 @@ class Workspace:
         ticking: whether measured times and memory are replaced, see `_measurements`.
         """
         parts: Parts = {}
+        commands = [line for line in map(str.strip, lines.split("\n")) if line]
+        for place, line, code, out, err in self._outputs(commands, ticking):
+            parts[f"{place} $ rankwell {line}"] = [f"exit {code}"]
+            parts[f"{place} stdout"] = canonical.of_text(self._clean(out))
+            parts[f"{place} stderr"] = canonical.of_text(
+                self._clean(err if code in (0, 1, 4) else _first_word(err))
+            )
+        return parts | self._written()
+
+    def printed(
+        self, lines: Sequence[str], read: Callable[[Path], Any], *, ticking: bool = True
+    ) -> tuple[list[str], dict[str, Any]]:
+        """The standard output of each command as it is, and what `read` finds in the files that
+        they wrote.
+        """
+        printed = [""] * len(lines)
+        for place, _, _, out, _ in self._outputs(lines, ticking):
+            printed[place - 1] = out
+        found = {name: read(self.folder / name) for name in self._changed()}
+        self._restore()
+        return printed, found
+
+    def _outputs(
+        self, lines: Sequence[str], ticking: bool
+    ) -> Generator[tuple[int, str, int, str, str]]:
+        """Runs the commands and yields number, line, exit code, output and standard error of each
+        but copies of files.
+        """
         with _surroundings(self.folder), _measurements() if ticking else contextlib.nullcontext():
-            for place, line in enumerate(filter(None, map(str.strip, lines.split("\n"))), 1):
+            for place, line in enumerate(lines, 1):
                 words = shlex.split(line)
                 if words[0] == "cp":
                     shutil.copyfile(words[1], words[2])
                     continue
-                code, out, err = (
-                    in_process(words) if words[0] != "<" else _with_input(Path(words[1]), words[2:])
+                yield (
+                    place,
+                    line,
+                    *(
+                        in_process(words)
+                        if words[0] != "<"
+                        else _with_input(Path(words[1]), words[2:])
+                    ),
                 )
-                parts[f"{place} $ rankwell {line}"] = [f"exit {code}"]
-                parts[f"{place} stdout"] = canonical.of_text(self._clean(out))
-                parts[f"{place} stderr"] = canonical.of_text(
-                    self._clean(err if code in (0, 1, 4) else _first_word(err))
-                )
-        return parts | self._written()
 
     def call(self, function: Callable[[], Mapping[str, Any]]) -> Parts:
-        """Calls a function in the folder; it returns named values, or files it wrote."""
-        with _surroundings(self.folder), _measurements():
-            found = function()
+        """The named values that a function returns in the folder, and the files it wrote."""
+        found = self._returned(function)
         return {
             name: canonical.of_text(self._clean(show(value))) for name, value in found.items()
         } | self._written()
+
+    def called(self, function: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+        """The named values that a function returns in the folder, as they are."""
+        found = self._returned(function)
+        self._restore()
+        return found
+
+    def _returned(self, function: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+        with _surroundings(self.folder), _measurements():
+            return function()
 
     def _written(self) -> Parts:
         """The canonical lines of every new or changed file; new ones are removed, changed ones
         restored.
         """
-        now = self._state()
-        changed = [name for name in sorted(now) if now[name] != self._before.get(name)]
         parts = {
-            f"file {name}": canonical.of_file(self.folder / name, self._clean) for name in changed
+            f"file {name}": canonical.of_file(self.folder / name, self._clean)
+            for name in self._changed()
         }
-        for name in changed:
+        self._restore()
+        return parts
+
+    def _changed(self) -> list[str]:
+        now = self._state()
+        return [name for name in sorted(now) if now[name] != self._before.get(name)]
+
+    def _restore(self) -> None:
+        """Removes new files and writes changed ones as they were."""
+        now = self._state()
+        for name in now:
             if name not in self._before:
                 (self.folder / name).unlink()
         for path in self.folder.iterdir():
@@ -95,7 +141,6 @@ class Workspace:
             (self.folder / name).write_bytes(self._inputs[name])
         if restored:
             self._before = self._state()
-        return parts
 
     def _state(self) -> dict[str, tuple[int, int]]:
         """Size and time of each file by its path."""
