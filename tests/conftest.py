@@ -16,8 +16,8 @@ from rankwell.errors import MissingExtra
 from rankwell.store import places
 
 SLOW_FIXTURES = {"minilm", "browser", "demo"}
-"""A real model, a real browser, and a demo run again whose bytes a golden holds: only `make
-test-full` runs their tests.
+"""A real model, a real browser, and a whole demo run again: only `make test-full` runs their
+tests.
 """
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 

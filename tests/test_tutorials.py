@@ -13,9 +13,7 @@ from regression.comparing import same_environment
 
 DAILY = {"question-answering", "cluster"}
 LONG = {"instance-search", "agreement", "compare-two-systems"}
-"""Those that resample or draw for seconds: `make test-full` types them, and the goldens hold what
-their commands print.
-"""
+"""Those that resample or draw for seconds: `make test-full` types them."""
 PAGES = sorted(page.stem for page in tutorials.PAGES.glob("*.md"))
 
 

@@ -1,13 +1,12 @@
-"""Write the goldens of `tests/regression`, or compare what rankwell does now with them.
+"""Writes and checks the goldens and the figures of `tests/regression`.
 
-python tools/goldens.py check [PATTERN]            what differs, by case; exit 1 where anything does
-python tools/goldens.py write [PATTERN] [--anew]   writes the goldens of the cases; with --anew
-beside the old ones, for what
-                                                   `permitted.py` lists as Anew
-python tools/goldens.py dump FOLDER [PATTERN]      writes all values at full length, to see behind a
-digest
+python tools/goldens.py check [PATTERN]          what differs from the goldens
+python tools/goldens.py write PATTERN            writes the goldens anew
+python tools/goldens.py figures check [PATTERN]  what differs from tests/golden/figures
+python tools/goldens.py figures write PATTERN    writes the figures anew
 
-PATTERN is searched for in the names of cases.
+PATTERN is searched for in the names of cases that have a golden, or figures; the whole name of a
+case gives it its first. The exit code is 1 where anything differs.
 """
 
 import argparse
@@ -15,12 +14,13 @@ import json
 import re
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
-from regression import canonical, comparing  # noqa: E402
+from regression import comparing, figures  # noqa: E402
 from regression.cases import CASES, Runner  # noqa: E402
 
 
@@ -29,39 +29,67 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("command", choices=("check", "write", "dump"))
-    parser.add_argument("words", nargs="*", help="for dump the folder; a pattern")
-    parser.add_argument("--anew", action="store_true")
-    options = parser.parse_args()
-    folder = Path(options.words.pop(0)) if options.command == "dump" else None
-    pattern = re.compile(options.words[0] if options.words else "")
-    if options.command == "write" and options.words and not comparing.same_environment():
+    parser.add_argument("words", nargs="+", metavar="WORD")
+    words = parser.parse_args().words
+    of_figures = words[0] == "figures"
+    command, *patterns = words[1:] if of_figures else words
+    if command not in ("check", "write") or len(patterns) != (command == "write" or len(patterns)):
+        parser.error(f"not understood: {' '.join(words)}")
+    pattern = patterns[0] if patterns else ""
+    if command == "write" and pattern and not comparing.same_environment():
         parser.error(
-            "the other goldens were written in another environment (environment.json): write "
-            "all of them, without a pattern"
+            "the others were written in another environment (environment.json): write all, with "
+            "the pattern '', goldens and figures"
         )
-    canonical.FULL = folder is not None
-    if options.command == "write" and not options.anew:
-        comparing.GOLDENS.mkdir(exist_ok=True)
-        (comparing.GOLDENS / "environment.json").write_text(
-            json.dumps(comparing.environment(), indent=1) + "\n"
-        )
-    failed = 0
+    known = list(figures.read()) if of_figures else comparing.names()
+    names = [name for name in known if re.search(pattern, name)]
+    if command == "write" and pattern.strip("^$") in CASES:
+        names = [pattern.strip("^$")]
     started = time.perf_counter()
     with Runner() as runner:
-        names = [name for name in CASES if pattern.search(name) and not runner.absent(name)]
-        for name in names:
-            if folder is not None:
-                comparing.write(folder / f"{name}.txt", runner.run(name))
-            elif options.command == "write":
-                comparing.write(comparing.path_of(name, anew=options.anew), runner.run(name))
-            elif found := runner.check(name):
-                failed += 1
-                sys.stdout.write("\n".join([f"---- {name}", *found]) + "\n")
+        names = [name for name in names if not runner.absent(name)]
+        work = _FIGURES[command] if of_figures else _GOLDENS[command]
+        differ = work(runner, names)
     sys.stdout.write(
-        f"{len(names)} cases, {failed} differ, {time.perf_counter() - started:.1f} s\n"
+        f"{len(names)} cases, {differ} differ, {time.perf_counter() - started:.1f} s\n"
     )
-    return 1 if failed else 0
+    return 1 if differ else 0
+
+
+def _write_goldens(runner: Runner, names: Sequence[str]) -> int:
+    for name in names:
+        comparing.write(comparing.path_of(name), runner.run(name))
+    environment = json.dumps(comparing.environment(), indent=1) + "\n"
+    (comparing.GOLDENS / "environment.json").write_text(environment)
+    return 0
+
+
+def _check_goldens(runner: Runner, names: Sequence[str]) -> int:
+    return sum(_said(name, runner.check(name)) for name in names)
+
+
+def _write_figures(runner: Runner, names: Sequence[str]) -> int:
+    figures.write(figures.read() | {name: figures.figures_of(runner, name) for name in names})
+    return 0
+
+
+def _check_figures(runner: Runner, names: Sequence[str]) -> int:
+    kept = figures.read()
+    return sum(
+        _said(name, figures.differences(kept[name], figures.figures_of(runner, name)))
+        for name in names
+    )
+
+
+_GOLDENS = {"write": _write_goldens, "check": _check_goldens}
+_FIGURES = {"write": _write_figures, "check": _check_figures}
+
+
+def _said(name: str, lines: list[str]) -> bool:
+    """Prints what differs, if anything does."""
+    if lines:
+        sys.stdout.write("\n".join([f"---- {name}", *lines]) + "\n")
+    return bool(lines)
 
 
 if __name__ == "__main__":

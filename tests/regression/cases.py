@@ -1,31 +1,33 @@
-"""All cases by name, what each needs, and the one who runs them."""
+"""All cases by name, what each needs, and the one who runs them.
+
+A case is a few command lines of `commands/*.toml`, or a call of `cases_python.py`. It has a golden
+(`goldens/`), figures (`tests/golden/figures/`), or both.
+"""
 
 import contextlib
 import re
+import tomllib
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 
-from regression import cases_demos, cases_python, comparing, running, worlds
-from regression.permitted import PERMITTED
+from regression import cases_python, comparing, running, worlds
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 CALLS = {f"python/{name}": call for name, call in cases_python.CASES.items()}
-_FILES = [
-    import_module(f"regression.{file.stem}")
-    for file in sorted(Path(__file__).parent.glob("cases_*.py"))
-]
 LINES: dict[str, str] = {
-    name: line for file in _FILES if file is not cases_python for name, line in file.CASES.items()
+    f"{file.stem}/{name}": lines.strip("\n")
+    for file in sorted((Path(__file__).parent / "commands").glob("*.toml"))
+    for name, lines in tomllib.loads(file.read_text(encoding="utf-8")).items()
 }
-"""Command lines by case, of every file `cases_*.py`; a function `write` of such a file writes
-inputs of its own.
-"""
+"""Command lines by case, one a line."""
 CASES = (*LINES, *CALLS)
-_SLOW = r"^demo/agree$|^bench/(again|jobs)$|^clips/convention-all$|^captions/.*-more$|^(?!evaluate/).*format-(latex|html|md|tsv|jsonl)$"
-SLOW = frozenset(name for name in CASES if re.search(_SLOW, name))
-"""Cases that repeat what others do, or take most of a minute: `make test-full` alone runs them."""
+_INPUTS = [
+    import_module(f"regression.{file.stem}")
+    for file in sorted(Path(__file__).parent.glob("inputs_*.py"))
+]
+"""Modules with a function `write` that writes inputs of some cases."""
 _EXTRAS = {
     "h5py": r"^search/.*hdf5$",
     "torch": r"^search/(backend-torch|device)$",
@@ -59,10 +61,7 @@ class Runner:
         if name.startswith("shared/") and not SHARED.is_dir():
             return "the real data of ../shared/data is not here"
         if name.startswith("demo/") and not comparing.same_environment():
-            return (
-                "the goldens of demos hold for the versions of Python and Pillow that "
-                "environment.json names"
-            )
+            return "what a demo draws depends on the version of Pillow"
         missing = [
             package
             for package, cases in _EXTRAS.items()
@@ -70,38 +69,28 @@ class Runner:
         ]
         return f"could not import {missing[0]!r}" if missing else ""
 
-    def run(self, name: str) -> running.Parts:
-        """What a case leaves."""
+    @property
+    def workspace(self) -> running.Workspace:
+        """The workspace, which is made when it is first used."""
         if self._workspace is None:
             self._workspace = self._stack.enter_context(running.workspace(build))
-        call = CALLS.get(name)
-        if call is not None:
-            return self._workspace.call(call)
-        return self._workspace.run(LINES[name], ticking=name not in cases_demos.READ_DOCUMENTATION)
+        return self._workspace
+
+    def run(self, name: str) -> running.Parts:
+        """What a case leaves."""
+        return self.workspace.run(LINES[name])
 
     def check(self, name: str) -> list[str]:
         """What differs from the golden."""
-        anew = any(
-            isinstance(change, comparing.Anew) and change.touches(name) for change in PERMITTED
-        )
-        path = comparing.path_of(name, anew=anew)
-        if not path.is_file():
-            return [f"{path.name} is missing: python tools/goldens.py write '^{name}$'"]
-        return comparing.differences(
-            name,
-            comparing.read(path),
-            self.run(name),
-            PERMITTED,
-            exact=comparing.same_environment(),
-        )
+        golden = comparing.read(comparing.path_of(name))
+        return comparing.differences(golden, self.run(name), exact=comparing.same_environment())
 
 
 def build(folder: Path) -> None:
     """Writes the inputs of all cases."""
     worlds.build(folder)
-    for file in _FILES:
-        if hasattr(file, "write"):
-            file.write(folder)
+    for module in _INPUTS:
+        module.write(folder)
     if SHARED.is_dir():
         (folder / "shared").symlink_to(SHARED, target_is_directory=True)
         worlds.build_for_shared(folder)

@@ -259,31 +259,6 @@ def _chart(spec: Any) -> str:
     return json.dumps(spec, default=str)
 
 
-def _fuse() -> Found:
-    _, runs = _runs()
-    found = {}
-    for method in (
-        "rrf",
-        "isr",
-        "log-isr",
-        "borda",
-        "combsum",
-        "combmnz",
-        "combanz",
-        "combmin",
-        "combmax",
-        "combmed",
-    ):
-        fused = rw.fuse(runs, method=method)
-        found[method] = [
-            fused.queries,
-            fused.offsets.tolist(),
-            list(fused.items),
-            fused.scores.tolist(),
-        ]
-    return found
-
-
 def _tune() -> Found:
     judgments, runs = _runs()
     runs["third"] = _trec("c.run")
@@ -371,21 +346,6 @@ def _views() -> Found:
     return found
 
 
-def _measures() -> Found:
-    names = (
-        "nDCG@10",
-        "AP(rel=2)@100",
-        "P@5",
-        "RBP(p=0.5)",
-        "R@20",
-        "alpha_nDCG@10",
-        "AnswerF1@1",
-        "RBO(p=0.8)@10",
-        "MedR",
-    )
-    return {name: str(rw.parse_measure(name)) for name in names}
-
-
 def _pytrec_eval() -> Found:
     from rankwell.compat import pytrec_eval
 
@@ -397,16 +357,6 @@ def _pytrec_eval() -> Found:
     evaluator = pytrec_eval.RelevanceEvaluator(whole, pytrec_eval.supported_measures)
     found = evaluator.evaluate(runs["first"])
     return {query: dict(sorted(values.items())) for query, values in sorted(found.items())}
-
-
-def _written() -> Found:
-    ranking = rw.Ranking.from_dict(_runs()[1]["second"])
-    for name in ("run", "csv", "tsv", "json", "parquet"):
-        rw.write_run(ranking, f"written.{name}")
-        rw.write_judgments(
-            rw.read_judgments("qrels.txt"), f"judgments.{'qrels' if name == 'run' else name}"
-        )
-    return {}
 
 
 CASES: dict[str, Call] = {
@@ -468,11 +418,8 @@ CASES: dict[str, Call] = {
         _compare, test="t", correction="bh", intervals="t", baseline="first"
     ),
     "retrieve": _retrieve,
-    "fuse": _fuse,
     "tune_fusion": _tune,
     "bench": _bench,
     "judged_rankings": _views,
-    "parse_measure": _measures,
     "pytrec_eval": _pytrec_eval,
-    "write": _written,
 }

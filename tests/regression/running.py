@@ -1,5 +1,5 @@
 """Runs cases: command lines in a folder of drawn inputs, in this process, and what they print and
-write as canonical parts.
+write.
 """
 
 import contextlib
@@ -13,15 +13,16 @@ import sys
 import tempfile
 import threading
 import types
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import rankwell
-from regression import canonical
+from rankwell import reporting
+from regression import readable
 
 Parts = dict[str, list[str]]
-"""What a case left: name of the part (`1 stdout`, `file out/summary.csv`) -> canonical lines."""
+"""What a case left: name of the part (`1 stdout`, `file out/summary.csv`) -> its lines."""
 
 
 def command_line() -> int:
@@ -44,47 +45,67 @@ class Workspace:
         self._inputs = {name: (self.folder / name).read_bytes() for name in self._before}
         self._folders = {path.name for path in self.folder.iterdir()}
 
-    def run(self, lines: str, *, ticking: bool = True) -> Parts:
+    def run(self, lines: str) -> Parts:
         """Runs one command a line and returns their output streams, exit codes and, at the end, the
         files that they wrote.
-
-        ticking: whether measured times and memory are replaced, see `_measurements`.
         """
         parts: Parts = {}
-        with _surroundings(self.folder), _measurements() if ticking else contextlib.nullcontext():
-            for place, line in enumerate(filter(None, map(str.strip, lines.split("\n"))), 1):
+        for place, line, code, out, err in self._outputs(lines.split("\n")):
+            parts[f"{place} $ rankwell {line}"] = [f"exit {code}"]
+            parts[f"{place} stdout"] = readable.of_text(self._clean(out))
+            parts[f"{place} stderr"] = readable.of_text(self._clean(err))
+        for name in self._changed():
+            shown = readable.of_file(self.folder / name, self._clean)
+            parts[f"file {readable.of_name(name)}"] = shown
+        self._restore()
+        return parts
+
+    def printed(
+        self, lines: Sequence[str], read: Callable[[Path], Any]
+    ) -> tuple[list[str], dict[str, Any]]:
+        """The standard output of each command as it is, and what `read` finds in the files that
+        they wrote.
+        """
+        printed = [""] * len(lines)
+        for place, _, _, out, _ in self._outputs(lines):
+            printed[place - 1] = out
+        found = {name: read(self.folder / name) for name in self._changed()}
+        self._restore()
+        return printed, found
+
+    def _outputs(self, lines: Sequence[str]) -> Generator[tuple[int, str, int, str, str]]:
+        """Runs the commands and yields number, line, exit code, output and standard error of each
+        but copies of files. `< FILE` before a command is its standard input, `COLUMNS=80` the width
+        of its terminal.
+        """
+        with _surroundings(self.folder), _measurements():
+            for place, line in enumerate(lines, 1):
                 words = shlex.split(line)
                 if words[0] == "cp":
                     shutil.copyfile(words[1], words[2])
-                    continue
-                code, out, err = (
-                    in_process(words) if words[0] != "<" else _with_input(Path(words[1]), words[2:])
-                )
-                parts[f"{place} $ rankwell {line}"] = [f"exit {code}"]
-                parts[f"{place} stdout"] = canonical.of_text(self._clean(out))
-                parts[f"{place} stderr"] = canonical.of_text(
-                    self._clean(err if code in (0, 1, 4) else _first_word(err))
-                )
-        return parts | self._written()
+                elif words[0] == "<":
+                    yield place, line, *_with_input(Path(words[1]), words[2:])
+                elif words[0].startswith("COLUMNS="):
+                    with _terminal(int(words[0].removeprefix("COLUMNS="))):
+                        yield place, line, *in_process(words[1:])
+                else:
+                    yield place, line, *in_process(words)
 
-    def call(self, function: Callable[[], Mapping[str, Any]]) -> Parts:
-        """Calls a function in the folder; it returns named values, or files it wrote."""
+    def called(self, function: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+        """The named values that a function returns in the folder."""
         with _surroundings(self.folder), _measurements():
             found = function()
-        return {
-            name: canonical.of_text(self._clean(show(value))) for name, value in found.items()
-        } | self._written()
+        self._restore()
+        return found
 
-    def _written(self) -> Parts:
-        """The canonical lines of every new or changed file; new ones are removed, changed ones
-        restored.
-        """
+    def _changed(self) -> list[str]:
         now = self._state()
-        changed = [name for name in sorted(now) if now[name] != self._before.get(name)]
-        parts = {
-            f"file {name}": canonical.of_file(self.folder / name, self._clean) for name in changed
-        }
-        for name in changed:
+        return [name for name in sorted(now) if now[name] != self._before.get(name)]
+
+    def _restore(self) -> None:
+        """Removes new files and writes changed ones as they were."""
+        now = self._state()
+        for name in now:
             if name not in self._before:
                 (self.folder / name).unlink()
         for path in self.folder.iterdir():
@@ -95,7 +116,6 @@ class Workspace:
             (self.folder / name).write_bytes(self._inputs[name])
         if restored:
             self._before = self._state()
-        return parts
 
     def _state(self) -> dict[str, tuple[int, int]]:
         """Size and time of each file by its path."""
@@ -126,6 +146,7 @@ class Workspace:
         ):
             text = text.replace(f"{before}{version}{after}", f"{before}<version>{after}")
         text = re.sub(r'(rapidfuzz(?:=|": "))[0-9.]+', r"\1<version>", text)
+        text = re.sub(r"\d+\.\d+ s\b", "<time> s", text)
         return text.replace(str(self.folder), "<folder>")
 
 
@@ -168,30 +189,15 @@ def _with_input(file: Path, words: list[str]) -> tuple[int, str, str]:
     )
 
 
-def _first_word(err: str) -> str:
-    """Of an error only who says it: how errors are worded is not held."""
-    return "internal error" if "Traceback" in err else err.split(":")[0]
-
-
-def show(value: Any) -> str:
-    """A result's value as text: floats as Python writes them, rows one a line."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Mapping):
-        return "\n".join(f"{key}: {_cell(each)}" for key, each in value.items())
-    if isinstance(value, (list, tuple)):
-        return "\n".join(_cell(each) for each in value)
-    return _cell(value)
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key!r}: {_cell(each)}" for key, each in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(_cell, value)) + "]"
-    return repr(
-        value.item() if hasattr(value, "item") and getattr(value, "size", 1) == 1 else value
-    )
+@contextlib.contextmanager
+def _terminal(width: int) -> Generator[None]:
+    """A terminal of a width, for which tables are laid out."""
+    before = reporting.terminal_of
+    reporting.terminal_of = lambda stream: reporting.Terminal(width)
+    try:
+        yield
+    finally:
+        reporting.terminal_of = before
 
 
 @contextlib.contextmanager

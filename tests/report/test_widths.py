@@ -8,11 +8,9 @@ from itertools import pairwise, takewhile
 
 import pytest
 
-import rankwell
 from rankwell import reporting
 from rankwell.reporting import Document, PrintedFigure, Terminal, width_of
 from rankwell.reporting.outputs.text_table import text_table
-from regression import canonical
 from regression.cases import LINES, Runner
 
 CASES = (
@@ -21,16 +19,16 @@ CASES = (
     "agree/format-table-per-query",
     "agree/plain",
     "agree/scholar",
-    "answers/format-table-per-query",
+    "answers/per-query",
     "answers/plain",
-    "bench/whole",
-    "captions/both",
-    "captions/format-table-per-query",
+    "bench/parts",
+    "captions/plain",
+    "captions/per-query",
     "check/corpus",
     "check/plain",
     "clips/lint",
     "clips/map",
-    "clips/format-table-per-query",
+    "clips/per-query",
     "clips/plain",
     "compare/format-table-per-query",
     "compare/group",
@@ -41,12 +39,12 @@ CASES = (
     "gate/fail",
     "gate/regression",
     "grid/plain",
-    "instances/format-table-per-query",
+    "instances/per-query",
     "instances/stats",
     "instances/table",
     "instances/table-published",
     "measures/table",
-    "pairs/format-table",
+    "pairs/plain",
     "pairs/strata",
 )
 NUMBER = re.compile(r"\d*\.\d+")
@@ -65,16 +63,13 @@ def printed(
     runner: Runner, name: str, width: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> list[str]:
     monkeypatch.setattr(reporting, "terminal_of", lambda _: Terminal(width))
-    monkeypatch.setattr(canonical, "FULL", True)
-    parts = runner.run(name)
-    commands = {part.partition(" ")[0]: part for part in parts if " $ " in part}
-    tables = [
-        part
-        for part in parts
-        if part.endswith(" stdout") and not OTHER.search(commands[part.partition(" ")[0]])
-    ]
+    commands = LINES[name].split("\n")
+    texts, _ = runner.workspace.printed(commands, lambda _: None)
     return [
-        line.replace("<version>", rankwell.__version__) for part in tables for line in parts[part]
+        line
+        for command, text in zip(commands, texts, strict=True)
+        if not OTHER.search(command)
+        for line in text.split("\n")
     ]
 
 
@@ -183,10 +178,10 @@ def test_long_names_below_a_table_go_on_indented():
     "name",
     [
         "agree/all",
-        "captions/both",
+        "captions/plain",
         "compare/three",
         "evaluate/format-table-per-query",
-        "pairs/format-table",
+        "pairs/plain",
     ],
 )
 def test_decimal_points_are_one_below_the_other(

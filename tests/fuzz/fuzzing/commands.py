@@ -17,7 +17,7 @@ from fuzzing import FUZZERS, Fuzzer
 from fuzzing.mutations import HUGE, LETTERS, binary_file, change_text, text_file
 
 SLOW = re.compile(
-    r"^(demo|shared|search|encode|bench)/|\n|^<|\bopen\b|\bcp\b| "
+    r"^(demo|shared|search|encode|bench)/|\n|^<|^COLUMNS=|\bopen\b|\bcp\b| "
     r"shared/|check-urls|--thumbnails|goldens_vectors|--processes"
 )
 CODES = (0, 1, 2, 4)
