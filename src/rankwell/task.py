@@ -337,7 +337,8 @@ class MeasuringTask(Task):
     ) -> Results:
         """The values of the measures for every run."""
         check_intervals(options.intervals, options.seed)
-        convention = find_convention(options.convention, self.name.partition(" ")[0])
+        task = self.name.partition(" ")[0]
+        convention = find_convention(options.convention, task)
         views = self.views(*inputs, options)
         names = measure_names(options.measures)
         if names is None:
@@ -360,6 +361,7 @@ class MeasuringTask(Task):
             sources=views.sources,
             intervals=options.intervals,
             seed=options.seed,
+            task=task,
             **self.tables(views, details),
         )
 
@@ -389,9 +391,10 @@ class MeasuringTask(Task):
                 f"{run}: {number} no line, as {missing[0]!r}; nothing was retrieved for {pronoun}"
             )
         if unknown:
+            number = count_of(len(unknown), f"{self.noun.singular} has", f"{self.noun.plural} have")
+            verb = "is" if len(unknown) == 1 else "are"
             builder.notes.append(
-                f"{run}: {len(unknown)} {self.noun.plural} have no {self.truth}, as "
-                f"{unknown[0]!r}, and are ignored"
+                f"{run}: {number} no {self.truth}, as {unknown[0]!r}, and {verb} ignored"
             )
 
 

@@ -2,6 +2,7 @@
 whole.
 """
 
+import json
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ from types import ModuleType
 import pytest
 
 import rankwell
+from rankwell.cli import main
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(rankwell.__file__).parent
@@ -70,6 +72,18 @@ def test_a_view_of_the_page_is_driven_by_a_test(task: str):
     assert re.search(rf"def test_{task}_\w+\(\s*browser", views), (
         f"no browser test of tests/report/test_page_views.py opens {task}"
     )
+
+
+@pytest.mark.parametrize("task", ["agreement", "answers", "captions", "clips", "pairs", "rag"])
+def test_results_say_of_which_task_they_are(
+    task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    smallest(task).write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["rankwell", *smallest(task).COMMAND.split(), "-o", "out"])
+
+    assert main() == 0
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["protocol"] == task
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -584,7 +584,10 @@ class _Agreement:
         """Relative changes of the means of the further candidates against the first's, over queries
         that count in both, as rows.
         """
-        builder, options, first = self.builder, self._options, candidates[0]
+        first, *other_candidates = candidates
+        if not other_candidates:
+            return []
+        builder, options = self.builder, self._options
         base = {
             values.measure: values
             for values in builder.values
@@ -593,7 +596,7 @@ class _Agreement:
         compared = [
             (values, columns["k"])
             for values, columns in zip(builder.values, builder.row_attributes, strict=True)
-            if values.run in candidates[1:] and values.measure in base
+            if values.run in other_candidates and values.measure in base
         ]
         changes = relative_changes(
             [(base[values.measure].values, values.values) for values, _ in compared],
