@@ -57,6 +57,8 @@ def python_pages() -> dict[str, str]:
             f"rankwell.{undocumented[0]} has no docstring; write one, since the Python "
             "reference shows it"
         )
+    if untitled := {*map(_subject, homes.values())} - set(_TITLES):
+        raise SystemExit(f"tools/python_reference.py: add a title for {', '.join(untitled)}")
     pages = {"reference/python/index.md": _index(homes)}
     for subject, title in _TITLES.items():
         names = sorted(
