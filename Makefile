@@ -151,14 +151,14 @@ $(RELEASE)/installed: tools/release.txt
 # The tests of what every command needs, with the oldest version of each dependency that pyproject.toml admits. Those of the
 # catalogue read tools/ beside the package, which an installed one lacks.
 OLDEST := build/oldest
-OLDEST_TESTS ?= tests/core tests/io tests/measures tests/evaluation
+OLDEST_TESTS ?= tests/data tests/io tests/measures tests/evaluation
 oldest: $(RELEASE)/installed
 	rm -rf $(OLDEST) build/lib* build/bdist* && $(PYTHON) -m venv --without-pip $(OLDEST)
 	$(RELEASE)/bin/uv pip install --quiet --python $(OLDEST) --resolution lowest-direct .
 	$(RELEASE)/bin/uv pip freeze --quiet --python $(OLDEST) | grep -v '^rankwell ' | tee $(OLDEST)/versions.txt
 	$(OLDEST)/bin/python tools/installed.py
 	$(RELEASE)/bin/uv pip install --quiet --python $(OLDEST) --constraint $(OLDEST)/versions.txt pytest hypothesis pytest-xdist mpmath pandas polars pyarrow rapidfuzz
-	$(OLDEST)/bin/python -m pytest -n 2 -m "not slow" --ignore=tests/core/test_catalogue.py $(OLDEST_TESTS)
+	$(OLDEST)/bin/python -m pytest -n 2 -m "not slow" --ignore=tests/data/test_catalogue.py $(OLDEST_TESTS)
 
 clean:
 	rm -rf $(VENV) build dist results tests/page/node_modules .pytest_cache .ruff_cache .hypothesis

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rankwell.commands.encode import encode
+from rankwell.cli.commands.encode import encode
 from rankwell.errors import MissingExtra, RankwellError
 from rankwell.files.encoding import EncodeFileOptions, hash_texts
 from rankwell.store import write_text

@@ -353,7 +353,7 @@ BEFORE = {
 }
 """What writes the files of a command line with these words."""
 STAND_INS = {"processes:16": "here", "--executor ray": "--executor here"}
-"""What stands in for executors that start processes: the bytes are the same, as tests/executors
+"""What stands in for executors that start processes: the bytes are the same, as tests/runtime
 shows.
 """
 

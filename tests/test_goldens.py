@@ -56,9 +56,7 @@ WITHOUT_CASES = {
     (
         "engines",
     ): "has the versions of installed packages; tests/engines/test_conformance.py runs it",
-    (
-        "completion",
-    ): "is the text of a library; tests/commands/test_completion.py runs it in the shells",
+    ("completion",): "is the text of a library; tests/cli/test_completion.py runs it in the shells",
 }
 OPTIONS_WITHOUT_CASES = {
     "--encoder",

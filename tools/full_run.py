@@ -36,9 +36,9 @@ COVERED: Mapping[str, tuple[str, ...]] = {
     "slurm": (
         "runtime/executors/__init__.py",
         "runtime/executors/array.py",
-        "parts",
-        "commands/search.py",
-        "commands/part.py",
+        "runtime/parts",
+        "cli/commands/search.py",
+        "cli/commands/part.py",
     ),
 }
 """Name of a run -> the files and folders of the package that it covers."""
@@ -53,6 +53,8 @@ def source_digest(name: str) -> str:
             [SOURCE / place] if place.endswith(".py") else sorted((SOURCE / place).glob("*.py"))
         )
     ]
+    if lacking := [place for place in COVERED[name] if not (SOURCE / place).exists()]:
+        raise FileNotFoundError(f"{name} covers {lacking[0]}, which is not in src/rankwell")
     found = hashlib.sha256()
     for file in files:
         found.update(f"{file.relative_to(SOURCE).as_posix()}\n".encode() + file.read_bytes())

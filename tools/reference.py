@@ -9,8 +9,8 @@ from pathlib import Path
 from rich.console import Console
 
 from python_reference import python_pages
+from rankwell.cli.commands.measures import measures
 from rankwell.cli.help import page
-from rankwell.commands.measures import measures
 from rankwell.compat.trec_eval import HELP
 from rankwell.data.catalogue import DROP_IN, command_summaries
 from registries import registry_page

@@ -47,7 +47,7 @@ def indices() -> dict[Path, str]:
     finally:
         Catalogue.add = add
     tasks = [f"rankwell.tasks.{file.parent.name}" for file in _TASKS.glob("*/task.py")]
-    for package in [*folders_of("commands"), *tasks]:
+    for package in [*folders_of("cli.commands"), *tasks]:
         rows[package] |= {
             (row.kind, row.name, row.module.removeprefix(f"{package}."), row.text)
             for row in command_rows(package)

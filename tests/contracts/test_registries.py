@@ -22,8 +22,8 @@ ROOT = Path(__file__).parents[2]
 ENTRIES = [(kind, name) for kind, registry in REGISTRIES.items() for name in registry]
 COMMANDS = list(command_summaries())
 NOT_FOR_USERS = {"kinds of own measures"}
-"""Registries that only the package looks into; tests/report/test_notebooks.py shows every result by
-all of their entries, and tests/workflow/test_workflow.py passes functions as measures.
+"""Registries that only the package looks into; tests/reporting/test_notebooks.py shows every result
+by all of their entries, and tests/files/test_workflow.py passes functions as measures.
 """
 
 

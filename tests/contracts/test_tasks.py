@@ -67,10 +67,10 @@ def test_a_task_has_its_pieces_and_tests_of_its_own(task: str):
     "task", [task for task in TASKS if (PACKAGE / "tasks" / task / "page.js").is_file()]
 )
 def test_a_view_of_the_page_is_driven_by_a_test(task: str):
-    views = (ROOT / "tests" / "report" / "test_page_views.py").read_text(encoding="utf-8")
+    views = (ROOT / "tests" / "reporting" / "test_page_views.py").read_text(encoding="utf-8")
 
     assert re.search(rf"def test_{task}_\w+\(\s*browser", views), (
-        f"no browser test of tests/report/test_page_views.py opens {task}"
+        f"no browser test of tests/reporting/test_page_views.py opens {task}"
     )
 
 

@@ -18,7 +18,7 @@ import pytest
 from engines.environments import environment
 from full_run import record
 from oracles.vector_engines import nearest
-from rankwell.commands.engines_check import check
+from rankwell.cli.commands.engines_check import check
 from rankwell.engines import EngineFailure, EngineItems, EngineQuery, open_engine
 from rankwell.errors import BadInput, BadUsage
 from scripted_server import Received, Reply, ScriptedServer

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from engines.test_chroma import Chroma
-from rankwell.commands.engines import engines
-from rankwell.commands.engines_check import check, parameters_of
+from rankwell.cli.commands.engines import engines
+from rankwell.cli.commands.engines_check import check, parameters_of
 from rankwell.engines import ENGINES, EngineQuery
 from rankwell.engines.conformance import Conformance
 from rankwell.errors import BadUsage

@@ -138,7 +138,7 @@ def test_folders_of_results_compare_with_the_bounds_of_the_files(tmp_path):
         judged, {"one": run, "two": other}, ["P@4", "RR@4"], details=True
     ).compare()
 
-    from rankwell.commands.compare import ComparedQueries, compare
+    from rankwell.cli.commands.compare import ComparedQueries, compare
     from rankwell.comparison.data import ComparisonOptions
 
     done = compare(

@@ -1,14 +1,16 @@
 """Pages of results: what is on the page of one folder or several, and the pages of many folders
-that lack theirs.
+that lack theirs; the printed tables of a comparison.
 """
 
 import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rankwell import reporting
 from rankwell.comparison.data import ComparisonData, ComparisonOptions
 from rankwell.comparison.folders import Gathered, NamedFolders, from_folders, split_name
 from rankwell.comparison.pairwise import compare_values
@@ -26,8 +28,9 @@ from rankwell.io.result_folder import (
 )
 from rankwell.reporting import Row
 from rankwell.reporting.charts import difference_label
-from rankwell.reporting.drafts import holding
-from rankwell.reporting.options import Progress
+from rankwell.reporting.difference_tables import difference_text, write_comparison
+from rankwell.reporting.drafts import drafting, holding
+from rankwell.reporting.options import Output, Progress, present
 from rankwell.reporting.page import NAME, PageFolder, PageSource
 from rankwell.reporting.page.document import write_page
 from rankwell.vectors.media.images import ItemPictures
@@ -325,3 +328,27 @@ def _pair(
     if len(verdicts) < pairs == math.comb(len(names), 2):
         return names[1], names[0]
     return first["against"], first["run"]
+
+
+def present_differences(
+    result: ComparisonData, *, format: reporting.Format, per_query: bool, output: Path | None
+) -> Output:
+    """The output of a comparison, which is written into a folder as well."""
+    with nullcontext() if output is None else drafting(output, result.sources.values()) as draft:
+        written = present(
+            result,
+            format=format,
+            per_query=per_query,
+            output=output,
+            tables=result.tables,
+            others=[] if draft is None else write_comparison(result.tables, draft),
+        )
+    if format not in reporting.FOR_PEOPLE:
+        return written
+    terminal = reporting.terminal_of(sys.stdout)
+    rows = list(result.per_query()) if per_query else None
+    return written._replace(
+        text=difference_text(
+            result.tables, result.differences, rows, result.describe(), format, terminal
+        )
+    )

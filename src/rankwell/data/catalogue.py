@@ -1,6 +1,6 @@
 """Entries by name: files of a folder register them, its index says which file has which, and that
-file alone is imported. Commands by their words, one per file of `commands/` and of the tasks'
-`commands/`.
+file alone is imported. Commands by their words, one per file of
+`cli/commands/` and of the tasks' `commands/`, and those that a `task.py` declares.
 """
 
 import importlib
@@ -276,7 +276,7 @@ HELP = frozenset({"--help", "-h"})
 def _commands() -> Mapping[Words, IndexRow]:
     tasks = [f"rankwell.tasks.{file.parent.name}" for file in _PACKAGE.glob("tasks/*/task.py")]
     rows: list[IndexRow] = []
-    for package in [*folders_of("commands"), *tasks]:
+    for package in [*folders_of("cli.commands"), *tasks]:
         index = index_of(package)
         rows += command_rows(package) if index is None else index
     return {tuple(row.name.split()): row for row in sorted(rows, key=lambda row: row.name)}

@@ -4,7 +4,7 @@ import pytest
 
 import rankwell as rw
 from commanding import with_fields
-from rankwell.commands.compare import compare as compare_command
+from rankwell.cli.commands.compare import compare as compare_command
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.io import formats as files
 from rankwell.tasks.study.folder import read_study

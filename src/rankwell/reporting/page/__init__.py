@@ -13,6 +13,7 @@ import numpy as np
 from rankwell.data.catalogue import ResultKind, result_kind
 from rankwell.data.registry import Better
 from rankwell.data.tables import Floats, Values
+from rankwell.errors import typed
 from rankwell.reporting import Row
 
 NAME = "report.html"
@@ -130,3 +131,13 @@ def cells(values: Floats) -> list[Any]:
     ready[is_integer] = short[is_integer].astype(np.int64).astype(object)
     ready[~np.isfinite(short)] = None
     return ready.tolist()
+
+
+def page_lines(folder: Path, query: str = "question") -> str:
+    """The last lines of a command that has written a page into a folder. query: a word for one of
+    its queries.
+    """
+    return (
+        f"A page with every {query}, both lists side by side: {folder / NAME}\n\n  "
+        f"{typed('rankwell', 'open', folder)}\n"
+    )

@@ -1,6 +1,6 @@
 """Estimates from logs of interactions, and tests by clicks on interleaved lists."""
 
-from rankwell.commands.compare import present_differences
+from rankwell.comparison.pages import present_differences
 from rankwell.task import Presented, Task, TaskInput
 from rankwell.tasks.logs.evaluation import evaluate_logs
 from rankwell.tasks.logs.options import LogOptions

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from rankwell.commands.report import page_lines
 from rankwell.comparison.pages import write_report
 from rankwell.errors import typed
 from rankwell.io.matrices import write_ids
 from rankwell.reporting import prose
 from rankwell.reporting.drafts import holding, keeping
 from rankwell.reporting.options import FolderPath, Output, Progress
-from rankwell.reporting.page import NAME
+from rankwell.reporting.page import NAME, page_lines
 from rankwell.store import replacing
 from rankwell.tasks.agreement.task import AgreementCommandOptions
 from rankwell.tasks.agreement.task import agree as comparison

@@ -5,7 +5,6 @@ retriever or reader.
 from importlib.resources import files
 from pathlib import Path
 
-from rankwell.commands.report import page_lines
 from rankwell.comparison.pages import write_report
 from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.errors import typed
@@ -14,7 +13,7 @@ from rankwell.io.formats import write_run
 from rankwell.reporting import prose
 from rankwell.reporting.drafts import holding, keeping
 from rankwell.reporting.options import FolderPath, Output, Progress
-from rankwell.reporting.page import NAME
+from rankwell.reporting.page import NAME, page_lines
 from rankwell.store import write_bytes
 from rankwell.tasks.answers.answering import (
     OverlapReader,

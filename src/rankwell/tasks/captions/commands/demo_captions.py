@@ -8,14 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.commands.report import page_lines
 from rankwell.comparison.pages import write_report
 from rankwell.data.tables import Floats
 from rankwell.errors import typed
 from rankwell.reporting import prose
 from rankwell.reporting.drafts import holding, keeping
 from rankwell.reporting.options import FolderPath, Output, Progress
-from rankwell.reporting.page import NAME
+from rankwell.reporting.page import NAME, page_lines
 from rankwell.store import replacing, write_text
 from rankwell.tasks.captions.task import CaptionCommandOptions
 from rankwell.tasks.captions.task import captions as captions_task

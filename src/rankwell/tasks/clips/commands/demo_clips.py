@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell import reporting
-from rankwell.commands.report import page_lines
 from rankwell.comparison.pages import write_report
 from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.errors import typed
@@ -21,7 +20,7 @@ from rankwell.io.matrices import write_ids
 from rankwell.reporting import prose
 from rankwell.reporting.drafts import drafting, holding, keeping
 from rankwell.reporting.options import FolderPath, Output, Progress, present
-from rankwell.reporting.page import NAME
+from rankwell.reporting.page import NAME, page_lines
 from rankwell.store import replacing, write_bytes
 from rankwell.tasks.clips.drawn_scenes import Scene, draw_clip
 from rankwell.tasks.clips.evaluation import ClipResults, evaluate_clips

@@ -10,13 +10,12 @@ from typing import NamedTuple
 
 from PIL.Image import Image
 
-from rankwell.commands.report import page_lines
 from rankwell.comparison.pages import write_report
 from rankwell.errors import BadUsage, typed
 from rankwell.reporting import prose
 from rankwell.reporting.drafts import holding, keeping
 from rankwell.reporting.options import FolderPath, Output, Progress
-from rankwell.reporting.page import NAME
+from rankwell.reporting.page import NAME, page_lines
 from rankwell.store import write_bytes, write_text
 from rankwell.tasks.instances.commands.instances_stats import stats
 from rankwell.tasks.instances.commands.instances_table import SystemTableOptions, table

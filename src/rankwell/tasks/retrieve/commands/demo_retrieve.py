@@ -5,14 +5,13 @@ other questions.
 from pathlib import Path
 from typing import Any
 
-from rankwell.commands.report import page_lines
 from rankwell.comparison.pages import write_report
 from rankwell.data.tables import figure
 from rankwell.errors import typed
 from rankwell.reporting import PrintedFigure, prose, render_rows
 from rankwell.reporting.drafts import holding, keeping
 from rankwell.reporting.options import FolderPath, Output, Progress
-from rankwell.reporting.page import NAME
+from rankwell.reporting.page import NAME, page_lines
 from rankwell.store import write_text
 from rankwell.tasks.retrieve.evaluation import retrieve_into
 from rankwell.tasks.retrieve.options import RetrieveOptions

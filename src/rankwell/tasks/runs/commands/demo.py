@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rankwell.commands.report import page_lines
 from rankwell.comparison.data import ComparisonOptions
 from rankwell.comparison.pages import write_report
 from rankwell.comparison.pairwise import compare_values
@@ -17,7 +16,7 @@ from rankwell.reporting.difference_tables import shown_differences
 from rankwell.reporting.drafts import holding, keeping
 from rankwell.reporting.folder import write_result
 from rankwell.reporting.options import FolderPath, Output, Progress, present
-from rankwell.reporting.page import NAME
+from rankwell.reporting.page import NAME, page_lines
 from rankwell.results import Results
 from rankwell.store import write_text
 from rankwell.tasks.runs.evaluation import evaluate

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rankwell.comparison.folders import split_name
 from rankwell.comparison.pages import write_report
-from rankwell.errors import BadInput, BadUsage, typed
+from rankwell.errors import BadInput, BadUsage
 from rankwell.io.result_folder import other_place
 from rankwell.reporting.options import Output, PageOption
 from rankwell.reporting.page import NAME
@@ -72,13 +72,3 @@ def report(
         seed=seed,
     )
     return Output(text=str(written[0]), notes=tuple(notes))
-
-
-def page_lines(folder: Path, query: str = "question") -> str:
-    """The last lines of a command that has written a page into a folder. query: a word for one of
-    its queries.
-    """
-    return (
-        f"A page with every {query}, both lists side by side: {folder / NAME}\n\n  "
-        f"{typed('rankwell', 'open', folder)}\n"
-    )

@@ -2,7 +2,6 @@
 and the order of systems.
 """
 
-import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -11,8 +10,9 @@ from typing import Annotated
 
 import rankwell
 from rankwell import reporting
-from rankwell.comparison.data import ComparisonData, ComparisonOptions, Origin, attribute_named
+from rankwell.comparison.data import ComparisonOptions, Origin, attribute_named
 from rankwell.comparison.folders import Gathered, from_folders, split_name
+from rankwell.comparison.pages import present_differences
 from rankwell.comparison.pairwise import compare_values
 from rankwell.data.options import ConventionName, Doc, JudgmentColumns, RunColumns
 from rankwell.data.registry import measure_names
@@ -26,16 +26,8 @@ from rankwell.io.result_folder import (
     read_results,
     stated_directions,
 )
-from rankwell.reporting.difference_tables import difference_text, write_comparison
 from rankwell.reporting.drafts import drafting, refuse_foreign, refuse_unclaimed
-from rankwell.reporting.options import (
-    FolderOption,
-    FormatOption,
-    Output,
-    PerQueryOption,
-    Progress,
-    present,
-)
+from rankwell.reporting.options import FolderOption, FormatOption, Output, PerQueryOption, Progress
 from rankwell.reporting.page import NAME
 from rankwell.store import exists, remote_url
 
@@ -128,30 +120,6 @@ def compare(
             page = reporting.Aside(f"HTML page: {output / NAME}")
             presented = presented._replace(notes=(*presented.notes, page))
     return presented
-
-
-def present_differences(
-    result: ComparisonData, *, format: reporting.Format, per_query: bool, output: Path | None
-) -> Output:
-    """The output of a comparison, which is written into a folder as well."""
-    with nullcontext() if output is None else drafting(output, result.sources.values()) as draft:
-        written = present(
-            result,
-            format=format,
-            per_query=per_query,
-            output=output,
-            tables=result.tables,
-            others=[] if draft is None else write_comparison(result.tables, draft),
-        )
-    if format not in reporting.FOR_PEOPLE:
-        return written
-    terminal = reporting.terminal_of(sys.stdout)
-    rows = list(result.per_query()) if per_query else None
-    return written._replace(
-        text=difference_text(
-            result.tables, result.differences, rows, result.describe(), format, terminal
-        )
-    )
 
 
 def _gather(

@@ -9,7 +9,7 @@ import pytest
 
 import rankwell
 from commanding import with_fields
-from rankwell.commands.encode import encode
+from rankwell.cli.commands.encode import encode
 from rankwell.errors import BadScore, BadUsage
 from rankwell.runtime.parts.encode import EncodedParts
 from rankwell.runtime.parts.execution import compute_part

@@ -18,8 +18,8 @@ import pytest
 import rankwell
 from buckets import Bucket
 from commanding import with_fields
-from rankwell.commands.encode import encode
-from rankwell.commands.part import part
+from rankwell.cli.commands.encode import encode
+from rankwell.cli.commands.part import part
 from rankwell.errors import BadInput, BadUsage
 from rankwell.runtime.parts import encode as encoding
 from rankwell.runtime.parts.execution import compute_part

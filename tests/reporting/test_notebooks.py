@@ -224,7 +224,7 @@ def test_the_type_of_charts_is_that_of_a_version_that_can_be_drawn(evaluation):
 
 
 OF_OTHERS = {"frontier", "risk_coverage"}
-"""Charts of settings of engines and of confidences; tests/report/test_frontier.py and
+"""Charts of settings of engines and of confidences; tests/reporting/test_frontier.py and
 test_risk_coverage.py draw them.
 """
 

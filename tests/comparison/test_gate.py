@@ -11,8 +11,8 @@ import pytest
 
 from commanding import with_fields
 from rankwell import cli
-from rankwell.commands.compare import compare as compare_command
-from rankwell.commands.gate import gate as gate_command
+from rankwell.cli.commands.compare import compare as compare_command
+from rankwell.cli.commands.gate import gate as gate_command
 from rankwell.comparison.requirements import SummaryFigures, check_requirement, parse_requirement
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName

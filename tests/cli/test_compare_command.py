@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from commanding import with_fields
-from rankwell.commands.compare import ComparedQueries
-from rankwell.commands.compare import compare as compare_command
+from rankwell.cli.commands.compare import ComparedQueries
+from rankwell.cli.commands.compare import compare as compare_command
 from rankwell.comparison.data import ComparisonOptions
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName

@@ -136,7 +136,7 @@ def test_the_same_sheet_is_drawn_to_the_same_bytes():
 
     assert draw_sheet(made) == draw_sheet(made)
     code = (
-        "import sys; sys.path.insert(0, 'tests/media'); from test_contact_sheet import *; "
+        "import sys; sys.path.insert(0, 'tests/vectors'); from test_contact_sheet import *; "
         "import hashlib;"
         "print(hashlib.sha256(draw_sheet(sheet(tile(1), tile(2, 'wrong')))).hexdigest())"
     )

@@ -160,7 +160,7 @@ def test_a_star_at_the_beginning_of_a_row_of_latex_does_not_belong_to_the_line_b
     assert r"{}*a & 1.5000 \\" in text
 
 
-# Those of other results: tests/report/test_frontier.py and test_risk_coverage.py.
+# Those of other results: tests/reporting/test_frontier.py and test_risk_coverage.py.
 @pytest.mark.parametrize("name", sorted({*CHARTS} - {"frontier", "risk_coverage"}))
 def test_no_text_of_a_chart_has_control_characters(name):
     rng = np.random.default_rng(0)

@@ -15,8 +15,8 @@ import rankwell
 from benches import RUNS_ALONE, make_bench
 from commanding import with_fields
 from rankwell.cli import main
-from rankwell.commands.encode import encode
-from rankwell.commands.search import search
+from rankwell.cli.commands.encode import encode
+from rankwell.cli.commands.search import search
 from rankwell.data.catalogue import command_function
 from rankwell.runtime.parts.execution import share
 from rankwell.tasks.captions.task import captions

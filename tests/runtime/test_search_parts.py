@@ -12,8 +12,8 @@ import pytest
 import rankwell
 from commanding import with_fields
 from oracles.neighbours import neighbours
-from rankwell.commands import search as truth
-from rankwell.commands.search import search as command
+from rankwell.cli.commands import search as truth
+from rankwell.cli.commands.search import search as command
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, UnknownName
 from rankwell.runtime.parts import KINDS, Limits
 from rankwell.runtime.parts import vectors as vectors_of_parts

@@ -25,7 +25,7 @@ import rankwell
 from benches import GOLDEN, NOISE, RUNS_ALONE, TOML, golden_rows, make_bench
 from commanding import with_fields
 from rankwell import cli
-from rankwell.commands.compare import compare as compare_command
+from rankwell.cli.commands.compare import compare as compare_command
 from rankwell.comparison import bench
 from rankwell.comparison.bench import input_mark, load_command
 from rankwell.comparison.bench.files import read_experiment

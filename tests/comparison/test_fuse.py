@@ -203,7 +203,7 @@ HOW = ["none", "min-max", "min-max-inverted", "sum", "max", "z-score", "rank", "
 def test_every_method_and_normalisation_has_an_oracle() -> None:
     learn = {
         name for name in METHODS if METHODS[name].learns
-    }  # tests/transforms/test_trained_fusion.py
+    }  # tests/comparison/test_trained_fusion.py
     assert {text.partition("(")[0] for text in BY_RANK + BY_SCORE} | {"condorcet"} | learn == set(
         METHODS
     )

@@ -11,8 +11,8 @@ import pytest
 import rankwell
 from commanding import with_fields
 from rankwell.cli import main
-from rankwell.commands.part import part
-from rankwell.commands.search import search
+from rankwell.cli.commands.part import part
+from rankwell.cli.commands.search import search
 from rankwell.errors import Unfinished
 from rankwell.processes import start_command
 

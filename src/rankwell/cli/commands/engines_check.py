@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankwell import reporting
-from rankwell.commands.engines import TableOrJson
+from rankwell.cli.commands.engines import TableOrJson
 from rankwell.data.tables import Floats
 from rankwell.engines import EngineQuery
 from rankwell.engines.conformance import Conformance, ConformanceLine, lines_of_ended

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from neighbours.test_torch_device import DTYPES, METRICS, counts, hostile, lists, made
 from rankwell._native.similarity import Space, score_pairs
 from rankwell.data.matrices import Embeddings
 from rankwell.vectors.neighbours import Groups
+from vectors.test_torch_device import DTYPES, METRICS, counts, hostile, lists, made
 
 torch = pytest.importorskip("torch")
 if not torch.cuda.is_available():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rankwell
-from rankwell.commands.power import power
+from rankwell.cli.commands.power import power
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.stats.paired_tests import queries_needed
 
