@@ -31,7 +31,7 @@ from rankwell.data.judged_rankings import (
     SessionRankings,
 )
 from rankwell.data.preferences import PreferenceRankings, Preferences
-from rankwell.data.tables import Judgments, gather, segment_offsets, sort_ids
+from rankwell.data.tables import Judgments, segment_offsets, sort_ids, take_segments
 from rankwell.io.mapping import find_hits
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, Predictions, Questions
 from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels, QueryItems
@@ -619,6 +619,6 @@ def taken(view: Any, rows: Any) -> Any:
     if isinstance(view, ItemLists):
         fields |= {"codes": view.codes[rows], "cache": {}}
     if isinstance(view, LoggedRounds):
-        kept, offsets = gather(view.offsets, rows)
+        kept, offsets = take_segments(view.offsets, rows)
         fields |= {"offsets": offsets, "rows": view.rows.of(kept)}
     return replace(view, **fields)

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import rankwell
-from rankwell.data.tables import Values, figure, p_value
+from rankwell.data.tables import Values, format_value, p_value
 from rankwell.reporting import Document, render, summary_grid
 from rankwell.reporting.charts import CHARTS, ChartData
 from rankwell.reporting.notebook.display import html
@@ -96,12 +96,12 @@ def in_javascript(call: str, values: str) -> list[str]:
 def test_a_figure_is_the_nearest_number_and_the_even_one_of_two(unit: str):
     with_decimals = [rounded(value, UNITS[unit]) for value in AWKWARD if abs(value) < 1e20]
 
-    assert [figure(value, unit) for value in AWKWARD if abs(value) < 1e20] == with_decimals
-    assert figure(78.125, "percent") == "78.12"
-    assert figure(-1e-9, unit) == figure(0.0, unit)
-    assert figure(None, unit) == figure(math.nan, unit) == "–"
-    assert figure(2.5, unit, signed=True).startswith("+2.5")
-    assert figure(1e-9, unit, signed=True) == figure(0.0, unit)
+    assert [format_value(value, unit) for value in AWKWARD if abs(value) < 1e20] == with_decimals
+    assert format_value(78.125, "percent") == "78.12"
+    assert format_value(-1e-9, unit) == format_value(0.0, unit)
+    assert format_value(None, unit) == format_value(math.nan, unit) == "–"
+    assert format_value(2.5, unit, signed=True).startswith("+2.5")
+    assert format_value(1e-9, unit, signed=True) == format_value(0.0, unit)
 
 
 @pytest.mark.parametrize("unit", [*UNITS, "count"])
@@ -111,10 +111,10 @@ def test_javascript_prints_the_same(unit: str):
         kept = [value for value in AWKWARD if len(values) == len(AWKWARD) or abs(value) < 1e15]
 
         assert [*map(plain, in_javascript(f"value => page.number(value, '{unit}')", text))] == [
-            figure(each, unit) for each in kept
+            format_value(each, unit) for each in kept
         ]
         shown = in_javascript(f"value => page.signed(value, '{unit}')", text)
-        assert [*map(plain, shown)] == [figure(each, unit, signed=True) for each in kept]
+        assert [*map(plain, shown)] == [format_value(each, unit, signed=True) for each in kept]
 
 
 def test_p_values_are_the_same_in_both_languages():
@@ -135,7 +135,7 @@ def result_of(value: float, unit: str) -> Results:
 @pytest.mark.parametrize("unit", ["share", "percent", "rank"])
 def test_every_output_prints_the_same_number(unit: str):
     for value in [*AWKWARD, math.nan]:
-        result, expected = result_of(value, unit), figure(value, unit)
+        result, expected = result_of(value, unit), format_value(value, unit)
         rows = [] if math.isnan(value) else result.summary
 
         for form, cell in (
@@ -149,7 +149,7 @@ def test_every_output_prints_the_same_number(unit: str):
             assert expected in printed, (value, form)
         assert expected in summary_grid(Document(result.summary, None, {}, ())).rows[0]
         (read,) = csv.DictReader(io.StringIO(render(result.summary, None, {}, [], "csv")))
-        assert figure(float(read["mean"] or "nan"), unit) == expected
+        assert format_value(float(read["mean"] or "nan"), unit) == expected
         assert f">{expected}</td>" in html(result)
         table = SystemTable(
             "AP",
@@ -185,5 +185,5 @@ def test_a_verdict_has_the_figures_of_the_table():
 def test_what_a_page_holds_is_not_rounded_twice():
     for value in (0.333349996, 33.34499996, -0.333349996, 0.12345000001):
         (short,) = cells(np.array([value]))
-        assert figure(short, "share") == figure(value, "share")
-        assert figure(short, "percent") == figure(value, "percent")
+        assert format_value(short, "share") == format_value(value, "share")
+        assert format_value(short, "percent") == format_value(value, "percent")

@@ -20,10 +20,10 @@ from rankwell.data.tables import (
     Floats,
     Ints,
     equal_runs,
-    gather,
     offsets_from_rows,
     position_in_segment,
     segment_of_row,
+    take_segments,
 )
 from rankwell.errors import BadScore
 from rankwell.threads import in_threads, processors
@@ -417,7 +417,7 @@ def first_groups(
     wide = min(n, (depth - 1) * int(groups.counts.max(initial=1)) + 2)
     while True:
         items, scores = first_items(wide)
-        rows, offsets = gather(by_item.offsets, items.ravel())
+        rows, offsets = take_segments(by_item.offsets, items.ravel())
         cell, group = segment_of_row(offsets), by_item.items[rows]
         # A group scores as the first of its items.
         _, first = np.unique(cell // wide * n_groups + group, return_index=True)

@@ -20,7 +20,7 @@ from rankwell.comparison.requirements import (
     parse_requirement,
 )
 from rankwell.data.registry import suggest
-from rankwell.data.tables import Unit, Values, figure
+from rankwell.data.tables import Unit, Values, format_value
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag
 from rankwell.io.result_folder import (
     PER_QUERY,
@@ -276,7 +276,9 @@ def _compared(row: Row, tolerance: Tolerance | None, keys: Sequence[str], level:
         than += f" by more than {tolerance.text}"
         verdict = "is not worse" if passed else "may be worse"
     unit = row["unit"] if row["unit"] != "count" else "rank"
-    mean, low_text, high_text = (figure(end, unit, signed=True) for end in (row["mean"], low, high))
+    mean, low_text, high_text = (
+        format_value(end, unit, signed=True) for end in (row["mean"], low, high)
+    )
     return GateLine(
         passed=passed,
         requirement=f"{measure} not {significantly}worse {than}",

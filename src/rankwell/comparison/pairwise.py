@@ -39,7 +39,7 @@ from rankwell.data.tables import (
     Values,
     exact_mean,
     exact_means,
-    figure,
+    format_value,
     sort_ids,
 )
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, flag
@@ -655,6 +655,7 @@ def _bounds(
         low, high = (exact_mean(bound_values[counts_for_both]) * scale for bound_values in bounds)
         if high - low > 1e-12 * scale:
             yield (
-                f"Difference({matrix.label}) is between {figure(low, matrix.unit, signed=True)} "
-                f"and {figure(high, matrix.unit, signed=True)}"
+                f"Difference({matrix.label}) is between "
+                f"{format_value(low, matrix.unit, signed=True)} and "
+                f"{format_value(high, matrix.unit, signed=True)}"
             )

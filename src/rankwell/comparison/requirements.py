@@ -12,8 +12,7 @@ import numpy as np
 from rankwell.comparison.data import exact_name
 from rankwell.data.options import Doc, MeasureNames, Option
 from rankwell.data.registry import measure_names, suggest
-from rankwell.data.tables import Values
-from rankwell.data.tables import figure as figure_text
+from rankwell.data.tables import Values, format_value
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag
 from rankwell.io.result_folder import values_behind
 from rankwell.reporting import visible
@@ -424,8 +423,8 @@ def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigu
         # As tables show it, with as many digits as it takes to see on which side of the bound it
         # lies.
         unit_shown = "rank" if unit == "count" else unit or "share"
-        value_text = figure_text(value, unit_shown)
-        off = figure_text(farthest, unit_shown)
+        value_text = format_value(value, unit_shown)
+        off = format_value(farthest, unit_shown)
         if not passed and abs(float(value_text) - value) >= abs(farthest):
             value_text = f"{value:.10g}"
     missed = ""
@@ -529,12 +528,12 @@ def _bounds(
         subject = f"{row['label']} of {row['run']}"
         if unit == "percent" and 0 < abs(number) <= 1:
             raise BadUsage(
-                f"{subject} is in percent ({figure_text(figure_value, unit)}); write {number:g}% "
+                f"{subject} is in percent ({format_value(figure_value, unit)}); write {number:g}% "
                 f"if that is meant, or {100 * number:g}%."
             )
         if unit == "share" and abs(number) > 1 and abs(figure_value) <= 1:
             raise BadUsage(
-                f"{subject} is a share from 0 to 1 ({figure_text(figure_value, unit)}); write "
+                f"{subject} is a share from 0 to 1 ({format_value(figure_value, unit)}); write "
                 f"{number:g}% or {number / 100:g}."
             )
     number *= scale

@@ -21,7 +21,6 @@ from rankwell.data.tables import (
     columns_at,
     first_repeated,
     first_true,
-    gather,
     offsets_from_rows,
     order_ids,
     position_in_segment,
@@ -30,6 +29,7 @@ from rankwell.data.tables import (
     segment_offsets,
     sort_ids,
     sum_by,
+    take_segments,
 )
 from rankwell.errors import BadInput, TieRefused
 
@@ -284,8 +284,8 @@ class JudgedRankings(RankedRows):
 
     def take(self, queries: Ints) -> "JudgedRankings":
         """The view of some queries only, in the order given by their indices."""
-        rows, offsets = gather(self.offsets, queries)
-        judged, judged_offsets = gather(self.judged_offsets, queries)
+        rows, offsets = take_segments(self.offsets, queries)
+        judged, judged_offsets = take_segments(self.judged_offsets, queries)
         return replace(
             self._rows(rows, offsets),
             queries=tuple(self.queries[query] for query in queries.tolist()),
@@ -422,7 +422,7 @@ class _OverRankings:
 
     def take(self, queries: Ints) -> Self:
         """The view of some queries only, in the order given by their indices."""
-        rows, _ = gather(self.flat.offsets, queries)
+        rows, _ = take_segments(self.flat.offsets, queries)
         flat = self.flat.take(queries)
         return replace(self, flat=flat, **columns_at(self, rows, *self.row_columns))
 
@@ -611,8 +611,8 @@ class AspectRankings(_OverRankings):
 
     def take(self, queries: Ints) -> Self:
         """The view of some queries only, in the order given by their indices."""
-        aspects, aspect_offsets = gather(self.aspect_offsets, queries)
-        truth, truth_offsets = gather(self.truth_offsets, aspects)
+        aspects, aspect_offsets = take_segments(self.aspect_offsets, queries)
+        truth, truth_offsets = take_segments(self.truth_offsets, aspects)
         return replace(
             self,
             flat=self.flat.take(queries),

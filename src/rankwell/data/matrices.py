@@ -22,11 +22,11 @@ from rankwell.data.tables import (
     Judgments,
     first_repeated,
     first_true,
-    gather,
     id_text,
     offsets_from_rows,
     refuse_masked,
     segment_of_row,
+    take_segments,
 )
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, flag, kind_of, shown
 from rankwell.store import decode_id, encode_id, exists, scratch, split_name, split_part
@@ -421,7 +421,7 @@ class Positives:
 
     def only(self, queries: Ints) -> "Positives":
         """The table of some queries, in the order given."""
-        rows, offsets = gather(self.offsets, queries)
+        rows, offsets = take_segments(self.offsets, queries)
         return Positives(offsets, self.items[rows], self.n_items)
 
     def is_best(self, scores: Matrix) -> Bools:

@@ -18,7 +18,6 @@ from rankwell.data.tables import (
     Judgments,
     QueryRows,
     first_true,
-    gather,
     index_queries,
     nested_columns,
     offsets_from_rows,
@@ -27,6 +26,7 @@ from rankwell.data.tables import (
     segment_of_row,
     segment_offsets,
     sum_by,
+    take_segments,
 )
 from rankwell.errors import BadInput
 
@@ -351,8 +351,8 @@ class PreferenceRankings:
 
     def take(self, queries: Ints) -> Self:
         """The view of some queries only, in the order given by their indices."""
-        groups, group_offsets = gather(self.group_offsets, queries)
-        items, item_offsets = gather(self.item_offsets, queries)
+        groups, group_offsets = take_segments(self.group_offsets, queries)
+        items, item_offsets = take_segments(self.item_offsets, queries)
         return replace(
             self,
             queries=tuple(self.queries[query] for query in queries.tolist()),

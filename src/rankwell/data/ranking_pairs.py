@@ -16,12 +16,12 @@ from rankwell.data.tables import (
     Ints,
     columns_at,
     first_true,
-    gather,
     offsets_from_rows,
     position_in_segment,
     running_sum,
     segment_of_row,
     segment_offsets,
+    take_segments,
 )
 from rankwell.errors import BadInput, DuplicateItem
 
@@ -135,7 +135,7 @@ class ListSide(RankedRows):
 
     def take(self, queries: Ints) -> Self:
         """The lists of some queries only, in the order given by their indices."""
-        rows, offsets = gather(self.offsets, queries)
+        rows, offsets = take_segments(self.offsets, queries)
         columns = columns_at(self, rows, "items", "scores", "other_ranks", "other_scores")
         names = tuple(self.queries[query] for query in queries.tolist())
         return replace(self, queries=names, offsets=offsets, **columns)

@@ -219,7 +219,7 @@ def position_in_segment(offsets: Ints) -> Ints:
     return np.arange(int(offsets[-1]), dtype=np.int64) - np.repeat(offsets[:-1], counts)
 
 
-def gather(offsets: Ints, segments: Ints) -> tuple[Ints, Ints]:
+def take_segments(offsets: Ints, segments: Ints) -> tuple[Ints, Ints]:
     """The rows of the chosen segments, one after the other, and where each begins."""
     counts = np.diff(offsets)[segments]
     new = segment_offsets(counts)
@@ -614,7 +614,7 @@ _DECIMALS = {
 }
 
 
-def figure(value: float | None, unit: str, *, signed: bool = False) -> str:
+def format_value(value: float | None, unit: str, *, signed: bool = False) -> str:
     """A number as people read it everywhere: 4 decimals, percentages and ranks 2, times 3 or 2,
     counts none where they are whole.
 
@@ -631,7 +631,7 @@ def figure(value: float | None, unit: str, *, signed: bool = False) -> str:
 
 def p_value(p: float | None) -> str:
     """A p-value as people read it."""
-    return "< 0.0001" if p is not None and p < 0.0001 else figure(p, "share")
+    return "< 0.0001" if p is not None and p < 0.0001 else format_value(p, "share")
 
 
 def p_text(p: float | None) -> str:

@@ -13,7 +13,7 @@ from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import FIGURES, Measure
-from rankwell.data.tables import Bools, Floats, Ints, Values, exact_mean, figure, sum_by
+from rankwell.data.tables import Bools, Floats, Ints, Values, exact_mean, format_value, sum_by
 from rankwell.errors import BadUsage, UnknownName, flag
 from rankwell.evaluation.details import DetailColumns
 from rankwell.evaluation.judged import JudgedRun, LinearMeasure
@@ -89,8 +89,8 @@ def run_notes(
         if high - low > 1e-12:
             tail_note = f" (without what lies beyond rank {k})" if measure.name == "RBP" else ""
             bounds_by_cutoff.setdefault(k, []).append(
-                f"{label} of {run.name} is between {figure(low, unit)} and {figure(high, unit)}"
-                f"{tail_note}"
+                f"{label} of {run.name} is between {format_value(low, unit)} and "
+                f"{format_value(high, unit)}{tail_note}"
             )
     parts = [
         f"{', '.join(words)}: {_share(view, k, counted)} of its first {k} are unjudged"

@@ -25,7 +25,7 @@ from rankwell.data.tables import (
     Judgments,
     TieRule,
     exact_mean,
-    figure,
+    format_value,
     position_in_segment,
     segment_offsets,
 )
@@ -526,7 +526,7 @@ def notes_on_weights(described: Mapping[str, Any]) -> list[str]:
         leader = max(means, key=lambda name: means[name][1])
         leads = f"{binary_leader} leads; {leader} leads"
         if binary_leader == leader:
-            value = figure(means[leader][1], description["unit"])
+            value = format_value(means[leader][1], description["unit"])
             leads = f"the mean of {leader} is {value}"
         weighed = f"by {description['by']} of other conventions, which weighs them"
         notes.append(f"{label} takes the grades {low:g} to {high:g} alike: {leads} {weighed}")

@@ -16,7 +16,7 @@ from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import Doc, JudgmentColumns, Option, RunColumns, takes_options
 from rankwell.data.rankings import Ranking, hits_of_ranking
 from rankwell.data.registry import parse_measure
-from rankwell.data.tables import Judgments, figure
+from rankwell.data.tables import Judgments, format_value
 from rankwell.evaluation.judged import RunInput, name_runs, refuse_one_stream
 from rankwell.evaluation.mistakes import Gauge, copies, judgment_mistakes, run_mistakes
 from rankwell.io import formats as io
@@ -173,7 +173,7 @@ def _ndcg(judgments: Judgments, ranking: Ranking) -> str:
     """The mean of nDCG@10 over all judged queries."""
     measure = parse_measure("nDCG@10")
     view = JudgedRankings.join(judgments, hits_of_ranking(ranking, judgments))
-    return figure(
+    return format_value(
         figure_of(measure(view.resolve("id-desc")), measure.entry.summary), measure.entry.unit
     )
 

@@ -139,7 +139,7 @@ def _expected_over_found(view: JudgedRankings, rel: float, k: int, area: Area) -
     expected="linear",
 )
 def ap(
-    judged: JudgedRankings,
+    view: JudgedRankings,
     *,
     rel: float = 1,
     judged_only: bool = False,
@@ -171,7 +171,7 @@ def ap(
     >>> ap(view, area="trapezoid").round(4).tolist()
     [0.5278]
     """
-    view = judged.without_unjudged(judged_only)
+    view = view.without_unjudged(judged_only)
     if denom == "found" and k is not None and view.in_random_order:
         return _expected_over_found(view, rel, k, area)
     findable = view.n_relevant(rel)
@@ -188,7 +188,7 @@ def ap(
     aliases="map_at_r mean_average_precision_at_r",
     expected="linear",
 )
-def ap_at_r(judged: JudgedRankings, *, rel: float = 1) -> Floats:
+def ap_at_r(view: JudgedRankings, *, rel: float = 1) -> Floats:
     """The sum of the precision at each relevant item in the first R places, over R, the number of
     relevant items; 0 if R is 0.
 
@@ -198,8 +198,8 @@ def ap_at_r(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     ... ).tolist()
     [0.5]
     """
-    relevant = judged.n_relevant(rel)
-    return ratio(_precisions(judged, rel, relevant.astype(np.int64)), relevant)
+    relevant = view.n_relevant(rel)
+    return ratio(_precisions(view, rel, relevant.astype(np.int64)), relevant)
 
 
 @measure(
@@ -212,7 +212,7 @@ def ap_at_r(judged: JudgedRankings, *, rel: float = 1) -> Floats:
         "worse one"
     },
 )
-def set_ap(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False) -> Floats:
+def set_ap(view: JudgedRankings, *, rel: float = 1, judged_only: bool = False) -> Floats:
     """Precision times recall of the retrieved set; 0 for an empty list or where nothing is
     relevant.
 
@@ -222,7 +222,7 @@ def set_ap(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False)
     >>> set_ap(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}})).tolist()
     [0.25]
     """
-    view = judged.without_unjudged(judged_only)
+    view = view.without_unjudged(judged_only)
     return ratio(view.sum_rows(view.relevant(rel)) ** 2, view.retrieved * view.n_relevant(rel))
 
 
@@ -233,7 +233,7 @@ def set_ap(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False)
     aliases="yaap",
     exempt={"empty": "it falls with the number of relevant items that an empty ranking misses"},
 )
-def yaap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
+def yaap(view: JudgedRankings, *, rel: float = 1) -> Floats:
     """log((1 + S) / (1 + R - S)), S being the sum of the precision at the R relevant items; -log(1
     + R) for an empty list.
 
@@ -243,13 +243,13 @@ def yaap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     >>> yaap(judged_rankings({"q": {"a": 1}}, {"q": {"a": 2.0}})).round(4).tolist()
     [0.6931]
     """
-    total = _precisions(judged, rel)
-    return np.log((1 + total) / (1 + judged.n_relevant(rel) - total))
+    total = _precisions(view, rel)
+    return np.log((1 + total) / (1 + view.n_relevant(rel) - total))
 
 
 @measure("IPrec", source=_INTERPOLATED, at="recall", aliases="iprec_at_recall")
 def interpolated_precision(
-    judged: JudgedRankings,
+    view: JudgedRankings,
     *,
     recall: float,
     rel: float = 1,
@@ -273,7 +273,7 @@ def interpolated_precision(
     """
     if not 0 <= recall < math.inf:
         raise BadUsage(f"recall={recall!r}; expected a number from 0.")
-    view = judged.without_unjudged(judged_only)
+    view = view.without_unjudged(judged_only)
     hit, target = view.relevant(rel), recall * view.n_relevant(rel)
     n_whole = np.floor(target)
     n_needed = (
@@ -287,7 +287,7 @@ def interpolated_precision(
 
 @measure("IPrecAvg", source=_INTERPOLATED, aliases="11pt_avg 11pt")
 def interpolated_average(
-    judged: JudgedRankings,
+    view: JudgedRankings,
     *,
     rel: float = 1,
     rounding: Rounding = "nearest",
@@ -300,9 +300,9 @@ def interpolated_average(
     >>> interpolated_average(view, recalls=(0.5, 1.0)).round(4).tolist()
     [0.8333]
     """
-    total = np.zeros(len(judged.queries))
+    total = np.zeros(len(view.queries))
     for recall in recalls:
-        total += interpolated_precision(judged, recall=recall, rel=rel, rounding=rounding)
+        total += interpolated_precision(view, recall=recall, rel=rel, rounding=rounding)
     return ratio(total, len(recalls))
 
 
@@ -313,11 +313,11 @@ def interpolated_average(
     aliases="gm_map",
     expected="linear",
 )
-def gmap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
+def gmap(view: JudgedRankings, *, rel: float = 1) -> Floats:
     """AP; the summary over queries is the geometric mean, with values below 0.00001 raised to it.
 
     >>> from rankwell import judged_rankings
     >>> gmap(judged_rankings({"q": {"b": 1}}, {"q": {"a": 2.0, "b": 1.0}})).tolist()
     [0.5]
     """
-    return ap(judged, rel=rel)
+    return ap(view, rel=rel)

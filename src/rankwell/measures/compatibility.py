@@ -8,16 +8,16 @@ from rankwell.data.tables import Floats, Ints, position_in_segment, ratio
 from rankwell.errors import BadUsage
 
 
-def _ideal_ranks(judged: JudgedRankings, positive: Ints) -> Ints:
+def _ideal_ranks(view: JudgedRankings, positive: Ints) -> Ints:
     """The rank of each positive row in the ideal list: higher grades first, ties in the order of
     the ranking.
     """
-    codes = np.unique(-judged.judged_grades)
+    codes = np.unique(-view.judged_grades)
     stride = len(codes) + 1
-    query, grade = judged.query_of_row[positive], np.searchsorted(codes, -judged.grades[positive])
-    truth = judged.query_of_judged * stride + np.searchsorted(codes, -judged.judged_grades)
-    better = np.searchsorted(truth, query * stride + grade) - judged.judged_offsets[query]
-    order = np.lexsort((judged.ranks[positive], grade, query))
+    query, grade = view.query_of_row[positive], np.searchsorted(codes, -view.grades[positive])
+    truth = view.query_of_judged * stride + np.searchsorted(codes, -view.judged_grades)
+    better = np.searchsorted(truth, query * stride + grade) - view.judged_offsets[query]
+    order = np.lexsort((view.ranks[positive], grade, query))
     edges = np.flatnonzero(np.diff((query * stride + grade)[order], prepend=-1, append=-1))
     positions = np.empty_like(order)
     positions[order] = position_in_segment(edges if len(edges) else np.zeros(1, dtype=np.int64))
@@ -36,7 +36,7 @@ def _added(worth: Floats, ranks: Ints, last: Ints) -> Floats:
     exempt={"unjudged tail": "the overlap is looked at as deep as the list goes"},
 )
 def compat(
-    judged: JudgedRankings, *, p: float = 0.95, normalize: bool = True, k: int | None = None
+    view: JudgedRankings, *, p: float = 0.95, normalize: bool = True, k: int | None = None
 ) -> Floats:
     """The rank-biased overlap of the ranking with the nearest ideal one, as deep as the longer of
     them; 0 if nothing is relevant.
@@ -52,19 +52,19 @@ def compat(
     """
     if not 0 < p <= 1:
         raise BadUsage(f"p={p!r}: the persistence of compatibility is above 0 and at most 1.")
-    ideal = judged.sum_judged(judged.judged_grades > 0).astype(np.int64)
-    depth = np.maximum(judged.retrieved, ideal)
+    ideal = view.sum_judged(view.judged_grades > 0).astype(np.int64)
+    depth = np.maximum(view.retrieved, ideal)
     depth = depth if k is None else np.minimum(depth, k)
     weights = p ** np.arange(int(depth.max(initial=0)), dtype=np.float64)
     # worth[d] is what an item adds that both lists have in every prefix from the first to the d-th.
     worth = np.concatenate([[0.0], np.cumsum(weights / np.arange(1, len(weights) + 1))])
-    positive = np.flatnonzero(judged.grades > 0)
-    shared = np.maximum(judged.ranks[positive], _ideal_ranks(judged, positive))
-    last = depth[judged.query_of_row[positive]]
-    added = np.zeros(len(judged.grades))
+    positive = np.flatnonzero(view.grades > 0)
+    shared = np.maximum(view.ranks[positive], _ideal_ranks(view, positive))
+    last = depth[view.query_of_row[positive]]
+    added = np.zeros(len(view.grades))
     added[positive] = _added(worth, shared, last)
-    overlap = judged.sum_rows(added)
+    overlap = view.sum_rows(added)
     if normalize:
-        added = _added(worth, judged.judged_positions, depth[judged.query_of_judged])
-        return ratio(overlap, judged.sum_judged(np.where(judged.judged_grades > 0, added, 0.0)))
+        added = _added(worth, view.judged_positions, depth[view.query_of_judged])
+        return ratio(overlap, view.sum_judged(np.where(view.judged_grades > 0, added, 0.0)))
     return ratio(overlap, np.concatenate([[0.0], np.cumsum(weights)])[depth])

@@ -13,14 +13,14 @@ _count = partial(measure, source=_SOURCE, scale=COUNT, summary="sum", expected="
 
 
 @_count("NumQ", scale=Scale((1.0, 1.0), better="neither", unit="count", empty=1.0), aliases="num_q")
-def num_q(judged: JudgedRankings) -> Floats:
+def num_q(view: JudgedRankings) -> Floats:
     """One for every query, also for one without a ranking.
 
     >>> from rankwell import judged_rankings
     >>> num_q(judged_rankings({"q": {"a": 1}, "r": {}}, {"q": {"a": 2.0}})).tolist()
     [1.0, 1.0]
     """
-    return np.ones(len(judged.queries))
+    return np.ones(len(view.queries))
 
 
 @_count(
@@ -30,7 +30,7 @@ def num_q(judged: JudgedRankings) -> Floats:
     expected="linear",
     exempt={"unjudged tail": "it counts what is in the list, whatever it is"},
 )
-def num_ret(judged: JudgedRankings, *, rel: float | None = None, k: int | None = None) -> Floats:
+def num_ret(view: JudgedRankings, *, rel: float | None = None, k: int | None = None) -> Floats:
     """Number of items in the first `k` places; with `rel` only those with grade `rel` or more, as
     ranx counts hits.
 
@@ -40,14 +40,14 @@ def num_ret(judged: JudgedRankings, *, rel: float | None = None, k: int | None =
     ([3.0], [1.0])
     """
     if rel is None:
-        return judged.list_length(k).astype(np.float64)
-    return judged.sum_rows(judged.relevant(rel) * judged.share_within(k))
+        return view.list_length(k).astype(np.float64)
+    return view.sum_rows(view.relevant(rel) * view.share_within(k))
 
 
 @_count(
     "NumRel", aliases="num_rel", exempt={"empty": "what is relevant does not depend on the ranking"}
 )
-def num_rel(judged: JudgedRankings, *, rel: float = 1) -> Floats:
+def num_rel(view: JudgedRankings, *, rel: float = 1) -> Floats:
     """Number of items judged with grade `rel` or more, retrieved or not, also for a query without a
     ranking.
 
@@ -58,22 +58,22 @@ def num_rel(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     >>> num_rel(judged_rankings({"q": {"a": 1, "b": 2, "c": 0}}, {"q": {"a": 1.0}})).tolist()
     [2.0]
     """
-    return judged.n_relevant(rel)
+    return view.n_relevant(rel)
 
 
 @_count("NumRelRet", scale=COUNT._replace(better="higher"), aliases="num_rel_ret")
-def num_rel_ret(judged: JudgedRankings, *, rel: float = 1) -> Floats:
+def num_rel_ret(view: JudgedRankings, *, rel: float = 1) -> Floats:
     """Number of retrieved items with grade `rel` or more.
 
     >>> from rankwell import judged_rankings
     >>> num_rel_ret(judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "c": 1.0}})).tolist()
     [1.0]
     """
-    return judged.sum_rows(judged.relevant(rel))
+    return view.sum_rows(view.relevant(rel))
 
 
 @_count("NumNonrelJudgedRet", aliases="num_nonrel_judged_ret")
-def num_nonrel_judged_ret(judged: JudgedRankings, *, rel: float = 1) -> Floats:
+def num_nonrel_judged_ret(view: JudgedRankings, *, rel: float = 1) -> Floats:
     """Number of retrieved items judged with a grade below `rel`; unjudged items do not count.
 
     >>> from rankwell import judged_rankings
@@ -82,4 +82,4 @@ def num_nonrel_judged_ret(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     ... ).tolist()
     [1.0]
     """
-    return judged.sum_rows(judged.is_judged & ~judged.relevant(rel))
+    return view.sum_rows(view.is_judged & ~view.relevant(rel))

@@ -28,7 +28,7 @@ GoesOn = Callable[[Floats, Floats], Floats]
 
 
 def _gain_per_item(
-    judged: JudgedRankings, goes_on: GoesOn, k: int | None, min_rel: float, max_rel: float
+    view: JudgedRankings, goes_on: GoesOn, k: int | None, min_rel: float, max_rel: float
 ) -> Floats:
     """The mean gain of the items looked at in the first `k` ranks, weighed by the chance that each
     is reached; per query.
@@ -40,16 +40,16 @@ def _gain_per_item(
         )
     depth = k or _DEPTH
     ranks = ranks_to(depth)
-    values = np.empty(len(judged.queries))
+    values = np.empty(len(view.queries))
     size = max(1, _CELLS // depth)
     for start in range(0, len(values), size):
         stop = min(start + size, len(values))
-        rows = np.arange(*judged.offsets[[start, stop]])
-        rows = rows[(judged.ranks[rows] <= depth) & (judged.grades[rows] >= 0)]
-        scaled = (np.clip(judged.grades[rows], min_rel, max_rel) - min_rel) / (max_rel - min_rel)
+        rows = np.arange(*view.offsets[[start, stop]])
+        rows = rows[(view.ranks[rows] <= depth) & (view.grades[rows] >= 0)]
+        scaled = (np.clip(view.grades[rows], min_rel, max_rel) - min_rel) / (max_rel - min_rel)
         # 0 for what is not judged and beyond the list.
         gains = np.zeros((stop - start, depth))
-        gains[judged.query_of_row[rows] - start, judged.ranks[rows] - 1] = scaled
+        gains[view.query_of_row[rows] - start, view.ranks[rows] - 1] = scaled
         reached = np.ones_like(gains)
         np.cumprod(goes_on(ranks, gains)[:, :-1], axis=1, out=reached[:, 1:])
         values[start:stop] = (reached * gains).sum(axis=1) / reached.sum(axis=1)
@@ -67,7 +67,7 @@ def _patience(left: Floats) -> Floats:
 
 
 @measure("NERR8", source=_NERR + "8", aliases="nERR8")
-def nerr8(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0) -> Floats:
+def nerr8(view: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0) -> Floats:
     """The gain per item looked at of a user who goes on with chance 1 - gain, never past `k`.
 
     min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged
@@ -79,11 +79,11 @@ def nerr8(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0)
     ... ).tolist()
     [0.6666666666666666]
     """
-    return _gain_per_item(judged, lambda _, gains: 1 - gains, k, min_rel, max_rel)
+    return _gain_per_item(view, lambda _, gains: 1 - gains, k, min_rel, max_rel)
 
 
 @measure("NERR9", source=_NERR + "9", aliases="nERR9")
-def nerr9(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0) -> Floats:
+def nerr9(view: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0) -> Floats:
     """The gain per item looked at of a user who goes on with chance (1 - gain) rank / (rank + 1),
     never past `k`.
 
@@ -97,13 +97,13 @@ def nerr9(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0)
     [0.6]
     """
     return _gain_per_item(
-        judged, lambda ranks, gains: ranks / (ranks + 1) * (1 - gains), k, min_rel, max_rel
+        view, lambda ranks, gains: ranks / (ranks + 1) * (1 - gains), k, min_rel, max_rel
     )
 
 
 @measure("NERR10", source=_NERR + "10", aliases="nERR10")
 def nerr10(
-    judged: JudgedRankings,
+    view: JudgedRankings,
     *,
     p: float = 0.9,
     max_rel: float,
@@ -122,12 +122,12 @@ def nerr10(
     """
     if not 0 <= p <= 1:
         raise BadUsage(f"p={p!r}: the chance of going on to the next item is from 0 to 1.")
-    return _gain_per_item(judged, lambda _, gains: p * (1 - gains), k, min_rel, max_rel)
+    return _gain_per_item(view, lambda _, gains: p * (1 - gains), k, min_rel, max_rel)
 
 
 @measure("NERR11", source=_NERR + "11", aliases="nERR11")
 def nerr11(
-    judged: JudgedRankings,
+    view: JudgedRankings,
     *,
     T: float = 1.0,  # noqa: N803
     max_rel: float,
@@ -147,7 +147,7 @@ def nerr11(
     """
     left = 2 * _goal(T)
     return _gain_per_item(
-        judged, lambda ranks, gains: _patience(ranks + left) * (1 - gains), k, min_rel, max_rel
+        view, lambda ranks, gains: _patience(ranks + left) * (1 - gains), k, min_rel, max_rel
     )
 
 
@@ -157,7 +157,7 @@ def nerr11(
     aliases="inst",
 )
 def inst(
-    judged: JudgedRankings,
+    view: JudgedRankings,
     *,
     T: float = 1.0,  # noqa: N803
     max_rel: float,
@@ -177,7 +177,7 @@ def inst(
     """
     left = 2 * _goal(T)
     return _gain_per_item(
-        judged,
+        view,
         lambda ranks, gains: _patience(ranks + left - np.cumsum(gains, axis=1)),
         k,
         min_rel,
@@ -191,7 +191,7 @@ def inst(
     aliases="insq",
 )
 def insq(
-    judged: JudgedRankings,
+    view: JudgedRankings,
     *,
     T: float = 1.0,  # noqa: N803
     max_rel: float,
@@ -211,7 +211,7 @@ def insq(
     """
     left = 2 * _goal(T)
     return _gain_per_item(
-        judged,
+        view,
         lambda ranks, gains: np.broadcast_to(_patience(ranks + left), gains.shape),
         k,
         min_rel,
@@ -226,7 +226,7 @@ def insq(
     aliases="bpm",
 )
 def bpm(
-    judged: JudgedRankings,
+    view: JudgedRankings,
     *,
     k: int,
     T: float = 1.0,  # noqa: N803
@@ -244,7 +244,7 @@ def bpm(
     [0.5]
     """
     return _gain_per_item(
-        judged,
+        view,
         lambda _, gains: (np.cumsum(gains, axis=1) < _goal(T)).astype(np.float64),
         k,
         min_rel,
@@ -258,7 +258,7 @@ def bpm(
     "pages; cwl_eval 1.0.12",
 )
 def information_foraging(
-    judged: JudgedRankings,
+    view: JudgedRankings,
     *,
     by: Literal["goal", "rate", "both"] = "both",
     T: float = 2.0,  # noqa: N803 - as in the paper
@@ -293,7 +293,7 @@ def information_foraging(
         rate = 1 / (1 + b2 * np.exp(np.minimum((A - gain_so_far / ranks) * R2, 700)))
         return {"goal": by_goal, "rate": rate, "both": by_goal * rate}[by]
 
-    return _gain_per_item(judged, _goes_on, k, min_rel, max_rel)
+    return _gain_per_item(view, _goes_on, k, min_rel, max_rel)
 
 
 @measure(
@@ -303,7 +303,7 @@ def information_foraging(
     aliases="tbg",
 )
 def time_biased_gain(
-    judged: JudgedRankings,
+    view: JudgedRankings,
     *,
     h: float = 224.0,
     seconds: float = 1.0,
@@ -327,5 +327,5 @@ def time_biased_gain(
     if not (h > 0 and seconds > 0):
         raise BadUsage(f"h={h:g}, seconds={seconds:g}: TBG takes numbers above 0.")
     return _gain_per_item(
-        judged, lambda _, gains: np.full_like(gains, 2 ** (-seconds / h)), k, min_rel, max_rel
+        view, lambda _, gains: np.full_like(gains, 2 ** (-seconds / h)), k, min_rel, max_rel
     )

@@ -63,7 +63,7 @@ def _best(view: JudgedRankings, rel: float, last: Floats) -> Floats:
     aliases="MedianR median_rank MdR",
 )
 def median_rank(
-    judged: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None
+    view: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None
 ) -> Floats:
     """The rank, from 1, of the first item with grade `rel` or more; over queries the median, of two
     middle ones their mean.
@@ -80,7 +80,7 @@ def median_rank(
     >>> median_rank(view).tolist(), median_rank(view, n_items=9).tolist()
     ([2.0, 3.0], [2.0, 10.0])
     """
-    return _best(judged, rel, _last(judged, missing, n_items))
+    return _best(view, rel, _last(view, missing, n_items))
 
 
 @_rank(
@@ -89,7 +89,7 @@ def median_rank(
     summary="median_low",
 )
 def median_rank_low(
-    judged: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None
+    view: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None
 ) -> Floats:
     """As `MedR`; over an even number of queries the lower of the two middle ranks.
 
@@ -99,7 +99,7 @@ def median_rank_low(
     >>> median_rank_low(judged_rankings({"q": {"b": 1}}, {"q": {"a": 3.0, "b": 2.0}})).tolist()
     [2.0]
     """
-    return median_rank(judged, rel=rel, missing=missing, n_items=n_items)
+    return median_rank(view, rel=rel, missing=missing, n_items=n_items)
 
 
 @_rank(
@@ -108,7 +108,7 @@ def median_rank_low(
     summary="median_floor",
 )
 def median_rank_floor(
-    judged: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None
+    view: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None
 ) -> Floats:
     """As `MedR`; over queries the median, rounded down to an integer.
 
@@ -118,7 +118,7 @@ def median_rank_floor(
     >>> median_rank_floor(judged_rankings({"q": {"b": 1}}, {"q": {"a": 3.0, "b": 2.0}})).tolist()
     [2.0]
     """
-    return median_rank(judged, rel=rel, missing=missing, n_items=n_items)
+    return median_rank(view, rel=rel, missing=missing, n_items=n_items)
 
 
 def _mean_of_all(
@@ -145,7 +145,7 @@ def _mean_of_all(
     aliases="MeanR mean_rank",
 )
 def mean_rank(
-    judged: JudgedRankings,
+    view: JudgedRankings,
     *,
     rel: float = 1,
     of: Positives = "best",
@@ -167,15 +167,15 @@ def mean_rank(
     >>> mean_rank(view).tolist(), mean_rank(view, of="all").tolist()
     ([2.0], [3.0])
     """
-    last = _last(judged, missing, n_items)
+    last = _last(view, missing, n_items)
     if of == "all":
         ranks = (
-            judged.above + (judged.tied + 1) / 2
-            if judged.in_random_order
-            else judged.ranks.astype(np.float64)
+            view.above + (view.tied + 1) / 2
+            if view.in_random_order
+            else view.ranks.astype(np.float64)
         )
-        return _mean_of_all(judged, ranks, last, rel, missing)
-    return _best(judged, rel, last)
+        return _mean_of_all(view, ranks, last, rel, missing)
+    return _best(view, rel, last)
 
 
 _FIRST_ONLY = ("Success", "RR", "MedR", "MedRLow", "MedRFloor", "MnR")

@@ -65,11 +65,11 @@ def _sum_discounted(
     )
 
 
-def _ideal(judged: JudgedRankings, dcg: Gain, gains: Gains, rel: float | None) -> Floats:
+def _ideal(view: JudgedRankings, dcg: Gain, gains: Gains, rel: float | None) -> Floats:
     """The positive gains of all judged items, highest first within each query, then zeros."""
-    worth = np.maximum(_worth(judged.judged_grades, dcg, gains, rel), 0.0)
+    worth = np.maximum(_worth(view.judged_grades, dcg, gains, rel), 0.0)
     # Only a table of gains can order items otherwise than their grades do.
-    return worth if gains is None else worth[np.lexsort((-worth, judged.query_of_judged))]
+    return worth if gains is None else worth[np.lexsort((-worth, view.query_of_judged))]
 
 
 @measure(
@@ -80,7 +80,7 @@ def _ideal(judged: JudgedRankings, dcg: Gain, gains: Gains, rel: float | None) -
     expected="linear",
 )
 def discounted_gain(
-    judged: JudgedRankings,
+    view: JudgedRankings,
     *,
     dcg: Gain = "log2",
     gains: Gains = None,
@@ -102,7 +102,7 @@ def discounted_gain(
     ([3.5], [7.5])
     """
     return _sum_discounted(
-        judged.without_unjudged(judged_only), lambda grades: _worth(grades, dcg, gains, rel), k
+        view.without_unjudged(judged_only), lambda grades: _worth(grades, dcg, gains, rel), k
     )
 
 
@@ -115,7 +115,7 @@ def discounted_gain(
     exempt={"empty": "the ideal does not depend on the ranking"},
 )
 def ideal_gain(
-    judged: JudgedRankings,
+    view: JudgedRankings,
     *,
     dcg: Gain = "log2",
     gains: Gains = None,
@@ -131,8 +131,8 @@ def ideal_gain(
     >>> ideal_gain(view, k=1).tolist()
     [3.0]
     """
-    ideal, ideal_ranks = _ideal(judged, dcg, gains, rel), judged.judged_positions
-    return judged.sum_judged(_discounted(ideal, ideal_ranks, ideal_ranks <= (k or np.inf)))
+    ideal, ideal_ranks = _ideal(view, dcg, gains, rel), view.judged_positions
+    return view.sum_judged(_discounted(ideal, ideal_ranks, ideal_ranks <= (k or np.inf)))
 
 
 @measure(
@@ -143,7 +143,7 @@ def ideal_gain(
     expected="linear",
 )
 def ndcg(
-    judged: JudgedRankings,
+    view: JudgedRankings,
     *,
     dcg: Gain = "log2",
     gains: Gains = None,
@@ -163,14 +163,14 @@ def ndcg(
     >>> ndcg(view, k=3).round(5).tolist(), ndcg(view, k=3, dcg="exp-log2").round(5).tolist()
     ([0.71493], [0.61512])
     """
-    view = judged.without_unjudged(judged_only)
-    best = ideal_gain(judged, dcg=dcg, gains=gains, rel=rel, k=k)
+    best = ideal_gain(view, dcg=dcg, gains=gains, rel=rel, k=k)
+    view = view.without_unjudged(judged_only)
     return ratio(discounted_gain(view, dcg=dcg, gains=gains, rel=rel, k=k), best)
 
 
-def _ideal_sums(judged: JudgedRankings, ideal: Floats) -> Floats:
+def _ideal_sums(view: JudgedRankings, ideal: Floats) -> Floats:
     """The ideal DCG down to each rank of the ideal list."""
-    return running_sum(ideal / _discount(judged.judged_positions), judged.judged_offsets)
+    return running_sum(ideal / _discount(view.judged_positions), view.judged_offsets)
 
 
 @measure(
@@ -179,7 +179,7 @@ def _ideal_sums(judged: JudgedRankings, ideal: Floats) -> Floats:
     aliases="Rndcg",
     exempt={"unjudged tail": "a list longer than the ideal one is looked at once more at its end"},
 )
-def rndcg(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
+def rndcg(view: JudgedRankings, *, gains: Gains = None) -> Floats:
     """The mean of nDCG at each rank where the ideal gain changes, its drop to 0 included; 0 if
     nothing has a gain.
 
@@ -191,18 +191,18 @@ def rndcg(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     >>> rndcg(judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"b": 3.0, "a": 2.0}})).tolist()
     [1.0]
     """
-    ideal = _ideal(judged, "log2", gains, None)
-    owner, ideal_ranks = judged.query_of_judged, judged.judged_positions
+    ideal = _ideal(view, "log2", gains, None)
+    owner, ideal_ranks = view.query_of_judged, view.judged_positions
     following = np.append(ideal[1:], 0.0)
-    following[judged.judged_offsets[1:][np.diff(judged.judged_offsets) > 0] - 1] = 0.0
+    following[view.judged_offsets[1:][np.diff(view.judged_offsets) > 0] - 1] = 0.0
     turns = np.flatnonzero((ideal > 0) & (following != ideal))
-    worth = _worth(judged.grades, "log2", gains, None) / _discount(judged.ranks)
-    best = _ideal_sums(judged, ideal)[turns]
-    reached = judged.sum_until(worth, owner[turns], ideal_ranks[turns]) / best
-    n_ideal = judged.sum_judged(ideal > 0)
-    at_end = (n_ideal > 0) & (judged.retrieved > n_ideal + 1)
-    full_value = ratio(judged.sum_rows(worth), judged.sum_judged(ideal / _discount(ideal_ranks)))
-    n, owner = len(judged.queries), owner[turns]
+    worth = _worth(view.grades, "log2", gains, None) / _discount(view.ranks)
+    best = _ideal_sums(view, ideal)[turns]
+    reached = view.sum_until(worth, owner[turns], ideal_ranks[turns]) / best
+    n_ideal = view.sum_judged(ideal > 0)
+    at_end = (n_ideal > 0) & (view.retrieved > n_ideal + 1)
+    full_value = ratio(view.sum_rows(worth), view.sum_judged(ideal / _discount(ideal_ranks)))
+    n, owner = len(view.queries), owner[turns]
     total = sum_by(owner, reached, n) + np.where(at_end, full_value, 0.0)
     return ratio(total, np.bincount(owner, minlength=n) + at_end)
 
@@ -216,7 +216,7 @@ def rndcg(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
         "moves where it looks"
     },
 )
-def ndcg_rel(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
+def ndcg_rel(view: JudgedRankings, *, gains: Gains = None) -> Floats:
     """The mean over all items with a gain of nDCG at their rank, and of nDCG of the whole list for
     those not retrieved.
 
@@ -229,22 +229,22 @@ def ndcg_rel(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     ... ).round(4).tolist()
     [0.9599]
     """
-    ideal = _ideal(judged, "log2", gains, None)
-    n_ideal = judged.sum_judged(ideal > 0).astype(np.int64)
-    worth = _worth(judged.grades, "log2", gains, None)
-    gained = (worth > 0) & (n_ideal > 0)[judged.query_of_row]
-    rows, owner = np.flatnonzero(gained), judged.query_of_row[gained]
-    reached = running_sum(worth / _discount(judged.ranks), judged.offsets)[rows]
-    best = _ideal_sums(judged, ideal)[
-        judged.judged_offsets[owner] + np.minimum(judged.ranks[rows], n_ideal[owner]) - 1
+    ideal = _ideal(view, "log2", gains, None)
+    n_ideal = view.sum_judged(ideal > 0).astype(np.int64)
+    worth = _worth(view.grades, "log2", gains, None)
+    gained = (worth > 0) & (n_ideal > 0)[view.query_of_row]
+    rows, owner = np.flatnonzero(gained), view.query_of_row[gained]
+    reached = running_sum(worth / _discount(view.ranks), view.offsets)[rows]
+    best = _ideal_sums(view, ideal)[
+        view.judged_offsets[owner] + np.minimum(view.ranks[rows], n_ideal[owner]) - 1
     ]
-    at_items = sum_by(owner, reached / best, len(judged.queries))
+    at_items = sum_by(owner, reached / best, len(view.queries))
     full_value = ratio(
-        judged.sum_rows(worth / _discount(judged.ranks)),
-        judged.sum_judged(ideal / _discount(judged.judged_positions)),
+        view.sum_rows(worth / _discount(view.ranks)),
+        view.sum_judged(ideal / _discount(view.judged_positions)),
     )
     return ratio(
-        np.maximum(at_items + (n_ideal - judged.sum_rows(gained)) * full_value, 0.0), n_ideal
+        np.maximum(at_items + (n_ideal - view.sum_rows(gained)) * full_value, 0.0), n_ideal
     )
 
 
@@ -256,7 +256,7 @@ def ndcg_rel(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
         "item's rise may cost another"
     },
 )
-def graded_g(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
+def graded_g(view: JudgedRankings, *, gains: Gains = None) -> Floats:
     """The sum of gain / log2(2 + cost - gain so far) over the sum of all gains; 0 if nothing has a
     gain.
 
@@ -267,19 +267,19 @@ def graded_g(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     >>> graded_g(judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"b": 3.0, "a": 2.0}})).tolist()
     [1.0]
     """
-    ideal = _ideal(judged, "log2", gains, None)
-    n_ideal = judged.sum_judged(ideal > 0).astype(np.int64)
-    worth, owner = _worth(judged.grades, "log2", gains, None), judged.query_of_row
-    costs = np.concatenate([[0.0], running_sum(np.maximum(ideal, 1.0), judged.judged_offsets)])
-    depth = np.minimum(judged.ranks, n_ideal[owner])
-    ideal_cost = np.where(depth > 0, costs[judged.judged_offsets[owner] + depth], 0.0)
-    cost = ideal_cost + (judged.ranks - depth)
-    total = judged.sum_rows(worth / np.log2(2.0 + cost - running_sum(worth, judged.offsets)))
-    return ratio(total, judged.sum_judged(ideal))
+    ideal = _ideal(view, "log2", gains, None)
+    n_ideal = view.sum_judged(ideal > 0).astype(np.int64)
+    worth, owner = _worth(view.grades, "log2", gains, None), view.query_of_row
+    costs = np.concatenate([[0.0], running_sum(np.maximum(ideal, 1.0), view.judged_offsets)])
+    depth = np.minimum(view.ranks, n_ideal[owner])
+    ideal_cost = np.where(depth > 0, costs[view.judged_offsets[owner] + depth], 0.0)
+    cost = ideal_cost + (view.ranks - depth)
+    total = view.sum_rows(worth / np.log2(2.0 + cost - running_sum(worth, view.offsets)))
+    return ratio(total, view.sum_judged(ideal))
 
 
 @measure("BinG", source="trec_eval binG, Buckley 2008", aliases="binG")
-def binary_g(judged: JudgedRankings, *, rel: float = 1) -> Floats:
+def binary_g(view: JudgedRankings, *, rel: float = 1) -> Floats:
     """The mean over all items with grade `rel` or more of 1 / log2(2 + items above that are not); 0
     if there are none.
 
@@ -291,9 +291,9 @@ def binary_g(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     ... ).tolist()
     [0.75]
     """
-    hit = judged.relevant(rel)
-    above = np.where(hit, judged.ranks - judged.count_so_far(hit), 0)
-    return ratio(judged.sum_rows(hit / np.log2(2.0 + above)), judged.n_relevant(rel))
+    hit = view.relevant(rel)
+    above = np.where(hit, view.ranks - view.count_so_far(hit), 0)
+    return ratio(view.sum_rows(hit / np.log2(2.0 + above)), view.n_relevant(rel))
 
 
 @measure(
@@ -302,7 +302,7 @@ def binary_g(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     aliases="sdcg",
     expected="linear",
 )
-def sdcg(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0.0) -> Floats:
+def sdcg(view: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0.0) -> Floats:
     """DCG of the grades scaled to 0…1 by their declared range, over that of `k` perfect items,
     judged or not.
 
@@ -327,4 +327,4 @@ def sdcg(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0.0
             grades < 0, 0.0, (np.clip(grades, min_rel, max_rel) - min_rel) / (max_rel - min_rel)
         )
 
-    return _sum_discounted(judged, _scaled, k) / float(np.cumsum(1.0 / _discount(ranks_to(k)))[-1])
+    return _sum_discounted(view, _scaled, k) / float(np.cumsum(1.0 / _discount(ranks_to(k)))[-1])

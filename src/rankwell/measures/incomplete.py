@@ -23,7 +23,7 @@ _BPREF = (
 
 
 @measure("Bpref", source=_BPREF, aliases="bpref")
-def bpref(judged: JudgedRankings, *, rel: float = 1) -> Floats:
+def bpref(view: JudgedRankings, *, rel: float = 1) -> Floats:
     """The mean over the R items with grade `rel` or more of 1 - min(b, R) / min(N, R); 0 if R is 0.
 
     b: judged non-relevant items above it, N: all of them; the term is 1 where b is 0, and 0 for an
@@ -36,17 +36,17 @@ def bpref(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     >>> bpref(judged_rankings(truth, run)).tolist()
     [0.75]
     """
-    relevant = judged.n_relevant(rel)
-    hit = judged.relevant(rel)
-    below = np.minimum(judged.n_judged - relevant, relevant)[judged.query_of_row]
-    worse = np.minimum(judged.count_so_far(judged.is_judged & ~hit), relevant[judged.query_of_row])
-    return ratio(judged.sum_rows(np.where(hit, 1.0 - ratio(worse, below), 0.0)), relevant)
+    relevant = view.n_relevant(rel)
+    hit = view.relevant(rel)
+    below = np.minimum(view.n_judged - relevant, relevant)[view.query_of_row]
+    worse = np.minimum(view.count_so_far(view.is_judged & ~hit), relevant[view.query_of_row])
+    return ratio(view.sum_rows(np.where(hit, 1.0 - ratio(worse, below), 0.0)), relevant)
 
 
 @measure(
     "GMBpref", source=_BPREF + "; Robertson 2006, On GMAP", summary="geometric", aliases="gm_bpref"
 )
-def gm_bpref(judged: JudgedRankings, *, rel: float = 1) -> Floats:
+def gm_bpref(view: JudgedRankings, *, rel: float = 1) -> Floats:
     """Bpref; the summary over queries is the geometric mean, with values below 0.00001 raised to
     it.
 
@@ -54,7 +54,7 @@ def gm_bpref(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     >>> gm_bpref(judged_rankings({"q": {"a": 1, "x": 0}}, {"q": {"a": 2.0, "x": 1.0}})).tolist()
     [1.0]
     """
-    return bpref(judged, rel=rel)
+    return bpref(view, rel=rel)
 
 
 @measure(
@@ -66,7 +66,7 @@ def gm_bpref(judged: JudgedRankings, *, rel: float = 1) -> Floats:
         "one, and nothing below it"
     },
 )
-def inferred_ap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
+def inferred_ap(view: JudgedRankings, *, rel: float = 1) -> Floats:
     """The mean over the items with grade `rel` or more of the precision to expect there if only a
     sample of the pool is judged.
 
@@ -80,16 +80,16 @@ def inferred_ap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     >>> inferred_ap(view).round(4).tolist()
     [1.0]
     """
-    hit = judged.relevant(rel)
-    pooled = position_in_segment(judged.offsets)
-    judged_above = judged.count_so_far(judged.relevant(0)) - 1
-    good = judged.count_so_far(hit) - 1
-    precision = (1 + pooled * (good + _EPSILON) / (judged_above + 2 * _EPSILON)) / judged.ranks
-    return ratio(judged.sum_rows(np.where(hit, precision, 0.0)), judged.n_relevant(rel))
+    hit = view.relevant(rel)
+    pooled = position_in_segment(view.offsets)
+    judged_above = view.count_so_far(view.relevant(0)) - 1
+    good = view.count_so_far(hit) - 1
+    precision = (1 + pooled * (good + _EPSILON) / (judged_above + 2 * _EPSILON)) / view.ranks
+    return ratio(view.sum_rows(np.where(hit, precision, 0.0)), view.n_relevant(rel))
 
 
 @_judged("Judged", source="ir_measures, MacAvaney, Macdonald and Ounis 2022", aliases="judged")
-def judged_share(judged: JudgedRankings, *, k: int | None = None) -> Floats:
+def judged_share(view: JudgedRankings, *, k: int | None = None) -> Floats:
     """The share of the first `k` places, as far as the list goes, that hold a judged item; 0 for an
     empty list.
 
@@ -99,11 +99,11 @@ def judged_share(judged: JudgedRankings, *, k: int | None = None) -> Floats:
     >>> judged_share(judged_rankings({"q": {"a": 0}}, {"q": {"a": 2.0, "b": 1.0}}), k=10).tolist()
     [0.5]
     """
-    return ratio(judged.sum_rows(judged.is_judged * judged.share_within(k)), judged.list_length(k))
+    return ratio(view.sum_rows(view.is_judged * view.share_within(k)), view.list_length(k))
 
 
 @_judged("Unj", source="trec_eval 10 unj, 2026", aliases="unj")
-def unjudged_share(judged: JudgedRankings, *, k: int) -> Floats:
+def unjudged_share(view: JudgedRankings, *, k: int) -> Floats:
     """The share of the first `k` places that hold an unjudged item; places that the list lacks hold
     none.
 
@@ -111,7 +111,7 @@ def unjudged_share(judged: JudgedRankings, *, k: int) -> Floats:
     >>> unjudged_share(judged_rankings({"q": {"a": 0}}, {"q": {"a": 2.0, "b": 1.0}}), k=10).tolist()
     [0.1]
     """
-    return (judged.list_length(k) - judged.sum_rows(judged.is_judged * judged.share_within(k))) / k
+    return (view.list_length(k) - view.sum_rows(view.is_judged * view.share_within(k))) / k
 
 
 @measure(
@@ -126,7 +126,7 @@ def unjudged_share(judged: JudgedRankings, *, k: int) -> Floats:
         "of its own, most of them lost",
     },
 )
-def pairwise_accuracy(judged: JudgedRankings, *, rel: float = 1, k: int | None = None) -> Floats:
+def pairwise_accuracy(view: JudgedRankings, *, rel: float = 1, k: int | None = None) -> Floats:
     """The share of the pairs of a relevant and another item in the first `k` places that have the
     relevant one first.
 
@@ -138,9 +138,9 @@ def pairwise_accuracy(judged: JudgedRankings, *, rel: float = 1, k: int | None =
     ... ).tolist()
     [0.5]
     """
-    hit = judged.relevant(rel) & judged.within(k)
-    n_hits, n_items = judged.sum_rows(hit), judged.list_length(k)
-    later = (n_items - n_hits)[judged.query_of_row] - (judged.ranks - judged.count_so_far(hit))
+    hit = view.relevant(rel) & view.within(k)
+    n_hits, n_items = view.sum_rows(hit), view.list_length(k)
+    later = (n_items - n_hits)[view.query_of_row] - (view.ranks - view.count_so_far(hit))
     pairs = n_hits * (n_items - n_hits)
-    in_order = judged.sum_rows(np.where(hit, later, 0.0))
+    in_order = view.sum_rows(np.where(hit, later, 0.0))
     return np.where(pairs > 0, ratio(in_order, pairs), np.nan)

@@ -71,7 +71,7 @@ def _expected_to_last(view: JudgedRankings, rel: float, k: int) -> Floats:
     aliases="precision precision_at retrieval_precision RetrievalPrecision",
 )
 def precision_at(
-    judged: JudgedRankings,
+    view: JudgedRankings,
     *,
     k: int,
     rel: float = 1,
@@ -94,7 +94,7 @@ def precision_at(
     >>> precision_at(view, k=10, denom="last").round(4).tolist()
     [0.6667]
     """
-    view = judged.without_unjudged(judged_only)
+    view = view.without_unjudged(judged_only)
     if denom == "last" and view.in_random_order:
         return _expected_to_last(view, rel, k)
     if denom == "last":
@@ -111,7 +111,7 @@ def precision_at(
     "R_cap(denom='min') recall_cap(denom='min') cap_recall(denom='min')",
 )
 def recall(
-    judged: JudgedRankings,
+    view: JudgedRankings,
     *,
     rel: float = 1,
     judged_only: bool = False,
@@ -130,7 +130,7 @@ def recall(
     >>> recall(view, k=1).tolist(), recall(view, k=1, denom="min").tolist(), recall(view).tolist()
     ([0.5], [1.0], [1.0])
     """
-    view = judged.without_unjudged(judged_only)
+    view = view.without_unjudged(judged_only)
     relevant = view.n_relevant(rel)
     if denom == "min" and k is not None:
         relevant = np.minimum(relevant, k)
@@ -138,9 +138,9 @@ def recall(
 
 
 def _expected_success(
-    judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool = False
+    view: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool = False
 ) -> Floats:
-    view = judged.without_unjudged(judged_only)
+    view = view.without_unjudged(judged_only)
     hit = np.flatnonzero(view.relevant(rel))
     group, tied = view.tie_of_row[hit], view.tied[hit]
     # Within a tie of t items that has s places above the cut, the i-th of its relevant items (from
@@ -162,7 +162,7 @@ def _expected_success(
     "retrieval_hit_rate RetrievalHitRate",
     expected=_expected_success,
 )
-def success(judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool = False) -> Floats:
+def success(view: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool = False) -> Floats:
     """1 if an item with grade `rel` or more is in the first `k` places, else 0.
 
     judged_only: unjudged items are taken out before places are counted.
@@ -172,12 +172,12 @@ def success(judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool
     >>> success(view, k=1).tolist(), success(view, k=2).tolist()
     ([0.0], [1.0])
     """
-    return (_found(judged.without_unjudged(judged_only), rel, k) > 0).astype(np.float64)
+    return (_found(view.without_unjudged(judged_only), rel, k) > 0).astype(np.float64)
 
 
 @_linear("F", source=_SETS, aliases="f1", exempt=_LENGTH)
 def f_at(
-    judged: JudgedRankings, *, rel: float = 1, beta: float = 1.0, k: int | None = None
+    view: JudgedRankings, *, rel: float = 1, beta: float = 1.0, k: int | None = None
 ) -> Floats:
     """The harmonic mean of precision and recall in the first `k` places, recall `beta` times as
     important; 0 without a hit.
@@ -190,12 +190,12 @@ def f_at(
     >>> f_at(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}}), k=2).tolist()
     [0.5]
     """
-    n_hits = _found(judged, rel, k)
-    n_items = judged.retrieved if k is None else np.full(len(judged.queries), k)
+    n_hits = _found(view, rel, k)
+    n_items = view.retrieved if k is None else np.full(len(view.queries), k)
     # (1 + b^2) P R / (b^2 P + R) with P = found / shown and R = found / relevant; the bound is 0
     # only where found is.
     return ratio(
-        (1 + beta**2) * n_hits, np.where(n_hits > 0, beta**2 * judged.n_relevant(rel) + n_items, 0)
+        (1 + beta**2) * n_hits, np.where(n_hits > 0, beta**2 * view.n_relevant(rel) + n_items, 0)
     )
 
 
@@ -205,7 +205,7 @@ def f_at(
     "evaluation in information retrieval",
     aliases="r-precision r_precision rprecision retrieval_r_precision RetrievalRPrecision",
 )
-def r_precision(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False) -> Floats:
+def r_precision(view: JudgedRankings, *, rel: float = 1, judged_only: bool = False) -> Floats:
     """Precision in the first R places, where R is the number of items with grade `rel` or more; 0
     if R is 0.
 
@@ -217,12 +217,12 @@ def r_precision(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = F
     ... ).tolist()
     [0.5]
     """
-    view, relevant = judged.without_unjudged(judged_only), judged.n_relevant(rel)
+    view, relevant = view.without_unjudged(judged_only), view.n_relevant(rel)
     return ratio(_found(view, rel, relevant.astype(np.int64)), relevant)
 
 
 @_linear("RprecMult", source="trec_eval Rprec_mult, Buckley 2008", at="x", aliases="Rprec_mult")
-def r_precision_multiple(judged: JudgedRankings, *, x: float = 1.0, rel: float = 1) -> Floats:
+def r_precision_multiple(view: JudgedRankings, *, x: float = 1.0, rel: float = 1) -> Floats:
     """Precision in the first `x` R places, rounded by floor(x R + 0.9), R being the number of
     relevant items; 0 for no place.
 
@@ -231,8 +231,8 @@ def r_precision_multiple(judged: JudgedRankings, *, x: float = 1.0, rel: float =
     >>> r_precision_multiple(view, x=0.5).tolist(), r_precision_multiple(view, x=2.0).tolist()
     ([1.0], [0.5])
     """
-    depth = np.minimum(np.floor(x * judged.n_relevant(rel) + 0.9), 1 << 53).astype(np.int64)
-    return ratio(_found(judged, rel, depth), depth)
+    depth = np.minimum(np.floor(x * view.n_relevant(rel) + 0.9), 1 << 53).astype(np.int64)
+    return ratio(_found(view, rel, depth), depth)
 
 
 @measure(
@@ -241,11 +241,7 @@ def r_precision_multiple(judged: JudgedRankings, *, x: float = 1.0, rel: float =
     aliases="r_precision_at_k(without_hits='skip')",
 )
 def r_precision_cut(
-    judged: JudgedRankings,
-    *,
-    k: int,
-    rel: float = 1,
-    without_hits: Literal["zero", "skip"] = "zero",
+    view: JudgedRankings, *, k: int, rel: float = 1, without_hits: Literal["zero", "skip"] = "zero"
 ) -> Floats:
     """The relevant items among the first min(k, R), divided by R, the number of items with grade
     `rel` or more; 0 if R is 0.
@@ -264,8 +260,8 @@ def r_precision_cut(
     ... )
     ([0.5, 0.0], [0.5, nan])
     """
-    relevant = judged.n_relevant(rel)
-    n_hits = _found(judged, rel, np.minimum(relevant, k).astype(np.int64))
+    relevant = view.n_relevant(rel)
+    n_hits = _found(view, rel, np.minimum(relevant, k).astype(np.int64))
     values = ratio(n_hits, relevant)
     return np.where(n_hits > 0, values, np.nan) if without_hits == "skip" else values
 
@@ -277,7 +273,7 @@ def r_precision_cut(
     exempt=_LENGTH,
 )
 def set_precision(
-    judged: JudgedRankings,
+    view: JudgedRankings,
     *,
     rel: float = 1,
     relative: bool = False,
@@ -295,7 +291,7 @@ def set_precision(
     >>> set_precision(view).tolist(), set_precision(view, relative=True).tolist()
     ([0.5], [1.0])
     """
-    view = judged.without_unjudged(judged_only)
+    view = view.without_unjudged(judged_only)
     n_items = view.list_length(k)
     return ratio(
         _found(view, rel, k), np.minimum(n_items, view.n_relevant(rel)) if relative else n_items
@@ -303,7 +299,7 @@ def set_precision(
 
 
 @_linear("SetR", source=_SETS, aliases="set_recall")
-def set_recall(judged: JudgedRankings, *, rel: float = 1, k: int | None = None) -> Floats:
+def set_recall(view: JudgedRankings, *, rel: float = 1, k: int | None = None) -> Floats:
     """The share of the items with grade `rel` or more that were retrieved, in the first `k` places;
     0 if there are none.
 
@@ -311,14 +307,14 @@ def set_recall(judged: JudgedRankings, *, rel: float = 1, k: int | None = None) 
     >>> set_recall(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}})).tolist()
     [0.5]
     """
-    return ratio(_found(judged, rel, k), judged.n_relevant(rel))
+    return ratio(_found(view, rel, k), view.n_relevant(rel))
 
 
 @_linear(
     "SetF", source="trec_eval set_F, Buckley 2008, after " + _SETS, aliases="set_F", exempt=_LENGTH
 )
 def set_f(
-    judged: JudgedRankings,
+    view: JudgedRankings,
     *,
     rel: float = 1,
     beta: float = 1.0,
@@ -338,7 +334,7 @@ def set_f(
     ... ).tolist()
     [0.5]
     """
-    view = judged.without_unjudged(judged_only)
+    view = view.without_unjudged(judged_only)
     n_hits = _found(view, rel, k)
     return ratio(
         (beta + 1) * n_hits,
@@ -353,9 +349,7 @@ def set_f(
     aliases="fall_out fallout retrieval_fall_out RetrievalFallOut",
     exempt={"unjudged tail": "every further item that is not relevant counts"},
 )
-def fallout(
-    judged: JudgedRankings, *, n_items: int, rel: float = 1, k: int | None = None
-) -> Floats:
+def fallout(view: JudgedRankings, *, n_items: int, rel: float = 1, k: int | None = None) -> Floats:
     """The share of the items of the collection below grade `rel` that are in the first `k` places;
     0 if there are none.
 
@@ -368,14 +362,14 @@ def fallout(
     ... ).tolist()
     [0.5]
     """
-    n_known = np.maximum(judged.retrieved, np.diff(judged.judged_offsets))
+    n_known = np.maximum(view.retrieved, np.diff(view.judged_offsets))
     if (n_known > n_items).any():
         query = int(np.flatnonzero(n_known > n_items)[0])
         raise BadUsage(
-            f"n_items={n_items}, and query {judged.queries[query]!r} ranks or judges "
+            f"n_items={n_items}, and query {view.queries[query]!r} ranks or judges "
             f"{int(n_known[query])} items; n_items is the size of the whole collection."
         )
-    return ratio(judged.list_length(k) - _found(judged, rel, k), n_items - judged.n_relevant(rel))
+    return ratio(view.list_length(k) - _found(view, rel, k), n_items - view.n_relevant(rel))
 
 
 @measure(
@@ -387,7 +381,7 @@ def fallout(
     exempt={"unjudged tail": "every item that is not relevant costs"},
 )
 def utility(
-    judged: JudgedRankings,
+    view: JudgedRankings,
     *,
     a: float = 1.0,
     b: float = -1.0,
@@ -407,6 +401,6 @@ def utility(
     ... ).tolist()
     [1.0]
     """
-    n_hits, relevant = _found(judged, rel), judged.n_relevant(rel)
-    n_others, missed = judged.retrieved - n_hits, relevant - n_hits
-    return a * n_hits + b * n_others + c * missed + d * (n_items - judged.retrieved - missed)
+    n_hits, relevant = _found(view, rel), view.n_relevant(rel)
+    n_others, missed = view.retrieved - n_hits, relevant - n_hits
+    return a * n_hits + b * n_others + c * missed + d * (n_items - view.retrieved - missed)

@@ -8,12 +8,12 @@ from rankwell.data.tables import Floats
 
 
 def _expected_rr(
-    judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False, k: int | None = None
+    view: JudgedRankings, *, rel: float = 1, judged_only: bool = False, k: int | None = None
 ) -> Floats:
     """The mean over the places that the first relevant item may take in the first tie that holds
     one.
     """
-    view = judged.without_unjudged(judged_only)
+    view = view.without_unjudged(judged_only)
     hit = np.flatnonzero(view.relevant(rel))
     _, first, relevant = np.unique(view.tie_of_row[hit], return_index=True, return_counts=True)
     owner, lead = np.unique(view.query_of_row[hit][first], return_index=True)
@@ -41,7 +41,7 @@ def _expected_rr(
     expected=_expected_rr,
 )
 def rr(
-    judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False, k: int | None = None
+    view: JudgedRankings, *, rel: float = 1, judged_only: bool = False, k: int | None = None
 ) -> Floats:
     """One over the rank of the first item with grade `rel` or more; 0 if none is in the first `k`
     places.
@@ -52,5 +52,5 @@ def rr(
     >>> rr(judged_rankings({"q": {"b": 1}}, {"q": {"a": 3.0, "b": 2.0}})).tolist()
     [0.5]
     """
-    view = judged.without_unjudged(judged_only)
+    view = view.without_unjudged(judged_only)
     return 1.0 / view.first_rank(view.relevant(rel) & view.within(k))

@@ -15,7 +15,7 @@ from rankwell.errors import BadUsage
     scale=Scale((0.0, np.inf), unit="score"),
     aliases="ubpref",
 )
-def u_bpref(judged: SecondJudgedRankings, *, rel: float = 1, factor: float = 1) -> Floats:
+def u_bpref(view: SecondJudgedRankings, *, rel: float = 1, factor: float = 1) -> Floats:
     """Bpref with the term of each of the R relevant items times its second grade times `factor`; 0
     if R is 0.
 
@@ -39,9 +39,9 @@ def u_bpref(judged: SecondJudgedRankings, *, rel: float = 1, factor: float = 1) 
             f"uBpref(factor={factor!r}): expected a number above 0, such as 1 over the "
             "highest second grade."
         )
-    flat = judged.flat
+    flat = view.flat
     relevant, hit = flat.n_relevant(rel), flat.relevant(rel)
     below = np.minimum(flat.n_judged - relevant, relevant)[flat.query_of_row]
     worse = np.minimum(flat.count_so_far(flat.is_judged & ~hit), relevant[flat.query_of_row])
-    gain = np.maximum(np.nan_to_num(judged.second, nan=0.0), 0.0) * factor
+    gain = np.maximum(np.nan_to_num(view.second, nan=0.0), 0.0) * factor
     return ratio(flat.sum_rows(np.where(hit, (1.0 - ratio(worse, below)) * gain, 0.0)), relevant)

@@ -30,7 +30,7 @@ def _persistence(p: float) -> float:
 
 
 def _gain(
-    judged: JudgedRankings, rel: float | None, scale: GainScale, max_rel: float | None, gains: Gains
+    view: JudgedRankings, rel: float | None, scale: GainScale, max_rel: float | None, gains: Gains
 ) -> Floats:
     """The worth of each item to the user."""
     if rel is not None and (scale != "grade" or gains is not None):
@@ -43,17 +43,17 @@ def _gain(
             "scale that scale='max' divides by."
         )
     if rel is not None:
-        return judged.relevant(rel).astype(np.float64)
-    worth = _worth(judged.grades, gains)
+        return view.relevant(rel).astype(np.float64)
+    worth = _worth(view.grades, gains)
     if max_rel is not None:
         if max_rel <= 0:
             raise BadUsage(f"max_rel={max_rel!r}: the highest grade of the scale is above 0.")
         return np.minimum(worth / max_rel, 1.0)
     if scale == "topic":
-        low, high = (bound[judged.query_of_row] for bound in _range_in_topic(judged, gains))
+        low, high = (bound[view.query_of_row] for bound in _range_in_topic(view, gains))
         return np.where(
             (low < 0) | (high > 1),
-            np.where(judged.grades >= 0, worth - low, 0.0) / np.maximum(high - low, 1e-300),
+            np.where(view.grades >= 0, worth - low, 0.0) / np.maximum(high - low, 1e-300),
             worth,
         )
     return worth
@@ -67,19 +67,19 @@ def _worth(grades: Floats, gains: Gains) -> Floats:
     return worth
 
 
-def _range_in_topic(judged: JudgedRankings, gains: Gains) -> tuple[Floats, Floats]:
+def _range_in_topic(view: JudgedRankings, gains: Gains) -> tuple[Floats, Floats]:
     """The least and the greatest gain in trec_eval's table of each query: that of every whole grade
     up to its highest, of every judged grade, and whatever `gains` names; 0 is always among them.
     """
-    high = np.zeros(len(judged.queries))
+    high = np.zeros(len(view.queries))
     mapped, values = zip(*gains, strict=True) if gains else ((), ())
-    plain = ~np.isin(judged.judged_grades, mapped)
-    np.maximum.at(high, judged.query_of_judged[plain], judged.judged_grades[plain])
-    top = np.zeros(len(judged.queries))
-    np.maximum.at(top, judged.query_of_judged, np.floor(judged.judged_grades))
+    plain = ~np.isin(view.judged_grades, mapped)
+    np.maximum.at(high, view.query_of_judged[plain], view.judged_grades[plain])
+    top = np.zeros(len(view.queries))
+    np.maximum.at(top, view.query_of_judged, np.floor(view.judged_grades))
     for grade in sorted(mapped, reverse=True):
         top[top == grade] -= 1
-    low = np.full(len(judged.queries), min([0.0, *values]))
+    low = np.full(len(view.queries), min([0.0, *values]))
     return low, np.maximum(np.maximum(high, top), max([0.0, *values]))
 
 
@@ -96,7 +96,7 @@ def _reach(p: float) -> Callable[[Ints], Floats]:
     expected="linear",
 )
 def rbp(
-    judged: JudgedRankings,
+    view: JudgedRankings,
     *,
     p: float = 0.8,
     rel: float | None = None,
@@ -123,8 +123,8 @@ def rbp(
     ... )
     ([0.625], [0.75], [0.1875])
     """
-    gain = _gain(judged, rel, scale, max_rel, gains)
-    return (1 - p) * judged.sum_rows(gain * judged.value_within(_reach(_persistence(p)), k))
+    gain = _gain(view, rel, scale, max_rel, gains)
+    return (1 - p) * view.sum_rows(gain * view.value_within(_reach(_persistence(p)), k))
 
 
 @measure(
@@ -135,7 +135,7 @@ def rbp(
     exempt={"unjudged tail": "it measures what unjudged items may add"},
 )
 def rbp_residual(
-    judged: JudgedRankings, *, p: float = 0.8, quirk: bool = False, k: int | None = None
+    view: JudgedRankings, *, p: float = 0.8, quirk: bool = False, k: int | None = None
 ) -> Floats:
     """The residual of RBP: p^n for the ranks below the first n, (1 - p) p^(rank - 1) for each
     unjudged item in them.
@@ -148,14 +148,14 @@ def rbp_residual(
     >>> rbp_residual(view, p=0.5).tolist(), rbp_residual(view.condensed, p=0.5, quirk=True).tolist()
     ([0.375], [0.0])
     """
-    is_counted = judged.is_judged & judged.within(k)
+    is_counted = view.is_judged & view.within(k)
     # The weights of all places and of the tail sum to 1, so what is not judged is what the judged
     # places leave.
-    weights = np.where(is_counted, _reach(_persistence(p))(judged.ranks), 0.0)
-    left = np.maximum(1.0 - (1 - p) * judged.sum_rows(weights), 0.0)
+    weights = np.where(is_counted, _reach(_persistence(p))(view.ranks), 0.0)
+    left = np.maximum(1.0 - (1 - p) * view.sum_rows(weights), 0.0)
     if not quirk:
         return left
-    return np.where(judged.sum_rows(is_counted) == judged.list_length(k), 0.0, left)
+    return np.where(view.sum_rows(is_counted) == view.list_length(k), 0.0, left)
 
 
 @measure(
@@ -164,7 +164,7 @@ def rbp_residual(
     "relevance; gdeval.pl 2010",
     aliases="err err_cut",
 )
-def err(judged: JudgedRankings, *, k: int | None = None) -> Floats:
+def err(view: JudgedRankings, *, k: int | None = None) -> Floats:
     """The expected reciprocal rank of the item that satisfies, each with chance (2^grade - 1) /
     2^4, in the first `k` places.
 
@@ -175,15 +175,15 @@ def err(judged: JudgedRankings, *, k: int | None = None) -> Floats:
     >>> err(judged_rankings({"q": {"a": 1, "b": 4}}, {"q": {"a": 3.0, "b": 2.0}})).tolist()
     [0.501953125]
     """
-    highest = judged.judged_grades.max(initial=0.0)
+    highest = view.judged_grades.max(initial=0.0)
     if highest > _TOP_GRADE:
         raise BadInput(
             f"grade {highest:g} is above {_TOP_GRADE}, the top of ERR's scale; map the grades "
             f"to 0 … {_TOP_GRADE}, or use NERR8."
         )
-    chance = (np.exp2(np.maximum(judged.grades, 0.0)) - 1) / 2**_TOP_GRADE
+    chance = (np.exp2(np.maximum(view.grades, 0.0)) - 1) / 2**_TOP_GRADE
     still_reading = np.ones(len(chance))
-    for start, stop in zip(judged.offsets[:-1].tolist(), judged.offsets[1:].tolist(), strict=True):
+    for start, stop in zip(view.offsets[:-1].tolist(), view.offsets[1:].tolist(), strict=True):
         if stop > start + 1:
             np.cumprod(1 - chance[start : stop - 1], out=still_reading[start + 1 : stop])
-    return judged.sum_rows(np.where(judged.within(k), still_reading * chance / judged.ranks, 0.0))
+    return view.sum_rows(np.where(view.within(k), still_reading * chance / view.ranks, 0.0))

@@ -15,7 +15,7 @@ import numpy as np
 
 from rankwell.data.frames import Heading
 from rankwell.data.registry import Catalogue
-from rankwell.data.tables import MISSING, ValueRows, figure, p_value
+from rankwell.data.tables import MISSING, ValueRows, format_value, p_value
 from rankwell.errors import count_of, printable
 from rankwell.stats import SUMMARY_COLUMNS as SUMMARY_COLUMNS
 
@@ -353,13 +353,13 @@ def summary_grid(document: Document) -> Grid:
     }
     if any(row["unit"] != "share" for row in rows):
         texts["unit"] = [row["unit"] for row in rows]
-    numbers = {"mean": [figure(row["mean"], row["unit"]) for row in rows]}
+    numbers = {"mean": [format_value(row["mean"], row["unit"]) for row in rows]}
     if any(row["ci_low"] is not None for row in rows):
         numbers[f"{100 * document.rules.get('level', 0.95):g} % interval"] = [
             _interval(row) for row in rows
         ]
-    numbers["sd"] = [figure(row["sd"], _unit_between(row)) for row in rows]
-    numbers["n"] = [figure(row["n"], "count") for row in rows]
+    numbers["sd"] = [format_value(row["sd"], _unit_between(row)) for row in rows]
+    numbers["n"] = [format_value(row["n"], "count") for row in rows]
     numbers |= {name: [_own_figure(name, row) for row in rows] for name in figure_columns}
     return _grid(texts, numbers, grouped=several)
 
@@ -374,11 +374,13 @@ def _per_query_grid(rows: Sequence[Row]) -> Grid:
     if extra:
         texts = {name: [row.get(name) for row in rows] for name in (*keys, "measure", *extra)}
         return _grid(
-            texts, {"value": [figure(row["value"], row["unit"]) for row in rows]}, grouped=several
+            texts,
+            {"value": [format_value(row["value"], row["unit"]) for row in rows]},
+            grouped=several,
         )
     lines: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
-        lines.setdefault(tuple(row[key] for key in keys), {})[row["measure"]] = figure(
+        lines.setdefault(tuple(row[key] for key in keys), {})[row["measure"]] = format_value(
             row["value"], row["unit"]
         )
     numbers: dict[str, list[str]] = {}
@@ -444,7 +446,7 @@ def _heading(name: str) -> str:
 
 
 def _number(value: Any) -> str:
-    return str(value) if isinstance(value, (bool, int)) else figure(value, "score")
+    return str(value) if isinstance(value, (bool, int)) else format_value(value, "score")
 
 
 def _holds_figures(rows: Sequence[Row], name: str) -> bool:
@@ -461,8 +463,12 @@ def _own_figure(name: str, row: Row) -> str:
     if name == "p":
         return p_value(value)
     if value is None or name in _LEVELS:
-        return figure(value, row["unit"])
-    return f"{value:.4g}" if 0 < abs(value) < 1e-3 or abs(value) >= 1e5 else figure(value, "share")
+        return format_value(value, row["unit"])
+    return (
+        f"{value:.4g}"
+        if 0 < abs(value) < 1e-3 or abs(value) >= 1e5
+        else format_value(value, "share")
+    )
 
 
 def _unit_between(row: Row) -> str:
@@ -476,7 +482,11 @@ def _interval(row: Row) -> str:
 
 def _bounds(row: Row, unit: str) -> str:
     bounds = [row.get(name) for name in ("ci_low", "ci_high")]
-    return MISSING if None in bounds else f"[{figure(bounds[0], unit)}, {figure(bounds[1], unit)}]"
+    return (
+        MISSING
+        if None in bounds
+        else f"[{format_value(bounds[0], unit)}, {format_value(bounds[1], unit)}]"
+    )
 
 
 def _word(row: Row, rules: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwell.data.frames import Heading
-from rankwell.data.tables import MISSING, figure, p_value
+from rankwell.data.tables import MISSING, format_value, p_value
 from rankwell.reporting import (
     PLAIN,
     Format,
@@ -42,7 +42,9 @@ def difference_text(
             [
                 {
                     **{word: row[name] for word, name in names.items()},
-                    "difference": PrintedFigure(figure(row["value"], row["unit"], signed=True)),
+                    "difference": PrintedFigure(
+                        format_value(row["value"], row["unit"], signed=True)
+                    ),
                 }
                 for row in per_query
                 if row.get("against") is not None
@@ -137,17 +139,17 @@ def shown_differences(rows: Sequence[Row]) -> list[Row]:
 def _difference(row: Row, attributes: Sequence[str], *, corrected: bool, several: bool) -> Row:
     label, unit = difference_label(row), row["unit"]
     measure = label if label.removesuffix(" (mean)") == row["of"] else f"{label} = {row['of']}"
-    low, high = (figure(row[end], unit, signed=True) for end in ("ci_low", "ci_high"))
+    low, high = (format_value(row[end], unit, signed=True) for end in ("ci_low", "ci_high"))
     counts = [row[name] for name in ("wins", "ties", "losses")]
     texts = {
-        "mean": figure(row["mean_run"], unit),
-        "other's mean": figure(row["mean_against"], unit),
-        "difference": figure(row["mean"], unit, signed=True),
+        "mean": format_value(row["mean_run"], unit),
+        "other's mean": format_value(row["mean_against"], unit),
+        "difference": format_value(row["mean"], unit, signed=True),
         "interval": MISSING if row["ci_low"] is None else f"[{low}, {high}]",
         "adjusted p" if corrected else "p": p_value(row["p_adjusted"]),
-        "effect": figure(row["effect_size"], "effect", signed=True),
+        "effect": format_value(row["effect_size"], "effect", signed=True),
         "won/tied/lost": MISSING if counts[0] is None else "/".join(map(str, counts)),
-        "detectable": figure(row["detectable"], unit),
+        "detectable": format_value(row["detectable"], unit),
     }
     return {
         "run": row["run"],
@@ -175,7 +177,7 @@ def _systems(rows: Sequence[Row], borda: Sequence[Row]) -> list[Row]:
         cells = (cell for name, cell in row.items() if name not in _SYSTEM and cell is not None)
         heading = Heading(" ".join([f"{row['label']}{exact}", *map(str, cells)]))
         letters = f" {row['letters']}" if row["letters"] else ""
-        text = PrintedFigure(figure(row["mean"], row["unit"]) + letters)
+        text = PrintedFigure(format_value(row["mean"], row["unit"]) + letters)
         systems.setdefault(row["run"], {"system": row["run"]})[heading] = text
     for row in borda:
         if row["run"] in systems:

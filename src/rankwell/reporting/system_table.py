@@ -26,7 +26,7 @@ from rankwell.reporting import (
     Row,
     Strong,
     Terminal,
-    figure,
+    format_value,
     plain,
     render_rows,
     visible,
@@ -141,7 +141,7 @@ class SystemTable:
         print.
         """
         return (
-            self._best.get(cell.dataset) == figure(cell.mean, cell.unit)
+            self._best.get(cell.dataset) == format_value(cell.mean, cell.unit)
             and cell.mean is not None
             and not cell.gap
         )
@@ -158,7 +158,7 @@ class SystemTable:
             ]
             if len(measured) > 1 and self.better.get(name) in ("higher", "lower"):
                 extreme = min if self.better[name] == "lower" else max
-                best[name] = figure(*extreme(measured, key=lambda cell: cell[0]))
+                best[name] = format_value(*extreme(measured, key=lambda cell: cell[0]))
         return best
 
     @property
@@ -303,7 +303,7 @@ def _cell(table: SystemTable, cell: SystemFigure | None) -> str:
     if cell is None or cell.gap:
         return PrintedFigure(MISSING if cell is None else cell.gap)
     parts = [
-        cell.printed or figure(cell.mean, cell.unit),
+        cell.printed or format_value(cell.mean, cell.unit),
         interval_of(cell),
         table.marks(cell),
         IMPOSSIBLE if cell.warning else "",
@@ -317,7 +317,7 @@ def interval_of(cell: SystemFigure) -> str:
     """The interval in brackets, "" where there is none."""
     if cell.ci_low is None or cell.ci_high is None:
         return ""
-    return f"[{figure(cell.ci_low, cell.unit)}, {figure(cell.ci_high, cell.unit)}]"
+    return f"[{format_value(cell.ci_low, cell.unit)}, {format_value(cell.ci_high, cell.unit)}]"
 
 
 PERFORMANCE = "Performance"
@@ -539,7 +539,7 @@ def _html_cell(table: SystemTable, cell: SystemFigure | None) -> str:
         return f'<span class="warning" title="{_safe(cell.why)}">{_safe(cell.gap)}</span>'
     marks, interval = table.marks(cell), interval_of(cell)
     text = _linked(
-        _safe(cell.printed or figure(cell.mean, cell.unit)),
+        _safe(cell.printed or format_value(cell.mean, cell.unit)),
         table.links.get((cell.system, cell.dataset)),
     )
     if table.is_best(cell):

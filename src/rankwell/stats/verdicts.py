@@ -5,7 +5,7 @@ queries where it does not hold.
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from rankwell.data.tables import figure, p_text
+from rankwell.data.tables import format_value, p_text
 
 Direction = Literal["higher", "lower", "neither"]
 NOTHING_TESTED = "Nothing is tested: neither higher nor lower values of {} are better."
@@ -111,7 +111,7 @@ def leader(
     """
     name, mean = ranked[0]
     total = len(ranked) - 1
-    head = f"{name} leads by {comparison.measure} ({figure(mean, comparison.unit)})"
+    head = f"{name} leads by {comparison.measure} ({format_value(mean, comparison.unit)})"
     tail = f"; {family.words}" if family.words else ""
     if not unclear:
         return f"{head} and is better than all {total} others{tail}."
@@ -146,7 +146,7 @@ def _clause(comparison: MeasuredDifference, family: Family) -> str:
         )
     smallest = ""
     if comparison.detectable is not None:
-        size = figure(comparison.detectable, comparison.unit)
+        size = format_value(comparison.detectable, comparison.unit)
         pair_only = " in a test of this pair alone" if family.words else ""
         often = f"is significant {100 * family.power:g} % of the time{pair_only}"
         smallest = f"; with {comparison.n} {family.noun} a true difference of about {size} {often}"
@@ -171,7 +171,7 @@ def _disagreement(comparison: MeasuredDifference, family: Family) -> str:
     ):
         few = (
             f"only {comparison.differing} {family.noun} differ, which cannot give a p below "
-            f"{figure(least, 'score')}"
+            f"{format_value(least, 'score')}"
         )
         return f"; the interval excludes 0, but {few}"
     corrected = "which is not corrected for several tests, " if family.words else ""
@@ -245,7 +245,7 @@ def _join_names(names: Sequence[str]) -> str:
 
 def _amount(comparison: MeasuredDifference) -> str:
     unit = {"percent": " points of", "rank": " ranks by", "count": " by"}.get(comparison.unit, "")
-    size = figure(abs(comparison.difference or 0.0), comparison.unit)
+    size = format_value(abs(comparison.difference or 0.0), comparison.unit)
     return f"{size}{unit} {comparison.measure}"
 
 
@@ -258,6 +258,6 @@ def _interval(comparison: MeasuredDifference, family: Family) -> str:
     if (comparison.difference or 0.0) < 0:
         low, high = -high, -low
     return (
-        f"{100 * family.level:g} % interval [{figure(low, comparison.unit)}, "
-        f"{figure(high, comparison.unit)}]"
+        f"{100 * family.level:g} % interval [{format_value(low, comparison.unit)}, "
+        f"{format_value(high, comparison.unit)}]"
     )

@@ -25,7 +25,7 @@ from rankwell.comparison.fusion.runs import fuse as fuse_runs
 from rankwell.data.options import Doc, MeasureNames, Option, arguments_of
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import measure_names
-from rankwell.data.tables import figure
+from rankwell.data.tables import format_value
 from rankwell.errors import BadUsage, count_of
 from rankwell.evaluation.judged import name_runs, refuse_one_stream
 from rankwell.io import formats as io
@@ -233,7 +233,7 @@ def _defeat(
     best = (max if higher else min)(inputs, key=means.__getitem__)
     if means[fused] != means[best] and (means[fused] > means[best]) == higher:
         return []
-    mean_texts = [figure(means[run], first["unit"]) for run in (fused, best)]
+    mean_texts = [format_value(means[run], first["unit"]) for run in (fused, best)]
     return [
         f"{fused} does not beat its best input, {best}: {first['label']} {mean_texts[0]} against "
         f"{mean_texts[1]}"

@@ -13,7 +13,7 @@ from rankwell import reporting
 from rankwell._native.resamples import over_resamples
 from rankwell.comparison.folders import from_folders, split_name
 from rankwell.comparison.matrices import QuerySystemMatrix, align_values
-from rankwell.data.tables import Floats, exact_sd, figure
+from rankwell.data.tables import Floats, exact_sd, format_value
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.io.result_folder import read_results
 from rankwell.reporting.options import FormatOption, InputPlace, Output
@@ -151,11 +151,11 @@ def _row(
         "n": n,
     }
     if plain:
-        usual, low, high = (figure(n_queries, "count") for n_queries in query_counts)
+        usual, low, high = (format_value(n_queries, "count") for n_queries in query_counts)
         return {
             **names,
-            "half-width": f"± {figure(half, matrix.unit)}",
-            "detectable": figure(detectable, matrix.unit),
+            "half-width": f"± {format_value(half, matrix.unit)}",
+            "detectable": format_value(detectable, matrix.unit),
             f"queries for {size:g}": f"{usual} ({low} to {high})",
         }
     return {

@@ -26,9 +26,9 @@ from rankwell.data.tables import (
     Judgments,
     exact_mean,
     exact_means,
-    gather,
     segment_offsets,
     sort_ids,
+    take_segments,
 )
 from rankwell.errors import BadUsage, NothingToEvaluate, flag, printable
 from rankwell.evaluation.options import JudgmentFileOptions, RunFileOptions
@@ -127,7 +127,7 @@ def only_queries(judgments: Judgments, queries: Sequence[str]) -> Judgments:
             "judgments that exclude items of a query (junk) cannot tune a fusion; take those "
             "items out of the runs."
         )
-    rows, offsets = gather(
+    rows, offsets = take_segments(
         judgments.offsets, np.array([judgments.index[query] for query in queries], dtype=np.int64)
     )
     row_numbers: list[int] = rows.tolist()
@@ -731,7 +731,7 @@ def _fused(
     )
     if fused_ranking.queries == tuple(queries):
         return fused_ranking
-    rows, offsets = gather(
+    rows, offsets = take_segments(
         fused_ranking.offsets, np.array([fused_ranking.index[query] for query in queries])
     )
     return Ranking(tuple(queries), offsets, [items[row] for row in rows.tolist()], scores[rows])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from rankwell.data.registry import Catalogue
-from rankwell.data.tables import Values, figure
+from rankwell.data.tables import Values, format_value
 from rankwell.reporting import Row, visible
 from rankwell.reporting.drawing import DrawingCall, NotDrawn, call_all, warn
 from rankwell.store import write_bytes, write_text
@@ -227,7 +227,7 @@ def part_of(row: Row, keys: Iterable[str]) -> str:
 
 def written(value: float | None, unit: str, *, signed: bool = False) -> str:
     """A value as the text of a chart, with the minus sign that Vega's axes have."""
-    return figure(value, unit, signed=signed).replace("-", "−")
+    return format_value(value, unit, signed=signed).replace("-", "−")
 
 
 def bounds(row: Row) -> tuple[float, float]:

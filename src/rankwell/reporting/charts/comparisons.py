@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.data.tables import Values, figure, p_text
+from rankwell.data.tables import Values, format_value, p_text
 from rankwell.reporting import Row, charts
 from rankwell.reporting.charts import ACCENT, INK, QUIET, STEP, ChartData
 
@@ -202,7 +202,7 @@ def _rank_panel(row: Row) -> dict[str, Any]:
             "y": top + _LINE * (rank if rank < half else n - 1 - rank) + 10,
             "edge": 0 if rank < half else _RANK_WIDTH,
             "left": rank < half,
-            "text": f"{names[run]}  {figure(ranks[run], 'rank')}",
+            "text": f"{names[run]}  {format_value(ranks[run], 'rank')}",
         }
         for rank, run in enumerate(order)
     ]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.data.tables import Floats, Values, exact_mean
-from rankwell.reporting import charts, figure
+from rankwell.reporting import charts, format_value
 from rankwell.reporting.charts import ACCENT, FAINT, INK, QUIET, ChartData
 
 _WIDTH, _BINS = 250, 20
@@ -81,7 +81,9 @@ def _panel(
             {"run": name, "from": low, "to": high, "share": share}
             for (low, high), share in zip(pairwise(edges), _shares(column, edges), strict=True)
         ]
-        bars.append({"run": name, "centre": centre, "shown": f"{word} {figure(centre, unit)}"})
+        bars.append(
+            {"run": name, "centre": centre, "shown": f"{word} {format_value(centre, unit)}"}
+        )
     highest = max(bar.get("share", 0.0) for bar in bars)
     bars += [{"run": name} for name in sorted(set(names) - {bar["run"] for bar in bars})]
     axis = {

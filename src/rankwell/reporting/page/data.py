@@ -17,7 +17,7 @@ from rankwell.documents import parse_json
 from rankwell.errors import BadInput, flag
 from rankwell.io import connected
 from rankwell.io.result_folder import ITEMS, QUERIES
-from rankwell.reporting import figure, plain, rule_pairs
+from rankwell.reporting import format_value, plain, rule_pairs
 from rankwell.reporting.charts import part_of
 from rankwell.reporting.page import (
     MOST_QUERIES,
@@ -353,7 +353,7 @@ def warnings_of(source: PageSource, overview: Overview | None) -> list[dict[str,
         strict=True,
     )
     unjudged_shares = [
-        (100 * n / of, f"{run} {n:,} of {of:,} ({figure(100 * n / of, 'percent')} %)")
+        (100 * n / of, f"{run} {n:,} of {of:,} ({format_value(100 * n / of, 'percent')} %)")
         for run, n, of in counts
         if n
     ]

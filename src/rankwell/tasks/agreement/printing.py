@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rankwell import reporting
 from rankwell.data.frames import Heading
-from rankwell.data.tables import MISSING, figure
+from rankwell.data.tables import MISSING, format_value
 from rankwell.errors import BadUsage
 from rankwell.reporting import PrintedFigure, Row, Terminal, rules_line, visible
 
@@ -142,7 +142,7 @@ def _cell(row: Row) -> str:
 
 def _change(row: Row) -> str:
     mean, low, high = (
-        MISSING if row[name] is None else figure(100 * row[name], "percent", signed=True)
+        MISSING if row[name] is None else format_value(100 * row[name], "percent", signed=True)
         for name in ("mean", "ci_low", "ci_high")
     )
     if mean == MISSING:

@@ -24,7 +24,7 @@ from rankwell.data.matrices import (
 )
 from rankwell.data.options import PartOptions, PartOutcome
 from rankwell.data.ranking_pairs import Listed, RankingPairs
-from rankwell.data.tables import Floats, Ints, figure, rounded
+from rankwell.data.tables import Floats, Ints, format_value, rounded
 from rankwell.errors import BadInput, BadUsage, flag, shown
 from rankwell.evaluation.results import progress_of
 from rankwell.io.formats import read_column
@@ -231,8 +231,8 @@ class _Scan:
             )
         if (row["mean_similarity"] or 0.0) > _COLLAPSED:
             yield (
-                f"two vectors are {figure(row['mean_similarity'], 'score')} alike on average; did "
-                "the model collapse?"
+                f"two vectors are {format_value(row['mean_similarity'], 'score')} alike on "
+                "average; did the model collapse?"
             )
         if row["same_as"] is not None:
             yield (

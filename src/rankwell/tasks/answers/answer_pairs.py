@@ -12,11 +12,11 @@ from rankwell.data.tables import (
     Bools,
     Floats,
     Ints,
-    gather,
     order_ids,
     position_in_segment,
     segment_of_row,
     segment_offsets,
+    take_segments,
 )
 from rankwell.errors import BadInput, NothingToEvaluate
 from rankwell.vectors.media.texts import normalize_all, normalizer
@@ -333,7 +333,9 @@ class AnswerPairs:
         n = len(predictions.ids)
         row_of = {name: row for row, name in enumerate(predictions.ids)}
         columns = np.array([row_of.get(name, n) for name in questions.ids], dtype=np.int64)
-        rows, offsets = gather(np.append(predictions.offsets, predictions.offsets[-1]), columns)
+        rows, offsets = take_segments(
+            np.append(predictions.offsets, predictions.offsets[-1]), columns
+        )
         no_answer = np.full(n, np.nan) if predictions.no_answer is None else predictions.no_answer
         documents = dict.fromkeys((*questions.answer_documents, *predictions.documents))
         codes = {name: code for code, name in enumerate(documents)}
@@ -366,9 +368,9 @@ class AnswerPairs:
         """The view of some questions only, in the order given by their indices. single: the row of
         the only answer of each.
         """
-        gold, gold_offsets = gather(self.gold_offsets, queries)
+        gold, gold_offsets = take_segments(self.gold_offsets, queries)
         rows, offsets = (
-            gather(self.offsets, queries)
+            take_segments(self.offsets, queries)
             if single is None
             else (single, np.arange(len(single) + 1))
         )

@@ -17,7 +17,7 @@ import numpy as np
 
 from rankwell import reporting
 from rankwell.data.frames import Heading
-from rankwell.data.tables import MISSING, Floats, figure
+from rankwell.data.tables import MISSING, Floats, format_value
 from rankwell.evaluation.results import QUERIES_MISSING, QUERIES_UNKNOWN
 from rankwell.reporting import (
     PLAIN,
@@ -126,7 +126,7 @@ def _question_tables(result: AnswerResults, terminal: Terminal) -> list[str]:
     lines: dict[str, dict[str, dict[str, Any]]] = {}
     for row in result.per_query():
         line = lines.setdefault(row["run"], {}).setdefault(row["query"], {"query": row["query"]})
-        line[Heading(row["label"])] = PrintedFigure(figure(row["value"], row["unit"]))
+        line[Heading(row["label"])] = PrintedFigure(format_value(row["value"], row["unit"]))
     return [
         f"{visible(run)}:\n{reporting.render_rows([*rows.values()], terminal=terminal)}"
         for run, rows in lines.items()
@@ -138,7 +138,7 @@ def _value_tables(result: AnswerResults, terminal: Terminal) -> list[str]:
     those on the retrieved ones, the rules, and the best thresholds.
     """
     isolated = {
-        row["label"]: {"isolated": PrintedFigure(figure(row["mean"], row["unit"]))}
+        row["label"]: {"isolated": PrintedFigure(format_value(row["mean"], row["unit"]))}
         for row in result.summary
         if row["part"] == "isolated"
     }
@@ -204,7 +204,7 @@ def _failures(result: AnswerResults, worst: Sequence[Row], terminal: Terminal) -
     rule = f", by {result.rules['right_label']}" if "right_label" in result.rules else ""
     stages = "".join(f", {stage} {n:,}" for stage, n in failed.items())
     rows = [
-        {**row, "share": PrintedFigure(f"{figure(100 * row['share'], 'percent')} %")}
+        {**row, "share": PrintedFigure(f"{format_value(100 * row['share'], 'percent')} %")}
         for row in result.failures
     ]
     blocks.append(reporting.folded(f"Who failed where{rule}: none {right:,}{stages}", terminal))
@@ -280,7 +280,7 @@ def precision_recall_chart(searched: ThresholdSearch) -> dict[str, Any]:
     names, points = list[str](), list[dict[str, Any]]()
     colours, dashes = list[str](), list[list[int]]()
     for number, (label, curve) in enumerate(searched.curves.items()):
-        name = f"{label} (area {figure(curve.average_precision, 'share')})"
+        name = f"{label} (area {format_value(curve.average_precision, 'share')})"
         # No more points than can be seen, the ends kept.
         n_points = len(curve.recall)
         steps = np.linspace(0, n_points - 1, min(n_points, _MOST_POINTS)).round()

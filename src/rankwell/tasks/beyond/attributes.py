@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.data.tables import Bools, Floats, Ints, gather, segment_offsets, sum_by
+from rankwell.data.tables import Bools, Floats, Ints, segment_offsets, sum_by, take_segments
 from rankwell.errors import BadUsage, flag
 
 Value = TypeVar("Value")
@@ -54,7 +54,9 @@ class ItemLabels(NamedTuple):
         unknown items.
         """
         none = len(self.offsets) - 2
-        rows, starts = gather(self.offsets, np.where((codes < 0) | (codes >= none), none, codes))
+        rows, starts = take_segments(
+            self.offsets, np.where((codes < 0) | (codes >= none), none, codes)
+        )
         return self.labels[rows], starts
 
     def cells(self, owners: Ints, codes: Ints) -> "LabelCells":
@@ -178,7 +180,7 @@ class QueryItems:
         """The entries of some rows, one row behind the other, and for each entry the place of its
         row among these.
         """
-        positions, starts = gather(self.offsets, rows)
+        positions, starts = take_segments(self.offsets, rows)
         return positions, np.repeat(np.arange(len(rows)), np.diff(starts))
 
     def values_of(self, rows: Ints, codes: Ints) -> Floats:

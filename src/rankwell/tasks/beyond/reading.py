@@ -17,9 +17,9 @@ from rankwell.data.tables import (
     Bools,
     Ints,
     Judgments,
-    gather,
     position_in_segment,
     segment_offsets,
+    take_segments,
 )
 from rankwell.errors import BadInput, flag, naming
 from rankwell.io import formats
@@ -91,7 +91,7 @@ class RunLists:
             while start < len(rows):
                 stop = start + max(CELLS // int(sizes[rows[start:]].max()), 1)
                 block_rows = rows[start:stop]
-                positions, starts = gather(offsets, block_rows)
+                positions, starts = take_segments(offsets, block_rows)
                 queries = [block.queries[row] for row in block_rows.tolist()]
                 lists = self._lists(queries, starts, codes[positions])
                 if judged is not None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell import __version__, reporting
-from rankwell.data.tables import figure
+from rankwell.data.tables import format_value
 from rankwell.errors import BadInput, NothingToEvaluate
 from rankwell.reporting.charts import write_charts
 from rankwell.reporting.line_charts import parameter_chart
@@ -86,7 +86,7 @@ def print_calibration(
         for threshold, counts in of_part.items()
     ]
     f1 = ", ".join(
-        f"{part} {figure(of_part[best].f1, 'share')}" for part, of_part in tallies.items()
+        f"{part} {format_value(of_part[best].f1, 'share')}" for part, of_part in tallies.items()
     )
     notes = [
         *table.notes,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.data.options import takes_options
-from rankwell.data.tables import Bools, Floats, Ints, Values, columns_of, figure, ratio
+from rankwell.data.tables import Bools, Floats, Ints, Values, columns_of, format_value, ratio
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, flag
 from rankwell.evaluation.details import Details, detail_columns
 from rankwell.evaluation.results import ResultsBuilder
@@ -688,7 +688,7 @@ def mapping_notes(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> l
             for values in pair
         ]
         if None not in means:
-            texts = [figure(mean, first.unit) for mean in means]
+            texts = [format_value(mean, first.unit) for mean in means]
             means_of.setdefault(int(common.sum()), []).append(
                 f"{first.label} {texts[0]} given, {texts[1]} mapped"
             )

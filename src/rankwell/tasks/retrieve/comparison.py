@@ -13,7 +13,7 @@ import numpy as np
 from rankwell.comparison.fusion.runs import draw_folds
 from rankwell.conventions import LabelledMeasure
 from rankwell.data.frames import Heading
-from rankwell.data.tables import Floats, Values, exact_mean, figure
+from rankwell.data.tables import Floats, Values, exact_mean, format_value
 from rankwell.stats.paired_bootstrap import Differences, paired_bootstrap
 from rankwell.stats.paired_tests import set_of_best
 from rankwell.stats.settings import ERROR, exceeds_p, interval, lower_bound, selection_gain
@@ -105,8 +105,8 @@ class SettingsChosen:
         means = [row[label] for row in rows if row.get(label) is not None]
         if means:
             yield (
-                f"{label} is {figure(min(means), unit)} to {figure(max(means), unit)}, over "
-                f"{len(rows)} settings."
+                f"{label} is {format_value(min(means), unit)} to "
+                f"{format_value(max(means), unit)}, over {len(rows)} settings."
             )
 
     def _baseline(self) -> int:
@@ -346,7 +346,7 @@ def best_settings(
     )
     if selection.best == baseline:
         return BestSettings(is_best, gain, f"{sentence}, which is the baseline.")
-    signed = partial(figure, unit=unit, signed=True)
+    signed = partial(format_value, unit=unit, signed=True)
     ends = "" if low is None or high is None else f" [{signed(low)}, {signed(high)}]"
     sentence += (
         f": it gains {signed(mean)}{ends} over {names[baseline]} out of fold, "

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell.data.registry import FIGURES
-from rankwell.data.tables import Floats, figure
+from rankwell.data.tables import Floats, format_value
 from rankwell.stats.percentiles import percentiles
 from rankwell.tasks.retrieve.loops import BatchReport, SentRequest
 from rankwell.tasks.retrieve.measuring import AskedSetting, Measurement
@@ -170,8 +170,8 @@ def load_notes(measured: Measurement, costs: Sequence[SettingCosts]) -> Iterator
     )
     if share is not None:
         yield (
-            f"other processes used {figure(100 * share, 'percent')} % of one processor while the "
-            "engine was asked"
+            f"other processes used {format_value(100 * share, 'percent')} % of one processor while "
+            "the engine was asked"
         )
     busy = [
         setting_costs.busy_processors
@@ -183,8 +183,8 @@ def load_notes(measured: Measurement, costs: Sequence[SettingCosts]) -> Iterator
         if len(costs) > 1:
             at = f"at {len(busy)} of {len(costs)} settings"
         yield (
-            f"other processes used up to {figure(100 * max(busy), 'percent')} % of a processor "
-            f"{at}, marked beside their percentiles"
+            f"other processes used up to {format_value(100 * max(busy), 'percent')} % of a "
+            f"processor {at}, marked beside their percentiles"
         )
 
 

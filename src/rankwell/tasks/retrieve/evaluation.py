@@ -19,7 +19,7 @@ from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import takes_options
 from rankwell.data.rankings import Hits, Ranking, hits_of_ranking
 from rankwell.data.registry import measure_names
-from rankwell.data.tables import Bools, Judgments, Values, exact_mean, exact_sd, figure
+from rankwell.data.tables import Bools, Judgments, Values, exact_mean, exact_sd, format_value
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, RankwellError, count_of, flag
 from rankwell.evaluation import results
 from rankwell.evaluation.bounds import run_notes
@@ -421,7 +421,7 @@ class RetrieveEvaluation:
             JudgedRun(name="", view=view, ties="input"), self.measures[:1], self._counted(view)[1]
         )
         values = builder.values[0]
-        return figure(figure_of(values.values, values.summary, values.weights), values.unit)
+        return format_value(figure_of(values.values, values.summary, values.weights), values.unit)
 
     def _figures(self, settings: Sequence[SettingResult]) -> Iterator[Values]:
         """The recall of every query, and its median time; of a single round its only one."""

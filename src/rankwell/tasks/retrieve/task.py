@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwell import reporting
-from rankwell.data.tables import figure
+from rankwell.data.tables import format_value
 from rankwell.errors import BadUsage, RankwellError, typed
 from rankwell.reporting import rules_line
 from rankwell.reporting.drafts import drafting, holding
@@ -104,7 +104,7 @@ def _cell(name: str, value: Any) -> Any:
     unit = _UNIT.search(name)
     if isinstance(value, str) or unit is None:
         return value
-    return reporting.PrintedFigure(figure(value, "percent" if unit[1] == "%" else unit[1]))
+    return reporting.PrintedFigure(format_value(value, "percent" if unit[1] == "%" else unit[1]))
 
 
 def write(result: EngineResults, folder: Path) -> list[Path]:

@@ -25,7 +25,7 @@ from rankwell.data.judged_rankings import (
 from rankwell.data.options import ColumnChoice, PartOptions, PartOutcome, takes_options
 from rankwell.data.rankings import Hits, Ranking
 from rankwell.data.registry import measure_names
-from rankwell.data.tables import Bools, Judgments, figure, tie_rule
+from rankwell.data.tables import Bools, Judgments, format_value, tie_rule
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, flag, kind_of, shown, typed
 from rankwell.evaluation import results
 from rankwell.evaluation.bounds import (
@@ -547,7 +547,7 @@ class _RunEvaluation:
         hits = self.request().hits(ranking, self.run_judgments.flat)
         alone.add(run_input._replace(hits=hits, ranking=ranking))
         values = alone.builder.values[0]
-        return figure(figure_of(values.values, values.summary, values.weights), values.unit)
+        return format_value(figure_of(values.values, values.summary, values.weights), values.unit)
 
     def add(self, run_input: RunInput) -> None:
         """Measures one run."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.data.columns import refuse_unused_columns
-from rankwell.data.tables import Floats, figure
+from rankwell.data.tables import Floats, format_value
 from rankwell.errors import BadInput, NothingToEvaluate, flag, shown
 from rankwell.io.formats import find_judgments
 from rankwell.reporting import Format, Output, PrintedFigure, Row
@@ -130,7 +130,7 @@ class JudgeComparison:
         return [
             {f"{first} \\ {second}": f"{grade:g} {name}"}
             | {
-                f"{column_grade:g}": f"{figure(100 * share, 'percent')} % ({n:.0f})"
+                f"{column_grade:g}": f"{format_value(100 * share, 'percent')} % ({n:.0f})"
                 for column_grade, share, n in zip(self.study.grades, *row, strict=True)
             }
             for (grade, name), row in zip(self.study.grades.items(), cells, strict=True)
@@ -138,7 +138,7 @@ class JudgeComparison:
 
 
 def _printed(value: float | None, unit: str = "score", *, signed: bool = False) -> PrintedFigure:
-    return PrintedFigure(figure(value, unit, signed=signed))
+    return PrintedFigure(format_value(value, unit, signed=signed))
 
 
 def item_weights(estimates: StudyEstimates) -> dict[Pair, float] | None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.data.tables import Unit, figure
+from rankwell.data.tables import Unit, format_value
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, typed
 from rankwell.evaluation.judged import name_runs
 from rankwell.io.result_folder import digest_of
@@ -98,7 +98,9 @@ class StudyVerdict(NamedTuple):
         return {
             "run": estimate.run,
             **({"against": estimate.against} if signed else {}),
-            "difference" if signed else "mean": figure(estimate.middle.mean, unit, signed=signed),
+            "difference" if signed else "mean": format_value(
+                estimate.middle.mean, unit, signed=signed
+            ),
             "these queries": these_queries,
             "queries like these": shown_interval(self.like, unit, signed=signed),
             "judged": estimate.judged,
@@ -117,7 +119,7 @@ class StudyVerdict(NamedTuple):
             better, worse = worse, better
             like, mean = None if like is None else (-like[1], -like[0]), -mean
         size = (
-            f"({figure(mean, unit, signed=True)}, {100 * self.level:.4g} % interval "
+            f"({format_value(mean, unit, signed=True)}, {100 * self.level:.4g} % interval "
             f"{shown_interval(like, unit, signed=True)})."
         )
         if self.sign == 0:
@@ -139,7 +141,7 @@ def shown_interval(bounds: Bounds, unit: Unit, *, signed: bool = False) -> str:
     """An interval in a table or sentence."""
     if bounds is None:
         return "none"
-    return f"[{', '.join(figure(end, unit, signed=signed) for end in bounds)}]"
+    return f"[{', '.join(format_value(end, unit, signed=signed) for end in bounds)}]"
 
 
 def print_estimates(

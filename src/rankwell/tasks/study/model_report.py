@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.data.tables import Floats, Ints, exact_mean, figure
+from rankwell.data.tables import Floats, Ints, exact_mean, format_value
 from rankwell.errors import NothingToEvaluate, count_of
 from rankwell.reporting import Format, Output, PrintedFigure, Row
 from rankwell.reporting.options import Progress
@@ -166,7 +166,7 @@ class ModelReport:
                 better, worse = runs if bias.sample.mean > 0 else reversed(runs)
                 notes.append(
                     f"warning: {self.model.model} favours {better} over {worse}: its bias differs "
-                    f"by {figure(bias.sample.mean, 'share', signed=True)} "
+                    f"by {format_value(bias.sample.mean, 'share', signed=True)} "
                     f"{shown_interval(bias.interval, 'share', signed=True)}"
                 )
         return notes
@@ -176,7 +176,9 @@ class ModelReport:
         biases: list[Row] = [
             {
                 "run": bias.run,
-                "bias of the model": PrintedFigure(figure(bias.sample.mean, "share", signed=True)),
+                "bias of the model": PrintedFigure(
+                    format_value(bias.sample.mean, "share", signed=True)
+                ),
                 f"{100 * LEVEL:g} % interval": shown_interval(bias.interval, "share", signed=True),
             }
             for bias in self.biases

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.data.tables import Floats, figure
+from rankwell.data.tables import Floats, format_value
 from rankwell.errors import BadUsage, NothingToEvaluate, count_of
 from rankwell.reporting import FOR_PEOPLE, Format, Output, Row
 from rankwell.stats.intervals import student_quantile
@@ -242,7 +242,7 @@ def _rows(forecasts: StudyForecasts, level: float, *, plain: bool) -> Iterator[R
 
 
 def _range(widths: list[float]) -> str:
-    middle, low, high = (figure(width, "share") for width in widths)
+    middle, low, high = (format_value(width, "share") for width in widths)
     return f"± {middle} ({low} to {high})"
 
 
@@ -253,7 +253,7 @@ def _sentence(forecasts: StudyForecasts, difference: float, level: float) -> str
     if middle is None:
         last = forecasts.step(len(forecasts.more) - 1).half_widths(level)[1][0]
         return (
-            f"{names}: judging everything leaves ± {figure(last, 'share')} for queries like "
+            f"{names}: judging everything leaves ± {format_value(last, 'share')} for queries like "
             f"these; for {size}, add queries."
         )
     ends = " to ".join("more than all" if bound is None else str(bound) for bound in bounds)

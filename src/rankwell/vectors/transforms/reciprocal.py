@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.data.tables import Floats, Ints, gather, offsets_from_rows, segment_offsets
+from rankwell.data.tables import Floats, Ints, offsets_from_rows, segment_offsets, take_segments
 from rankwell.errors import BadUsage
 from rankwell.vectors.transforms import (
     Descriptors,
@@ -162,7 +162,7 @@ def _averaged(sets: _Sets, nearest: Ints) -> Iterator[tuple[Ints, Floats]]:
     """The mean set of each image's nearest, the image itself among them."""
     for row in nearest:
         neighbours = row[row >= 0]
-        entries, _ = gather(sets.offsets, neighbours)
+        entries, _ = take_segments(sets.offsets, neighbours)
         members, member_rows = np.unique(sets.members[entries], return_inverse=True)
         yield members, np.bincount(member_rows, sets.weights[entries]) / len(neighbours)
 
@@ -171,7 +171,7 @@ def _shared(sets: _Sets, columns: _Sets, row: int) -> Floats:
     """The weight that an image's set shares with that of each other."""
     span = slice(*sets.offsets[row : row + 2].tolist())
     members = sets.members[span]
-    entries, starts = gather(columns.offsets, members)
+    entries, starts = take_segments(columns.offsets, members)
     own_weights = np.repeat(sets.weights[span], np.diff(starts))
     shared = np.minimum(own_weights, columns.weights[entries])
     return np.bincount(columns.members[entries], shared, len(sets.offsets) - 1).astype(np.float64)

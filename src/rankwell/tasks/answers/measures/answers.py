@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from rankwell.data.registry import measure
-from rankwell.data.tables import Bools, Floats, Ints, gather, segment_offsets
+from rankwell.data.tables import Bools, Floats, Ints, segment_offsets, take_segments
 from rankwell.errors import BadUsage, flag
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, NormalForms, is_blank
 from rankwell.vectors.media.texts import NormalizerName
@@ -98,7 +98,7 @@ def _says_none(pairs: AnswerPairs, normalizer: str, no_answer: NoAnswer) -> Bool
 
 def _best_right(pairs: AnswerPairs, rule: Rule, normalizer: str, no_answer: NoAnswer) -> Floats:
     """(answers,) the best value of each answer over the right answers of its question."""
-    gold, bounds = gather(pairs.gold_offsets, pairs.question_of_row)
+    gold, bounds = take_segments(pairs.gold_offsets, pairs.question_of_row)
     answer = np.repeat(np.arange(len(pairs.texts), dtype=np.int64), np.diff(bounds))
     if rule in _SPANS:
         value = _compare_spans(pairs, rule, answer, gold)
@@ -408,5 +408,5 @@ def _unit_keys(units: Ints, offsets: Ints, segments: Ints, span: int) -> Ints:
     """(units of the segments,) numbers that are equal where both the place of the segment and the
     unit are.
     """
-    rows, bounds = gather(offsets, segments)
+    rows, bounds = take_segments(offsets, segments)
     return np.repeat(np.arange(len(segments), dtype=np.int64) * span, np.diff(bounds)) + units[rows]

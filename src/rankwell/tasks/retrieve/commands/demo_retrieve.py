@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rankwell.comparison.pages import write_report
-from rankwell.data.tables import figure
+from rankwell.data.tables import format_value
 from rankwell.errors import typed
 from rankwell.reporting import PrintedFigure, prose, render_rows
 from rankwell.reporting.drafts import holding, keeping
@@ -88,7 +88,7 @@ def retrieve(
 def _gain_cells(gain: Any) -> dict[str, Any]:
     """The row of a gain as it is printed."""
     figures = {
-        name: figure(gain[name], "share", signed=True)
+        name: format_value(gain[name], "share", signed=True)
         for name in ("apparent", "out_of_fold", "ci_low", "ci_high")
     }
     return {
