@@ -28,8 +28,8 @@ def columns(view) -> list:
         "ranks",
         "above",
         "tied",
-        "retrieved",
-        "present",
+        "n_retrieved",
+        "has_ranking",
         "judged_offsets",
         "judged_grades",
     )
@@ -44,9 +44,9 @@ def test_rows_stand_at_their_ranks_and_a_negative_grade_is_a_judgment_except_in_
     assert view.relevant(-5).tolist() == [True, False, True]
     assert view.n_relevant(-5).tolist() == [3.0]
     assert view.condensed.ranks.tolist() == [1, 2, 3]
-    assert view.condensed.retrieved.tolist() == [3]
+    assert view.condensed.n_retrieved.tolist() == [3]
     assert view.with_unjudged_pool.condensed.ranks.tolist() == [1, 2]
-    assert view.with_unjudged_pool.condensed.retrieved.tolist() == [2]
+    assert view.with_unjudged_pool.condensed.n_retrieved.tolist() == [2]
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -81,7 +81,7 @@ def test_items_have_the_places_of_one_table(ties: str, shards: int):
     hits = joined(cut(rows, shards, seed=1), ties)
 
     assert found_places(hits) == places(rows, JUDGED, ties)
-    assert hits.retrieved.tolist() == [
+    assert hits.n_retrieved.tolist() == [
         sum(query == each for each, *_ in rows) for query in sorted(JUDGED)
     ]
     assert hits.unknown == {"q0": sum(query == "q0" for query, *_ in rows)}

@@ -39,7 +39,7 @@ def test_a_ranking_is_judged_under_each_aspect_alone() -> None:
     assert alone.offsets.tolist() == [0, 2, 4, 4, 4, 4]
     assert alone.ranks.tolist() == [3, 4, 2, 3]
     assert alone.grades.tolist() == [1.0, 0.0, -1.0, 2.0]
-    assert alone.retrieved.tolist() == [4, 4, 1, 0, 0]
+    assert alone.n_retrieved.tolist() == [4, 4, 1, 0, 0]
     assert alone.judged_grades.tolist() == [1.0, 0.0, 2.0, -1.0, 1.0, 1.0, 1.0]
 
 

@@ -56,7 +56,7 @@ def test_the_perfect_ranker_returns_the_best_grades_first() -> None:
 
     assert view.ranks.tolist() == [1, 2, 3, 4, 1]
     assert view.grades.tolist() == [3, 1, 0, -1, 2]
-    assert view.retrieved.tolist() == [9, 1, 4]
+    assert view.n_retrieved.tolist() == [9, 1, 4]
     assert value("nDCG@10", view) == [1.0, 2 / (2 + 1 / math.log2(3)), 0.0]
 
 
@@ -91,7 +91,7 @@ def test_junk_is_in_no_ideal_ranking() -> None:
     for view in (ideal(judgments, counts(3)), constant(judgments, counts(3))):
         assert view.judged_grades.tolist() == [1.0]
         assert [judgments.items[row] for row in view.items.tolist()] == ["b"]
-        assert view.retrieved.tolist() == [3]
+        assert view.n_retrieved.tolist() == [3]
 
 
 # ---- chance

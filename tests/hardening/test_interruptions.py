@@ -109,10 +109,7 @@ def test_an_interruption_of_retrieve_keeps_every_answer_and_the_same_call_asks_t
         json.loads(text) for text in (tmp_path / "out" / "asked.jsonl").read_text().splitlines()[1:]
     ]
     kept = {
-        f"text {request[0]}"
-        for _, _, requests, _ in rows
-        for request in requests
-        if request[4] == "ok"
+        f"text {request[0]}" for row in rows for request in row["requests"] if request[4] == "ok"
     }
     assert kept == set(first)
     again = started(tmp_path, line)
@@ -132,7 +129,7 @@ def test_a_query_that_does_not_end_does_not_hold_an_interruption_for_long(tmp_pa
     rows = [
         json.loads(text) for text in (tmp_path / "out" / "asked.jsonl").read_text().splitlines()[1:]
     ]
-    assert {request[4] for _, _, requests, _ in rows for request in requests} == {"not_asked"}
+    assert {request[4] for row in rows for request in row["requests"]} == {"not_asked"}
 
 
 def test_answers_of_a_python_object_are_kept_in_the_journal(tmp_path: Path):
@@ -166,10 +163,7 @@ retrieve_into(engine, options, Path("out"), None)
         json.loads(text) for text in (tmp_path / "out" / "asked.jsonl").read_text().splitlines()[1:]
     ]
     kept = {
-        f"text {request[0]}"
-        for _, _, requests, _ in rows
-        for request in requests
-        if request[4] == "ok"
+        f"text {request[0]}" for row in rows for request in row["requests"] if request[4] == "ok"
     }
     # The one that was noted last may not have returned yet.
     assert kept >= set(asked(tmp_path)[:-1])

@@ -215,10 +215,10 @@ def test_one_run_gives_the_same_hits_in_every_format(ties, tmp_path):
             assert seen == {key: value[:3] for key, value in expected.items()}, name
         else:
             assert seen == expected, name
-        assert hits.retrieved.tolist() == [
+        assert hits.n_retrieved.tolist() == [
             len(run.get(query, ())) for query in judgments.queries
         ], name
-        assert hits.present.tolist() == [query in run for query in judgments.queries], name
+        assert hits.has_ranking.tolist() == [query in run for query in judgments.queries], name
         assert dict(hits.unknown) == {"unjudged": len(run["unjudged"])}, name
 
 
@@ -404,7 +404,7 @@ def test_a_query_without_rows_survives_in_json_and_is_counted_elsewhere(tmp_path
         .startswith("1 queries without rows")
     )
     judgments = Judgments.from_dict({"q1": {"d": 1}, "empty": {"x": 1}})
-    assert files.find_hits(tmp_path / "a.json", judgments).hits.present.tolist() == [True, True]
+    assert files.find_hits(tmp_path / "a.json", judgments).hits.has_ranking.tolist() == [True, True]
 
 
 def test_ids_that_are_not_utf_8_pass_between_trec_and_json_and_are_refused_elsewhere(tmp_path):
@@ -960,7 +960,8 @@ def test_a_real_run_with_many_ties_is_the_same_in_every_format(ties, shared, tmp
             hits.top.scores.tolist(),
         )
         return [
-            (column.dtype, column.tolist()) for column in [*columns, hits.retrieved, hits.present]
+            (column.dtype, column.tolist())
+            for column in [*columns, hits.n_retrieved, hits.has_ranking]
         ], top
 
     expected = seen(place)

@@ -109,10 +109,10 @@ def described(hits: Hits, judgments: Judgments) -> dict[str, Any]:
             )
     present = [
         query
-        for query, there in zip(judgments.queries, hits.present.tolist(), strict=True)
+        for query, there in zip(judgments.queries, hits.has_ranking.tolist(), strict=True)
         if there
     ]
-    retrieved = {query: int(hits.retrieved[judgments.index[query]]) for query in present}
+    retrieved = {query: int(hits.n_retrieved[judgments.index[query]]) for query in present}
     return {"counts": counts, "retrieved": retrieved, "unknown": dict(hits.unknown), "top": top}
 
 
@@ -126,7 +126,7 @@ def scanned(
 
 
 def same_bytes(one: Hits, other: Hits) -> bool:
-    columns = ("query", "row", "score", "above", "tied", "before", "retrieved", "present")
+    columns = ("query", "row", "score", "above", "tied", "before", "n_retrieved", "has_ranking")
     arrays = all(getattr(one, name).tobytes() == getattr(other, name).tobytes() for name in columns)
     return arrays and list(one.unknown.items()) == list(other.unknown.items())
 
@@ -235,7 +235,7 @@ def test_an_item_is_counted_among_its_query_only():
 
     assert hits.query.tolist() == [0, 0]
     assert hits.above.tolist() == [0, 1]
-    assert hits.retrieved.tolist() == [2, 1]
+    assert hits.n_retrieved.tolist() == [2, 1]
 
 
 def test_a_query_that_returns_after_another_is_one_query():
@@ -244,7 +244,7 @@ def test_a_query_that_returns_after_another_is_one_query():
     hits = scanned(content, {"1": {"a": 1}})
 
     assert hits.above.tolist() == [1]
-    assert hits.retrieved.tolist() == [2]
+    assert hits.n_retrieved.tolist() == [2]
     assert dict(hits.unknown) == {"2": 1}
 
 
@@ -292,7 +292,11 @@ def test_single_precision_makes_ties_of_scores_that_differ_in_the_ninth_digit():
 def test_any_white_space_separates(content: bytes):
     hits = scanned(content, {"1": {"b": 1}})
 
-    assert (hits.above.tolist(), hits.retrieved.tolist(), hits.score.tolist()) == ([1], [2], [1.5])
+    assert (hits.above.tolist(), hits.n_retrieved.tolist(), hits.score.tolist()) == (
+        [1],
+        [2],
+        [1.5],
+    )
 
 
 def test_comment_lines_are_ignored_where_comments_are_allowed():
@@ -300,13 +304,13 @@ def test_comment_lines_are_ignored_where_comments_are_allowed():
 
     hits = scanned(content, {"1": {"b#1": 1}}, comments=True)
 
-    assert (hits.above.tolist(), hits.retrieved.tolist()) == ([1], [2])
+    assert (hits.above.tolist(), hits.n_retrieved.tolist()) == ([1], [2])
 
 
 def test_a_line_that_begins_with_a_hash_is_an_ordinary_line_otherwise():
     hits = scanned(b"#1 Q0 a 1 2.5 t\n", {"#1": {"a": 1}})
 
-    assert hits.retrieved.tolist() == [1]
+    assert hits.n_retrieved.tolist() == [1]
 
 
 def test_fields_behind_the_tag_are_skipped_only_on_request():

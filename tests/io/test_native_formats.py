@@ -218,7 +218,7 @@ def plain_hits(hits: Hits) -> Any:
         list(hits.top.items),
         hits.top.scores.tobytes(),
     )
-    return *columns, hits.retrieved.tobytes(), hits.present.tobytes(), dict(hits.unknown), top
+    return *columns, hits.n_retrieved.tobytes(), hits.has_ranking.tobytes(), dict(hits.unknown), top
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def test_a_run_and_its_mapping_give_the_same_view(tmp_path: Path):
         other = JudgedRankings.join(truth, mapping.find_hits(run, truth, ties=ties))
         assert one.ranks.tolist() == other.ranks.tolist()
         assert one.items.tolist() == other.items.tolist()
-        assert one.retrieved.tolist() == other.retrieved.tolist()
+        assert one.n_retrieved.tolist() == other.n_retrieved.tolist()
 
 
 @pytest.mark.parametrize("name", ["NLPR03vb10", "Sel50", "pircRBa1", "uic0301"])

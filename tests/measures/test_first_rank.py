@@ -324,8 +324,8 @@ def drawn(row: list[float], graded: dict[str, float], seed: int) -> JudgedRankin
         above=above,
         tied=ones,
         before=ones - 1,
-        retrieved=lengths,
-        present=lengths > 0,
+        n_retrieved=lengths,
+        has_ranking=lengths > 0,
         unknown={},
     )
     return JudgedRankings.join(judgments, hits)

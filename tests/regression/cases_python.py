@@ -340,7 +340,8 @@ def _views() -> Found:
     for ties in ("id-desc", "id-asc", "input", "expected", "optimistic", "pessimistic"):
         view = rw.judged_rankings(judgments, runs["first"], ties=ties)
         counts = {
-            name: getattr(view, name).tolist() for name in ("above", "tied", "before", "retrieved")
+            name: getattr(view, name).tolist()
+            for name in ("above", "tied", "before", "n_retrieved")
         }
         found[ties] = {"queries": list(view.queries), "items": list(view.items), **counts}
     return found

@@ -62,7 +62,7 @@ def evaluate(lines: Sequence[Line], options: Options, ahead: Ahead | None) -> Ev
         hits = _hits(options, preferences.judgments, ties="id-asc")
         view = PreferenceRankings.join(preferences, hits)
         view = view if options.depth is None else view.cut(options.depth)
-    values, present = values_of(lines, view, options.rel), hits.present.tolist()
+    values, present = values_of(lines, view, options.rel), hits.has_ranking.tolist()
     strings = {
         row: _relevance_strings(line, view, present)
         for row, line in enumerate(lines)
@@ -95,7 +95,7 @@ def _hits(
         hits = scan(Source(options.run), judgments, TREC_RUN, reading_of(options, ties))
     if options.old or not options.complete:
         return hits
-    return replace(hits, retrieved=np.where(hits.present, hits.retrieved, 1))
+    return replace(hits, n_retrieved=np.where(hits.has_ranking, hits.n_retrieved, 1))
 
 
 def measure_of(line: Line) -> Measure | None:
@@ -134,7 +134,7 @@ def _undefined(line: Line, measure: Measure, view: Any) -> Bools:
     """Whether trec_eval divides 0 by 0 for each query: -J left nothing of the ranking, and a recall
     level needs no item at all.
     """
-    empty: Bools = view.retrieved == 0
+    empty: Bools = view.n_retrieved == 0
     if not empty.any():
         return empty
     parameters = measure.parameters
@@ -148,7 +148,7 @@ def _relevance_strings(line: Line, view: Any, present: Sequence[bool]) -> list[s
     judged, `-` not in the pool.
     """
     length = max(0, int(line.numbers[0]))
-    letters = [["-"] * min(length, n_retrieved) for n_retrieved in view.retrieved.tolist()]
+    letters = [["-"] * min(length, n_retrieved) for n_retrieved in view.n_retrieved.tolist()]
     in_string = view.ranks <= length
     columns = (view.query_of_row, view.ranks, view.grades)
     for query, rank, grade in zip(*(column[in_string].tolist() for column in columns), strict=True):

@@ -73,8 +73,8 @@ class JudgedRankings(RankedRows):
     the judgments.
     grades: (rows,) as judged; below 0 is never relevant. scores: (rows,).
     above, tied, before: (rows,) items that score higher; that score the same, itself included;
-    those of them placed earlier. retrieved: (queries,) items in the ranking. present: (queries,)
-    whether the ranking has the query.
+    those of them placed earlier. n_retrieved: (queries,) items in the ranking. has_ranking:
+    (queries,) whether the ranking has the query.
     judged_offsets, judged_grades: all grades of each query, highest first, retrieved or not.
     in_random_order: whether `share_within` and `value_within` are means over random orders of tied
     items.
@@ -88,8 +88,8 @@ class JudgedRankings(RankedRows):
     above: Ints
     tied: Ints
     before: Ints
-    retrieved: Ints
-    present: Bools
+    n_retrieved: Ints
+    has_ranking: Bools
     judged_offsets: Ints
     judged_grades: Floats
     in_random_order: bool = False
@@ -116,8 +116,8 @@ class JudgedRankings(RankedRows):
             above=hits.above[rows],
             tied=hits.tied[rows],
             before=hits.before[rows],
-            retrieved=hits.retrieved,
-            present=hits.present,
+            n_retrieved=hits.n_retrieved,
+            has_ranking=hits.has_ranking,
             judged_offsets=offsets_from_rows(owner, len(judgments.queries)),
             judged_grades=judgments.grades[real][order],
         )
@@ -199,7 +199,7 @@ class JudgedRankings(RankedRows):
         """Number of items in the first `depth` places of each query; of all that were retrieved for
         None.
         """
-        return self.retrieved if depth is None else np.minimum(self.retrieved, depth)
+        return self.n_retrieved if depth is None else np.minimum(self.n_retrieved, depth)
 
     def share_within(self, depth: Depth) -> Floats | Bools:
         """Whether each row stands in the first places; the chance that it does if ties are in
@@ -266,7 +266,8 @@ class JudgedRankings(RankedRows):
 
     def cut(self, depth: int) -> "JudgedRankings":
         """The view of rankings cut to their first `depth` items; the truth stays whole."""
-        return replace(self.keep(self.ranks <= depth), retrieved=np.minimum(self.retrieved, depth))
+        n_retrieved = np.minimum(self.n_retrieved, depth)
+        return replace(self.keep(self.ranks <= depth), n_retrieved=n_retrieved)
 
     @cached_property
     def condensed(self) -> "JudgedRankings":
@@ -279,7 +280,7 @@ class JudgedRankings(RankedRows):
             above=above,
             tied=np.bincount(view.tie_of_row)[view.tie_of_row],
             before=positions - above,
-            retrieved=np.diff(view.offsets),
+            n_retrieved=np.diff(view.offsets),
         )
 
     def take(self, queries: Ints) -> "JudgedRankings":
@@ -289,8 +290,8 @@ class JudgedRankings(RankedRows):
         return replace(
             self._rows(rows, offsets),
             queries=tuple(self.queries[query] for query in queries.tolist()),
-            retrieved=self.retrieved[queries],
-            present=self.present[queries],
+            n_retrieved=self.n_retrieved[queries],
+            has_ranking=self.has_ranking[queries],
             judged_offsets=judged_offsets,
             judged_grades=self.judged_grades[judged],
         )
@@ -306,8 +307,8 @@ class JudgedRankings(RankedRows):
             self,
             queries=(*self.queries, *unknown),
             offsets=np.pad(self.offsets, (0, added), mode="edge"),
-            retrieved=np.append(self.retrieved, list(unknown.values())),
-            present=np.pad(self.present, (0, added), constant_values=True),
+            n_retrieved=np.append(self.n_retrieved, list(unknown.values())),
+            has_ranking=np.pad(self.has_ranking, (0, added), constant_values=True),
             judged_offsets=np.pad(self.judged_offsets, (0, added), mode="edge"),
         )
         return extended.take(order_ids(extended.queries))
@@ -360,13 +361,13 @@ def _without_junk(hits: Hits, is_junk: Bools) -> Hits:
     )
     right = np.searchsorted(junk_above, begin + hits.above, side="right")
     earlier = np.searchsorted(np.sort((begin + places)[is_junk]), begin + places) - left
-    n_junk = np.bincount(hits.query[is_junk], minlength=len(hits.retrieved))
+    n_junk = np.bincount(hits.query[is_junk], minlength=len(hits.n_retrieved))
     counted = replace(
         hits,
         above=hits.above - (left - first),
         tied=hits.tied - (right - left),
         before=hits.before - earlier,
-        retrieved=hits.retrieved - n_junk,
+        n_retrieved=hits.n_retrieved - n_junk,
     )
     names = ("query", "row", "score", "above", "tied", "before")
     return replace(counted, **columns_at(counted, np.flatnonzero(~is_junk), *names))
@@ -382,7 +383,7 @@ def expected_values(measure: "Measure", view: JudgedRankings) -> Floats:
     """
     if measure.entry.view is not JudgedRankings or measure.entry.expected is None:
         return np.full(len(view.queries), np.nan)
-    bounds = zip(view.retrieved.tolist(), pairwise(view.judged_offsets.tolist()), strict=True)
+    bounds = zip(view.n_retrieved.tolist(), pairwise(view.judged_offsets.tolist()), strict=True)
     kinds = [(n, view.judged_grades[start:stop].tobytes()) for n, (start, stop) in bounds]
     first_query: dict[tuple[int, bytes], int] = {}
     for query, kind in enumerate(kinds):
@@ -508,8 +509,8 @@ class SessionRankings(_OverRankings):
             taken,
             queries=sessions.queries,
             offsets=offsets_from_rows(owner[taken.query_of_row], n),
-            retrieved=np.bincount(owner, weights=taken.retrieved, minlength=n).astype(np.int64),
-            present=np.bincount(owner[taken.present], minlength=n) > 0,
+            n_retrieved=np.bincount(owner, weights=taken.n_retrieved, minlength=n).astype(np.int64),
+            has_ranking=np.bincount(owner[taken.has_ranking], minlength=n) > 0,
             judged_offsets=offsets_from_rows(judged, n),
             judged_grades=taken.judged_grades[order],
         )
@@ -591,8 +592,8 @@ class AspectRankings(_OverRankings):
             items=judged_truth,
             grades=self.truth_grades[judged_truth],
             **columns_at(flat, rows, "scores", "above", "tied", "before"),
-            retrieved=flat.retrieved[self.query_of_aspect],
-            present=flat.present[self.query_of_aspect],
+            n_retrieved=flat.n_retrieved[self.query_of_aspect],
+            has_ranking=flat.has_ranking[self.query_of_aspect],
             judged_offsets=self.truth_offsets,
             judged_grades=self.truth_grades[np.lexsort((-self.truth_grades, self.aspect_of_truth))],
             least_judged=flat.least_judged,

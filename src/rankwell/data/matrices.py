@@ -547,17 +547,18 @@ def align(
     those of `matching_rows`.
     """
     rows = matching_rows(reference, other, reference_name, other_name)
-    in_order = np.array_equal(rows, np.arange(len(rows)))
-    return (
-        other.named(reference.ids) if in_order else Embeddings(reference.ids, other.vectors[rows])
-    )
+    if rows is None or np.array_equal(rows, np.arange(len(rows))):
+        return other.named(reference.ids)
+    return Embeddings(reference.ids, other.vectors[rows])
 
 
 def matching_rows(
     reference: Embeddings, other: Embeddings, reference_name: str, other_name: str
-) -> Ints:
-    """Row of the other table that belongs to each row of the reference: by id where both have ids,
-    else by position. Raises BadInput where the tables differ in number or ids.
+) -> Ints | None:
+    """Row of the other table that belongs to each row of the reference, by id; None where one of
+    them has no ids, so that rows are matched by position.
+
+    Raises BadInput where the tables differ in number or ids.
     """
     if reference.ids is None or other.ids is None:
         if reference.n != other.n:
@@ -565,7 +566,7 @@ def matching_rows(
                 f"{reference_name} has {reference.n} vectors, {other_name} has {other.n}; without "
                 "ids on both sides they are matched by position; give as many of both, or ids."
             )
-        return np.arange(other.n, dtype=np.int64)
+        return None
     row_of_id = {name: row for row, name in enumerate(other.ids)}
     for table_name, lacking_name, names, other_ids in (
         (reference_name, other_name, reference.ids, row_of_id),

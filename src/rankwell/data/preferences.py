@@ -262,7 +262,7 @@ class PreferenceRankings:
             ),
             item_offsets=judgments.offsets,
             ranks=ranks,
-            present=hits.present,
+            present=hits.has_ranking,
         )
 
     @property

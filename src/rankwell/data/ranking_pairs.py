@@ -362,8 +362,8 @@ class RankingPairs:
             above=np.zeros(len(rows), dtype=np.int64),
             tied=retrieved[owner[rows]],
             before=position_in_segment(offsets),
-            retrieved=retrieved,
-            present=np.ones(queries, dtype=np.bool_),
+            n_retrieved=retrieved,
+            has_ranking=np.ones(queries, dtype=np.bool_),
             judged_offsets=offsets_from_rows(owner[judged], queries),
             judged_grades=grades[judged],
         )

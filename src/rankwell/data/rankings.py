@@ -131,7 +131,7 @@ class Hits:
     in any order within a query. score: (hits,). above: items of the query that score strictly
     higher. tied: items that score the same, this one included. before: those of the tied that come
     earlier in the named order, so that the rank is above + before + 1.
-    retrieved: (queries,) the number of items in the ranking. present: (queries,) whether the
+    n_retrieved: (queries,) the number of items in the ranking. has_ranking: (queries,) whether the
     ranking has the query at all. unknown: queries of the ranking that the truth lacks, with their
     number of items.
     top: the first items of each known query, judged or not, in final order, where requested.
@@ -143,8 +143,8 @@ class Hits:
     above: Ints
     tied: Ints
     before: Ints
-    retrieved: Ints
-    present: Bools
+    n_retrieved: Ints
+    has_ranking: Bools
     unknown: Mapping[str, int] = field(default_factory=dict[str, int])
     top: Ranking | None = None
 
@@ -401,12 +401,12 @@ def shared_queries(shards: Iterable[Hits]) -> SharedQueries:
     """The queries that several shards have, with their targets. shards: the hits of each, which are
     read twice.
     """
-    having = sum(((hits.retrieved > 0).astype(np.int64) for hits in shards), np.int64(0))
+    having = sum(((hits.n_retrieved > 0).astype(np.int64) for hits in shards), np.int64(0))
     is_shared = np.atleast_1d(having > 1)
     columns: list[tuple[Any, ...]] = [(np.zeros(0, dtype=np.int64),) * 5]
     concerned = list[int]()
     for shard, hits in enumerate(shards if is_shared.any() else ()):
-        concerned += [shard] if hits.retrieved[is_shared].any() else []
+        concerned += [shard] if hits.n_retrieved[is_shared].any() else []
         rows = np.flatnonzero(is_shared[hits.query])
         shard_columns = hits.query, hits.row, hits.score, np.full(len(hits.row), shard), hits.before
         columns.append(tuple(column[rows] for column in shard_columns))
@@ -531,8 +531,8 @@ def join_hits(
             columns, (hits.row, hits.score, hits.above, hits.tied, hits.before), strict=True
         ):
             column.append(shard_column[alone])
-        retrieved += hits.retrieved
-        present |= hits.present
+        retrieved += hits.n_retrieved
+        present |= hits.has_ranking
         unknown.update(hits.unknown)
         tops += [] if hits.top is None else [hits.top]
     # One column after the other, so that no two copies of all are in memory.

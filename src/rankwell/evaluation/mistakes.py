@@ -468,15 +468,15 @@ def _is_suspicious(
     judgments: with one row per query and item. lines: the file, where it has lines of a TREC run.
     """
     hits, relevant = run.hits, judgments.grades >= rel
-    n_missing, is_relevant = int((~hits.present).sum()), relevant[hits.row]
+    n_missing, is_relevant = int((~hits.has_ranking).sum()), relevant[hits.row]
     sample = slice(None, None, len(hits.row) // 500 + 1)
-    lengths, tied = hits.retrieved[hits.query[sample]], hits.tied[sample]
+    lengths, tied = hits.n_retrieved[hits.query[sample]], hits.tied[sample]
     rank_excess = (2 * hits.above[sample] + tied - lengths)[is_relevant[sample]]
     grades = judgments.grades[:500]
     if (
-        (n_missing and (hits.unknown or 2 * n_missing > len(hits.present)))
+        (n_missing and (hits.unknown or 2 * n_missing > len(hits.has_ranking)))
         or NOTHING in judgments.items
-        or 10 * int(is_relevant.sum()) < min(int(relevant.sum()), int(hits.retrieved.sum()))
+        or 10 * int(is_relevant.sum()) < min(int(relevant.sum()), int(hits.n_retrieved.sum()))
         or not relevant.any()
         or (tied == lengths).all()
         or _rounded_ties(hits).any()
@@ -603,7 +603,7 @@ def _query_ids(
     run: RunInput, judgments: Judgments, queries: str, gauge: Gauge | None
 ) -> Iterator[Mistake]:
     """Query ids in two notations; and most judged queries missing, unless that explains it."""
-    present = run.hits.present
+    present = run.hits.has_ranking
     missing, n = list(compress(judgments.queries, (~present).tolist())), len(present)
     if len(missing) == n and (swapped := _exchanged(run, judgments)):
         sentence = f"{run.name}: {swapped}; exchange the two columns in one of the files."
@@ -652,7 +652,7 @@ def _item_ids(
         yield spelled
         return
     relevant = judgments.grades >= rel
-    n_found, n_present = int(relevant[run.hits.row].sum()), int(run.hits.retrieved.sum())
+    n_found, n_present = int(relevant[run.hits.row].sum()), int(run.hits.n_retrieved.sum())
     if not n_present or 10 * n_found >= min(int(relevant.sum()), n_present):
         return
     run_items = list(dict.fromkeys([row.item for row in rows] or _items_of(run)))
@@ -717,7 +717,7 @@ def _swapped_inputs(run: RunInput, judgments: Judgments) -> Iterator[Mistake]:
     if (
         2 * len(fractions) > len(grades)
         and len(scores)
-        and run.hits.retrieved.sum() <= len(judgments.items)
+        and run.hits.n_retrieved.sum() <= len(judgments.items)
         and not (scores % 1 != 0).any()
         and np.abs(scores).max() <= 4
     ):
@@ -808,9 +808,9 @@ def _lateness(hits: Hits, relevant: Bools) -> Floats:
     relevant: (rows of the judgments,). Tied items are in the middle of their places; lists of one
     item are left out.
     """
-    rows = np.flatnonzero(relevant[hits.row] & (hits.retrieved[hits.query] > 1))
+    rows = np.flatnonzero(relevant[hits.row] & (hits.n_retrieved[hits.query] > 1))
     owner = hits.query[rows]
-    relative_ranks = (2 * hits.above[rows] + hits.tied[rows]) / hits.retrieved[owner] - 1
+    relative_ranks = (2 * hits.above[rows] + hits.tied[rows]) / hits.n_retrieved[owner] - 1
     n = np.bincount(owner, minlength=1)
     return sum_by(owner, relative_ranks, 1)[n > 0] / n[n > 0]
 
@@ -850,13 +850,13 @@ def _rounded(run: RunInput) -> Mistake | None:
 
 def _all_tied(run: RunInput, ties: str) -> Mistake | None:
     """One score for all items of a query, where ids break ties."""
-    lengths = run.hits.retrieved[run.hits.query]
+    lengths = run.hits.n_retrieved[run.hits.query]
     n = len(np.unique(run.hits.query))
     if (
         not ties.startswith("id-")
         or not (lengths > 1).any()
         or not (run.hits.tied == lengths).all()
-        or 2 * n < int(run.hits.present.sum())
+        or 2 * n < int(run.hits.has_ranking.sum())
     ):
         return None
     sentence = (

@@ -106,8 +106,9 @@ def search_files(
             f"name {flag('--backend', 'torch')}, or leave it out."
         )
     if options.is_used:
-        places = shlex.join([str(base)[:200], str(queries)[:200]])
-        command = f"rankwell search {places} -k {options.k} --metric {options.metric}"
+        places = [str(base)[:200], str(queries)[:200]]
+        settings = ["-k", str(options.k), "--metric", options.metric]
+        command = shlex.join(["rankwell", "search", *places, *settings])
         part_options = _part_options(base, queries, options)
         return run_in_parts("search", part_options, options, command, progress, use)
     items = read_embeddings(base, ids=options.base_ids, check=False)

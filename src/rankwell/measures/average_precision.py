@@ -223,7 +223,7 @@ def set_ap(view: JudgedRankings, *, rel: float = 1, judged_only: bool = False) -
     [0.25]
     """
     view = view.without_unjudged(judged_only)
-    return ratio(view.sum_rows(view.relevant(rel)) ** 2, view.retrieved * view.n_relevant(rel))
+    return ratio(view.sum_rows(view.relevant(rel)) ** 2, view.n_retrieved * view.n_relevant(rel))
 
 
 @measure(

@@ -53,7 +53,7 @@ def compat(
     if not 0 < p <= 1:
         raise BadUsage(f"p={p!r}: the persistence of compatibility is above 0 and at most 1.")
     ideal = view.sum_judged(view.judged_grades > 0).astype(np.int64)
-    depth = np.maximum(view.retrieved, ideal)
+    depth = np.maximum(view.n_retrieved, ideal)
     depth = depth if k is None else np.minimum(depth, k)
     weights = p ** np.arange(int(depth.max(initial=0)), dtype=np.float64)
     # worth[d] is what an item adds that both lists have in every prefix from the first to the d-th.

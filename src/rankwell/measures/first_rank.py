@@ -24,7 +24,7 @@ def _last(view: JudgedRankings, missing: Missing, n_items: int | None) -> Floats
     """The rank of what is not found, per query: one more than all items; NaN where it is skipped or
     their number is not known.
     """
-    size = view.retrieved
+    size = view.n_retrieved
     if n_items is not None:
         if (size > n_items).any():
             query = int(np.flatnonzero(size > n_items)[0])

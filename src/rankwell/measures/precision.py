@@ -191,7 +191,7 @@ def f_at(
     [0.5]
     """
     n_hits = _found(view, rel, k)
-    n_items = view.retrieved if k is None else np.full(len(view.queries), k)
+    n_items = view.n_retrieved if k is None else np.full(len(view.queries), k)
     # (1 + b^2) P R / (b^2 P + R) with P = found / shown and R = found / relevant; the bound is 0
     # only where found is.
     return ratio(
@@ -362,7 +362,7 @@ def fallout(view: JudgedRankings, *, n_items: int, rel: float = 1, k: int | None
     ... ).tolist()
     [0.5]
     """
-    n_known = np.maximum(view.retrieved, np.diff(view.judged_offsets))
+    n_known = np.maximum(view.n_retrieved, np.diff(view.judged_offsets))
     if (n_known > n_items).any():
         query = int(np.flatnonzero(n_known > n_items)[0])
         raise BadUsage(
@@ -402,5 +402,5 @@ def utility(
     [1.0]
     """
     n_hits, relevant = _found(view, rel), view.n_relevant(rel)
-    n_others, missed = view.retrieved - n_hits, relevant - n_hits
-    return a * n_hits + b * n_others + c * missed + d * (n_items - view.retrieved - missed)
+    n_others, missed = view.n_retrieved - n_hits, relevant - n_hits
+    return a * n_hits + b * n_others + c * missed + d * (n_items - view.n_retrieved - missed)

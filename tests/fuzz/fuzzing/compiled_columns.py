@@ -246,8 +246,8 @@ def plain(hits: Hits) -> Any:
     )
     return (
         *columns,
-        hits.retrieved.tobytes(),
-        hits.present.tobytes(),
+        hits.n_retrieved.tobytes(),
+        hits.has_ranking.tobytes(),
         tuple(hits.unknown.items()),
         top,
     )

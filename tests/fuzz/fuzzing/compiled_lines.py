@@ -156,7 +156,7 @@ def outcome(read: Any, source: Source, case: Case, **options: Any) -> Any:
         )
     except RankwellError as error:
         return type(error).__name__, str(error)
-    names = ("query", "row", "score", "above", "tied", "before", "retrieved", "present")
+    names = ("query", "row", "score", "above", "tied", "before", "n_retrieved", "has_ranking")
     top = hits.top and (
         hits.top.queries,
         hits.top.offsets.tolist(),

@@ -53,9 +53,8 @@ def find_hits(source: Source, judgments: Judgments, request: Request, *, dialect
     """
     with opened(source, dialect, "run", request) as (table, columns):
         if (hits := _hits_of_stream(table, table.rows(columns), judgments, request)) is not None:
-            table.refuse_lost(
-                int(hits.retrieved.sum()) + sum(hits.unknown.values()), columns.owner, columns.item
-            )
+            n_rows = int(hits.n_retrieved.sum()) + sum(hits.unknown.values())
+            table.refuse_lost(n_rows, columns.owner, columns.item)
             return hits
         table.load(columns)
         ordered = "SELECT owner, item, value FROM r ORDER BY owner, rowid"

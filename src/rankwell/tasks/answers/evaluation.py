@@ -260,7 +260,7 @@ class _AnswerEvaluation:
         without_relevant = run.view.n_relevant(1) == 0
         if nothing_to_find is not None:
             without_relevant &= ~nothing_to_find
-        missing, unknown = int(np.count_nonzero(~run.hits.present)), len(run.hits.unknown)
+        missing, unknown = int(np.count_nonzero(~run.hits.has_ranking)), len(run.hits.unknown)
         self.builder.notes += run.notes
         self._count(
             run,

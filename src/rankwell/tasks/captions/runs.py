@@ -188,7 +188,7 @@ class CaptionRun(JudgedRun):
             None if items is None else find_choices(self.positives, items, self.question.order)
         )
         return CopyCeilings(
-            self.direction.ties, self.judgments, self.hits.retrieved, queries, choices
+            self.direction.ties, self.judgments, self.hits.n_retrieved, queries, choices
         )
 
     def details(self) -> Details:

@@ -637,7 +637,7 @@ def variant_notes(variant: ClipVariant, measured: Sequence[Values]) -> list[str]
             note += f", and {', '.join(short)}, for which a clip is relevant or not, leave them out"
         notes.append(f"{note}: {named(titles)}")
     least = variant.options.min_similarity
-    below = variant.counted & run.view.present & (run.view.retrieved == 0)
+    below = variant.counted & run.view.has_ranking & (run.view.n_retrieved == 0)
     if least is not None and (titles := _titles(variant, below)):
         words = ("have", "they count as empty results", "them")
         if len(titles) == 1:

@@ -134,7 +134,7 @@ def _at_least(hits: Hits, least: float, retrieved: Ints) -> Hits:
         name: getattr(hits, name)[is_kept]
         for name in ("query", "row", "score", "above", "tied", "before")
     }
-    return replace(hits, **columns, retrieved=retrieved)
+    return replace(hits, **columns, n_retrieved=retrieved)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -232,7 +232,7 @@ class ClipRun(JudgedRun):
         """
         if self.own is None:
             return np.zeros(len(self.view.queries), dtype=np.bool_)
-        return self.view.present & (self.own.ranks == 0)
+        return self.view.has_ranking & (self.own.ranks == 0)
 
     def unmatched(self, measure: Measure) -> Bools:
         """(queries,) counted queries without a clip that has all keywords, for measures without
@@ -405,7 +405,7 @@ class ClipVariant:
             ),
         )
         if options.no_results == "skip":
-            counted &= view.retrieved > 0
+            counted &= view.n_retrieved > 0
         return counted_queries(
             titles,
             (n_graded(view) == 0) & may_lack,
@@ -475,13 +475,13 @@ class ClipVariant:
             "without_full_match": int(run.without_match.sum())
             if inputs.relevance.kind == "graded"
             else None,
-            QUERIES_MISSING: int((~view.present).sum()),
+            QUERIES_MISSING: int((~view.has_ranking).sum()),
             "failed": len(self.ranked.failed) or None,
             "abstained": None
             if self.options.min_similarity is None
-            else int((view.present & (view.retrieved == 0)).sum()),
+            else int((view.has_ranking & (view.n_retrieved == 0)).sum()),
             "fewer_results_than_k": {
-                str(k): int(((view.retrieved < k) & self.counted).sum()) for k in inputs.ks
+                str(k): int(((view.n_retrieved < k) & self.counted).sum()) for k in inputs.ks
             },
             QUERIES_TIED: {
                 str(labelled.measure): int((run.tied(labelled.measure) & self.counted).sum())

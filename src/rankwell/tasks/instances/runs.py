@@ -387,7 +387,7 @@ class InstanceRun(JudgedRun):
         """
         if self.levels is None or dict(measure.arguments).get("denom") != "retrieved":
             return super().ceiling(measure, counted)
-        lengths, retrieved = self.levels.candidates, self.view.retrieved
+        lengths, retrieved = self.levels.candidates, self.view.n_retrieved
         shortest = np.where(retrieved > 0, np.minimum(lengths, retrieved), lengths)
         return Ceiling(measure(self.levels.perfect_of(shortest)))
 

@@ -50,7 +50,7 @@ def _from_models(options: PairOptions, metrics: Sequence[Similarity]) -> PairInp
         rows = matching_rows(truth, table, teacher, run)
         if (truth.ids is None) != (table.ids is None):
             notes.append(f"{run}: only one side has ids, so that rows are matched by position")
-        pairs_of_run = Pairs(rows[drawn.left], rows[drawn.right])
+        pairs_of_run = drawn if rows is None else Pairs(rows[drawn.left], rows[drawn.right])
         for metric in metrics:
             similarities = pair_similarities(table, table, pairs_of_run, metric)
             scored = ScoredPairs(names, targets[metric], similarities)

@@ -382,7 +382,7 @@ class RetrieveEvaluation:
         builder.notes += run_notes(run, self.measures, counted, self.convention)
         builder.counts[name] = {
             results.QUERIES_COUNTED: int(counted.sum()),
-            results.QUERIES_MISSING: int((~view.present).sum()),
+            results.QUERIES_MISSING: int((~view.has_ranking).sum()),
             results.QUERIES_WITHOUT_RELEVANT: int(bare.sum()),
         }
 
@@ -409,7 +409,7 @@ class RetrieveEvaluation:
             view.queries,
             bare,
             self.convention.no_relevant,
-            considered=view.present,
+            considered=view.has_ranking,
             refuse=lambda query, _: f"{query!r} has none.",
         )
 

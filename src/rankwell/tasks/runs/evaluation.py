@@ -605,7 +605,8 @@ class _RunEvaluation:
         bare = view.n_relevant(self._min_relevant_grade) == 0
         # Queries that the judgments name without an item are in none of them.
         has_judgments = np.diff(view.judged_offsets) > 0
-        considered = {"truth": None, "run": view.present, "both": view.present & has_judgments}
+        in_both = view.has_ranking & has_judgments
+        considered = {"truth": None, "run": view.has_ranking, "both": in_both}
         counted = counted_queries(
             view.queries,
             bare,
@@ -616,7 +617,7 @@ class _RunEvaluation:
                 f"{flag('--no-relevant', 'empty')} or skip."
             ),
         )
-        n_common = int(hits.present.sum())
+        n_common = int(hits.has_ranking.sum())
         if not n_common or not counted.any():
             if n_common and bare.all():
                 raise NothingToEvaluate(
@@ -632,9 +633,10 @@ class _RunEvaluation:
                 reason = no_common_query(run_input, self.run_judgments.flat)
             raise NothingToEvaluate(
                 f"{run.name}: no query to evaluate: the run has {n_common + len(hits.unknown)} "
-                f"queries, the truth {len(hits.present)}, {n_common} are in both{example}.{reason}"
+                f"queries, the truth {len(hits.has_ranking)}, {n_common} are in both"
+                f"{example}.{reason}"
             )
-        missing = [view.queries[row] for row in np.flatnonzero(~view.present).tolist()]
+        missing = [view.queries[row] for row in np.flatnonzero(~view.has_ranking).tolist()]
         self._left_out[run.name] = {"missing": missing, "unknown": sorted(hits.unknown)}
         self.builder.counts[run.name] = {
             results.QUERIES_COUNTED: int(counted.sum()),

@@ -58,12 +58,12 @@ def write_shards(shards: Sequence[StoredShard], judgments: Judgments, stream: Bi
             "digest": digest,
             "top": top is not None,
         }
-        present = np.flatnonzero(hits.present | (hits.retrieved > 0))
+        present = np.flatnonzero(hits.has_ranking | (hits.n_retrieved > 0))
         arrays = [
             _text(json.dumps(header).encode()),
             present,
-            hits.present[present],
-            hits.retrieved[present],
+            hits.has_ranking[present],
+            hits.n_retrieved[present],
             *(hits.query, hits.row, hits.score, hits.above, hits.tied, hits.before),
             *_names(list(hits.unknown)),
             np.array(list(hits.unknown.values()), dtype=np.int64),
