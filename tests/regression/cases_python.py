@@ -339,10 +339,8 @@ def _views() -> Found:
     found: dict[str, Any] = {}
     for ties in ("id-desc", "id-asc", "input", "expected", "optimistic", "pessimistic"):
         view = rw.judged_rankings(judgments, runs["first"], ties=ties)
-        counts = {
-            name: getattr(view, name).tolist()
-            for name in ("above", "tied", "before", "n_retrieved")
-        }
+        counts = {name: getattr(view, name).tolist() for name in ("above", "tied", "before")}
+        counts["retrieved"] = view.n_retrieved.tolist()
         found[ties] = {"queries": list(view.queries), "items": list(view.items), **counts}
     return found
 
