@@ -336,7 +336,7 @@ class Training:
         return cls(np.concatenate(lengths, axis=1), *hits, truth.query_of_row, truth.grades)
 
     def only(self, is_kept: Bools) -> "Training":
-        """The same for some of the queries. kept: (queries,)."""
+        """The same for some of the queries. is_kept: (queries,)."""
         number = np.cumsum(is_kept) - 1
         rows, judged = is_kept[self.query], is_kept[self.judged_query]
         return replace(

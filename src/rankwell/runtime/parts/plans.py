@@ -414,8 +414,8 @@ def mixture_text(machines: Sequence[PartMachine]) -> str:
 
 
 def refuse_mixture(folder_name: str, machines: Sequence[PartMachine]) -> None:
-    """Raises BadInput that names two parts whose machines differ. place: the name of their work
-    folder.
+    """Raises BadInput that names two parts whose machines differ. folder_name: that of their
+    work folder.
     """
     if len(machines) < 2:
         return

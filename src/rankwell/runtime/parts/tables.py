@@ -156,7 +156,7 @@ def _ids_in_file(ids: str) -> _IdFile:
 
 
 def _ids_of_vectors(file: str, path: str) -> _IdFile | None:
-    """The ids in or beside a file of vectors; place: its name with the part of it that is read."""
+    """The ids in or beside a file of vectors; path: its name with the part of it that is read."""
     if (column := _column(file)) is not None:
         return _IdFile(file, lambda start: map(encode_id, column.ids(start)))
     if file.lower().endswith(_BARE):
