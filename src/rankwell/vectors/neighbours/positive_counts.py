@@ -75,8 +75,8 @@ def count_groups_among(
     """The numbers of groups above, tied and before, for each owner; a group's score is the greatest
     of its items.
 
-    grouped_items: the items, group by group. ends: (groups,) where each ends. wanted: (owners,) scores and
-    places. places: (groups,).
+    grouped_items: the items, group by group. ends: (groups,) where each ends. wanted: (owners,)
+    scores and places. places: (groups,).
     """
     above, tied, before = (np.zeros(owners.n, dtype=np.int64) for _ in range(3))
     if not len(ends):
