@@ -62,7 +62,7 @@ def hub(folder: Path, layout: str) -> Path:
 
 def test_a_saved_data_set_is_read_split_by_split(saved: Path):
     found = find_judgments(saved)
-    assert (found.table.to_dict(), found.format) == (JUDGED, "arrow")
+    assert (found.judgments.to_dict(), found.format) == (JUDGED, "arrow")
     assert (
         read_judgments(f"{saved}:test").to_dict()
         == read_judgments(saved / "qrels").to_dict()
@@ -212,7 +212,7 @@ def test_an_id_of_ir_datasets_stands_for_judgments_and_queries(
     tmp_path: Path,
 ):
     found = find_judgments(registered)
-    assert (found.table.to_dict(), found.format) == (JUDGED, "python ir_datasets")
+    assert (found.judgments.to_dict(), found.format) == (JUDGED, "python ir_datasets")
     assert found.notes == (f"judgments: {registered}",)
     assert read_judgments(registered, aspects="groups").aspects == ["A", "B", "A"]
     assert read_texts("irds:own").texts == {"q1": "what is it", "q2": "why"}

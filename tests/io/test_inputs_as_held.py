@@ -139,7 +139,7 @@ def test_the_column_of_the_grade_is_the_one_that_is_named(
     else:
         place = frame if form == "pandas" else pl.from_pandas(frame)
     found = find_judgments(path if place is None else place, qrels_columns="grade=answers")
-    assert rows_of(found.table) == [("q1", "d1", 1.0), ("q1", "d2", 0.0)]
+    assert rows_of(found.judgments) == [("q1", "d1", 1.0), ("q1", "d2", 0.0)]
     assert found.notes == ("the grade of a judgment is its 'answers'",)
 
 

@@ -29,7 +29,7 @@ def test_grades_and_features_are_read_by_the_same_ids(tmp_path: Path):
     found = find_judgments(place)
 
     assert found.format == "letor"
-    assert found.table.to_dict() == {"10": {"GX-1": 2.0, "GX-2": 0.0}, "11": {"GX-1": 1.0}}
+    assert found.judgments.to_dict() == {"10": {"GX-1": 2.0, "GX-2": 0.0}, "11": {"GX-1": 1.0}}
     assert read_ranking(f"{place}:25").to_dict() == {
         "10": {"GX-1": 3.5, "GX-2": 7.0},
         "11": {"GX-1": -1.0},

@@ -146,7 +146,7 @@ READERS: dict[str, tuple[Rows, Callable[[Path], Any]]] = {
     "runs": (RUN, lambda place: read_ranking(place)),
     "interactions of beyond": (
         [{"user": "u1", "item": "a", "rating": 2}, {"user": "u2", "item": "b", "rating": 1}],
-        lambda place: find_judgments(place).table.flat,
+        lambda place: find_judgments(place).judgments.flat,
     ),
     "pairs": ([{"id": "a", "score": 2}, {"id": "b", "score": 3}], _numbers),
     "clicks of interleaved lists": (

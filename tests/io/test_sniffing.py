@@ -85,7 +85,7 @@ def test_judgments_are_recognised_by_their_content(case, tmp_path):
 
     found = io.find_judgments(tmp_path / "x")
 
-    assert (found.format, len(found.table.items), found.notes) == (form, 1, ())
+    assert (found.format, len(found.judgments.items), found.notes) == (form, 1, ())
 
 
 @pytest.mark.parametrize("holds", ["run", "judgments"])

@@ -130,7 +130,7 @@ def check(judgments: Any, runs: Any = (), *, options: CheckOptions) -> Findings:
         judgments, format=options.judgments_format, qrels_columns=options.qrels_columns
     )
     notes = [*truth.notes]
-    flat = truth.table.flat
+    flat = truth.judgments.flat
     grades = ", ".join(
         f"{grade:g}: {int((flat.grades == grade).sum())}"
         for grade in np.unique(flat.grades).tolist()

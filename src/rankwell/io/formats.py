@@ -516,7 +516,7 @@ class FoundHits(NamedTuple):
 class FoundJudgments(NamedTuple):
     """Judgments, the format that they had, and what their reader noted."""
 
-    table: Judgments
+    judgments: Judgments
     format: str
     notes: tuple[str, ...] = ()
 
@@ -615,13 +615,13 @@ def find_judgments(
         raise UnknownName(f"aspects={aspects!r}; {suggest(aspects, get_args(Aspects))}")
     rules: dict[str, Any] = {"aspects": aspects, "columns": chosen_names, "ungraded": ungraded}
     request = Request(comments=comments, duplicates=_duplicates(duplicates), **rules)
-    table, name = read_as(judgments_file(place), "judgments", format, request)
+    judgments, name = read_as(judgments_file(place), "judgments", format, request)
     if grade := chosen_names.get("grade"):
         request.notes.append(
             "the grade of a judgment is its "
             f"{f'column {grade}' if place_of(grade) else repr(grade)}"
         )
-    return FoundJudgments(table, name, tuple(request.notes))
+    return FoundJudgments(judgments, name, tuple(request.notes))
 
 
 @own_arithmetic
@@ -645,7 +645,7 @@ def read_judgments(
         "comments": comments,
         "duplicates": duplicates,
     }
-    return find_judgments(place, format=format, **options).table
+    return find_judgments(place, format=format, **options).judgments
 
 
 def judgments_file(place: Any, split: str | None = None) -> Any:

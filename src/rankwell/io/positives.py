@@ -76,7 +76,7 @@ def read_positives(place: Any, sides: Sides) -> Positives:
                 return pairs
             thing = _loaded(source)
             return (
-                _of_judgments(find_judgments(place).table, sides)
+                _of_judgments(find_judgments(place).judgments, sides)
                 if thing is None
                 else _of(thing, sides)
             )
@@ -260,7 +260,7 @@ def _of(thing: Any, sides: Sides) -> Positives:
     if isinstance(thing, Mapping):
         mapping: Mapping[Any, Any] = thing
         if any(isinstance(query_items, Mapping) for query_items in mapping.values()):
-            return _of_judgments(find_judgments(mapping).table, sides)
+            return _of_judgments(find_judgments(mapping).judgments, sides)
         rows = _SideNames(sides.queries, "row", "query")
         return _of_lists(
             [(rows.find(key, "the positives"), values) for key, values in mapping.items()], sides

@@ -256,10 +256,11 @@ def read_judgments(source: Source, request: Request | None = None) -> Judgments:
     request = request or Request()
     aspects, comments = request.aspects != "none", request.comments
     # The compiled reader gives nothing where an item is judged twice.
-    if (rows := read_judged_rows(source, comments=comments, aspects=aspects)) is not None:
-        table = rows.table()
-        refuse_large_grades(source.name, table.grades if request.recognised else ())
-        return table
+    judged_rows = read_judged_rows(source, comments=comments, aspects=aspects)
+    if judged_rows is not None:
+        judgments = judged_rows.table()
+        refuse_large_grades(source.name, judgments.grades if request.recognised else ())
+        return judgments
     (queries, names, items), grades = _read_columns(source, _QRELS, comments=comments)
     refuse_large_grades(source.name, grades if request.recognised else ())
     if request.duplicates != "error":

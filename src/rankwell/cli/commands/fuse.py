@@ -112,7 +112,7 @@ def fuse(
             "--train-judgments and --train-runs have no effect with --tune, whose folds "
             "train; leave them out."
         )
-    judgments = io.find_judgments(
+    found_judgments = io.find_judgments(
         tuning.tune, format=options.judgments_format, qrels_columns=options.qrels_columns
     )
     measures = measure_names(tuning.measures) or ["nDCG@10"]
@@ -125,13 +125,15 @@ def fuse(
     tuning_options = FusionTuningOptions(
         measure=measures[0], methods=methods, normalise=normalisations, **shared, **stated
     )
-    tuned = tune_fusion(rankings, judgments.table, options=tuning_options, progress=progress)
+    tuned = tune_fusion(
+        rankings, found_judgments.judgments, options=tuning_options, progress=progress
+    )
     name = output.name.partition(".")[0]
     label = f"{name} (fused)" if name in rankings else name or "fused"
     # The runs, the fused run without tuning, and the tuned one.
     compared_runs = {**rankings, f"{label} (untuned)": tuned.untuned, label: tuned.ranking}
-    result = rankwell.evaluate(judgments.table, compared_runs, measures, seed=tuned.seed)
-    notes += [*judgments.notes, *_tuning_notes(tuned, rankings, [tuning.tune, *runs])]
+    result = rankwell.evaluate(found_judgments.judgments, compared_runs, measures, seed=tuned.seed)
+    notes += [*found_judgments.notes, *_tuning_notes(tuned, rankings, [tuning.tune, *runs])]
     notes += _defeat(
         result.summary, list(rankings), label, higher=tuned.measure.measure.entry.better == "higher"
     )

@@ -433,9 +433,9 @@ def read_beir_judgments(source: Source, request: Request) -> Judgments:
     if (
         request.duplicates == "error"
         and request.aspects == "none"
-        and (rows := reader.read_judged_rows(source, header=_BEIR_HEADER))
+        and (judged_rows := reader.read_judged_rows(source, header=_BEIR_HEADER))
     ):
-        return rows.table()
+        return judged_rows.table()
     return read_judgments(source, request, dialect=TSV)
 
 

@@ -686,10 +686,10 @@ class _VectorAgreement(_Agreement):
         if cuts_gold(rules):
             words = bare_words(rules.defaults)
         plans = plan_measures(words, self._ks, rules.words, None, [JudgedRankings])
-        judgments = formats.find_judgments(labels, qrels_columns=self._options.qrels_columns)
-        flat, names = judgments.table.flat, self._lists.sample.names
+        found_judgments = formats.find_judgments(labels, qrels_columns=self._options.qrels_columns)
+        flat, names = found_judgments.judgments.flat, self._lists.sample.names
         notes = self.builder.notes
-        notes += judgments.notes
+        notes += found_judgments.notes
         row_of = {query: row for row, query in enumerate(flat.queries)}
         judged = np.flatnonzero([name in row_of for name in names])
         if not len(judged):

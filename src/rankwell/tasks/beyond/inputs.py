@@ -56,7 +56,7 @@ def read_attributes(options: BeyondOptions) -> tuple[ItemAttributes, list[str]]:
         for name, table in (("categories", options.categories), ("groups", options.groups))
     )
     directions = None if options.embeddings is None else _directions(options.embeddings)
-    user_items = None if interactions is None else interactions.table.flat
+    user_items = None if interactions is None else interactions.judgments.flat
     item_ids = {*(catalogue or ()), *(categories or ()), *(groups or ())}
     item_ids.update(user_items.items if user_items else (), (directions and directions.ids) or ())
     items = tuple(sort_ids(item_ids))
@@ -83,7 +83,7 @@ def read_attributes(options: BeyondOptions) -> tuple[ItemAttributes, list[str]]:
         groups=None if groups is None else ItemLabels.of(items, groups),
         vectors=vectors,
         histories=histories,
-        grades=None if judged is None else _query_items(judged.table.flat, index),
+        grades=None if judged is None else _query_items(judged.judgments.flat, index),
     ), notes
 
 

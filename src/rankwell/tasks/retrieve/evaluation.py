@@ -225,7 +225,7 @@ class RetrieveEvaluation:
     def _read_judgments(self) -> Judgments:
         file = judgments_file(self.options.qrels)
         read_result = find_judgments(file, qrels_columns=self.options.qrels_columns)
-        judgments = read_result.table.flat
+        judgments = read_result.judgments.flat
         file_notes = [] if file is self.options.qrels else [f"judgments: {file}"]
         self.notes += [*self.convention.notes, *file_notes, *read_result.notes]
         asked_queries = set(self.inputs.queries.ids)

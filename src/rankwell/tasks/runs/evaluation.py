@@ -92,12 +92,12 @@ class JudgmentOptions:
 
 
 class RunJudgments(NamedTuple):
-    """The judgments of the measures' view, the same with one row per query and item, their format
-    and the reader's notes.
+    """Judgments as measures need them. for_view: those that the view joins with a run. judgments:
+    the same with one row per query and item. format, notes: as the reader gives them.
     """
 
-    table: Any
-    flat: Judgments
+    for_view: Any
+    judgments: Judgments
     format: str
     notes: tuple[str, ...] = ()
 
@@ -148,18 +148,18 @@ def read_run_judgments(judgments: Any, options: JudgmentOptions) -> RunJudgments
     found_judgments = formats.find_judgments(
         judgments, format=options.format, aspects=aspects, qrels_columns=options.columns
     )
-    flat = found_judgments.table.flat
+    for_view, notes = found_judgments.judgments, list(found_judgments.notes)
+    flat = for_view.flat
     if not flat.queries:
         raise NothingToEvaluate("the judgments hold no query.")
-    own_items = list[str]()
     if options.exclude_self:
         flat, own_items = hide_own_items(flat)
-    table, notes = found_judgments.table, found_judgments.notes
-    return RunJudgments(table, flat, found_judgments.format, (*notes, *own_items))
+        notes += own_items
+    return RunJudgments(for_view, flat, found_judgments.format, tuple(notes))
 
 
 def with_second(
-    judgments: RunJudgments, second_judgments: Any, options: JudgmentOptions
+    run_judgments: RunJudgments, second_judgments: Any, options: JudgmentOptions
 ) -> RunJudgments:
     """The judgments with second ones, which one view reads. Raises BadUsage where they are missing
     or unused.
@@ -173,13 +173,13 @@ def with_second(
                 f"{option} has no effect without a measure of two judgments, such as uBpref; "
                 "leave it out."
             )
-        return judgments
+        return run_judgments
     if second_judgments is None:
         raise BadUsage(f"uBpref reads two judgments of each item; name the second ones ({option}).")
     second = formats.find_judgments(
         second_judgments, format=options.format, qrels_columns=options.columns
     )
-    flat, second_flat = judgments.flat, second.table.flat
+    flat, second_flat = run_judgments.judgments, second.judgments.flat
     second_pairs = set(zip(second_flat.row_queries, second_flat.items, strict=True))
     lacking = sum(
         pair not in second_pairs for pair in zip(flat.row_queries, flat.items, strict=True)
@@ -194,8 +194,9 @@ def with_second(
         if lacking
         else []
     )
-    return judgments._replace(
-        table=JudgmentPair(flat, second_flat), notes=(*judgments.notes, *second.notes, *notes)
+    return run_judgments._replace(
+        for_view=JudgmentPair(flat, second_flat),
+        notes=(*run_judgments.notes, *second.notes, *notes),
     )
 
 
@@ -416,7 +417,7 @@ def evaluate_runs(
     run_judgments = with_second(
         read_run_judgments(place_of_judgments, reading), options.other_judgments, reading
     )
-    sessions, session_notes = read_sessions(options.sessions, reading.view, run_judgments.flat)
+    sessions, session_notes = read_sessions(options.sessions, reading.view, run_judgments.judgments)
     if sessions is not None and options.confidence:
         raise BadUsage(
             f"{flag('--confidence')} is about single queries; ask for measures of sessions in "
@@ -439,11 +440,11 @@ def evaluate_runs(
             request = evaluation.request(progress_of(progress, name))
             if files := run_files(run):
                 found_hits = find_hits_in_shards(
-                    files, run_judgments.flat, options.run_format, request
+                    files, run_judgments.judgments, options.run_format, request
                 )
             else:
                 found_hits = formats.find_hits_by(
-                    run, run_judgments.flat, options.run_format, request
+                    run, run_judgments.judgments, options.run_format, request
                 )
             evaluation.add_file(name, run, found_hits)
         return PartOutcome(evaluation.results(inputs, named_runs, texts))
@@ -455,7 +456,7 @@ def evaluate_runs(
 
     def _results(found_runs: Any) -> Results:
         for name, run in named_runs.items():
-            evaluation.add_file(name, run, found_runs.find(name, run_judgments.flat))
+            evaluation.add_file(name, run, found_runs.find(name, run_judgments.judgments))
         return evaluation.results(inputs, named_runs, texts, found_runs.digests)
 
     paths = (str(path)[:200] for path in (place_of_judgments, *named_runs.values()))
@@ -494,7 +495,7 @@ class _RunEvaluation:
         self.details: dict[str, Details] = {}
         self.unjudged_items = UnjudgedItems(DETAIL_DEPTH) if details == "unjudged" else None
         self.abstention = AbstentionRows([], {}, [], [])
-        self.grade_weights = GradeWeights(measures, run_judgments.flat.grades)
+        self.grade_weights = GradeWeights(measures, run_judgments.judgments.grades)
         self._left_out: dict[str, dict[str, list[str]]] = {}
         self._min_relevant_grade = lowest_relevant(measures)
 
@@ -524,11 +525,11 @@ class _RunEvaluation:
             options.columns,
             is_shard=len(files) > 1,
         )
-        if isinstance(self.run_judgments.table, Judgments):
+        if isinstance(self.run_judgments.for_view, Judgments):
             rules = self.rules
             notes += mistake_notes(
                 run_input,
-                self.run_judgments.flat,
+                self.run_judgments.judgments,
                 found_hits.source,
                 rel=self._min_relevant_grade,
                 ties=rules.ties,
@@ -544,7 +545,7 @@ class _RunEvaluation:
         alone = _RunEvaluation(
             self.options, self.rules, self.measures[:1], self.run_judgments, False, self.sessions
         )
-        hits = self.request().hits(ranking, self.run_judgments.flat)
+        hits = self.request().hits(ranking, self.run_judgments.judgments)
         alone.add(run_input._replace(hits=hits, ranking=ranking))
         values = alone.builder.values[0]
         return format_value(figure_of(values.values, values.summary, values.weights), values.unit)
@@ -553,10 +554,10 @@ class _RunEvaluation:
         """Measures one run."""
         name, hits = run_input.name, run_input.hits
         view = with_negative_grades(
-            JudgedRankings.join(self.run_judgments.flat, hits), self.rules.convention
+            JudgedRankings.join(self.run_judgments.judgments, hits), self.rules.convention
         )
         if hits.top is not None:
-            details = details_of(self.run_judgments.flat, hits, view.resolve(self.rules.ties))
+            details = details_of(self.run_judgments.judgments, hits, view.resolve(self.rules.ties))
             if self.unjudged_items is None:
                 self.details[name] = compact(details) if self.details else details
             else:
@@ -630,7 +631,7 @@ class _RunEvaluation:
             if not n_common:
                 from rankwell.evaluation.mistakes import no_common_query
 
-                reason = no_common_query(run_input, self.run_judgments.flat)
+                reason = no_common_query(run_input, self.run_judgments.judgments)
             raise NothingToEvaluate(
                 f"{run.name}: no query to evaluate: the run has {n_common + len(hits.unknown)} "
                 f"queries, the truth {len(hits.has_ranking)}, {n_common} are in both"
@@ -665,9 +666,11 @@ class _RunEvaluation:
                 f"{flag('--unjudged', 'nonrelevant')}, {flag('--queries', 'truth')} or both, and a "
                 "tie rule that names an order; ask for them in a call of their own."
             )
-        keywords: dict[str, Any] = {"flat": self.run_judgments.flat} if _has_aspects(kind) else {}
+        keywords: dict[str, Any] = (
+            {"flat": self.run_judgments.judgments} if _has_aspects(kind) else {}
+        )
         view = with_negative_grades(
-            kind.join(self.run_judgments.table, hits, **keywords), self.rules.convention
+            kind.join(self.run_judgments.for_view, hits, **keywords), self.rules.convention
         )
         if tuple(view.queries) != tuple(plain_view.queries):
             raise BadInput(
@@ -685,7 +688,7 @@ class _RunEvaluation:
         """The results of all runs. texts: what the queries say. digests: of files, by their names,
         where known.
         """
-        options, builder, judgments = self.options, self.builder, self.run_judgments.flat
+        options, builder, judgments = self.options, self.builder, self.run_judgments.judgments
         paths: dict[str, Any] = {}
         for name, run in runs.items():
             files = run_files(run)

@@ -360,17 +360,17 @@ def _known_grades(
     if options.gold is None:
         refuse_unused_columns(options.qrels_columns, "judgments", flag("--gold"))
         return {}, ()
-    judgments = find_judgments(options.gold, qrels_columns=options.qrels_columns)
+    found_judgments = find_judgments(options.gold, qrels_columns=options.qrels_columns)
     known_grades = {
         (query, item): grade
-        for query, grades in judgments.table.to_dict().items()
+        for query, grades in found_judgments.judgments.to_dict().items()
         for item, grade in grades.items()
     }
     for (query, item), grade in known_grades.items():
         if grade not in study.grades:
             problem = f"item {shown(item)} of query {shown(query)} has the grade {grade:g}"
             raise BadInput(f"{options.gold}: {problem}; the scale of the study is {study.scale}.")
-    return known_grades, judgments.notes
+    return known_grades, found_judgments.notes
 
 
 def _drift_tables(drift: Sequence[Row], level: float) -> Iterator[list[Row]]:

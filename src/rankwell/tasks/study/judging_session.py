@@ -58,9 +58,9 @@ def gold_items(study: Study, options: JudgeOptions) -> tuple[Sequence[Pair], tup
     """
     if (file := options.gold) is None:
         return (), ()
-    judgments = find_judgments(file, qrels_columns=options.qrels_columns)
+    found_judgments = find_judgments(file, qrels_columns=options.qrels_columns)
     queries, pairs, n_all = set(study.queries), list[Pair](), 0
-    for query, grades in judgments.table.to_dict().items():
+    for query, grades in found_judgments.judgments.to_dict().items():
         n_all += len(grades)
         pairs += [(query, item) for item in grades if query in queries]
     texts = study.texts_of({item for _, item in pairs})
@@ -76,7 +76,7 @@ def gold_items(study: Study, options: JudgeOptions) -> tuple[Sequence[Pair], tup
         f"of the items in {file} is not in the pool, and is not shown",
         f"of the items in {file} are not in the pool, and are not shown",
     )
-    return pairs, (*judgments.notes, *(outside,) * bool(lost))
+    return pairs, (*found_judgments.notes, *(outside,) * bool(lost))
 
 
 def next_asks(

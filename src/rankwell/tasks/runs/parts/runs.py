@@ -97,7 +97,7 @@ class RunPlan:
         return Request(**{name: self.options[name] for name in READING})
 
     @property
-    def judgments(self) -> RunJudgments:
+    def run_judgments(self) -> RunJudgments:
         """The judgments, which a process reads once for all its parts."""
         options = self.options["judgments"]
         return _judgments(json.dumps(options, sort_keys=True), file_states(options["path"]))
@@ -264,7 +264,7 @@ def _shards(
 def _part(inputs: PartInputs, index: int) -> PartContent:
     """The hits of the shards of a part."""
     plan = RunPlan(inputs)
-    judgments, shards = plan.judgments.flat, list[StoredShard]()
+    judgments, shards = plan.run_judgments.judgments, list[StoredShard]()
     for shard in plan.parts[index]:
         source, request = plan.source(shard), plan.request
         hits = shard_hits(source, plan.files[shard.file].entry, judgments, request)
@@ -286,7 +286,11 @@ def _second(inputs: PartInputs, files: Sequence[Path], folder: WorkPlace) -> Sec
             shards = plan.shards(run)
             sources = [plan.source(shard) for _, shard in shards]
             check_targets(
-                queries_of_run, lambda: plan.judgments.flat, sources, plan.entry(run), plan.request
+                queries_of_run,
+                lambda: plan.run_judgments.judgments,
+                sources,
+                plan.entry(run),
+                plan.request,
             )
             for number in queries_of_run.shards.tolist():
                 part, shard = shards[number]
@@ -403,7 +407,7 @@ def _shared_part(inputs: PartInputs, index: int) -> PartContent:
     options = inputs.options
     plan = RunPlan(PartInputs(options["options"], options["boundaries"]))
     shared = read_shared(local_file(options["shared"]))
-    judgments = plan.judgments.flat
+    judgments = plan.run_judgments.judgments
     counts = [
         (
             run,
