@@ -246,8 +246,8 @@ def _run_command(arguments: list[str]) -> int:
 def _print_output(output: "Any", *, quiet: bool) -> None:
     """Prints the notes of a command to standard error, then its text; quiet leaves out asides."""
     for note in output.notes:
-        # `report.Aside`, which is loaded where there is one.
-        if not (quiet and type(note).__name__ == "Aside"):
+        # `report.StatusNote`, which is loaded where there is one.
+        if not (quiet and type(note).__name__ == "StatusNote"):
             _say(note)
     if not output.text:
         return

@@ -120,7 +120,7 @@ def compare_values(
     methods = ("test", "family", "correction", "level", "power", "resamples")
     return ComparisonData(
         values=ComparedValues(compared, columns, comparison.queries),
-        summarised=len(compared),
+        n_summarised=len(compared),
         aggregates=rows,
         rules={
             **origin.rules,

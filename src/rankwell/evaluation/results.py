@@ -41,8 +41,8 @@ class ResultData:
     name. details, queries, items: the columns of the files of these names. unjudged: the unjudged
     items among the first of each query, where they were counted without details. left_out: run ->
     reason -> queries. task: the kind of result, by which a page knows its view. by_query: whether
-    the rows of single queries are listed query by query and not measure by measure. summarised: how
-    many of `values`, from the first, the summary sums up; the aggregates stand for the others.
+    the rows of single queries are listed query by query and not measure by measure. n_summarised:
+    how many of `values`, from the first, the summary sums up; the aggregates stand for the others.
     check: notes on the summary itself. query_rows: adds the task's columns to the rows of single
     queries.
     """
@@ -69,7 +69,7 @@ class ResultData:
     population_sd: bool = False
     task: str = "runs"
     by_query: bool = False
-    summarised: int | None = None
+    n_summarised: int | None = None
     check: Callable[[Any], list[str]] | None = None
     query_rows: Callable[[Iterable[dict[str, Any]]], Iterable[dict[str, Any]]] | None = None
 
@@ -111,7 +111,7 @@ class ResultData:
         columns; runs in order.
         """
         rows = summarise(
-            self.values[: self.summarised],
+            self.values[: self.n_summarised],
             intervals=self.intervals,
             seed=self.seed,
             population_sd=self.population_sd,
@@ -139,7 +139,7 @@ class ResultData:
     @own_arithmetic
     def interval_notes(self) -> list[str]:
         """Notes on what the summary leaves undefined."""
-        notes = summary_notes(self.values[: self.summarised], intervals=self.intervals)
+        notes = summary_notes(self.values[: self.n_summarised], intervals=self.intervals)
         return notes if self.check is None else [*notes, *self.check(self)]
 
     def per_query(self) -> Iterable[dict[str, Any]]:

@@ -14,7 +14,7 @@ from rankwell.errors import BadInput, BadUsage, flag, kind_of, shown
 from rankwell.files.writing import writing_file
 from rankwell.io import formats as io
 from rankwell.io.formats import FORMATS, Request, refuse_foreign, scored, written_format
-from rankwell.reporting import Aside
+from rankwell.reporting import StatusNote
 from rankwell.store import STDIN, Head, Source, split_part
 from rankwell.store.places import is_data_set_id, queries_beside
 
@@ -153,7 +153,7 @@ def convert_file(source: str | Path, target: Path, options: ConvertOptions) -> C
     write: Callable[..., str] = io.write_run if kind == "run" else io.write_judgments
     written = write(table, target, format=options.target_format)
     wrote = f"wrote {target} ({len(table.items)} rows, {written})"
-    notes = [Aside(f"{source}: {kind} read as {name}"), *request.notes, Aside(wrote)]
+    notes = [StatusNote(f"{source}: {kind} read as {name}"), *request.notes, StatusNote(wrote)]
     # Only JSON holds queries without rows.
     lost = 0 if written == "json" else int((np.diff(table.offsets) == 0).sum())
     if lost:

@@ -19,7 +19,7 @@ from rankwell.data.options import (
 from rankwell.errors import BadUsage, flag
 from rankwell.files.writing import writing
 from rankwell.io.matrices import IDS_BESIDE, Embeddings, ids_content, read_embeddings
-from rankwell.reporting import Aside, Output
+from rankwell.reporting import Output, StatusNote
 from rankwell.reporting.options import Progress as PartProgress
 from rankwell.runtime.parts.encode import (
     EncodedParts,
@@ -161,7 +161,7 @@ def encode_file(
                 f"{output} is mixed: {mixture_text(mixture)}; no one machine can make it again"
             )
         size = f"{len(encoder_input)} × {encoder.dimensions} {options.dtype}"
-        return Output(notes=(*notes, Aside(f"wrote {output} ({size})")))
+        return Output(notes=(*notes, StatusNote(f"wrote {output} ({size})")))
 
     # A file that is there may need no work at all.
     if not options.is_used or (output.exists() and not overwrite and not options.dry_run):

@@ -139,7 +139,7 @@ class Strong(PrintedFigure):
     __slots__ = ()
 
 
-class Aside(str):
+class StatusNote(str):
     """A note on what a command did, not on its results, such as the name of a written file;
     `--quiet` leaves it out.
     """

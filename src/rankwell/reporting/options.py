@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 from rankwell import reporting
 from rankwell.data.options import Doc, Injected, Input, Option
 from rankwell.errors import BadUsage, typed
-from rankwell.reporting import Aside as Aside
 from rankwell.reporting import Format, Row, render
 from rankwell.reporting import Output as Output
+from rankwell.reporting import StatusNote as StatusNote
 
 if TYPE_CHECKING:
     from rankwell.evaluation.results import ResultData
@@ -82,5 +82,7 @@ def present(
         write_result(
             result, output, notes=result_notes, tables=tables or {}, charts=charts, others=others
         )
-        printed_notes.append(Aside(f"wrote {output}/{advice and f'; {advice} {typed(output)}'}"))
+        printed_notes.append(
+            StatusNote(f"wrote {output}/{advice and f'; {advice} {typed(output)}'}")
+        )
     return Output(text=text, notes=tuple(printed_notes))

@@ -93,6 +93,6 @@ def bench(
     wrote = wrote.relative_to(Path.cwd()) if wrote.is_relative_to(Path.cwd()) else wrote
     return Output(
         text=text,
-        notes=(*notes, *map(reporting.Aside, (result.status, f"wrote {wrote}/"))),
+        notes=(*notes, *map(reporting.StatusNote, (result.status, f"wrote {wrote}/"))),
         exit_code=2 if result.failed else 0,
     )

@@ -41,6 +41,6 @@ def check(
     findings = checks.check(qrels, list(runs), options=options)
     return Output(
         text=findings.text(format, reporting.terminal_of(sys.stdout)),
-        notes=(*findings.notes, reporting.Aside(findings.count)),
+        notes=(*findings.notes, reporting.StatusNote(findings.count)),
         exit_code=int(bool(findings.errors or (strict and findings.warnings))),
     )

@@ -117,7 +117,7 @@ def compare(
             # The page reads what it needs from the folder.
             del result
             write_report([output], output / NAME, documents=queries.documents, seed=options.seed)
-            page = reporting.Aside(f"HTML page: {output / NAME}")
+            page = reporting.StatusNote(f"HTML page: {output / NAME}")
             presented = presented._replace(notes=(*presented.notes, page))
     return presented
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from rankwell import reporting
 from rankwell.data.options import Option
 from rankwell.engines import ENGINES, EngineFamily
-from rankwell.reporting.options import Aside, Output
+from rankwell.reporting.options import Output, StatusNote
 
 TableOrJson = Annotated[Literal["table", "json"], Option(("--format", "-f"))]
 GROUPS = ("connect", "build", "search")
@@ -56,7 +56,9 @@ def engines(*, format: TableOrJson = "table") -> Output:
                     }
                 )
     tables = [reporting.render_rows(part, "table", terminal=terminal) for part in (heads, rows)]
-    return Output("\n".join(tables), (Aside("`rankwell engines check SPEC` tries an engine."),))
+    return Output(
+        "\n".join(tables), (StatusNote("`rankwell engines check SPEC` tries an engine."),)
+    )
 
 
 def describe_family(family: EngineFamily) -> dict[str, Any]:

@@ -212,7 +212,7 @@ def _write(fused: Ranking, output: Path, form: str | None) -> list[str]:
     written = io.write_run(fused, output, format=form)
     empty = 0 if written == "json" else int((np.diff(fused.offsets) == 0).sum())
     notes: list[str] = [
-        reporting.Aside(
+        reporting.StatusNote(
             f"wrote {output} ({len(fused.items)} rows of {len(fused.queries) - empty} "
             f"queries, {written})"
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rankwell.errors import BadUsage, flag, printable, shown
 from rankwell.processes import begin_child, is_started_command
-from rankwell.reporting.options import Aside, Output
+from rankwell.reporting.options import Output, StatusNote
 from rankwell.runtime.executors import slurm_ranges
 from rankwell.runtime.parts.execution import compute_for_driver, compute_part, second_round
 from rankwell.runtime.parts.plans import (
@@ -62,11 +62,11 @@ def part(work: str, /, *indices: int, bench: Path | None = None, status: bool = 
     if not indices:
         read_plan(work)  # a folder without a plan is refused before a missing index
         indices = (_number_of_job(),)
-    notes = list[Aside]()
+    notes = list[StatusNote]()
     for index in indices:
         record = compute_part(work, index, code)
         size = f"{record['seconds']:.3g} s, {record['bytes']} bytes"
-        notes.append(Aside(f"part {index} of {work} is done ({size})"))
+        notes.append(StatusNote(f"part {index} of {work} is done ({size})"))
     return Output(notes=tuple(notes))
 
 

@@ -19,7 +19,7 @@ from rankwell.io import formats as io
 from rankwell.io.formats import written_format
 from rankwell.io.matrices import read_embeddings
 from rankwell.io.vectors import write_ground_truth
-from rankwell.reporting.options import Aside, FilePath, Output, Progress
+from rankwell.reporting.options import FilePath, Output, Progress, StatusNote
 from rankwell.runtime.parts.search import MergedSearch
 from rankwell.runtime.parts.vectors import ListBlock, VectorFiles
 from rankwell.store import refuse_blocked
@@ -72,7 +72,7 @@ def search(
         f"{written_run.n_queries} queries, {written_run.n_items} items, {dimensions} dimensions, "
         f"{options.metric}; "
         f"equal scores in the order of {base}",
-        Aside(f"wrote {output} ({written_run.rows} rows, {written_run.form})"),
+        StatusNote(f"wrote {output} ({written_run.rows} rows, {written_run.form})"),
     ]
     if written_run.n_full < written_run.n_queries:
         notes.insert(

@@ -838,7 +838,9 @@ def show(
         names = [name for name in panel.rows[0] if any(row[name] is not None for row in panel.rows)]
         vectors = [{name: row[name] for name in names} for row in panel.rows]
         plain = reporting.terminal_of(sys.stderr)._replace(colour=False)
-        notes.append(reporting.Aside(reporting.render_rows(vectors, terminal=plain).rstrip("\n")))
+        notes.append(
+            reporting.StatusNote(reporting.render_rows(vectors, terminal=plain).rstrip("\n"))
+        )
     notes += panel.warnings if format == "json" else remarks
     rows = list(result.per_query()) if per_query else None
     summary, changes, rules = result.summary, result.changes, result.describe()
@@ -854,13 +856,13 @@ def show(
             summary, changes = list(filter(_is_main, summary)), list(filter(_is_main, changes))
             rows = rows and list(filter(_is_main, rows))
             main = ", ".join(_MAIN)
-            notes.append(reporting.Aside(f"printed are {main}; the other measures with --all"))
+            notes.append(reporting.StatusNote(f"printed are {main}; the other measures with --all"))
         text = reporting.render(summary, rows, rules, remarks, terminal=terminal)
         if changes:
             text += "\n" + reporting.render(changes, None, {}, (), terminal=terminal)
     if output is not None:
         write_folder(result, output)
-        notes.append(reporting.Aside(f"wrote {output}/"))
+        notes.append(reporting.StatusNote(f"wrote {output}/"))
     return Output(text=text, notes=tuple(notes))
 
 

@@ -70,7 +70,7 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
     for name, run in run_inputs.items():
         evaluation.add(name, run)
     evaluation.note_ungrouped()
-    summarised, undefined = len(builder.values), evaluation.undefined.values
+    n_summarised, undefined = len(builder.values), evaluation.undefined.values
     builder.values += undefined
     builder.row_attributes += [{}] * len(undefined)
     catalogue = attributes.in_catalogue
@@ -90,7 +90,7 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
         intervals=options.intervals,
         seed=options.seed,
         by_query=True,
-        summarised=summarised,
+        n_summarised=n_summarised,
     )
 
 

@@ -235,7 +235,7 @@ class _CaptionEvaluation:
         self.no_relevant = options.no_relevant or convention.no_relevant
         self.builder = ResultsBuilder(convention)
         self.aggregates: list[dict[str, Any]] = []
-        self.summarised: int | None = None
+        self.n_summarised: int | None = None
         self.views: dict[tuple[str, str], JudgedRankings] = {}
         self.details: list[tuple[str, str, Details]] = []
 
@@ -278,7 +278,7 @@ class _CaptionEvaluation:
             }
         masked = len(self.inputs.names[0]) - self.inputs.positives.n_queries
         self.aggregates += _join_folds(self.builder, [part.builder for part in parts], masked)
-        self.summarised = sum(values.summary == "mean" for values in self.builder.values)
+        self.n_summarised = sum(values.summary == "mean" for values in self.builder.values)
         self.inputs.rules["folds"] = (
             f"{n} of {len(self.inputs.names[1]) // n} videos, in the order of the table"
         )
@@ -415,7 +415,7 @@ class _CaptionEvaluation:
             ],
             query_columns=("direction",),
             aggregates=tuple(self.aggregates),
-            summarised=self.summarised,
+            n_summarised=self.n_summarised,
             sources=inputs.sources,
             intervals=options.intervals,
             seed=options.seed,

@@ -108,7 +108,7 @@ def print_calibration(
             text = printed_rows(rows, suffix, rules={**rules, "inputs": digests}, notes=notes)
             write_text(output / f"thresholds.{suffix}", text)
         write_charts(output, {"thresholds": _chart(rows, options.strategy)})
-        printed.append(reporting.Aside(f"wrote {output}/"))
+        printed.append(reporting.StatusNote(f"wrote {output}/"))
     return Output(printed_rows(rows, format, rules=rules, notes=notes), tuple(printed))
 
 

@@ -236,7 +236,7 @@ def _write(
     if has_pictures and pictures.problems:
         have = count_of(len(pictures.problems), "clip has", "clips have")
         written.append(f"{have} no picture, first: {next(iter(pictures.problems.values()))}")
-    return [*map(reporting.Aside, (*written, f"wrote {folder}/"))]
+    return [*map(reporting.StatusNote, (*written, f"wrote {folder}/"))]
 
 
 def draw_sheets(

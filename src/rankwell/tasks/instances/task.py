@@ -15,7 +15,7 @@ from rankwell.errors import BadUsage, count_of
 from rankwell.reporting import render_rows
 from rankwell.reporting.drafts import drafting
 from rankwell.reporting.folder import write_result
-from rankwell.reporting.options import Aside, Format, Output, Progress, present
+from rankwell.reporting.options import Format, Output, Progress, StatusNote, present
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import write_text
 from rankwell.task import Presented, Task, TaskInput
@@ -205,7 +205,7 @@ def _present(
     if paths and pictures.problems:
         number = count_of(len(pictures.problems), "image has", "images have")
         notes.append(f"{number} no picture, first: {next(iter(pictures.problems.values()))}")
-    return printed._replace(notes=(*notes, Aside(f"wrote {output}/")))
+    return printed._replace(notes=(*notes, StatusNote(f"wrote {output}/")))
 
 
 def _performance(

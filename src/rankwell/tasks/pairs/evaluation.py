@@ -198,7 +198,7 @@ def evaluate_pairs(
     return Results(
         values=tuple(values),
         # A correlation has no value per pair, and errors keep their places among the rows.
-        summarised=0,
+        n_summarised=0,
         aggregates=tuple(rows),
         rules=_rules(inputs, options),
         notes=(

@@ -303,7 +303,7 @@ class RetrieveEvaluation:
             measured=measured,
             values=(*builder.values, *self._figures(settings)),
             measures=self.measures,
-            summarised=len(builder.values),
+            n_summarised=len(builder.values),
             aggregates=tuple(self._aggregates(settings)),
             rules=self._rules(measured, builder, truth, choices),
             notes=tuple(dict.fromkeys(notes)),

@@ -14,7 +14,7 @@ from rankwell.errors import BadUsage, RankwellError, typed
 from rankwell.reporting import rules_line
 from rankwell.reporting.drafts import drafting, holding
 from rankwell.reporting.folder import write_parquet, write_result
-from rankwell.reporting.options import Aside, Output, Progress
+from rankwell.reporting.options import Output, Progress, StatusNote
 from rankwell.store import write_text
 from rankwell.task import Presented, Task, TaskInput
 from rankwell.tasks.retrieve.evaluation import (
@@ -46,7 +46,7 @@ def _present(
     if output is not None:
         write(result, output)
         page = typed("rankwell", "report", output)
-        notes.append(Aside(f"wrote {output}/; for its HTML page: {page}"))
+        notes.append(StatusNote(f"wrote {output}/; for its HTML page: {page}"))
     return Output(text=render(result, format, per_query=per_query), notes=tuple(notes))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from rankwell.documents import parse_json, unique_keys
 from rankwell.errors import BadInput, BadLine, count_of, shown
 from rankwell.io.records import load
-from rankwell.reporting.options import Aside
+from rankwell.reporting.options import StatusNote
 from rankwell.reporting.page.document import embedded_json
 from rankwell.store import Source, packing, write_text
 from rankwell.tasks.study.batches import NOTHING_LEFT, batches_of, lease_batch
@@ -50,7 +50,7 @@ def write_offline_page(
     items = items._replace(asks=[ask for ask in items.asks if ask not in answered])
     write_text(path, judging_page(judge, _embedded(study, judge, items)).text)
     batch = "further items" if items.lease is None else f"batch {items.lease.batch + 1}"
-    wrote = Aside(
+    wrote = StatusNote(
         f"wrote {path}: {batch}, {count_of(len(items.asks), 'item')} to judge; read its downloads "
         "with --collect"
     )
@@ -220,7 +220,7 @@ def export_batch(study: Study, judge: str, path: Path) -> Sequence[str]:
             cells = (query, _text(queries[query]), item, _text(items[item]), "", "")
             writer.writerow([_guarded(cell) for cell in cells])
     n_items = count_of(len(open_), "item")
-    return (Aside(f"wrote {path}: batch {lease.batch + 1}, {n_items} to judge"),)
+    return (StatusNote(f"wrote {path}: batch {lease.batch + 1}, {n_items} to judge"),)
 
 
 def _text(row: Mapping[str, Any]) -> str:

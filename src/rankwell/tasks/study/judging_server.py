@@ -23,7 +23,7 @@ from urllib.parse import parse_qs
 
 from rankwell.documents import parse_json
 from rankwell.errors import RankwellError, count_of, printable
-from rankwell.reporting.options import Aside
+from rankwell.reporting.options import StatusNote
 from rankwell.reporting.page.scripts import source_hash
 from rankwell.tasks.study.folder import Study
 from rankwell.tasks.study.journal import held_journal, journal_of
@@ -309,4 +309,4 @@ def serve_session(
                 sys.stderr.flush()
                 server.serve_forever(poll_interval=0.1)
         wrote = f"{count_of(session.n_acts, 'line')} written to {journal_of(study, judge)}"
-        return (*session.notes, Aside(wrote))
+        return (*session.notes, StatusNote(wrote))

@@ -23,7 +23,7 @@ from rankwell.engines import EngineFailure
 from rankwell.engines.http_client import HttpClient
 from rankwell.errors import BadInput, BadUsage, count_of, sentence, shown
 from rankwell.processes import interrupts_held, is_interrupted
-from rankwell.reporting.options import Aside, Progress
+from rankwell.reporting.options import Progress, StatusNote
 from rankwell.tasks.study.folder import GUIDELINE, Pair, Study
 from rankwell.tasks.study.journal import now
 from rankwell.tasks.study.model_replies import ModelReply, append_reply, read_replies, settings_of
@@ -305,7 +305,7 @@ def ask(
         f"{count_of(new, 'new reply', 'new replies')}, {len(pairs) - len(missing)} known, "
         f"{count_of(len(missing) - new, 'item')} left"
     )
-    notes: list[str] = [Aside(counts)]
+    notes: list[str] = [StatusNote(counts)]
     if failed:
         lacking = count_of(failed, "item has", "items have")
         notes.append(f"{lacking} no answer ({failure}); run the same command again")

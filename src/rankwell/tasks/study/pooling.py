@@ -22,7 +22,7 @@ from rankwell.io.formats import Texts
 from rankwell.reporting import prose
 from rankwell.reporting.drafts import holding
 from rankwell.reporting.folder import write_parquet
-from rankwell.reporting.options import Aside, Output, Progress
+from rankwell.reporting.options import Output, Progress, StatusNote
 from rankwell.stats.samples import permanent_numbers, prior_relevance, priorities, sampling_sizes
 from rankwell.store import Source, encode_id, refuse_blocked, sources_of, write_text, writing_to
 from rankwell.store.locks import locked
@@ -425,7 +425,7 @@ def _write(study: Study, ranks: PooledRanks, documents: Texts) -> Output:
         (
             *ranks.notes,
             *((without_text,) * bool(bare)),
-            Aside(f"wrote {study.place}/; judge with: {command}"),
+            StatusNote(f"wrote {study.place}/; judge with: {command}"),
         ),
     )
 

@@ -9,7 +9,7 @@ from rankwell.data.matrices import item_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
 from rankwell.io.formats import read_column
 from rankwell.reporting import render_rows
-from rankwell.reporting.options import Aside, FileOption, Output
+from rankwell.reporting.options import FileOption, Output, StatusNote
 from rankwell.store import split_part, write_text
 from rankwell.tasks.clips.formats import read_schema
 from rankwell.vectors.media.images import VIDEO_SUFFIXES, is_media, list_media
@@ -90,7 +90,7 @@ def template(
     if output is None:
         return Output(text=text, notes=tuple(notes))
     write_text(output, text)
-    notes.append(Aside(f"wrote {output} ({len(clip_rows)} clips, {len(columns)} groups)"))
+    notes.append(StatusNote(f"wrote {output} ({len(clip_rows)} clips, {len(columns)} groups)"))
     return Output(notes=tuple(notes))
 
 

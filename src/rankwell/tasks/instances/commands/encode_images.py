@@ -15,7 +15,7 @@ import numpy as np
 from rankwell import reporting
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.matrices import IDS_BESIDE, ids_content
-from rankwell.reporting.options import Aside, Output, OutputPath, Progress
+from rankwell.reporting.options import Output, OutputPath, Progress, StatusNote
 from rankwell.store import Source, refuse_blocked, replacing
 from rankwell.tasks.instances.images import read_images
 from rankwell.vectors.encoders import ImageSettings, load_image_encoder
@@ -133,7 +133,7 @@ def images(
     median = float(np.median(seconds))
     if math.isfinite(median):
         notes.append(f"{1000 * median:.3g} ms per image (median), {seconds.sum():.3g} s in all")
-    notes.append(Aside(f"wrote {output} ({vectors.n} × {vectors.dimensions} float32)"))
+    notes.append(StatusNote(f"wrote {output} ({vectors.n} × {vectors.dimensions} float32)"))
     return Output(notes=tuple(notes))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 import rankwell
 from rankwell.errors import BadInput, BadUsage, typed
-from rankwell.reporting.options import Aside, FilePath, Output, Progress
+from rankwell.reporting.options import FilePath, Output, Progress, StatusNote
 from rankwell.store import Source, refuse_blocked, replacing, write_text
 from rankwell.store.locks import locked
 from rankwell.tasks.instances.computed_runs import match_images
@@ -78,7 +78,7 @@ def match(
             f"left out, as they cannot be read: {len(matches.problems)} of {len(table)} images; "
             f"first {next(iter(matches.problems.values()))}"
         )
-    notes.append(Aside(f"wrote {output}"))
+    notes.append(StatusNote(f"wrote {output}"))
     filtered = filter_images(table).images
     queries = filtered.queries()
     is_judged = filtered.marks is not None or any(label is not None for label in queries.instances)

@@ -93,5 +93,5 @@ def stats(
     if output is not None:
         write_text(output / "statistics.csv", reporting.render_rows(rows, "csv"))
         write_text(output / "statistics.json", json)
-        notes.append(reporting.Aside(f"wrote {output}/"))
+        notes.append(reporting.StatusNote(f"wrote {output}/"))
     return Output(text=text, notes=tuple(notes))

@@ -190,12 +190,12 @@ def table(
                 "notes": notes,
             }
             publish(output, content, paths)
-        notes.append(reporting.Aside(f"wrote {output}/"))
+        notes.append(reporting.StatusNote(f"wrote {output}/"))
     text = render_system_tables(
         [system_table], format, notes=notes, terminal=reporting.terminal_of(sys.stdout)
     )
     if format in ("json", "html"):
-        notes = [note for note in notes if isinstance(note, reporting.Aside)]
+        notes = [note for note in notes if isinstance(note, reporting.StatusNote)]
     errors = [f"{cell.system} on {cell.dataset} failed: {cell.error}" for cell in failed]
     return Output(text=text, notes=(*notes, *errors), exit_code=2 if failed else 0)
 

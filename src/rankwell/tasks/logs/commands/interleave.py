@@ -4,7 +4,7 @@ to either.
 
 from rankwell.errors import BadUsage
 from rankwell.evaluation.judged import name_runs
-from rankwell.reporting.options import Aside, FilePath, InputPlace, Output
+from rankwell.reporting.options import FilePath, InputPlace, Output, StatusNote
 from rankwell.store import write_text
 from rankwell.tasks.logs.interleaving import InterleavingOptions, interleave_files
 
@@ -31,4 +31,4 @@ def interleave(*runs: InputPlace, output: FilePath, options: InterleavingOptions
         )
     lists, notes = interleave_files(files, options)
     write_text(output, "".join(interleaved.line() for interleaved in lists))
-    return Output(notes=(*notes, Aside(f"wrote {output} ({len(lists)} lists)")))
+    return Output(notes=(*notes, StatusNote(f"wrote {output} ({len(lists)} lists)")))

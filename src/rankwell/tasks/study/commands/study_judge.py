@@ -8,7 +8,7 @@ from typing import Annotated
 from rankwell.data.columns import refuse_unused_columns
 from rankwell.data.options import Input, Option
 from rankwell.errors import BadUsage, count_of, flag, typed
-from rankwell.reporting.options import Aside, InputPlace, Output
+from rankwell.reporting.options import InputPlace, Output, StatusNote
 from rankwell.store import writing_to
 from rankwell.tasks.study.batches import progress
 from rankwell.tasks.study.folder import Study, read_study
@@ -116,5 +116,7 @@ def _state(study: Study) -> list[str]:
         done = f"{state.finished} of {batches} finished, {state.judged} of {items} judged"
     return [
         *journals.notes,
-        Aside(f"{done}; for the verdict: {typed('rankwell', 'study', 'estimate', study.place)}"),
+        StatusNote(
+            f"{done}; for the verdict: {typed('rankwell', 'study', 'estimate', study.place)}"
+        ),
     ]
