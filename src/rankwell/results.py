@@ -128,8 +128,8 @@ class Results(ResultData, Displayable):
         lines, _ = check_requirements(
             self.as_folder(), plain(self.summary), options.requiring(required, baseline)
         )
-        if failed := [line.told for line in lines if not line.passed]:
-            raise GateFailed("; ".join(failed))
+        if failures := [line.told for line in lines if not line.passed]:
+            raise GateFailed("; ".join(failures))
         return self
 
     def as_folder(self) -> "ResultFolder":

@@ -231,8 +231,8 @@ def differing(folders: NamedFolders) -> list[str]:
                 and settings[0] != settings[1]
                 and all(isinstance(setting, _PLAIN) for setting in settings)
             ):
-                stated = dict(zip((first_name, name), settings, strict=True))
-                notes.append(_on_rule(rule, stated))
+                setting_of_folder = dict(zip((first_name, name), settings, strict=True))
+                notes.append(_on_rule(rule, setting_of_folder))
     return notes
 
 

@@ -43,18 +43,18 @@ def details_of(judgments: Judgments, hits: Hits, view: JudgedRankings) -> Detail
     """
     n = len(judgments.items)
     # Items that are not judged have the row -1, that of the entry behind the last.
-    junk = np.append(judgments.unranked, False)
+    is_unranked = np.append(judgments.unranked, False)
     grades, (ranks, scores) = np.append(judgments.grades, np.nan), np.full((2, n + 1), np.nan)
     # Of an item that appears twice in a list the first place counts, which is assigned last.
     ranks[view.items[::-1]], scores[view.items[::-1]] = view.ranks[::-1], view.scores[::-1]
-    query, item, row, listed_ranks, listed_scores = _first_items(judgments, hits, junk)
+    query, item, row, listed_ranks, listed_scores = _first_items(judgments, hits, is_unranked)
     is_listed, n_listed = np.zeros(n + 1, dtype=np.bool_), len(row)
     is_listed[row] = True
     unlisted_rows = np.flatnonzero(~is_listed[:n])
     row = np.concatenate([row, unlisted_rows])
     query = np.concatenate([query, judgments.query_of_row[unlisted_rows]])
     item = np.concatenate([item, np.array(judgments.items, dtype=object)[unlisted_rows]])
-    is_junk, grade, rank, score = junk[row], grades[row], ranks[row], scores[row]
+    is_junk, grade, rank, score = is_unranked[row], grades[row], ranks[row], scores[row]
     for column, listed_values in ((rank, listed_ranks), (score, listed_scores)):
         missing = np.flatnonzero(np.isnan(column[:n_listed]))
         column[missing] = listed_values[missing]

@@ -21,13 +21,13 @@ def _expected_rr(
     for query, row, m in zip(
         owner.tolist(), hit[first][lead].tolist(), relevant[lead].tolist(), strict=True
     ):
-        above, tied = int(view.above[row]), int(view.tied[row])
-        place_in_tie = np.arange(1, tied - m + 2)
+        above, n_tied = int(view.above[row]), int(view.tied[row])
+        place_in_tie = np.arange(1, n_tied - m + 2)
         # Among t tied items the first of m relevant ones has place j with chance p(j): p(1) = m / t
         # and
         # p(j + 1) = p(j) (t - m - j + 1) / (t - j).
-        missed = (tied - m + 1 - place_in_tie[:-1]) / (tied - place_in_tie[:-1])
-        chance = m / tied * np.cumprod(np.concatenate([[1.0], missed]))
+        missed = (n_tied - m + 1 - place_in_tie[:-1]) / (n_tied - place_in_tie[:-1])
+        chance = m / n_tied * np.cumprod(np.concatenate([[1.0], missed]))
         places_within = place_in_tie if k is None else place_in_tie[above + place_in_tie <= k]
         value[query] = (chance[: len(places_within)] / (above + places_within)).sum()
     return value

@@ -183,9 +183,9 @@ def reasons(new_recipe: Any, record: Path) -> tuple[str, ...]:
     return tuple(differences)
 
 
-def record_name(new_recipe: Any) -> str:
+def record_name(recipe: Any) -> str:
     """The file name of a record that is found by its recipe."""
-    return f"{key_of(new_recipe)[:32]}.json"
+    return f"{key_of(recipe)[:32]}.json"
 
 
 def results_of(folder: Path) -> dict[str, str]:

@@ -149,8 +149,8 @@ class DatasetResults:
             for results in self.results.values():
                 if stated := results.folder.better.get(figure.measure):
                     directions.setdefault(figure, stated)
-            if figure not in directions and (better := known_better(figure.measure)):
-                directions[figure] = better
+            if figure not in directions and (direction := known_better(figure.measure)):
+                directions[figure] = direction
         return directions
 
 

@@ -159,13 +159,13 @@ def _best_first(scores: Floats, rows: Ints) -> Ints:
         return rows
     order = np.argsort(-scores, kind="stable")
     ordered, ordered_rows = scores[order], rows[order]
-    falls = ordered[1:] != ordered[:-1]
-    if falls.all():
+    is_new_tie = ordered[1:] != ordered[:-1]
+    if is_new_tie.all():
         return ordered_rows
     # Integers with the tie in the high digits and the row in the low ones sort faster than two
     # columns.
     width = int(ordered_rows.max()) + 1
-    keys = np.concatenate([[0], np.cumsum(falls)]) * width + ordered_rows
+    keys = np.concatenate([[0], np.cumsum(is_new_tie)]) * width + ordered_rows
     keys.sort()
     return keys % width
 

@@ -673,8 +673,10 @@ class _VectorAgreement(_Agreement):
         """Adds the margin of the reference's lists, and rows of it and of their hubs."""
         pairs, name = next(iter(self.pairs.values())), self._lists.reference.name
         for k in self._ks:
-            near = margin(pairs, k=k, eps=self._options.eps)
-            self._margins[k] = None if np.isnan(near).all() else float(np.nanmedian(near))
+            near_counts = margin(pairs, k=k, eps=self._options.eps)
+            self._margins[k] = (
+                None if np.isnan(near_counts).all() else float(np.nanmedian(near_counts))
+            )
         if self._has_aggregates:
             for plan in plan_measures([f"Margin(eps={self._options.eps!r})"], self._ks, {}, None):
                 self._keep(name, plan, pairs.queries, plan.measure(pairs), chance=None)

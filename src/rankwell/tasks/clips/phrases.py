@@ -269,8 +269,8 @@ class ClauseWords:
             "with",
             "no",
         )
-        verb = taken[number] > 0 and not goes_on
-        return verb and (relative or (lacking and word.endswith("s")))
+        begins_verb = taken[number] > 0 and not goes_on
+        return begins_verb and (relative or (lacking and word.endswith("s")))
 
     def _breaks(self, number: int) -> bool:
         """Whether punctuation before a word ends the clause."""

@@ -296,10 +296,10 @@ def tables(views: Views, details: bool) -> dict[str, Any]:
         for passage in chain(*view.chunks, *view.gold)
         if passage.text is not None
     }
-    rows = [(run, _details(view), None) for run, view in views.runs.items()]
+    run_details = [(run, _details(view), None) for run, view in views.runs.items()]
     items = sort_ids(texts)
     return queries | {
-        "details": detail_columns(rows, states=COMPLETE),
+        "details": detail_columns(run_details, states=COMPLETE),
         "items": {"item": items, "text": [texts[item] for item in items]},
     }
 
