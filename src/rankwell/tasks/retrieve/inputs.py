@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.data.matrices import Embeddings, matching_rows
+from rankwell.data.matrices import Embeddings, align
 from rankwell.engines import EngineFamily, EngineItems, EngineQuery
 from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.io.formats import read_texts
@@ -183,9 +183,8 @@ def _things(texts: Any, vectors: Any, noun: str) -> Things | None:
     ids, rows = list(content.texts), None
     if table is not None:
         text_ids = Embeddings(ids, np.zeros((len(ids), 1), dtype=np.float32))
-        rows = np.asarray(table.vectors)[
-            matching_rows(text_ids, table, f"the texts of the {noun}", f"the vectors of the {noun}")
-        ]
+        names = f"the texts of the {noun}", f"the vectors of the {noun}"
+        rows = np.asarray(align(text_ids, table, *names).vectors)
     if not ids:
         raise BadInput(f"there are no {noun}; expected at least one.")
     return Things(ids, list(content.texts.values()), rows, content.attributes)
