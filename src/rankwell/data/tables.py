@@ -560,14 +560,14 @@ class Judgments(Framed, QueryRows):
         }
         pairs = list(self.pairs)
         pairs += sorted(marks.difference(pairs))
-        grades_of_new = np.zeros(len(pairs) - len(self.items))
+        new_grades = np.zeros(len(pairs) - len(self.items))
         is_marked = np.array([pair in marks for pair in pairs], dtype=np.bool_)
         queries, items = columns_of(pairs, 2)
         return Judgments.from_rows(
             queries,
             items,
-            np.append(self.grades, grades_of_new),
-            junk=np.append(~self.real, grades_of_new > 0) | is_marked,
+            np.append(self.grades, new_grades),
+            junk=np.append(~self.real, new_grades > 0) | is_marked,
             all_queries=self.queries,
         )
 
