@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -269,6 +270,19 @@ def place_of(world: Path, folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
+def output_of(name: str, world: Path) -> dict[str, bytes]:
+    """The files that a command writes when nothing interrupts it."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        before = place_of(world, folder)
+        started(folder, COMMANDS[name]).communicate(timeout=120)
+        return {
+            path.name: path.read_bytes()
+            for path in folder.iterdir()
+            if path.name not in before and path.is_file()
+        }
+
+
 @pytest.mark.skipif(
     not Path("/proc/self/status").exists(),
     reason="the system does not tell which signals a process catches",
@@ -296,14 +310,12 @@ def test_ctrl_c_ends_every_command_with_its_sentence_and_nothing_half_written(
     assert child.returncode == 130, said
     assert said.splitlines()[-1].startswith("rankwell: interrupted; ")
     for path in left:
-        # A folder or file is there as a whole, or it is the work with which the same command goes
-        # on.
-        whole = (
-            (tmp_path / path / "manifest.json").exists()
-            if (tmp_path / path).is_dir()
-            else name == "encode"
-        )
-        assert whole or (name == "bench" and path == "out"), left
+        # What is there is whole, or it is the work with which the same command goes on.
+        if (tmp_path / path).is_dir():
+            is_whole = (tmp_path / path / "manifest.json").exists()
+            assert is_whole or (name == "bench" and path == "out"), path
+        elif name != "encode":
+            assert (tmp_path / path).read_bytes() == output_of(name, world)[path], path
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
