@@ -276,7 +276,10 @@ def advice_on_cells(delimiter: str) -> str:
 
 
 class DelimitedRow(NamedTuple):
-    """A row. line: the number of its last line, from 1."""
+    """A row.
+
+    line: the number of its last line, from 1.
+    """
 
     line: int
     fields: list[str]

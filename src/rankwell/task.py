@@ -51,9 +51,10 @@ class Noun(NamedTuple):
 class TaskInput(NamedTuple):
     """A file that stands by itself on the command line, or data in Python.
 
-    many: whether it takes any number of files. missing: the message where a file that is needed is
-    not there; "" where it may be left out. usage: its word in that message. perhaps: whether it may
-    be something else than a file as well.
+    many: whether it takes any number of files.
+    missing: the message where a file that is needed is not there; "" where it may be left out.
+    usage: its word in that message.
+    perhaps: whether it may be something else than a file as well.
     """
 
     name: str
@@ -67,9 +68,11 @@ class TaskInput(NamedTuple):
 class Views(NamedTuple):
     """The joined inputs.
 
-    runs: run -> the view that measures read. queries: those with a right answer, in order, the same
-    for all runs. ids_of_runs: run -> the queries that its file has. sources: the files, for the
-    manifest. shared: what else the task keeps, for notes, rules and tables.
+    runs: run -> the view that measures read.
+    queries: those with a right answer, in order, the same for all runs.
+    ids_of_runs: run -> the queries that its file has.
+    sources: the files, for the manifest.
+    shared: what else the task keeps, for notes, rules and tables.
     """
 
     runs: Mapping[str, Any]
@@ -103,18 +106,23 @@ Outcome = Results | PartOutcome | Presented
 class Task:
     """A kind of evaluation: its command and its Python function, with help.
 
-    name: the words of the command, such as `rag citations`. about: a line for lists of commands,
-    then paragraphs, of the command's help and of the Python function. example: a doctest. options:
-    a frozen dataclass, of `PartOptions` where the work may be done in parts. files: what `--output`
-    writes; charts: whether also charts. per_query: the text of `--per-query`, "" where single
-    queries have no values. evaluation: the results, or the outcome of work in parts, of the inputs
-    and `options`, `details` (whether single queries and items are kept for a page) and `progress`.
-    advice: what to do with the written folder, a command line that its name follows. prints: in
-    place of `evaluation`, what computes and words the output itself, of the inputs, `options`, and
-    of `per_query`, `format`, `output` and `progress` those that it takes. output: the annotation of
-    `--output` where it names no folder of results. growing: files in the folder of results with
-    which unfinished work goes on; the evaluation then has a `folder`, too. together: evaluates all
-    cells that a bench has on one data set.
+    name: the words of the command, such as `rag citations`.
+    about: a line for lists of commands, then paragraphs, of the command's help and of the Python
+        function.
+    example: a doctest.
+    options: a frozen dataclass, of `PartOptions` where the work may be done in parts.
+    files: what `--output` writes.
+    charts: whether also charts.
+    per_query: the text of `--per-query`, "" where single queries have no values.
+    evaluation: the results, or the outcome of work in parts, of the inputs and `options`, `details`
+        (whether single queries and items are kept for a page) and `progress`.
+    advice: what to do with the written folder, a command line that its name follows.
+    prints: in place of `evaluation`, what computes and words the output itself, of the inputs,
+        `options`, and of `per_query`, `format`, `output` and `progress` those that it takes.
+    output: the annotation of `--output` where it names no folder of results.
+    growing: files in the folder of results with which unfinished work goes on; the evaluation then
+        has a `folder`, too.
+    together: evaluates all cells that a bench has on one data set.
     """
 
     name: str
@@ -313,12 +321,15 @@ def _none(*_: Any) -> tuple[()]:
 class MeasuringTask(Task):
     """A task whose figures are measures of a view of each run.
 
-    view: the class of the views, by which measures are accepted. views: reads and joins the inputs.
-    default_measures: the measures where none is named, None for those of the convention. noun,
-    truth: what queries are called, and what those that count have, such as `gold passages`. count:
-    counts and notes the queries of a run, where not all of the task's count. run_notes: notes on a
-    run, `(run, view, measures)`. notes: on all runs. rules: what else decided a number. tables: the
-    columns of `queries`, and with details of `details` and `items`, which a page needs.
+    view: the class of the views, by which measures are accepted.
+    views: reads and joins the inputs.
+    default_measures: the measures where none is named, None for those of the convention.
+    noun, truth: what queries are called, and what those that count have, such as `gold passages`.
+    count: counts and notes the queries of a run, where not all of the task's count.
+    run_notes: notes on a run, `(run, view, measures)`.
+    notes: on all runs.
+    rules: what else decided a number.
+    tables: the columns of `queries`, and with details of `details` and `items`, which a page needs.
     """
 
     noun: Noun

@@ -85,7 +85,7 @@ class ComparedScores:
     """Queries compared with items: the rows of a matrix with its columns, or `transposed`.
 
     rows: those that take part; None for all. Of the methods, order: (items,) places among equal
-    scores.
+        scores.
     """
 
     scores: Scores

@@ -119,8 +119,8 @@ class ProductHits(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """above: (queries, m) items whose product is greater than `high`. rows, columns, levels: the
-    pairs from `low` to `high`.
+    """above: (queries, m) items whose product is greater than `high`.
+    rows, columns, levels: the pairs from `low` to `high`.
     """
 
     above: Ints
@@ -317,8 +317,10 @@ Scorer = Callable[[Ints, Ints], Floats]
 
 
 class Best(NamedTuple):
-    """The best k items of each query. positions: (queries, k), -1 where there are fewer. scores:
-    (queries, k), NaN there.
+    """The best k items of each query.
+
+    positions: (queries, k), -1 where there are fewer.
+    scores: (queries, k), NaN there.
     """
 
     positions: Ints

@@ -395,7 +395,11 @@ class Loads(Protocol):
 
 
 class QueryRange(NamedTuple):
-    """A range of queries. queries: their rows in the table. rows: those in a multiplier."""
+    """A range of queries.
+
+    queries: their rows in the table.
+    rows: those in a multiplier.
+    """
 
     queries: slice
     rows: slice

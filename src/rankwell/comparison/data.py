@@ -169,11 +169,11 @@ def attribute_named(
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """The origin of values, for the rules and the folder of a comparison; see `Results`. better:
-    the better directions.
+    """The origin of values, for the rules and the folder of a comparison; see `Results`.
 
+    better: the better directions.
     unjudged: the unjudged items among the first of each query, read when they are needed; None
-    where they are not known.
+        where they are not known.
     """
 
     rules: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -191,10 +191,12 @@ class Origin:
 class ComparisonData(ResultData):
     """A comparison of systems.
 
-    method: the options that it was made with. baseline: the run that all others are compared with,
-    None where there are several. differences: a row per measure and pair. verdicts: sentences.
-    groups: the differences in each group of queries. systems, orders, borda, mean_ranks: the order
-    of three systems or more.
+    method: the options that it was made with.
+    baseline: the run that all others are compared with, None where there are several.
+    differences: a row per measure and pair.
+    verdicts: sentences.
+    groups: the differences in each group of queries.
+    systems, orders, borda, mean_ranks: the order of three systems or more.
     """
 
     method: ComparisonOptions

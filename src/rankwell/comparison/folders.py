@@ -51,7 +51,8 @@ class GatheredFolder(NamedTuple):
 class Gathered(NamedTuple):
     """Values of all systems with their origin and the attributes of queries: name -> query -> text.
 
-    chooses: whether the requested measures are still to be chosen. folders: where they are from.
+    chooses: whether the requested measures are still to be chosen.
+    folders: where they are from.
     """
 
     values: Sequence[Values]

@@ -62,8 +62,9 @@ direction, and is not tested.
 class QuerySystemMatrix:
     """The values of all runs by one measure.
 
-    values: (queries, runs) NaN where a query is not counted, or the run has no value. weights: the
-    same, None for plain means. twin: of a repeated measure the earlier one with its values.
+    values: (queries, runs) NaN where a query is not counted, or the run has no value.
+    weights: the same, None for plain means.
+    twin: of a repeated measure the earlier one with its values.
     """
 
     measure: str
@@ -354,8 +355,10 @@ _RANGES: dict[Unit, float] = {"share": 1.0, "percent": 100.0}
 
 
 class Column(NamedTuple):
-    """A pair by one measure over some queries. group: their name, "" for all queries. several:
-    whether there are pairs with different second runs.
+    """A pair by one measure over some queries.
+
+    group: their name, "" for all queries.
+    several: whether there are pairs with different second runs.
     """
 
     matrix: QuerySystemMatrix

@@ -250,8 +250,9 @@ _MOST_SENTENCES = 3
 
 
 class Order(NamedTuple):
-    """The order of systems by one measure over some queries, None for all. name: as it is
-    printed.
+    """The order of systems by one measure over some queries, None for all.
+
+    name: as it is printed.
     """
 
     name: str

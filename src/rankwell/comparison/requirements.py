@@ -22,11 +22,12 @@ from rankwell.store import Source
 
 
 class Gate(NamedTuple):
-    """The requirements of a gate. require: as text. no_regression: a run or a folder, "" where
-    there is none.
+    """The requirements of a gate.
 
-    tolerance: the tolerated loss as text, "" where none is given. measures: those that must not be
-    worse.
+    require: as text.
+    no_regression: a run or a folder, "" where there is none.
+    tolerance: the tolerated loss as text, "" where none is given.
+    measures: those that must not be worse.
     """
 
     require: tuple[str, ...] = ()
@@ -172,11 +173,12 @@ def read_gate(path: str | Path) -> dict[str, Any]:
 
 
 class Requirement(NamedTuple):
-    """A requirement in its parts. subject: the text before the operator. percent: whether `number`
-    has the sign %.
+    """A requirement in its parts.
 
-    reach: for `within`, the largest distance of a figure from the number; relative: whether that is
-    a percentage of the number.
+    subject: the text before the operator.
+    percent: whether `number` has the sign %.
+    reach: for `within`, the largest distance of a figure from the number.
+    relative: whether that is a percentage of the number.
     """
 
     text: str
@@ -192,8 +194,8 @@ class GateLine(NamedTuple):
     """The outcome of one requirement, or of one measure against the baseline, for one run; see the
     columns of `as_row`.
 
-    part: the columns that distinguish the row from others of its run and measure (`t2v`). found:
-    the figure in `unit`, which is "" where it has none.
+    part: the columns that distinguish the row from others of its run and measure (`t2v`).
+    found: the figure in `unit`, which is "" where it has none.
     """
 
     passed: bool

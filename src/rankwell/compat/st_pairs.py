@@ -211,7 +211,7 @@ class TripletEvaluator(SimilarityEvaluator):
     by more than a margin.
 
     margin: a number, or one for each similarity by name. Raises BadInput for unequal lengths,
-    UnknownName, BadUsage.
+        UnknownName, BadUsage.
     """
 
     anchors: Sequence[Any]

@@ -32,9 +32,10 @@ class RerankingEvaluator(Evaluator):
     `negative` of each sample.
 
     nDCG is the mean over orders of tied documents, AP takes them together, and for MRR positives
-    come first, as in the library. similarity_fct: cosine where None. Samples without a positive or
-    a negative document are left out.
-    Raises BadInput where no sample is left.
+    come first, as in the library.
+
+    similarity_fct: cosine where None. Samples without a positive or a negative document are left
+        out. Raises BadInput where no sample is left.
     """
 
     samples: Any
@@ -115,9 +116,9 @@ class InformationRetrievalEvaluator(Evaluator):
     convention `st`.
 
     similarity_fn_names: of `cosine`, `dot`, `euclidean` and `manhattan`, in place of
-    score_functions; the model's own where neither is given. Documents of equal scores are in the
-    order of their ids. Queries without relevant documents are left out. Raises BadInput where no
-    query is left or the corpus is empty, UnknownName, BadUsage.
+        score_functions; the model's own where neither is given. Documents of equal scores are in
+        the order of their ids. Queries without relevant documents are left out. Raises BadInput
+        where no query is left or the corpus is empty, UnknownName, BadUsage.
     """
 
     queries: Any

@@ -37,8 +37,8 @@ class Options(NamedTuple):
     """The options of a command line. Both files are empty strings where only help or the version is
     requested.
 
-    marked: measures and groups of them by name, in the order given. parameters: a name's text after
-    its first dot; the first that is given for it counts.
+    marked: measures and groups of them by name, in the order given.
+    parameters: a name's text after its first dot; the first that is given for it counts.
     single_query: the only query to evaluate, or None for all.
     """
 
@@ -221,9 +221,11 @@ class TrecMeasure(NamedTuple):
     """A measure of trec_eval.
 
     home: the file of rankwell.measures and the name there, `precision.P`; empty where no measure is
-    behind it (runid, num_q, relstring). kind: the text behind the dot: none, ranks or shares (a
-    line for each), numbers or `level=gain` pairs (one line). parameter: the name of a rank or share
-    there. arguments: further parameters there.
+        behind it (runid, num_q, relstring).
+    kind: the text behind the dot: none, ranks or shares (a line for each), numbers or `level=gain`
+        pairs (one line).
+    parameter: the name of a rank or share there.
+    arguments: further parameters there.
     """
 
     name: str
@@ -267,8 +269,8 @@ class Line(NamedTuple):
     """One line of output: the name as printed, the measure that it shows, and with which
     parameters.
 
-    arguments: the parameters of rankwell's measure. numbers: those behind the dot of a measure that
-    takes numbers.
+    arguments: the parameters of rankwell's measure.
+    numbers: those behind the dot of a measure that takes numbers.
     """
 
     name: str
@@ -280,10 +282,11 @@ class Line(NamedTuple):
 class Evaluated(NamedTuple):
     """The values of all lines under some options, before they are put together over queries.
 
-    present: (queries,) whether the run has each. values: a row for each line, in it a value for
-    each query: 1 for num_q, 0 for runid and relstring, logarithms for gm_map and gm_bpref. strings:
-    the row of a relstring -> what it shows for each query. positives: items of any query with a
-    grade above 0, whatever -l says.
+    present: (queries,) whether the run has each.
+    values: a row for each line, in it a value for each query: 1 for num_q, 0 for runid and
+        relstring, logarithms for gm_map and gm_bpref.
+    strings: the row of a relstring -> what it shows for each query.
+    positives: items of any query with a grade above 0, whatever -l says.
     """
 
     lines: Sequence[Line]

@@ -26,16 +26,18 @@ class Convention(NamedTuple):
 
     title: what it is, in one clause; the note on a default convention has it.
     words: a word of the source -> the measure that it means; cut-offs are carried over (`Recall@5`
-    is `P@5` if `Recall` is `P`). defaults: what is reported when no measure is named, in the
-    source's words. unit: `percent` multiplies shares by 100. averaged: measures that the source
-    averages though they are counts, which are added up elsewhere.
+        is `P@5` if `Recall` is `P`).
+    defaults: what is reported when no measure is named, in the source's words.
+    unit: `percent` multiplies shares by 100.
+    averaged: measures that the source averages though they are counts, which are added up
+        elsewhere.
     words_of_parts: part of the results, such as a direction -> words that precede the others in it.
     negative_grades: whether items that have one count as judged.
-    no_relevant: the rule for queries without anything relevant. tasks: task -> its own options
-    under this convention.
-    notes: differences that cannot be reproduced, and traps. rule_notes: notes on a rule (`ties`),
-    left out where the user has chosen another, or on a measure (`AP`), left out where it is not
-    requested.
+    no_relevant: the rule for queries without anything relevant.
+    tasks: task -> its own options under this convention.
+    notes: differences that cannot be reproduced, and traps.
+    rule_notes: notes on a rule (`ties`), left out where the user has chosen another, or on a
+        measure (`AP`), left out where it is not requested.
     """
 
     name: str

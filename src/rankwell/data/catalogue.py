@@ -23,8 +23,9 @@ _PACKAGE = Path(__file__).parent.parent
 
 
 class IndexRow(NamedTuple):
-    """One entry of a folder: the module that registers it, by its full name. text: of a command,
-    its summary line.
+    """One entry of a folder: the module that registers it, by its full name.
+
+    text: of a command, its summary line.
     """
 
     kind: str
@@ -239,8 +240,9 @@ def suggest(name: str, candidates: Iterable[str]) -> str:
 class ResultKind(NamedTuple):
     """What is read of the results of one task by what reads those of all, the task's `RESULTS`.
 
-    noun: its word for a query, and for several. is_keyed: whether results have a key of right
-    answers, so that no other item is unjudged. may_skip: whether a run may leave out queries.
+    noun: its word for a query, and for several.
+    is_keyed: whether results have a key of right answers, so that no other item is unjudged.
+    may_skip: whether a run may leave out queries.
     files: what it adds to the files that every result has; `*` stands for any part of a name.
     timed: those that hold times, so that they are never the same twice.
     """

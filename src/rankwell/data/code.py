@@ -29,8 +29,10 @@ _REFUSED: list[str] = []
 
 
 class CodeName(NamedTuple):
-    """The name of an object of code. module: installed, by its dotted name, or a file. path: of the
-    object in it.
+    """The name of an object of code.
+
+    module: installed, by its dotted name, or a file.
+    path: of the object in it.
     """
 
     module: str

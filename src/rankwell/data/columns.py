@@ -92,11 +92,13 @@ _TEXT: tuple[str, ...] = ("text", "query", "contents", "content", "passage", "bo
 class Columns(NamedTuple):
     """The columns of a table that matter, by the names they have there.
 
-    owner: the query, or the id of a text. value: score, distance, rank, grade or text; "" where
-    each row counts 1. rank: the rank, where a run has it. is_distance: whether the value is one, of
-    which small is good. unread: other columns, where no column is a grade. rivals: those that could
-    order a run as well, where none was chosen. doubts: sentences on columns that were taken where
-    others could be meant.
+    owner: the query, or the id of a text.
+    value: score, distance, rank, grade or text; "" where each row counts 1.
+    rank: the rank, where a run has it.
+    is_distance: whether the value is one, of which small is good.
+    unread: other columns, where no column is a grade.
+    rivals: those that could order a run as well, where none was chosen.
+    doubts: sentences on columns that were taken where others could be meant.
     """
 
     owner: str

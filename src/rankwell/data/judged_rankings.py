@@ -66,18 +66,20 @@ class RankedRows(QueryRows):
 @dataclass(frozen=True, eq=False)
 class JudgedRankings(RankedRows):
     """Flat arrays: a row per judged item that was retrieved, by query and rank; junk is gone and
-    counted nowhere, and
-    hidden items in the truth alone.
+    counted nowhere, and hidden items in the truth alone.
 
-    queries: ids. offsets: (queries + 1,) where the rows of each query begin. items: (rows,) row of
-    the judgments.
-    grades: (rows,) as judged; below 0 is never relevant. scores: (rows,).
+    queries: ids. offsets: (queries + 1,) where the rows of each query begin.
+
+    items: (rows,) row of the judgments.
+    grades: (rows,) as judged; below 0 is never relevant.
+    scores: (rows,).
     above, tied, before: (rows,) items that score higher; that score the same, itself included;
-    those of them placed earlier. n_retrieved: (queries,) items in the ranking. has_ranking:
-    (queries,) whether the ranking has the query.
+        those of them placed earlier.
+    n_retrieved: (queries,) items in the ranking.
+    has_ranking: (queries,) whether the ranking has the query.
     judged_offsets, judged_grades: all grades of each query, highest first, retrieved or not.
     in_random_order: whether `share_within` and `value_within` are means over random orders of tied
-    items.
+        items.
     least_judged: the lowest grade that is a judgment; trec_eval leaves items below 0 unjudged.
     """
 
@@ -430,8 +432,9 @@ class _OverRankings:
 
 @dataclass(frozen=True, eq=False)
 class SecondJudgedRankings(_OverRankings):
-    """The judged rankings by relevance. second: (rows,) the second grade of each row, NaN for an
-    item that has none.
+    """The judged rankings by relevance.
+
+    second: (rows,) the second grade of each row, NaN for an item that has none.
     """
 
     needs: ClassVar[str] = "judged rankings and second judgments of their items"
@@ -451,8 +454,9 @@ class SecondJudgedRankings(_OverRankings):
 
 @dataclass(frozen=True, eq=False)
 class SessionQueries(QueryRows):
-    """The queries of each session, in order. queries: ids of sessions. items: (rows,) ids of
-    queries, each in one session.
+    """The queries of each session, in order. queries: ids of sessions.
+
+    items: (rows,) ids of queries, each in one session.
     """
 
     items: Sequence[str]
@@ -484,8 +488,10 @@ class SessionRankings(_OverRankings):
     """The judged rankings of all queries of a session.
 
     flat: by session: its `queries` are sessions, and a row's rank is that in the list of its own
-    query. position: (rows,) the place of the row's query in its session, from 1. A query without
-    judgments keeps its place and has no rows.
+    query.
+
+    position: (rows,) the place of the row's query in its session, from 1. A query without judgments
+        keeps its place and has no rows.
     """
 
     needs: ClassVar[str] = "judged rankings and the session of each query"
@@ -523,11 +529,14 @@ class AspectRankings(_OverRankings):
 
     flat: the rankings under the judgments of all aspects together, each item with its highest
     grade.
-    aspects: (aspects,) names, the aspects of a query together. aspect_offsets: (queries + 1,) where
-    those of each query begin. truth_offsets: (aspects + 1,) where the truth of each aspect begins.
+
+    aspects: (aspects,) names, the aspects of a query together.
+    aspect_offsets: (queries + 1,) where those of each query begin.
+    truth_offsets: (aspects + 1,) where the truth of each aspect begins.
     truth_items: (truth,) rows of the flat judgments, within an aspect in the order of the bytes of
-    their ids. truth_grades: (truth,). own_items_only: whether each aspect sees the ranking without
-    the items that it did not judge.
+        their ids.
+    truth_grades: (truth,).
+    own_items_only: whether each aspect sees the ranking without the items that it did not judge.
     """
 
     aspects: tuple[str, ...]

@@ -48,8 +48,10 @@ _KIND = re.compile(r"[<>|=]?(?:[fiubcSUV]\d{1,9}|\?)")
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """left, right: (n,) rows that belong together, counted from 0. Raises BadInput where their
-    numbers differ.
+    """Matching rows of two tables.
+
+    left, right: (n,) rows that belong together, counted from 0. Raises BadInput where their numbers
+    differ.
     """
 
     left: Ints
@@ -111,7 +113,8 @@ _LARGEST = 1e150
 
 @dataclass(frozen=True, eq=False)
 class ScoredPairs:
-    """names: (n,) of the pairs. targets, similarities: (n,) in the same order.
+    """names: (n,) of the pairs.
+    targets, similarities: (n,) in the same order.
 
     Raises BadInput where the numbers of rows differ; BadScore for a number whose square is not
     finite, naming its row.
@@ -303,10 +306,11 @@ class Scores:
     """Similarities of queries (rows) and items (columns), higher is better; they may be
     memory-mapped and are never changed.
 
-    matrix: (queries, items) real numbers of any kind. query_ids, item_ids: all different; None
-    where positions are the names. NaN and infinite scores are looked for by whoever reads them all.
-    Raises BadInput for another shape, for kinds other than real numbers, for an empty gallery and
-    for another number of ids; DuplicateItem for an id that appears twice.
+    matrix: (queries, items) real numbers of any kind.
+    query_ids, item_ids: all different; None where positions are the names. NaN and infinite scores
+        are looked for by whoever reads them all. Raises BadInput for another shape, for kinds other
+        than real numbers, for an empty gallery and for another number of ids; DuplicateItem for an
+        id that appears twice.
     """
 
     matrix: Matrix
@@ -366,8 +370,8 @@ class Scores:
 class Positives:
     """The items that are right for each query, by position; a query may have none.
 
-    offsets: (queries + 1,) where the items of each query begin. items: (pairs,) positions,
-    ascending within a query.
+    offsets: (queries + 1,) where the items of each query begin.
+    items: (pairs,) positions, ascending within a query.
     """
 
     offsets: Ints
@@ -446,13 +450,12 @@ class Positives:
 class Embeddings:
     """Vectors by id; the vectors may be memory-mapped and are never changed.
 
-    ids: (n,) all different; None where positions are the names. vectors: (n, d) float16, float32,
-    float64, int8 or uint8. shards: the files that the rows are from, with the first row of each;
-    empty for one file.
-    NaN, infinite and zero vectors are looked for by whoever reads the vectors, for it is the
-    reading that takes time.
-    Raises BadInput for another shape or type, or another number of ids; DuplicateItem for an id
-    that appears twice.
+    ids: (n,) all different; None where positions are the names.
+    vectors: (n, d) float16, float32, float64, int8 or uint8.
+    shards: the files that the rows are from, with the first row of each; empty for one file. NaN,
+        infinite and zero vectors are looked for by whoever reads the vectors, for it is the reading
+        that takes time. Raises BadInput for another shape or type, or another number of ids;
+        DuplicateItem for an id that appears twice.
     """
 
     ids: Sequence[str] | None
@@ -581,8 +584,9 @@ def matching_rows(
 
 
 class ArrayLayout(NamedTuple):
-    """The place of an array in a file, at whose end the file ends. is_fortran: whether columns
-    follow each other, not rows.
+    """The place of an array in a file, at whose end the file ends.
+
+    is_fortran: whether columns follow each other, not rows.
     """
 
     kind: np.dtype[Any]

@@ -281,10 +281,13 @@ CutoffNumbers = Annotated[Sequence[int] | int | str | None, Option(kind=str)]
 class Argument(NamedTuple):
     """One parameter of a command, or one field of its options.
 
-    flags: as written, none for what stands by itself. kind: the type of each of its words. choices:
-    all its possible values; empty where any will do. form: `one` word; a `switch`; a `pair` of
-    switches, the second with `no-`; a list of words, one `each` time it is given, `many` at a time,
-    or all the `rest`. default: REQUIRED where it must be given. marks: those of its annotation.
+    flags: as written, none for what stands by itself.
+    kind: the type of each of its words.
+    choices: all its possible values; empty where any will do.
+    form: `one` word; a `switch`; a `pair` of switches, the second with `no-`; a list of words, one
+        `each` time it is given, `many` at a time, or all the `rest`.
+    default: REQUIRED where it must be given.
+    marks: those of its annotation.
     owner: the parameter whose options it belongs to, "" for a parameter itself.
     """
 
@@ -823,9 +826,9 @@ class PartOptions:
 
 
 class PartOutcome(NamedTuple):
-    """The outcome of work in parts. result: None where there is none yet; then `text` is to be
-    shown, and `notes` say why.
+    """The outcome of work in parts.
 
+    result: None where there is none yet; then `text` is to be shown, and `notes` say why.
     missing: the parts that a cluster has not computed, None where the plan is new.
     """
 

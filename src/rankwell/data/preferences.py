@@ -35,9 +35,10 @@ from rankwell.errors import BadInput
 class PreferenceGroup:
     """The preferences of one group of assessors in one query.
 
-    items: (items,) positions among the query's items, ascending. levels: (items,) from the last
-    subgroup that names an item. chained: the preferences of several subgroups with all that follow
-    from them; None with a single one, whose levels are enough.
+    items: (items,) positions among the query's items, ascending.
+    levels: (items,) from the last subgroup that names an item.
+    chained: the preferences of several subgroups with all that follow from them; None with a single
+        one, whose levels are enough.
     """
 
     items: Ints
@@ -57,10 +58,11 @@ class Preferences(QueryRows):
 
     Within a subgroup an item of higher level is preferred to one of lower level. If a group has
     several subgroups, preferences chain: a over b in one and b over c in another give a over c.
-    What different groups prefer may differ.
-    queries: every query, also one without rows. offsets: (queries + 1,) where the rows of each
-    query begin.
-    groups, subgroups, items: (rows,) ids. levels: (rows,) finite; 0 means not relevant.
+    What different groups prefer may differ. queries: every query, also one without rows. offsets:
+    (queries + 1,) where the rows of each query begin.
+
+    groups, subgroups, items: (rows,) ids.
+    levels: (rows,) finite; 0 means not relevant.
     """
 
     groups: Sequence[str]
@@ -229,13 +231,15 @@ class Tally(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class PreferenceRankings:
     """Ranks of the items of every preference. A preference is fulfilled if its better item is
-    retrieved, above the other if
-    that is retrieved too.
+    retrieved, above the other if that is retrieved too.
 
-    queries: ids. groups: (groups,) those of a query together. group_offsets: (queries + 1,) where
-    those of each query begin. item_offsets: (queries + 1,) where the items of each query begin.
+    queries: ids.
+    groups: (groups,) those of a query together.
+    group_offsets: (queries + 1,) where those of each query begin.
+    item_offsets: (queries + 1,) where the items of each query begin.
     ranks: (items,) in the whole ranking from 1, 0 for an item that was not retrieved; items in the
-    order of the bytes of their ids. present: (queries,) whether the ranking has the query.
+        order of the bytes of their ids.
+    present: (queries,) whether the ranking has the query.
     """
 
     needs: ClassVar[str] = "preferences between items in place of grades"

@@ -36,9 +36,10 @@ class Listed(NamedTuple):
     """The first items of each query under one model, and their ranks under the other; each
     (queries, depth).
 
-    positions: items as numbers, -1 after the end of a list. scores: their similarity, NaN where
-    unknown. other_ranks: their ranks among all candidates under the other model, from 1, 0 where
-    unknown; items that the other list holds need none.
+    positions: items as numbers, -1 after the end of a list.
+    scores: their similarity, NaN where unknown.
+    other_ranks: their ranks among all candidates under the other model, from 1, 0 where unknown;
+        items that the other list holds need none.
     other_scores: their similarity there, NaN where unknown.
     """
 
@@ -52,9 +53,12 @@ class Listed(NamedTuple):
 class ListSide(RankedRows):
     """One model's lists in flat arrays: a row per item, by query and rank.
 
-    queries: ids. offsets: (queries + 1,) where each list begins. items: (rows,) as numbers.
-    scores: (rows,) similarity, NaN where unknown. other_ranks: (rows,) rank under the other model,
-    from 1, 0 where unknown. other_scores: (rows,) similarity there, or NaN.
+    queries: ids. offsets: (queries + 1,) where each list begins.
+
+    items: (rows,) as numbers.
+    scores: (rows,) similarity, NaN where unknown.
+    other_ranks: (rows,) rank under the other model, from 1, 0 where unknown.
+    other_scores: (rows,) similarity there, or NaN.
     """
 
     items: Ints
@@ -184,8 +188,8 @@ class RankingPairs:
     """A reference's list and a candidate's list for every query, each a definite order over the
     same candidates.
 
-    n_candidates: (queries,) how many items either model could have listed, the query
-    itself left out.
+    n_candidates: (queries,) how many items either model could have listed, the query itself left
+        out.
     """
 
     needs: ClassVar[str] = "two rankings of the same queries, a reference and a candidate"

@@ -43,7 +43,9 @@ class Ranking(Framed, QueryRows):
     """Scored items by query; queries in the order of their bytes, the items of a query in the order
     they were given.
 
-    queries: every query, also one without items. offsets: (queries + 1,). items: (rows,) ids.
+    queries: every query, also one without items. offsets: (queries + 1,).
+
+    items: (rows,) ids.
     scores: (rows,) finite, higher is better.
     """
 
@@ -127,13 +129,16 @@ class Hits:
     """The judged part of one ranking: a row per judged item that was retrieved. The unjudged rest
     is only counted.
 
-    query: (hits,) index into the judgments' queries, ascending. row: (hits,) row of the judgments,
-    in any order within a query. score: (hits,). above: items of the query that score strictly
-    higher. tied: items that score the same, this one included. before: those of the tied that come
-    earlier in the named order, so that the rank is above + before + 1.
-    n_retrieved: (queries,) the number of items in the ranking. has_ranking: (queries,) whether the
-    ranking has the query at all. unknown: queries of the ranking that the truth lacks, with their
-    number of items.
+    query: (hits,) index into the judgments' queries, ascending.
+    row: (hits,) row of the judgments, in any order within a query.
+    score: (hits,).
+    above: items of the query that score strictly higher.
+    tied: items that score the same, this one included.
+    before: those of the tied that come earlier in the named order, so that the rank is above +
+        before + 1.
+    n_retrieved: (queries,) the number of items in the ranking.
+    has_ranking: (queries,) whether the ranking has the query at all.
+    unknown: queries of the ranking that the truth lacks, with their number of items.
     top: the first items of each known query, judged or not, in final order, where requested.
     """
 
@@ -321,9 +326,11 @@ class SharedQueries(NamedTuple):
     """The judged queries with rows in several shards, and their judged items in any of these, which
     are the targets to count for.
 
-    queries: (shared,) indices into the judgments' queries, ascending. owner: (targets,) index into
-    `queries`, ascending. row: of the judgments. score. shard: that has the item. before: (targets,)
-    tied items of that shard which come earlier there.
+    queries: (shared,) indices into the judgments' queries, ascending.
+    owner: (targets,) index into `queries`, ascending.
+    row: of the judgments. score.
+    shard: that has the item.
+    before: (targets,) tied items of that shard which come earlier there.
     shards: those that have any of the queries, ascending.
     """
 
@@ -337,8 +344,10 @@ class SharedQueries(NamedTuple):
 
 
 class SharedPrints(NamedTuple):
-    """The rows of shared queries in one shard; both here or in a file. rows: (shared,) of each
-    query. prints: of their items.
+    """The rows of shared queries in one shard; both here or in a file.
+
+    rows: (shared,) of each query.
+    prints: of their items.
 
     The prints come query by query, those of a query in any order.
     """
@@ -348,12 +357,12 @@ class SharedPrints(NamedTuple):
 
 
 class SharedCounts(NamedTuple):
-    """The rows of shared queries in one shard, counted. target: (counted,) index of the target,
-    ascending.
+    """The rows of shared queries in one shard, counted.
 
-    above, tied: (counted,) rows that score higher than the target, and the same. upto: those of the
-    tied whose ids are not behind the target's in order of bytes; anything where ties are not broken
-    by ids.
+    target: (counted,) index of the target, ascending.
+    above, tied: (counted,) rows that score higher than the target, and the same.
+    upto: those of the tied whose ids are not behind the target's in order of bytes; anything where
+        ties are not broken by ids.
     """
 
     target: Ints

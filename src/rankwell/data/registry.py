@@ -30,8 +30,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Scale(NamedTuple):
-    """The scale of a measure's values. empty: the value of a query with an empty ranking, NaN where
-    it is not counted.
+    """The scale of a measure's values.
+
+    empty: the value of a query with an empty ranking, NaN where it is not counted.
     """
 
     bounds: tuple[float, float] = (0.0, 1.0)
@@ -48,12 +49,14 @@ class MeasureEntry(NamedTuple):
     """A measure as its file declares it: the function and the facts that documentation and tests
     read.
 
-    view: the type of view it reads. cutoff_parameter: the one that `@` sets, or None. bounds,
-    better, unit, empty: its scale.
+    view: the type of view it reads.
+    cutoff_parameter: the one that `@` sets, or None.
+    bounds, better, unit, empty: its scale.
     expected: the closed form under random order of tied items, where there is one.
     chance: the mean over all orders that a candidate's list may have, where measures of two lists
-    have a closed form for it. aliases: other tools' words for it with the parameters that they
-    imply. exempt: common laws that do not hold, with the reason.
+        have a closed form for it.
+    aliases: other tools' words for it with the parameters that they imply.
+    exempt: common laws that do not hold, with the reason.
     """
 
     name: str

@@ -298,12 +298,15 @@ class Values:
     """One number per query for one run and one measure, in the unit that is named: percentages are
     0 to 100.
 
-    run: its name. measure: the exact name. label: the word that the convention uses for it, the
-    same where there is no other. summary: how the queries become one figure. queries: ids. values:
-    (queries,) NaN where a query is not counted.
+    run: its name.
+    measure: the exact name.
+    label: the word that the convention uses for it, the same where there is no other.
+    summary: how the queries become one figure.
+    queries: ids.
+    values: (queries,) NaN where a query is not counted.
     weights: (queries,) make the mean a ratio of sums, Σ weight · value / Σ weight; finite and not
-    negative where counted.
-    Raises BadInput where the lengths differ, a value is infinite, or a weight cannot be one.
+        negative where counted. Raises BadInput where the lengths differ, a value is infinite, or a
+        weight cannot be one.
     """
 
     run: str
@@ -384,8 +387,10 @@ class ValueRows(Sequence[dict[str, Any]]):
 
 @dataclass(frozen=True, eq=False)
 class QueryRows:
-    """Rows by query. queries: every query, also one without rows. offsets: (queries + 1,) where the
-    rows of each query begin.
+    """Rows by query.
+
+    queries: every query, also one without rows.
+    offsets: (queries + 1,) where the rows of each query begin.
     """
 
     queries: tuple[str, ...]
@@ -433,11 +438,13 @@ class Judgments(Framed, QueryRows):
 
     queries: every query, also one without rows. offsets: (queries + 1,) where the rows of each
     query begin.
-    items: (rows,) ids. grades: (rows,) finite; below 0 is never relevant.
+
+    items: (rows,) ids.
+    grades: (rows,) finite; below 0 is never relevant.
     aspects: (rows,) the judgment group or the intent (subtopic) of a row, or None where a query's
-    items are judged once.
+        items are judged once.
     junk: (rows,) items to remove from every ranking and from the truth (the query itself, its own
-    recording or camera).
+        recording or camera).
     hidden: (rows,) items to remove from every ranking, while the truth keeps them.
     """
 

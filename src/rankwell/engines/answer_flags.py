@@ -33,7 +33,7 @@ class Flag(NamedTuple):
     """A condition on a part of an answer.
 
     compare: by its name, or `says` for words of a loss anywhere in the part; None where it is to be
-    neither false, 0 nor empty.
+        neither false, 0 nor empty.
     """
 
     path: str

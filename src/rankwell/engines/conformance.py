@@ -58,8 +58,9 @@ _CLOSING = "it can be closed twice"
 
 
 class ConformanceLine(NamedTuple):
-    """The outcome of one point. message: the reason of a failure or of a skipped point, or a
-    remark.
+    """The outcome of one point.
+
+    message: the reason of a failure or of a skipped point, or a remark.
     """
 
     check: str
@@ -69,11 +70,11 @@ class ConformanceLine(NamedTuple):
 
 @dataclass
 class Conformance:
-    """The points over one engine. queries: of the user; by default those that go with items from a
-    seed, which it indexes.
+    """The points over one engine.
 
+    queries: of the user; by default those that go with items from a seed, which it indexes.
     silent: whether no query has a result, so that points on results are skipped; then `every
-    ordinary query has results` fails.
+        ordinary query has results` fails.
     """
 
     spec: Any

@@ -14,9 +14,11 @@ Takes = Literal["text", "vector", "id"]
 
 
 class Caller(NamedTuple):
-    """The way to query an object. call: (query, k) -> results; by: the method's name; takes: the
-    query that it expects.
+    """The way to query an object.
 
+    call: (query, k) -> results.
+    by: the method's name.
+    takes: the query that it expects.
     index_items: where it takes them.
     cuts: whether the results are cut here, as the object has no k.
     """

@@ -40,8 +40,10 @@ _EXPECTED = (
 
 
 class EngineResult(NamedTuple):
-    """One result. similarity: NaN where the engine does not return it; a distance, lower for better
-    items, is negated.
+    """One result.
+
+    similarity: NaN where the engine does not return it; a distance, lower for better items, is
+        negated.
     """
 
     item: str
@@ -53,8 +55,9 @@ class EngineResult(NamedTuple):
 class EngineObject:
     """An object that is asked by calling it; the order of what it returns is the ranking.
 
-    name: its name for messages. caller: the way to ask it. id_field: the part of a result, or of
-    its metadata, that is its id.
+    name: its name for messages.
+    caller: the way to ask it.
+    id_field: the part of a result, or of its metadata, that is its id.
     """
 
     name: str

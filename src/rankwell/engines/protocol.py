@@ -44,8 +44,10 @@ _KINDS = {int: "an integer", float: "a number", str: "a string", bool: "true or 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of an engine. default: None where the engine's own applies. choices: all its
-    values where they are few.
+    """A parameter of an engine.
+
+    default: None where the engine's own applies.
+    choices: all its values where they are few.
     """
 
     name: str
@@ -76,13 +78,15 @@ class Parameter:
 
 @dataclass(frozen=True)
 class EngineFamily:
-    """An engine of the registry. kinds: the searches that it offers, the usual one first.
+    """An engine of the registry.
 
-    connect: where it is and what its columns are; build: the shape of an index; search: the
-    settings of a session.
+    kinds: the searches that it offers, the usual one first.
+    connect: where it is and what its columns are.
+    build: the shape of an index.
+    search: the settings of a session.
     adapt: the family with the parameters of a file or an object, of (family, target, options).
-    package: the one to install, with its extra of rankwell; none where nothing is missing. most_k:
-    its largest k.
+    package: the one to install, with its extra of rankwell; none where nothing is missing.
+    most_k: its largest k.
     own_version: its version where it is part of Python.
     """
 
@@ -148,11 +152,13 @@ class EngineFamily:
 
 @dataclass(frozen=True)
 class Opening:
-    """The arguments with which an engine is opened. label: as the user wrote it, for messages;
-    target: a file or an object.
+    """The arguments with which an engine is opened.
 
-    connect, build: values of all parameters, defaults included; search: of those that were given or
-    have a default. redacted_parameters: those that were given, without the values of secrets.
+    label: as the user wrote it, for messages.
+    target: a file or an object.
+    connect, build: values of all parameters, defaults included.
+    search: of those that were given or have a default.
+    redacted_parameters: those that were given, without the values of secrets.
     """
 
     family: EngineFamily
@@ -169,7 +175,7 @@ class EngineHits(NamedTuple):
     """The results of a query in the engine's own order, which is the ranking.
 
     scores: higher is better, as the engine computes them; integers keep all their digits; None
-    where it returns none.
+        where it returns none.
     """
 
     ids: Sequence[str]
@@ -177,8 +183,10 @@ class EngineHits(NamedTuple):
 
 
 class IndexReport(NamedTuple):
-    """The cost of an index. processor_seconds: of this process and of a server whose processes can
-    be read; bytes: its size.
+    """The cost of an index.
+
+    processor_seconds: of this process and of a server whose processes can be read.
+    bytes: its size.
     """
 
     seconds: float
@@ -188,8 +196,10 @@ class IndexReport(NamedTuple):
 
 
 class EnginePlan(NamedTuple):
-    """The plan of a search. uses_index: whether it reads each index it needs, if known. scanned:
-    what it reads without one.
+    """The plan of a search.
+
+    uses_index: whether it reads each index it needs, if known.
+    scanned: what it reads without one.
     """
 
     text: str
@@ -199,8 +209,10 @@ class EnginePlan(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class EngineItems:
-    """The items to index. vectors: (items, d). fields: a value per item for each name, by which
-    queries filter.
+    """The items to index.
+
+    vectors: (items, d).
+    fields: a value per item for each name, by which queries filter.
 
     Raises BadInput for another number of texts, vectors or values, for repeated ids, and for
     vectors that are not finite.
@@ -250,8 +262,11 @@ class EngineItems:
 
 @dataclass(slots=True, eq=False)
 class EngineQuery:
-    """A query. vector: (d,). filter: field -> value; hits have all of them. checked_by: the engine
-    that has checked it.
+    """A query.
+
+    vector: (d,).
+    filter: field -> value; hits have all of them.
+    checked_by: the engine that has checked it.
     """
 
     id: str
@@ -268,12 +283,13 @@ class Engine(ABC):
     """An engine that is open. A file of this folder completes it with `_session`, and `_index`
     where it can index.
 
-    in_process: whether it works in this process; server_pid: its server's process, where that is
-    known and local. distances: whether its searches give distances, which `scored` turns into
-    scores. needs_items: whether it refuses to index nothing.
-    most_k: its largest k. filters: whether it filters by fields. exact_parameters: search
-    parameters with which it is exact; None where there are none. can_index: whether `index` builds
-    one; a foreign index is only read.
+    in_process: whether it works in this process;
+
+    server_pid: its server's process, where that is known and local. distances: whether its searches
+        give distances, which `scored` turns into scores. needs_items: whether it refuses to index
+        nothing. most_k: its largest k. filters: whether it filters by fields.
+    exact_parameters: search parameters with which it is exact; None where there are none.
+        can_index: whether `index` builds one; a foreign index is only read.
     """
 
     kind: Kind
@@ -506,7 +522,8 @@ class Engine(ABC):
 class MemoryEngine(Engine):
     """An engine of a library, which keeps its index and the items in this process.
 
-    module: that of the library. sessions: the class of its sessions.
+    module: that of the library.
+    sessions: the class of its sessions.
     """
 
     module: str

@@ -176,8 +176,9 @@ class UnjudgedItems:
 
 
 class RankedItems(NamedTuple):
-    """Unjudged items as numbers. query, pair, rank: (rows,); pair is one number per query and
-    item.
+    """Unjudged items as numbers.
+
+    query, pair, rank: (rows,); pair is one number per query and item.
     """
 
     query: NDArray[Any]
@@ -303,7 +304,9 @@ def empty_last(confidence: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class AbstentionRules:
-    """Choices of the figures. intervals: of the summary; those of the bootstrap have resamples.
+    """Choices of the figures.
+
+    intervals: of the summary; those of the bootstrap have resamples.
     area: of the precision-recall curve.
     """
 

@@ -20,10 +20,11 @@ Texts = Sequence[str] | NDArray[Any]
 
 
 class Details(NamedTuple):
-    """Columns of equal length, by query and rank, items that were not retrieved last. rank and
-    score: NaN where not retrieved.
+    """Columns of equal length, by query and rank, items that were not retrieved last.
 
-    state: `relevant`, `nonrelevant`, `unjudged` or `junk`. grade: NaN where unjudged or junk.
+    rank and score: NaN where not retrieved.
+    state: `relevant`, `nonrelevant`, `unjudged` or `junk`.
+    grade: NaN where unjudged or junk.
     """
 
     query: Texts

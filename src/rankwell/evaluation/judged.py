@@ -36,11 +36,11 @@ BOUNDING_TIE_RULES = ("optimistic", "pessimistic")
 
 
 class MeasuredQueries(NamedTuple):
-    """The value of each query. source: (values,) the index of its query, None where values and
-    queries are one to one.
+    """The value of each query.
 
+    source: (values,) the index of its query, None where values and queries are one to one.
     in_input_order: whether tied items kept the order of the input, as the measure has no closed
-    form under `expected`.
+        form under `expected`.
     """
 
     values: Floats
@@ -60,8 +60,8 @@ class ReferenceLevels:
     """The rankings that no system made: the perfect one, whose values are ceilings, and the tied
     one, whose values are chance.
 
-    candidates: (queries of the judgments,) items that could be found. order: the view's queries
-    among those, None for the same.
+    candidates: (queries of the judgments,) items that could be found.
+    order: the view's queries among those, None for the same.
     """
 
     judgments: Judgments
@@ -93,10 +93,12 @@ class JudgedRun:
     """One run under one set of judgments, ties still open. A task with rules of its own overrides
     `evaluate` and the levels.
 
-    view: the judged items of each query with their rank counts. ties: the rule. attributes: further
-    columns of the summary rows, such as `direction`. levels: the reference rankings, None where the
-    number of candidates is not known. other_views: gives the view of another type for measures that
-    read one. tied_items: what the note on input order calls them and their order.
+    view: the judged items of each query with their rank counts.
+    ties: the rule.
+    attributes: further columns of the summary rows, such as `direction`.
+    levels: the reference rankings, None where the number of candidates is not known.
+    other_views: gives the view of another type for measures that read one.
+    tied_items: what the note on input order calls them and their order.
     """
 
     name: str
@@ -204,11 +206,12 @@ class JudgedRun:
 
 
 class RunInput(NamedTuple):
-    """A run with its origin, the path or rows that it was read from. format: its name. run_format,
-    columns: those that the user named.
+    """A run with its origin, the path or rows that it was read from.
 
-    ranking: all its rows, where they have been read. is_shard: whether the origin is one of several
-    files that the run is in.
+    format: its name.
+    run_format, columns: those that the user named.
+    ranking: all its rows, where they have been read.
+    is_shard: whether the origin is one of several files that the run is in.
     """
 
     name: str
@@ -434,9 +437,9 @@ def _view(
 class LinearMeasure:
     """The parts of a measure that is linear in the gains of items.
 
-    weights: (k,) the weight of each rank from 1, normalisation included. rel: the lowest grade that
-    counts as relevant, with gain 1; None where the gain is the grade scaled from `least` to 0 and
-    from `most` to 1, and clipped.
+    weights: (k,) the weight of each rank from 1, normalisation included.
+    rel: the lowest grade that counts as relevant, with gain 1; None where the gain is the grade
+        scaled from `least` to 0 and from `most` to 1, and clipped.
     """
 
     weights: Floats

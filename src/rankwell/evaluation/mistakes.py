@@ -236,7 +236,11 @@ ItemPairs = dict[tuple[str, str], str]
 
 
 class Gauge(NamedTuple):
-    """A figure of a run. label: the name of its measure. mean_of: its value as text."""
+    """A figure of a run.
+
+    label: the name of its measure.
+    mean_of: its value as text.
+    """
 
     label: str
     mean_of: Callable[[Ranking], str]
@@ -413,8 +417,11 @@ def _beginning(run: Any) -> Any:
 
 
 class Mistake(NamedTuple):
-    """A probable mistake. kind: in a few words. n: queries or items that show it. level: `error`
-    where it is certain.
+    """A probable mistake.
+
+    kind: in a few words.
+    n: queries or items that show it.
+    level: `error` where it is certain.
     """
 
     kind: str
@@ -424,7 +431,10 @@ class Mistake(NamedTuple):
 
 
 class _FirstRow(NamedTuple):
-    """A row of a run. rank: None where there is none; 0 for what is not a number."""
+    """A row of a run.
+
+    rank: None where there is none; 0 for what is not a number.
+    """
 
     query: str
     item: str

@@ -34,17 +34,23 @@ class ResultData:
     when first read.
 
     row_attributes: further columns of the summary (`direction`, `k`, `ceiling`, `chance`), one
-    mapping for each element of `values`, or none at all. query_columns: those of them that rows of
-    single queries have, too. aggregates: summary rows of whole collections, complete, without a
-    value per query. rules: every choice that decided a number, by name; `counts` (run -> count ->
-    number) and `measures` (exact name -> definition) among them. tables: the task's own tables, by
-    name. details, queries, items: the columns of the files of these names. unjudged: the unjudged
-    items among the first of each query, where they were counted without details. left_out: run ->
-    reason -> queries. task: the kind of result, by which a page knows its view. by_query: whether
-    the rows of single queries are listed query by query and not measure by measure. n_summarised:
-    how many of `values`, from the first, the summary sums up; the aggregates stand for the others.
-    check: notes on the summary itself. query_rows: adds the task's columns to the rows of single
-    queries.
+        mapping for each element of `values`, or none at all.
+    query_columns: those of them that rows of single queries have, too.
+    aggregates: summary rows of whole collections, complete, without a value per query.
+    rules: every choice that decided a number, by name; `counts` (run -> count -> number) and
+        `measures` (exact name -> definition) among them.
+    tables: the task's own tables, by name.
+    details, queries, items: the columns of the files of these names.
+    unjudged: the unjudged items among the first of each query, where they were counted without
+        details.
+    left_out: run -> reason -> queries.
+    task: the kind of result, by which a page knows its view.
+    by_query: whether the rows of single queries are listed query by query and not measure by
+        measure.
+    n_summarised: how many of `values`, from the first, the summary sums up; the aggregates stand
+        for the others.
+    check: notes on the summary itself.
+    query_rows: adds the task's columns to the rows of single queries.
     """
 
     values: Sequence[Values]

@@ -24,9 +24,10 @@ class LoggedResults:
     """Results as an experiment tracker keeps them.
 
     metrics: `RUN/MEASURE/FIGURE` -> number, for mean, ci_low, ci_high and n; undefined figures are
-    left out. A name has only letters, digits and ` _.-/`: `@` becomes `_at_`, everything else `_`;
-    a name that is taken has a number behind it. parameters: the rules by name, and `rules`, the
-    whole line. folder: the files.
+        left out. A name has only letters, digits and ` _.-/`: `@` becomes `_at_`, everything else
+        `_`; a name that is taken has a number behind it.
+    parameters: the rules by name, and `rules`, the whole line.
+    folder: the files.
     """
 
     metrics: Mapping[str, float]

@@ -71,12 +71,15 @@ class Request:
     """The options of reading a file, the same for every format; a format uses those that apply to
     it.
 
-    part: the name of one of several things in a file. columns: chosen ones, by what they hold.
+    part: the name of one of several things in a file.
+    columns: chosen ones, by what they hold.
     recognised: whether the first lines alone say what the columns are, which later ones may
-    contradict. ungraded: whether judgments in a table need no grades; each row then counts 1.
-    by_text: whether the queries of judgments are texts, which may have several lines. graded_by:
-    people, or a model where a format has both. ids_only: texts need not be kept. warnings, notes:
-    filled by the reader.
+        contradict.
+    ungraded: whether judgments in a table need no grades; each row then counts 1.
+    by_text: whether the queries of judgments are texts, which may have several lines.
+    graded_by: people, or a model where a format has both.
+    ids_only: texts need not be kept.
+    warnings, notes: filled by the reader.
     """
 
     ties: TieRule = "id-desc"
@@ -167,27 +170,33 @@ def line_cuts(source: Source, offsets: Sequence[int]) -> Cuts:
 class Format(NamedTuple):
     """One way to hold a run, judgments, texts or numbers.
 
-    read: (source or object, request) -> table. magic: first bytes that all its files have, and no
-    file of another format.
+    read: (source or object, request) -> table.
+    magic: first bytes that all its files have, and no file of another format.
     sniff: confidence that content has this form, from 0 to 1; below 0.5 it is tried only when
-    nothing else fits, for its message. None where the magic bytes suffice. accepts: whether a
-    Python object has it. find_hits: (source or object, judgments, request) -> Hits, where there is
-    a faster way than the table; it returns None where that way does not apply. count_shared:
-    (source, judgments, shared queries, request) -> SharedCounts, likewise. write: (table, path).
-    suffixes: names of files that are written in it. parts: whether a file may hold several,
-    of which the format's name (`mteb:en/test`) or the file's (`gt.hdf5:10`) selects one. columns:
-    whether they may be chosen.
+        nothing else fits, for its message. None where the magic bytes suffice.
+    accepts: whether a Python object has it.
+    find_hits: (source or object, judgments, request) -> Hits, where there is a faster way than the
+        table; it returns None where that way does not apply.
+    count_shared: (source, judgments, shared queries, request) -> SharedCounts, likewise.
+    write: (table, path).
+    suffixes: names of files that are written in it.
+    parts: whether a file may hold several, of which the format's name (`mteb:en/test`) or the
+        file's (`gt.hdf5:10`) selects one.
+    columns: whether they may be chosen.
     comments: whether lines may be comments.
-    settle: raises for a file recognised by its first lines whose columns have two meanings;
-    confirm: the same of the whole file, where its parts are read. kind_of: a format whose reader
-    gives the same table.
+    settle: raises for a file recognised by its first lines whose columns have two meanings.
+    confirm: the same of the whole file, where its parts are read.
+    kind_of: a format whose reader gives the same table.
     cut: (plain file, places in it in bytes) -> where ranges of it begin that can be read by
-    themselves. lists: (files of one run, items, request) -> the first items of every query, some
-    queries at a time; it may raise Irregular. folder: the file in which a folder of this format is
-    described. by_text: whether queries go by their texts and not by ids. models: whether it may
-    hold grades of a model beside those of people. presumed: whether `convert` takes content that
-    may as well be a run as judgments. is_lines: whether each line is a row: a file whose lines end
-    in carriage returns alone is refused.
+        themselves.
+    lists: (files of one run, items, request) -> the first items of every query, some queries at a
+        time; it may raise Irregular.
+    folder: the file in which a folder of this format is described.
+    by_text: whether queries go by their texts and not by ids.
+    models: whether it may hold grades of a model beside those of people.
+    presumed: whether `convert` takes content that may as well be a run as judgments.
+    is_lines: whether each line is a row: a file whose lines end in carriage returns alone is
+        refused.
     """
 
     name: str
@@ -524,8 +533,8 @@ class FoundJudgments(NamedTuple):
 class CheckedRanking(NamedTuple):
     """A whole run with its oddities, the format that it had, and what its reader noted.
 
-    table: the ranking, of an item that a query lists twice the first. duplicated: queries with such
-    items.
+    table: the ranking, of an item that a query lists twice the first.
+    duplicated: queries with such items.
     contradicting: queries in which a better rank has a lower score, where the file gives both.
     """
 

@@ -37,11 +37,13 @@ class ResultFolder:
     """The content of a folder of results; differences that a comparison added to it are left out.
 
     row_attributes: of each element of `values`, which distinguish it from others of its measure
-    (`direction`).
-    better: measure -> the direction of better values, where the rules state it. inputs: name ->
-    content hash of what was read. attributes: name -> query -> text: other columns of the queries.
-    protocol: the kind of result. files: the digests of its files, which are checked whenever one is
-    read; None where it has no manifest that states them.
+        (`direction`).
+    better: measure -> the direction of better values, where the rules state it.
+    inputs: name -> content hash of what was read.
+    attributes: name -> query -> text: other columns of the queries.
+    protocol: the kind of result.
+    files: the digests of its files, which are checked whenever one is read; None where it has no
+        manifest that states them.
     """
 
     place: Path
@@ -334,8 +336,9 @@ def _rules(
 
 
 class _Each(NamedTuple):
-    """The form of a list or an object whose members have one form. size: their number, where it is
-    known.
+    """The form of a list or an object whose members have one form.
+
+    size: their number, where it is known.
     """
 
     kind: type

@@ -113,8 +113,10 @@ _LEVELS = ("ceiling", "chance")
 
 
 class Terminal(NamedTuple):
-    """The abilities of a stream. width: its columns, None for as many as needed. colour: whether to
-    write escape codes.
+    """The abilities of a stream.
+
+    width: its columns, None for as many as needed.
+    colour: whether to write escape codes.
     """
 
     width: int | None = None
@@ -148,16 +150,16 @@ class StatusNote(str):
 
 
 class Document(NamedTuple):
-    """All that an output may show. summary: whether `rows` have `SUMMARY_COLUMNS`; else they are
-    rows of any kind.
+    """All that an output may show.
 
+    summary: whether `rows` have `SUMMARY_COLUMNS`; else they are rows of any kind.
     rules: every rule that was in force. A mapping `counts` (run -> what -> how many) and the plain
-    entries make the rules line; `level` names the interval; `measures` (exact name -> definition)
-    may state a `summary` other than `mean`.
+        entries make the rules line; `level` names the interval; `measures` (exact name ->
+        definition) may state a `summary` other than `mean`.
     tables: further rows of any kind by name, which formats of one table (csv, tsv, jsonl) leave
-    out.
-    title: what `table`, `md` and `latex` print above the tables. legend: lines below those of `md`
-    and `latex`.
+        out.
+    title: what `table`, `md` and `latex` print above the tables.
+    legend: lines below those of `md` and `latex`.
     """
 
     rows: Sequence[Row]
@@ -306,8 +308,9 @@ def visible(value: Any) -> str:
 
 
 class Grid(NamedTuple):
-    """A table for people: cells are text already. grouped: whether the first column says the same
-    in neighbouring rows.
+    """A table for people: cells are text already.
+
+    grouped: whether the first column says the same in neighbouring rows.
     """
 
     headers: list[str]

@@ -54,15 +54,18 @@ _PER_QUERY_TYPES = {name: "DOUBLE" if name == "value" else "VARCHAR" for name in
 class FolderContent:
     """The content of a result folder, the output of `-o`.
 
-    summary: rows of summary.csv and summary.json; tables: further rows by name, for the JSON alone.
+    summary: rows of summary.csv and summary.json.
+    tables: further rows by name, for the JSON alone.
     values: those of per_query.parquet, with the columns run, query, measure, label, value (null
-    where a query is not counted), unit, and weight where queries weigh differently in a mean.
+        where a query is not counted), unit, and weight where queries weigh differently in a mean.
     row_attributes: its further columns (`direction`), one mapping for each element of `values` or
-    none at all. details: columns of `DETAIL_TYPES`; a rank, score or grade that does not exist is
-    NaN or None. queries: `query`, `text` and any further columns. items: columns of `ITEM_TYPES` as
-    far as they are known, a row for each item with a text or a picture: `of` is the run or the
-    direction whose item it is, None for that of all; `thumbnail` a `data:` address of so many
-    pixels; `problem` the reason why there is none. manifest: without the digests of the files.
+        none at all.
+    details: columns of `DETAIL_TYPES`; a rank, score or grade that does not exist is NaN or None.
+    queries: `query`, `text` and any further columns.
+    items: columns of `ITEM_TYPES` as far as they are known, a row for each item with a text or a
+        picture: `of` is the run or the direction whose item it is, None for that of all;
+        `thumbnail` a `data:` address of so many pixels; `problem` the reason why there is none.
+    manifest: without the digests of the files.
     """
 
     summary: Sequence[Row]

@@ -8,8 +8,10 @@ from rankwell.reporting import visible
 
 
 class Case(NamedTuple):
-    """One thing that was tested. group: what it belongs to (a run). failure, error: why it failed,
-    or could not be tested.
+    """One thing that was tested.
+
+    group: what it belongs to (a run).
+    failure, error: why it failed, or could not be tested.
     """
 
     name: str

@@ -41,9 +41,11 @@ NO_FIGURE = "none"
 class SystemFigure(NamedTuple):
     """The figure that one system reached on one data set.
 
-    mean, ci_low, ci_high: in `unit`; None where undefined. printed: the text of a published figure.
-    warning: why that cannot be right. gap: the word in place of a missing figure, as `failed`. why:
-    the reason for it.
+    mean, ci_low, ci_high: in `unit`; None where undefined.
+    printed: the text of a published figure.
+    warning: why that cannot be right.
+    gap: the word in place of a missing figure, as `failed`.
+    why: the reason for it.
     """
 
     system: str
@@ -86,12 +88,13 @@ class SystemTable:
     """Figures of one measure, in any order; systems and data sets come in the order of first sight,
     published systems last.
 
-    measure, label: its exact name, and the word for it. rules: what the figures and marks rest on,
-    for the line below.
-    costs: None where they are not reported. better: data set -> the direction of better values,
-    where the best one is
-    to be in bold. systems: all that marks may name, in order; by default those of the figures.
-    name: the title's beginning. links: system and data set -> the address of the report of both.
+    measure, label: its exact name, and the word for it.
+    rules: what the figures and marks rest on, for the line below.
+    costs: None where they are not reported.
+    better: data set -> the direction of better values, where the best one is to be in bold.
+    systems: all that marks may name, in order; by default those of the figures.
+    name: the title's beginning.
+    links: system and data set -> the address of the report of both.
     """
 
     measure: str

@@ -23,12 +23,13 @@ _CURVE_POINTS = 101
 
 
 class AbstentionFigure(NamedTuple):
-    """A figure of all queries. value: None where undefined. interval: 95 %, None below 10 queries,
-    where undefined, where no resample has the statistic's distribution and where resamples do not
-    differ.
+    """A figure of all queries.
 
-    ceiling: of the confidence that orders queries as their values do. chance: the mean over random
-    orders.
+    value: None where undefined.
+    interval: 95 %, None below 10 queries, where undefined, where no resample has the statistic's
+        distribution and where resamples do not differ.
+    ceiling: of the confidence that orders queries as their values do.
+    chance: the mean over random orders.
     """
 
     value: float | None

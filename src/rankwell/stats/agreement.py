@@ -37,8 +37,9 @@ _MOST_UNDEFINED = 0.01
 
 
 class Coefficient(NamedTuple):
-    """A coefficient: None where it is undefined, as with a single grade. interval: None below 10
-    queries, or where undefined.
+    """A coefficient: None where it is undefined, as with a single grade.
+
+    interval: None below 10 queries, or where undefined.
     """
 
     value: float | None
@@ -49,10 +50,11 @@ class Coefficient(NamedTuple):
 class Ratings:
     """Grades of several judges. Raises ValueError for a grade outside the scale.
 
-    grades: (items, judges), NaN where a judge has none. scale: every grade that there is,
-    ascending, two or more. weights: (items,) what each item counts, such as 1/π of a sample; 1 for
-    each by default. queries: (items,) numbers of the queries, which a bootstrap draws; by default
-    each item has its own.
+    grades: (items, judges), NaN where a judge has none.
+    scale: every grade that there is, ascending, two or more.
+    weights: (items,) what each item counts, such as 1/π of a sample; 1 for each by default.
+    queries: (items,) numbers of the queries, which a bootstrap draws; by default each item has its
+        own.
     """
 
     grades: Floats
@@ -201,8 +203,9 @@ def _alpha(coincidences: Floats, kind: str, squares: Floats) -> Floats:
 
 
 class Trend(NamedTuple):
-    """A slope by least squares, None where all x are equal. interval: None below 10 clusters or
-    where a resample has no slope.
+    """A slope by least squares, None where all x are equal.
+
+    interval: None below 10 clusters or where a resample has no slope.
     """
 
     slope: float | None

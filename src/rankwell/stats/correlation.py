@@ -35,7 +35,7 @@ class Concordance(NamedTuple):
 
     balance: (n,) for each row, the rows ordered alike with it less those ordered against.
     first_ties, second_ties: (n,) number of rows with the row's own value in the first and in the
-    second column, itself included.
+        second column, itself included.
     """
 
     concordant: int

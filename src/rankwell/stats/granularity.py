@@ -18,8 +18,9 @@ _FIGURE = re.compile(r"(\d+(?:\.\d+)?)\s*%?")
 class Granularity:
     """The counts out of n queries that produce a printed figure.
 
-    figure: as it was printed. counts: ascending, none where the figure is impossible. nearest: the
-    counts next to the figure with what they would print as, where it is impossible.
+    figure: as it was printed.
+    counts: ascending, none where the figure is impossible.
+    nearest: the counts next to the figure with what they would print as, where it is impossible.
     """
 
     figure: str

@@ -21,8 +21,9 @@ class Differences(NamedTuple):
     queries each cluster has.
 
     Weighted differences are such sums too: weight times difference, with the weight as the size.
+
     largest: the largest difference that two values can have; infinite where there is none, and
-    where sums are of clusters or weighted.
+        where sums are of clusters or weighted.
     """
 
     sums: Floats
@@ -36,8 +37,8 @@ class Differences(NamedTuple):
 
 
 class Bootstrapped(NamedTuple):
-    """interval: of the mean difference. p: two-sided. None below 10 queries or clusters, and p
-    where it was not requested.
+    """interval: of the mean difference.
+    p: two-sided. None below 10 queries or clusters, and p where it was not requested.
     """
 
     interval: tuple[float, float] | None = None
@@ -184,9 +185,10 @@ def _absolute_t(column: Differences, sums: Floats, means: Floats, centre: float)
 
 
 class Change(NamedTuple):
-    """value: mean of the second over mean of the first, less 1; None where the first's is not above
-    0. interval: of the value.
+    """A ratio of two means with its interval.
 
+    value: mean of the second over mean of the first, less 1; None where the first's is not above 0.
+    interval: of the value.
     n: queries that count in both.
     """
 

@@ -22,8 +22,10 @@ from rankwell.stats.intervals import binomial_p, student_p, student_quantile
 
 
 class PairedT(NamedTuple):
-    """t: mean over its standard error. p: two-sided. error: the standard error. freedom: degrees of
-    freedom, clusters less 1.
+    """t: mean over its standard error.
+    p: two-sided.
+    error: the standard error.
+    freedom: degrees of freedom, clusters less 1.
     """
 
     t: float
@@ -198,8 +200,11 @@ class _Digits(NamedTuple):
     """Columns as integers in float32, digit beside digit, so small that no sum of them is rounded
     in whatever order.
 
-    Products in single precision take half the time, and more columns little. table: (n, digits ·
-    columns), the highest digits first. width: bits of a digit. exponents: (columns,) of the lowest.
+    Products in single precision take half the time, and more columns little.
+
+    table: (n, digits · columns), the highest digits first.
+    width: bits of a digit.
+    exponents: (columns,) of the lowest.
     lost: (columns,) the sum of what was rounded off.
     """
 

@@ -12,8 +12,9 @@ from rankwell.data.tables import Floats, Ints
 
 
 class PartitionAgreement(NamedTuple):
-    """Agreement of two partitions. nmi_chance: the mean NMI over random assignments of the same
-    group sizes; that of AMI is 0.
+    """Agreement of two partitions.
+
+    nmi_chance: the mean NMI over random assignments of the same group sizes; that of AMI is 0.
     """
 
     nmi: float

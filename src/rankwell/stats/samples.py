@@ -201,8 +201,10 @@ class PredictedQueries(QueryValues):
     predictions alone.
 
     values, predictions, folds: (n,) of drawn queries; folds are numbers from 0 to 4, drawn at
-    random. other_predictions: (N,) predictions. population: the number of queries that could have
-    been drawn.
+    random.
+
+    other_predictions: (N,) predictions.
+    population: the number of queries that could have been drawn.
     """
 
     predictions: Floats
@@ -286,9 +288,13 @@ def _variance(values: Floats) -> float:
 class SampledItems:
     """All items of a pool, for one mean or difference; every array is (items,).
 
-    n_queries: of the whole study. query: index. weight: the factor c of the item's gain.
-    prediction: of the gain. inclusion: the probability π of being judged, 0 where that is
-    impossible. sampled: whether it was drawn. gain: NaN where it is unknown.
+    n_queries: of the whole study.
+    query: index.
+    weight: the factor c of the item's gain.
+    prediction: of the gain.
+    inclusion: the probability π of being judged, 0 where that is impossible.
+    sampled: whether it was drawn.
+    gain: NaN where it is unknown.
     """
 
     n_queries: int
@@ -312,11 +318,11 @@ class SampledItems:
 
 @dataclass(frozen=True, eq=False)
 class SampleEstimate(QueryValues):
-    """An estimated mean. values: (queries,) the total of each query. sampling_variance: of the
-    mean, of drawing items alone.
+    """An estimated mean. values: (queries,) the total of each query.
 
+    sampling_variance: of the mean, of drawing items alone.
     is_exact: whether every item that decides was certain to be judged, so that nothing is left to
-    chance for these queries.
+        chance for these queries.
     """
 
     sampling_variance: float

@@ -157,11 +157,10 @@ _PAIRS = 1 << 22
 
 
 class Friedman(NamedTuple):
-    """ranks: (systems,) the mean rank of each over the blocks, 1 is best. chi_square, p: Friedman's
-    test that all are alike.
-
+    """ranks: (systems,) the mean rank of each over the blocks, 1 is best.
+    chi_square, p: Friedman's test that all are alike.
     critical_difference: how far apart two mean ranks are by chance at most, over all pairs of
-    systems (Nemenyi).
+        systems (Nemenyi).
     """
 
     ranks: Floats

@@ -17,9 +17,10 @@ _MOST = 4
 class MeasuredDifference(NamedTuple):
     """A difference and its test, run less against; None where there are too few queries.
 
-    part: the group of queries that it covers, empty for all. decisive: whether the adjusted p-value
-    is at most the level. differing: the queries with a difference, of a test that counts their
-    signs; None of other tests.
+    part: the group of queries that it covers, empty for all.
+    decisive: whether the adjusted p-value is at most the level.
+    differing: the queries with a difference, of a test that counts their signs; None of other
+        tests.
     """
 
     run: str

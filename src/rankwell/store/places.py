@@ -21,8 +21,9 @@ from rankwell.errors import BadInput, BadUsage, naming, shown
 
 
 class FileState(NamedTuple):
-    """Figures of a file that every change of it moves. changed: when its content, its name or its
-    rights changed.
+    """Figures of a file that every change of it moves.
+
+    changed: when its content, its name or its rights changed.
     """
 
     device: int
@@ -294,8 +295,9 @@ class Source:
     A UTF-8 byte order mark at the very beginning is skipped. name: as it appears in messages. stem:
     the file's name without folder and suffixes, `stdin` for standard input. An object of a remote
     place (`s3://…`) is fetched, once something is read, into a file that ends with the process.
-    known_digest: taken before, "" if not. rows: the first row of a Parquet file that is read, and
-    that behind the last; None for all.
+
+    known_digest: taken before, "" if not.
+    rows: the first row of a Parquet file that is read, and that behind the last; None for all.
     """
 
     known_digest: str = ""

@@ -35,8 +35,10 @@ _VARIABLES = {
 
 
 class Object(NamedTuple):
-    """An object as it was first seen. tag: changes whenever the content does. planned: whether a
-    plan has seen it.
+    """An object as it was first seen.
+
+    tag: changes whenever the content does.
+    planned: whether a plan has seen it.
     """
 
     url: str

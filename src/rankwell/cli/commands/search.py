@@ -97,8 +97,11 @@ def _is_hdf5(output: Path) -> bool:
 
 
 class _Written(NamedTuple):
-    """The lists in a file. rows: items of all lists. n_full: number of lists with k items. form: of
-    the file.
+    """The lists in a file.
+
+    rows: items of all lists.
+    n_full: number of lists with k items.
+    form: of the file.
     """
 
     n_queries: int

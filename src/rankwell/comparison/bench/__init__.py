@@ -61,10 +61,12 @@ class PlannedCell:
     """A cell with everything that decides its result.
 
     record: the file that its evaluation writes last, so that a killed run has evaluated the cells
-    that have one. work: what its kind needs to evaluate it. group: cells of one group that follow
-    each other are evaluated together, by one process.
-    why: the reasons to evaluate it, none where it is done. is_selected: whether it may be evaluated
-    now; others are left as they are. inputs: the files and folders whose digests are in the recipe.
+        that have one.
+    work: what its kind needs to evaluate it.
+    group: cells of one group that follow each other are evaluated together, by one process.
+    why: the reasons to evaluate it, none where it is done.
+    is_selected: whether it may be evaluated now; others are left as they are.
+    inputs: the files and folders whose digests are in the recipe.
     """
 
     cell: Cell

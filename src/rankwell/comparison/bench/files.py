@@ -30,8 +30,9 @@ _PART = re.compile(r"""\s*([\w-]+|"[^"]*"|'[^']*')\s*\.?""")
 
 @dataclass(frozen=True)
 class TomlTable:
-    """A table of a file with the keys that lead to it, for messages. lines: of keys, as far as
-    single lines show them.
+    """A table of a file with the keys that lead to it, for messages.
+
+    lines: of keys, as far as single lines show them.
     """
 
     file: str
@@ -200,8 +201,10 @@ _HOLE = re.compile(r"\{(\w+)\}")
 
 
 class OptionValue(NamedTuple):
-    """The value of an option. where: file, line and key, for messages. scope: the table that has
-    it.
+    """The value of an option.
+
+    where: file, line and key, for messages.
+    scope: the table that has it.
     """
 
     value: Value | list[str | int | float]
@@ -213,10 +216,14 @@ class OptionValue(NamedTuple):
 class Cell:
     """One system with one value of every parameter and option, on one data set.
 
-    system: its name with the values that vary (`bm25 k=5`); entry: its name in the file. command:
-    the words of the command that evaluates it. options: by name, with `_` for `-`. call:
-    `./FILE.py:OBJECT` that answers instead of files, or "". parameters: those of the system. vary:
-    the options that come from the data set's table of this name. varying: names of several values.
+    system: its name with the values that vary (`bm25 k=5`).
+    entry: its name in the file.
+    command: the words of the command that evaluates it.
+    options: by name, with `_` for `-`.
+    call: `./FILE.py:OBJECT` that answers instead of files, or "".
+    parameters: those of the system.
+    vary: the options that come from the data set's table of this name.
+    varying: names of several values.
     """
 
     dataset: str
@@ -238,10 +245,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Experiment:
-    """The content of an experiment file. cells: data sets in the order of the file, then systems.
+    """The content of an experiment file.
 
-    titles: those of systems and data sets, by kind and name. table, comparison: the settings in the
-    file (docs/benches.md). chart: the labels of measures that charts show.
+    cells: data sets in the order of the file, then systems.
+    titles: those of systems and data sets, by kind and name.
+    table, comparison: the settings in the file (docs/benches.md).
+    chart: the labels of measures that charts show.
     """
 
     file: str
@@ -259,8 +268,9 @@ class Experiment:
 
 
 class SystemStatement(NamedTuple):
-    """Statements of a user about a system; "" where nothing is stated. title: its name in
-    tables.
+    """Statements of a user about a system; "" where nothing is stated.
+
+    title: its name in tables.
     """
 
     title: str = ""

@@ -94,12 +94,15 @@ _NO_FACT = (*SUMMARY_COLUMNS, "against", "group")
 
 @dataclass(frozen=True, kw_only=True)
 class TableChoices:
-    """Choices of tables. measures: by label or exact name; none: those that each data set requests,
-    else its first figure.
+    """Choices of tables.
 
-    baseline: the system that all others are tested against; "": all pairs are. mean: whether there
-    is a column of means. side_by_side: whether all measures are columns of one table; None: where
-    no measure is shown of two data sets. tests: the options of the tests behind the tables.
+    measures: by label or exact name; none: those that each data set requests, else its first
+        figure.
+    baseline: the system that all others are tested against; "": all pairs are.
+    mean: whether there is a column of means.
+    side_by_side: whether all measures are columns of one table; None: where no measure is shown of
+        two data sets.
+    tests: the options of the tests behind the tables.
     """
 
     tests: ComparisonOptions
@@ -131,8 +134,10 @@ class CellFigures(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DatasetResults:
-    """All cells of a data set. results: those that have any, by system. better_than: the systems
-    that a system is significantly better than by a figure.
+    """All cells of a data set.
+
+    results: those that have any, by system.
+    better_than: the systems that a system is significantly better than by a figure.
     """
 
     name: str
@@ -475,11 +480,12 @@ _SUFFIXES: dict[TableFormat, str] = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BenchResults(Displayable):
-    """The outcome of the cells of an experiment file. system_tables: one for every figure. folder:
-    of all results.
+    """The outcome of the cells of an experiment file.
 
+    system_tables: one for every figure.
+    folder: of all results.
     comparison_notes, cell_notes: on the tables, and on the results behind them. As of other results
-    there are data frames and charts of it: a system is a run, and `dataset` a further column.
+        there are data frames and charts of it: a system is a run, and `dataset` a further column.
     """
 
     experiment: Experiment

@@ -45,9 +45,11 @@ class RunLists(QueryRows):
     """The lists of several runs side by side: a row per query and item that any of them has, in the
     order of ties.
 
-    queries: ids. offsets: (queries + 1,) where the rows of each query begin. items: (rows,) ids, by
-    falling bytes in a query. ranks: (runs, rows) from 1, 0 where the run lacks the item. scores:
-    (runs, rows) NaN there.
+    queries: ids. offsets: (queries + 1,) where the rows of each query begin.
+
+    items: (rows,) ids, by falling bytes in a query.
+    ranks: (runs, rows) from 1, 0 where the run lacks the item.
+    scores: (runs, rows) NaN there.
     """
 
     items: Sequence[str]
@@ -174,8 +176,9 @@ class Segments(NamedTuple):
     """The items of one run, each query's together, as a normalisation sees them; only queries of
     which it has any.
 
-    scores, ranks: (items,). owner: (items,) the number of each item's query, ascending. starts,
-    lengths: (queries,).
+    scores, ranks: (items,).
+    owner: (items,) the number of each item's query, ascending.
+    starts, lengths: (queries,).
     candidates: (queries,) how many items all runs have together.
     """
 
@@ -203,8 +206,8 @@ class Segments(NamedTuple):
 class Normalisation(DocumentedFunction):
     """A normalisation of a run's scores before they are added.
 
-    absent: the default score of an item that the run lacks. lower: whether it is for scores of
-    which lower ones are better.
+    absent: the default score of an item that the run lacks.
+    lower: whether it is for scores of which lower ones are better.
     """
 
     absent: Absent
@@ -227,9 +230,12 @@ def normalisation(
 
 @dataclass(frozen=True, eq=False)
 class Votes:
-    """The input of a method. values: (runs, rows) normalised scores, NaN where a run lacks the
-    item, and nothing for methods of ranks. filled: the same with what absent items count. weights:
-    (runs,).
+    """The input of a method.
+
+    values: (runs, rows) normalised scores, NaN where a run lacks the item, and nothing for methods
+        of ranks.
+    filled: the same with what absent items count.
+    weights: (runs,).
     """
 
     lists: RunLists
@@ -295,9 +301,12 @@ class Votes:
 class MethodEntry(NamedFunction):
     """A way to fuse as its file declares it.
 
-    function: `(votes, *, parameters) -> (rows,) scores`. reads: ranks or scores. weighted: whether
-    runs may have weights. learns: whether the function is `(training, *, parameters) -> (votes) ->
-    (rows,) scores` instead.
+    function: `(votes, *, parameters) -> (rows,) scores`.
+
+    reads: ranks or scores.
+    weighted: whether runs may have weights.
+    learns: whether the function is `(training, *, parameters) -> (votes) -> (rows,) scores`
+        instead.
     """
 
     reads: Reads
@@ -333,10 +342,12 @@ def trained_method(name: str, *, reads: Reads, source: str) -> Callable[[Functio
 
 @dataclass(frozen=True)
 class Fusion:
-    """A way to fuse runs, as a value. weights: one for each run, or None where all are the same.
+    """A way to fuse runs, as a value.
 
-    normalise: None for methods of ranks. absent: None for methods that add no scores. learned: the
-    result of training.
+    weights: one for each run, or None where all are the same.
+    normalise: None for methods of ranks.
+    absent: None for methods that add no scores.
+    learned: the result of training.
     """
 
     entry: MethodEntry

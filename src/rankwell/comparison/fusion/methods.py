@@ -302,7 +302,7 @@ class Training:
 
     lengths: (runs, queries) number of items of each list, 0 where a run lacks the query.
     run, query, rank, grade: (hits,) the judged items in these lists, by run, query and rank; ranks
-    from 1.
+        from 1.
     judged_query, judged_grade: (rows,) all judgments of the queries.
     """
 

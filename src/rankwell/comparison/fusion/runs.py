@@ -44,11 +44,12 @@ _SAME = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """The choice of some queries. fold: the one that was left out, None for none; queries: their
-    number.
+    """The choice of some queries.
 
+    fold: the one that was left out, None for none.
+    queries: their number.
     training, held_out: the mean of the measure over the queries that chose, and over those of the
-    fold; None where it has none.
+        fold; None where it has none.
     """
 
     fold: int | None
@@ -549,10 +550,12 @@ def fusion_notes(fusion: Fusion, rankings: Mapping[str, Ranking]) -> list[str]:
 class TunedFusion:
     """A run in which every judged query is fused as the queries of other folds chose.
 
-    ranking: the run. untuned: the same runs fused by the first candidate, with equal weights; one
-    that learns does so from the other folds. names: of the runs.
-    folds: query -> the fold, from 1, that it is in; queries without judgments are in none. choices:
-    one for each fold.
+    ranking: the run.
+    untuned: the same runs fused by the first candidate, with equal weights; one that learns does so
+        from the other folds.
+    names: of the runs.
+    folds: query -> the fold, from 1, that it is in; queries without judgments are in none.
+    choices: one for each fold.
     whole: the choice of all judged queries together, for unjudged queries and for new ones.
     """
 

@@ -146,8 +146,10 @@ def has_runs(types: Mapping[str, str]) -> bool:
 
 @dataclass(frozen=True)
 class Dialect:
-    """One kind of table. delimiters: those that a text table may have. copy: DuckDB's options for
-    writing it.
+    """One kind of table.
+
+    delimiters: those that a text table may have.
+    copy: DuckDB's options for writing it.
     """
 
     name: str
@@ -258,9 +260,13 @@ def records(head: Head) -> list[dict[str, Any]]:
 
 
 class TextLines(NamedTuple):
-    """The ends of the lines of a text table. n: their number. is_quoted: whether there is a
-    quotation mark. is_mixed: whether they end in two ways. has_returns: whether carriage returns
-    lie within them. by_return: whether they end in nothing else.
+    """The ends of the lines of a text table.
+
+    n: their number.
+    is_quoted: whether there is a quotation mark.
+    is_mixed: whether they end in two ways.
+    has_returns: whether carriage returns lie within them.
+    by_return: whether they end in nothing else.
     """
 
     n: int

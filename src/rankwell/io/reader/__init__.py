@@ -493,8 +493,10 @@ class Irregular(Exception):
 
 
 class NumberedLists(NamedTuple):
-    """The first items of some queries, in the order of the run. sizes, items: int64 as bytes; new:
-    items that had no number.
+    """The first items of some queries, in the order of the run.
+
+    sizes, items: int64 as bytes.
+    new: items that had no number.
     """
 
     queries: list[str]
@@ -685,7 +687,7 @@ class HitRows(NamedTuple):
     int64 for all others.
 
     top: the first items of some queries: (queries,) indices of queries and numbers of their items;
-    (rows,) lengths of the ids and scores; and the ids, one behind the other.
+        (rows,) lengths of the ids and scores; and the ids, one behind the other.
     """
 
     retrieved: bytes

@@ -45,8 +45,9 @@ def number_of(field: bytes) -> float | None:
 
 
 class ColumnRoles(NamedTuple):
-    """A reading of the columns of a line: their numbers from 1. value: the kind of number, score,
-    rank or grade.
+    """A reading of the columns of a line: their numbers from 1.
+
+    value: the kind of number, score, rank or grade.
     """
 
     query: int
@@ -327,8 +328,10 @@ def refuse_missing(head: Head, holds: str, choice: Mapping[str, str]) -> None:
 
 
 class Separation(NamedTuple):
-    """The separation of chosen columns. format: that reads them. delimiter: None for any white
-    space.
+    """The separation of chosen columns.
+
+    format: that reads them.
+    delimiter: None for any white space.
     """
 
     format: Literal["csv", "tsv", "headerless"]

@@ -37,8 +37,9 @@ Result = TypeVar("Result")
 
 
 class Layout(NamedTuple):
-    """Positions of the white-space-separated fields of a line. value: a score, or with by_rank a
-    rank.
+    """Positions of the white-space-separated fields of a line.
+
+    value: a score, or with by_rank a rank.
     """
 
     name: str
@@ -60,11 +61,11 @@ _TREC_RANK = 3
 class ReadOptions(NamedTuple):
     """Options of reading a run.
 
-    single_precision: scores are rounded to 32 bits first, as trec_eval 9 does. keep: number of
-    first items of each query, judged or not, to return as well (0: none). comments: lines that
-    begin with `#` are skipped, as in trec_eval 10.
+    single_precision: scores are rounded to 32 bits first, as trec_eval 9 does.
+    keep: number of first items of each query, judged or not, to return as well (0: none).
+    comments: lines that begin with `#` are skipped, as in trec_eval 10.
     trailing: fields behind the last one of the layout are skipped, as in trec_eval; else they are
-    an error.
+        an error.
     """
 
     ties: TieRule = "id-desc"
@@ -75,7 +76,9 @@ class ReadOptions(NamedTuple):
 
 
 class RunRows(NamedTuple):
-    """A run row by row, in the order of its file. ranks: (rows,) NaN where the file has no number.
+    """A run row by row, in the order of its file.
+
+    ranks: (rows,) NaN where the file has no number.
     lines: (rows,) from 1.
     """
 
@@ -95,10 +98,11 @@ class Unreadable(Exception):
 
 
 class Fields(NamedTuple):
-    """The rows of a block: lines with content. pieces: the fields of one row after the other, a
-    newline behind each row.
+    """The rows of a block: lines with content.
 
-    scores: (rows,). lines: (rows,) the numbers of the lines from 1 in the block.
+    pieces: the fields of one row after the other, a newline behind each row.
+    scores: (rows,).
+    lines: (rows,) the numbers of the lines from 1 in the block.
     """
 
     pieces: list[bytes]

@@ -22,7 +22,8 @@ class ChartData(NamedTuple):
     """The data of a chart: the summary rows, the values behind them, and the rules that made them.
 
     row_attributes: further columns of the rows of single queries (`direction`), for each element of
-    `values`, or none at all. noun: the task's name for a query, and for several.
+        `values`, or none at all.
+    noun: the task's name for a query, and for several.
     """
 
     rows: Sequence[Row]

@@ -41,14 +41,20 @@ class PageFolder(NamedTuple):
 class PageSource:
     """The source of a page.
 
-    values: of single queries, without differences; row_attributes: their further columns
-    (`direction`). rows: the summary, differences included. verdicts: sentences, the first is the
-    headline. pair: the two runs that it is about, the second less the first. failures: rows of the
-    number of queries that each stage failed, and why. groups: rows of differences. settings: rows
-    of the parameters of runs that are settings of an engine, and of the choices among them.
-    unanswered: rows of queries without an answer. inputs: name -> content hash. texts: item -> its
-    text. query_texts: columns of further attributes of queries, as in queries.parquet. pictures:
-    ids of items -> the `data:` addresses of those that have one.
+    values: of single queries, without differences.
+    row_attributes: their further columns (`direction`).
+    rows: the summary, differences included.
+    verdicts: sentences, the first is the headline.
+    pair: the two runs that it is about, the second less the first.
+    failures: rows of the number of queries that each stage failed, and why.
+    groups: rows of differences.
+    settings: rows of the parameters of runs that are settings of an engine, and of the choices
+        among them.
+    unanswered: rows of queries without an answer.
+    inputs: name -> content hash.
+    texts: item -> its text.
+    query_texts: columns of further attributes of queries, as in queries.parquet.
+    pictures: ids of items -> the `data:` addresses of those that have one.
     """
 
     title: str

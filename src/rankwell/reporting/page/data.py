@@ -85,8 +85,11 @@ class Items:
 
 @dataclass(frozen=True, eq=False)
 class PageData:
-    """The data in parts. always: all but lists and what items say. lists: query -> per run its
-    rows. pictures: query -> item.
+    """The data in parts.
+
+    always: all but lists and what items say.
+    lists: query -> per run its rows.
+    pictures: query -> item.
     """
 
     always: Mapping[str, Any]
@@ -196,9 +199,10 @@ _TAKEN = ("query", "text", "picture_item")
 class PageQueries:
     """The queries in the order of their parts and ids, and every value.
 
-    keys: id and part (`t2v`; the empty text where ids distinguish queries). values: (measures,
-    runs, queries), NaN where a query is not counted. has_values: (runs, queries) whether the run
-    has a row of values for it. columns: their attributes.
+    keys: id and part (`t2v`; the empty text where ids distinguish queries).
+    values: (measures, runs, queries), NaN where a query is not counted.
+    has_values: (runs, queries) whether the run has a row of values for it.
+    columns: their attributes.
     """
 
     keys: tuple[tuple[str, str], ...]

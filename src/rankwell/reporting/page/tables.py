@@ -31,10 +31,11 @@ class Overview(NamedTuple):
     """Properties of the lists of each run and query, arrays of (runs, queries), and the cut of
     `tied`.
 
-    has_rows: whether there is a row at all. retrieved: whether there is one with a rank. relevant:
-    how many relevant items.
-    first: the rank of the first one, NaN for none. near: how many are among the first 10, unjudged:
-    how many of those are.
+    has_rows: whether there is a row at all.
+    retrieved: whether there is one with a rank.
+    relevant: how many relevant items.
+    first: the rank of the first one, NaN for none.
+    near: how many are among the first 10, unjudged: how many of those are.
     tied: whether items of different grades have the score at the cut, on both of its sides.
     """
 

@@ -21,11 +21,13 @@ RETRIES = 3
 
 @dataclass(frozen=True)
 class PartCalls:
-    """Parts that are to be computed. function: computes one, of the JSON string that `argument`
-    gives for its index. command: words of rankwell behind which indices follow.
+    """Parts that are to be computed.
 
-    is_done: whether another process has finished a part. failure: the answer that `function` would
-    have given for a part that failed in another process. seconds: that a part may take.
+    function: computes one, of the JSON string that `argument` gives for its index.
+    command: words of rankwell behind which indices follow.
+    is_done: whether another process has finished a part.
+    failure: the answer that `function` would have given for a part that failed in another process.
+    seconds: that a part may take.
     """
 
     indices: Sequence[int]
@@ -57,7 +59,7 @@ class ArrayJob(NamedTuple):
     """Calls that a cluster makes, each as `command` with its index in the environment.
 
     has_files: whether they read or write files, which all machines have to see, and not objects
-    alone.
+        alone.
     """
 
     command: Sequence[str]
@@ -72,13 +74,15 @@ class ArrayJob(NamedTuple):
 
 @dataclass(frozen=True)
 class Executor:
-    """An executor. workers: calls at once, of the text behind its name (`processes:16`). open:
-    gives what makes calls.
+    """An executor.
 
-    script: in place of `open`, the text with which users submit the calls themselves. is_shared:
-    whether its workers may be on other machines, which must see the work folder. has_time_limit:
-    whether it ends parts that take too long, and starts them again. has_memory: whether it reserves
-    the memory of a call. has_gpus: whether it gives GPUs to a call.
+    workers: calls at once, of the text behind its name (`processes:16`).
+    open: gives what makes calls.
+    script: in place of `open`, the text with which users submit the calls themselves.
+    is_shared: whether its workers may be on other machines, which must see the work folder.
+    has_time_limit: whether it ends parts that take too long, and starts them again.
+    has_memory: whether it reserves the memory of a call.
+    has_gpus: whether it gives GPUs to a call.
     """
 
     name: str

@@ -41,7 +41,10 @@ FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 
 class Written(NamedTuple):
-    """A part as it was written. is_new: false where there is another file of its name."""
+    """A part as it was written.
+
+    is_new: false where there is another file of its name.
+    """
 
     name: str
     digest: str
@@ -407,7 +410,10 @@ MAX_SHARDS = 1_000_000
 
 
 class Limits(NamedTuple):
-    """The size of parts. memory: bytes that a part may use. workers: parts that work at once.
+    """The size of parts.
+
+    memory: bytes that a part may use.
+    workers: parts that work at once.
     shards: as requested, or None.
     """
 
@@ -417,8 +423,11 @@ class Limits(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """The parts of some work. parts: their number. boundaries: JSON, for the kind. costs: names and
-    numbers for the user.
+    """The parts of some work.
+
+    parts: their number.
+    boundaries: JSON, for the kind.
+    costs: names and numbers for the user.
     """
 
     parts: int
@@ -427,12 +436,14 @@ class Cut(NamedTuple):
 
 
 class PartContent(NamedTuple):
-    """The content of a part. suffix: of its file. write: writes it to a stream. inputs: digests of
-    blocks of inputs by name.
+    """The content of a part.
 
-    alike: what must be equal in all parts, such as the model. machine: traits of this machine on
-    which the bytes depend, such as its processor, which must be equal, too, unless a mixture is
-    accepted.
+    suffix: of its file.
+    write: writes it to a stream.
+    inputs: digests of blocks of inputs by name.
+    alike: what must be equal in all parts, such as the model.
+    machine: traits of this machine on which the bytes depend, such as its processor, which must be
+        equal, too, unless a mixture is accepted.
     """
 
     suffix: str
@@ -444,8 +455,10 @@ class PartContent(NamedTuple):
 
 
 class PartMachine(NamedTuple):
-    """A kind of machine. traits: those on which the bytes of its parts depend. parts: computed by
-    it, in order.
+    """A kind of machine.
+
+    traits: those on which the bytes of its parts depend.
+    parts: computed by it, in order.
     """
 
     traits: Mapping[str, str]
@@ -453,8 +466,10 @@ class PartMachine(NamedTuple):
 
 
 class SecondRound(NamedTuple):
-    """Further parts, which need all the first ones. kind: theirs. options: as those of a plan.
+    """Further parts, which need all the first ones.
 
+    kind: theirs.
+    options: as those of a plan.
     divided: whether a requested number of shards is that of these parts, too.
     """
 
@@ -471,8 +486,9 @@ class Amounts(NamedTuple):
 
 
 class PartInputs(NamedTuple):
-    """The options of a plan, and the boundaries of its parts. machines: of a merge, the kinds of
-    machine that computed parts.
+    """The options of a plan, and the boundaries of its parts.
+
+    machines: of a merge, the kinds of machine that computed parts.
     """
 
     options: PlanOptions
@@ -484,16 +500,18 @@ class PartInputs(NamedTuple):
 class PartKind:
     """A kind of part. All functions take options that JSON can hold, with places as absolute paths.
 
-    files: the inputs by name, paths or addresses of objects. cut: the parts, without reading
-    vectors. part: computes one.
+    files: the inputs by name, paths or addresses of objects.
+    cut: the parts, without reading vectors.
+    part: computes one.
     merge: (inputs, files of parts in order, place of the work folder) -> the result, which may read
-    the files later.
-    check: raises errors that only reading finds, before any work. second: the parts that follow the
-    first ones, whose plan is in the folder `second` of the work folder, or None; merge then takes
-    their files behind those of the first. amounts: the work of every part, for progress. derived:
-    options that no user has typed, with what differs where their values do. is_sized: whether the
-    memory of a part decides its size. code: the option that is a file which may name code; "" where
-    nothing does.
+        the files later.
+    check: raises errors that only reading finds, before any work.
+    second: the parts that follow the first ones, whose plan is in the folder `second` of the work
+        folder, or None; merge then takes their files behind those of the first.
+    amounts: the work of every part, for progress.
+    derived: options that no user has typed, with what differs where their values do.
+    is_sized: whether the memory of a part decides its size.
+    code: the option that is a file which may name code; "" where nothing does.
     """
 
     name: str

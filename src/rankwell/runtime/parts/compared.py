@@ -20,12 +20,12 @@ from rankwell.vectors.neighbours.positive_counts import ComparedVectors
 
 
 class Question(NamedTuple):
-    """One direction in which tables are compared. grouped: the items in groups, those of
-    `positives` of each query.
+    """One direction in which tables are compared.
 
+    grouped: the items in groups, those of `positives` of each query.
     order: (items,) or, grouped, (queries,) places among items of equal score; empty for a forecast.
-    best: only the best positive of each query counts. depth: of the lists that are made besides, 0
-    for none.
+    best: only the best positive of each query counts.
+    depth: of the lists that are made besides, 0 for none.
     """
 
     transposed: bool
@@ -118,7 +118,11 @@ def _reported(
 
 
 class _PairSizes(NamedTuple):
-    """Numbers of positives. n_some: of queries that have any. most: of one query, at least 1."""
+    """Numbers of positives.
+
+    n_some: of queries that have any.
+    most: of one query, at least 1.
+    """
 
     n_queries: int
     n_some: int

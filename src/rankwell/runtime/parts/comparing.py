@@ -72,13 +72,15 @@ class PartComparison:
     tables or arrays, "" for none.
 
     what: `prints` of the items, by which equal ones are found; `scores` of pairs; `counts` of what
-    is above wanted pairs (or, of groups, above a query's own); `lists` of the best. width: counted
-    items of a query, or the length of its list.
-    pairs: (2, pairs) a query, ascending, and its item. scores: (pairs,), or with groups (queries,).
-    places: (items,) or (groups,) those among items of equal score. rows: (queries,) which ones of
-    the table, in place of all. members: (2, n) a group, ascending, and its item. own: (queries,)
-    the item that is left out. labels: (queries + items,) numbers; an item is left out for a query
-    with the same, -1 for none.
+        is above wanted pairs (or, of groups, above a query's own); `lists` of the best.
+    width: counted items of a query, or the length of its list.
+    pairs: (2, pairs) a query, ascending, and its item.
+    scores: (pairs,), or with groups (queries,).
+    places: (items,) or (groups,) those among items of equal score.
+    rows: (queries,) which ones of the table, in place of all.
+    members: (2, n) a group, ascending, and its item.
+    own: (queries,) the item that is left out.
+    labels: (queries + items,) numbers; an item is left out for a query with the same, -1 for none.
     """
 
     what: Literal["prints", "scores", "counts", "lists"]
@@ -101,7 +103,10 @@ class PartComparison:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _ChosenRows(VectorRange):
-    """Vectors of some rows of a table. rows: their numbers."""
+    """Vectors of some rows of a table.
+
+    rows: their numbers.
+    """
 
     rows: Ints
 
@@ -114,8 +119,9 @@ class _ChosenRows(VectorRange):
 class Compared(PartComparison):
     """A comparison with the tables and arrays that it names.
 
-    options: those of the kind `counts`. layouts: what `VectorFiles.described` has returned for each
-    table. digests: of the vectors that have been read.
+    options: those of the kind `counts`.
+    layouts: what `VectorFiles.described` has returned for each table.
+    digests: of the vectors that have been read.
     """
 
     options: PlanOptions
@@ -400,8 +406,11 @@ more parts are requested.
 
 
 class WantedItems(NamedTuple):
-    """The pairs whose ranks are counted. right: the items of all queries. pairs: positions among
-    them. scores: of `right`.
+    """The pairs whose ranks are counted.
+
+    right: the items of all queries.
+    pairs: positions among them.
+    scores: of `right`.
     """
 
     right: Positives

@@ -63,8 +63,10 @@ _LONG = 40
 
 @dataclass(frozen=True)
 class Plan:
-    """The work of a folder. inputs: name -> path, bytes, and modified, in nanoseconds. boundaries:
-    for the kind alone.
+    """The work of a folder.
+
+    inputs: name -> path, bytes, and modified, in nanoseconds.
+    boundaries: for the kind alone.
     """
 
     format: int
@@ -456,8 +458,10 @@ class Measured(NamedTuple):
 
 @dataclass
 class PartStates:
-    """The parts of a plan by their state. failed: with messages. damaged: with what is wrong; they
-    are missing, too.
+    """The parts of a plan by their state.
+
+    failed: with messages.
+    damaged: with what is wrong; they are missing, too.
     """
 
     done: dict[int, Record] = field(default_factory=dict)
@@ -467,8 +471,10 @@ class PartStates:
 
 
 class WholeParts(NamedTuple):
-    """The parts of a plan that is done. files: in order. machines: the kinds of machine that
-    computed them.
+    """The parts of a plan that is done.
+
+    files: in order.
+    machines: the kinds of machine that computed them.
     """
 
     files: list[Path]

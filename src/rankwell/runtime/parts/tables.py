@@ -107,7 +107,10 @@ _BARE = (
 
 
 class _IdFile(NamedTuple):
-    """The ids of one file of vectors, or of a whole table. raw: those from a row on, as bytes."""
+    """The ids of one file of vectors, or of a whole table.
+
+    raw: those from a row on, as bytes.
+    """
 
     name: str
     raw: Callable[[int], Iterator[bytes]]

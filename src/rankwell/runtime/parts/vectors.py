@@ -272,8 +272,10 @@ def files_of(path: str) -> Sequence[str]:
 
 
 class PartTable(NamedTuple):
-    """A table of vectors that parts read in ranges. path: absolute, or an address. label: its name
-    in messages.
+    """A table of vectors that parts read in ranges.
+
+    path: absolute, or an address.
+    label: its name in messages.
     """
 
     path: str
@@ -334,8 +336,9 @@ _MERGED_BYTES = 16 << 20
 
 
 class PartGrid(NamedTuple):
-    """The parts of a search, one per pass and shard. queries, items: where each pass and each shard
-    begins, and the end.
+    """The parts of a search, one per pass and shard.
+
+    queries, items: where each pass and each shard begins, and the end.
     """
 
     queries: Sequence[int]

@@ -97,9 +97,11 @@ ListOfIds = Sequence[Hashable] | Mapping[Any, float]  # the keys of a Mapping ar
 class AgreementResults(Results):
     """Results of models beside a reference.
 
-    reference, candidates: their names. panel: the figures of the vectors of each model. convention:
-    whose rules hold. sample: the items that are queries. pairs: candidate -> its lists beside those
-    of the reference.
+    reference, candidates: their names.
+    panel: the figures of the vectors of each model.
+    convention: whose rules hold.
+    sample: the items that are queries.
+    pairs: candidate -> its lists beside those of the reference.
     """
 
     reference: str
@@ -384,8 +386,9 @@ def cuts_gold(convention: Convention) -> bool:
 
 
 class MeasurePlan(NamedTuple):
-    """A measure of two lists, or of a list judged by the reference's. exact, label: its exact name,
-    and the word used.
+    """A measure of two lists, or of a list judged by the reference's.
+
+    exact, label: its exact name, and the word used.
     """
 
     measure: Measure

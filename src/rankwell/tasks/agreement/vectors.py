@@ -461,8 +461,10 @@ def check_vectors(models: "Sequence[Model]", *, spectrum: bool) -> VectorPanel:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The items that are queries. rows: (queries,) places among the items. labels: (items,) None
-    excludes nothing.
+    """The items that are queries.
+
+    rows: (queries,) places among the items.
+    labels: (items,) None excludes nothing.
     """
 
     rows: Ints

@@ -28,8 +28,11 @@ Row = TypeVar("Row")
 
 
 class RankedAnswer(NamedTuple):
-    """One answer. text: None where it says that there is none. start, end: -1 where unknown. score:
-    NaN where unknown.
+    """One answer.
+
+    text: None where it says that there is none.
+    start, end: -1 where unknown.
+    score: NaN where unknown.
     """
 
     rank: int
@@ -41,7 +44,10 @@ class RankedAnswer(NamedTuple):
 
 
 class RightAnswer(NamedTuple):
-    """A right answer, and its place; start: -1 where unknown."""
+    """A right answer, and its place;
+
+    start: -1 where unknown.
+    """
 
     text: str
     document: str | None
@@ -53,16 +59,17 @@ class Questions:
     """Questions and right answers: a row per question in the order of the ids' bytes, and a row per
     right answer.
 
-    ids, texts: (questions,) the text is "" where unknown. impossible: (questions,) nothing in the
-    document answers it. documents: (questions,) the id of the document that was asked about, None
-    where unknown.
-    offsets: (questions + 1,) where the answers of each question begin. answers: (answers,) their
-    texts, as given. answer_documents: (answers,) ids, None where unknown. starts: (answers,) in
-    characters of the document, -1 where unknown. contexts: document id -> its text. attributes:
-    question id -> what else its file says of it.
+    ids, texts: (questions,) the text is "" where unknown.
+    impossible: (questions,) nothing in the document answers it.
+    documents: (questions,) the id of the document that was asked about, None where unknown.
+    offsets: (questions + 1,) where the answers of each question begin.
+    answers: (answers,) their texts, as given.
+    answer_documents: (answers,) ids, None where unknown.
+    starts: (answers,) in characters of the document, -1 where unknown.
+    contexts: document id -> its text.
+    attributes: question id -> what else its file says of it.
     evidence: question id -> sets of documents, each of which is enough to answer it, where the file
-    has such sets.
-    Raises BadInput where lengths differ or an id appears twice.
+        has such sets. Raises BadInput where lengths differ or an id appears twice.
     """
 
     ids: tuple[str, ...]
@@ -144,13 +151,14 @@ class Predictions:
     """Ranked answers of one system: a row per question that it was given, in the order of the ids'
     bytes, and a row per answer.
 
-    ids: (questions,). offsets: (questions + 1,) where the answers of each begin, best first.
-    texts: (answers,) None, or "", says that there is no answer. documents: (answers,) None where
-    unknown.
-    starts, ends: (answers,) in characters of the document, end exclusive, -1 where unknown. scores:
-    (answers,) NaN where unknown. no_answer: (questions,) the probability or score of there being no
-    answer, NaN where unknown; None where nothing says it. Raises BadInput where lengths differ or
-    an id appears twice.
+    ids: (questions,).
+    offsets: (questions + 1,) where the answers of each begin, best first.
+    texts: (answers,) None, or "", says that there is no answer.
+    documents: (answers,) None where unknown.
+    starts, ends: (answers,) in characters of the document, end exclusive, -1 where unknown.
+    scores: (answers,) NaN where unknown.
+    no_answer: (questions,) the probability or score of there being no answer, NaN where unknown;
+        None where nothing says it. Raises BadInput where lengths differ or an id appears twice.
     """
 
     ids: tuple[str, ...]
@@ -269,21 +277,22 @@ class NormalForms(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class AnswerPairs:
-    """queries: ids of the questions. impossible: (questions,) nothing is right but to give no
-    answer.
-
+    """queries: ids of the questions.
+    impossible: (questions,) nothing is right but to give no answer.
     missing: (questions,) no prediction says anything of the question, which makes it 0 whatever the
-    measure.
-    gold_offsets: (questions + 1,) where the right answers of each begin; golds: their texts;
-    gold_documents: numbers of their documents; gold_starts, gold_ends: in characters, end
-    exclusive, -1 where unknown.
-    offsets: (questions + 1,) where the ranked answers of each begin; texts: None or blank says that
-    there is none; documents, starts, ends: as of the right answers. no_answer: (questions,) how
-    likely there is no answer, NaN where unknown.
+        measure.
+    gold_offsets: (questions + 1,) where the right answers of each begin.
+    golds: their texts.
+    gold_documents: numbers of their documents.
+    gold_starts, gold_ends: in characters, end exclusive, -1 where unknown.
+    offsets: (questions + 1,) where the ranked answers of each begin.
+    texts: None or blank says that there is none.
+    documents, starts, ends: as of the right answers.
+    no_answer: (questions,) how likely there is no answer, NaN where unknown.
     retrieved: (questions,) whether what an answer needs was retrieved, or None where that is
-    unknown.
-    questions: their texts, None where unknown. positions: why rules about positions cannot be
-    applied, or the empty string.
+        unknown.
+    questions: their texts, None where unknown.
+    positions: why rules about positions cannot be applied, or the empty string.
     """
 
     needs: ClassVar[str] = "answers to questions whose right answers are known"

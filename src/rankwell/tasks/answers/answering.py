@@ -59,10 +59,10 @@ class Passage(NamedTuple):
 class Answer(NamedTuple):
     """The answer of a reader.
 
-    text: None where the reader finds no answer. score: finite, higher is better. document: the id
-    of the passage that
-    holds it, None where unknown. start, end: in characters of that passage, end exclusive, -1 where
-    unknown.
+    text: None where the reader finds no answer.
+    score: finite, higher is better.
+    document: the id of the passage that holds it, None where unknown.
+    start, end: in characters of that passage, end exclusive, -1 where unknown.
     """
 
     text: str | None
@@ -222,7 +222,10 @@ def _bm25(
 
 
 class _Word(NamedTuple):
-    """A word where it stands in its passage. key: what it is compared by."""
+    """A word where it stands in its passage.
+
+    key: what it is compared by.
+    """
 
     start: int
     end: int
@@ -377,15 +380,16 @@ class TransformersReader:
     """The spans with the highest sum of start and end logit, over windows of the passages that
     overlap.
 
-    model: a folder or a name that the cache or the Hub knows. max_tokens: question, window and
-    special tokens together; two windows share `stride` tokens. max_answer_tokens: the longest span.
-    candidates: how many starts and ends of a window are combined. null_threshold: what is taken off
-    the score of there being no answer before the answers are ranked.
-    That there is no answer scores the sum of both logits at the classification token, in the window
-    where that is lowest, as an answer may be anywhere; without a passage it scores 0. Nothing is
-    drawn at random; on other machines the last bits may differ. Raises MissingExtra without
-    transformers or torch, BadInput where no such model can be loaded.
-    Source: Devlin et al. 2019, section 4.3.
+    model: a folder or a name that the cache or the Hub knows.
+    max_tokens: question, window and special tokens together; two windows share `stride` tokens.
+    max_answer_tokens: the longest span.
+    candidates: how many starts and ends of a window are combined.
+    null_threshold: what is taken off the score of there being no answer before the answers are
+        ranked. That there is no answer scores the sum of both logits at the classification token,
+        in the window where that is lowest, as an answer may be anywhere; without a passage it
+        scores 0. Nothing is drawn at random; on other machines the last bits may differ. Raises
+        MissingExtra without transformers or torch, BadInput where no such model can be loaded.
+        Source: Devlin et al. 2019, section 4.3.
     """
 
     model: str
@@ -493,8 +497,10 @@ class TransformersReader:
 
 
 class _Window(NamedTuple):
-    """A part of a passage. spans: (tokens,) where each begins and ends in it. starts, ends:
-    (tokens,) logits.
+    """A part of a passage.
+
+    spans: (tokens,) where each begins and ends in it.
+    starts, ends: (tokens,) logits.
     """
 
     passage: int

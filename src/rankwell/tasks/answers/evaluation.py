@@ -52,9 +52,11 @@ _PARTS = {"retrieved": "retriever", "predictions": "reader", "isolated": "isolat
 class AnswerResults(Results):
     """Results of retrieved documents and of answers.
 
-    outcomes: how each question went. hardest: the questions that went worst, the first of them
-    where a number is given. searched: the thresholds of giving no answer, None where there are no
-    scores for it. convention: whose rules hold. retriever: the name of its run, None without one.
+    outcomes: how each question went.
+    hardest: the questions that went worst, the first of them where a number is given.
+    searched: the thresholds of giving no answer, None where there are no scores for it.
+    convention: whose rules hold.
+    retriever: the name of its run, None without one.
     """
 
     outcomes: tuple[Outcome, ...]

@@ -105,11 +105,13 @@ def _position_problem(
 
 
 class Outcome(NamedTuple):
-    """The outcome of a question. failed: the stage that failed it, None where it is not counted.
-    why: in words.
+    """The outcome of a question.
 
-    value, partial: of the first answer. later: of the best further one. alone, partial_alone: of
-    that from the right passage.
+    failed: the stage that failed it, None where it is not counted.
+    why: in words.
+    value, partial: of the first answer.
+    later: of the best further one.
+    alone, partial_alone: of that from the right passage.
     """
 
     query: str
@@ -175,8 +177,9 @@ def _first_answers(reader: ReaderRun, judge: Judge) -> dict[str, _FirstAnswer]:
 class AnswerOutcomes:
     """The questions with the runs that were judged, and how each question went.
 
-    impossible: (questions,) nothing is right but to give no answer. isolated: the reader on the
-    right passages. judge: None without a reader.
+    impossible: (questions,) nothing is right but to give no answer.
+    isolated: the reader on the right passages.
+    judge: None without a reader.
     """
 
     questions: Questions

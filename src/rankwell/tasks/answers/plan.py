@@ -31,7 +31,9 @@ _PARTS = {AnswerPairs: "reader", JudgedRankings: "retriever", GroupRankings: "re
 
 class Judge(NamedTuple):
     """The measures that decide outcomes: `right` from 0.5 on, `partial` for parts, `later` further
-    down. label: a word for it.
+    down.
+
+    label: a word for it.
     """
 
     right: Measure

@@ -37,7 +37,8 @@ _WORDS_IN_A_ROW = 3
 class RetrieverRun(JudgedRun):
     """The lists of one retriever, judged; queries are all questions, in their order.
 
-    nothing_to_find: (questions,) those with 1 for every measure. texts: by document.
+    nothing_to_find: (questions,) those with 1 for every measure.
+    texts: by document.
     """
 
     judgments: Judgments

@@ -39,8 +39,11 @@ class PrecisionRecall(NamedTuple):
 
 
 class MeasureThreshold(NamedTuple):
-    """The values of one measure. now: without a threshold. best: with the best one. curve: None
-    where nothing is answerable.
+    """The values of one measure.
+
+    now: without a threshold.
+    best: with the best one.
+    curve: None where nothing is answerable.
     """
 
     measure: LabelledMeasure
@@ -50,8 +53,9 @@ class MeasureThreshold(NamedTuple):
 
 
 class ThresholdSearch(NamedTuple):
-    """The search for every measure, over the questions with a number: `numbers`. oracle: a system
-    that answers all rightly.
+    """The search for every measure, over the questions with a number: `numbers`.
+
+    oracle: a system that answers all rightly.
     """
 
     run: str

@@ -19,11 +19,13 @@ _INTERACTIONS = "the interactions of a training set; name a file of them"
 
 
 class ItemLabels(NamedTuple):
-    """The categories or groups of items. names: of all of them, sorted. in_input: (items,) whether
-    the input has the item.
+    """The categories or groups of items.
 
+    names: of all of them, sorted.
+    in_input: (items,) whether the input has the item.
     offsets: (items + 2,) where the labels of each item begin; the last item stands for none and has
-    no label. labels: (rows,).
+        no label.
+    labels: (rows,).
     """
 
     names: tuple[str, ...]
@@ -102,9 +104,10 @@ class LabelCells(NamedTuple):
     """The pairs of an owner and a label that its items have, so that memory does not grow with all
     labels.
 
-    keys: (cells,) owner · n + label, ascending. cell_of_label, rows: (labels of all items,) the
-    cell and the item of each. counts: (items,) their numbers of labels. n: the number of labels, at
-    least 1.
+    keys: (cells,) owner · n + label, ascending.
+    cell_of_label, rows: (labels of all items,) the cell and the item of each.
+    counts: (items,) their numbers of labels.
+    n: the number of labels, at least 1.
     """
 
     keys: Ints
@@ -123,8 +126,9 @@ class LabelCells(NamedTuple):
 
 
 class LabelSums(NamedTuple):
-    """Sums by owner and label, of the cells that have any. keys, owners, labels, values: (cells,),
-    ascending by key.
+    """Sums by owner and label, of the cells that have any.
+
+    keys, owners, labels, values: (cells,), ascending by key.
     """
 
     keys: Ints
@@ -149,8 +153,10 @@ class QueryItems:
     """Items of queries, each with a number: grades, or 1 for every item that a user interacted
     with.
 
-    index: query -> its row. offsets: (rows + 2,) where each row begins; the last one stands for
-    other queries and is empty. codes: (entries,) items, ascending in a row. values: (entries,).
+    index: query -> its row.
+    offsets: (rows + 2,) where each row begins; the last one stands for other queries and is empty.
+    codes: (entries,) items, ascending in a row.
+    values: (entries,).
     """
 
     index: Mapping[str, int]
@@ -216,11 +222,15 @@ class ItemAttributes:
     """All that measures read beside the lists; what was not given is None, and a measure that needs
     it says so.
 
-    items: the items of the inputs, sorted; others have codes behind theirs. in_catalogue: (items,)
-    whether it may be retrieved. popularity: (items,) users with an interaction. n_users: users with
-    one. categories, groups: labels. vectors: (items, dimensions) of length 1, NaN where unknown.
-    histories: the items that each query's user interacted with. grades: the judged items of each
-    query. cache: what is computed once for all lists.
+    items: the items of the inputs, sorted; others have codes behind theirs.
+    in_catalogue: (items,) whether it may be retrieved.
+    popularity: (items,) users with an interaction.
+    n_users: users with one.
+    categories, groups: labels.
+    vectors: (items, dimensions) of length 1, NaN where unknown.
+    histories: the items that each query's user interacted with.
+    grades: the judged items of each query.
+    cache: what is computed once for all lists.
     """
 
     items: tuple[str, ...]

@@ -19,9 +19,9 @@ _CELLS = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class ItemLists:
-    """The first items of some queries. codes: (queries, depth) items, best first, -1 behind the end
-    of a list.
+    """The first items of some queries.
 
+    codes: (queries, depth) items, best first, -1 behind the end of a list.
     cache: what several measures of these lists have in common.
     """
 
@@ -148,9 +148,9 @@ def _sum(longer: NDArray[Any], shorter: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True, eq=False)
 class ListCollections:
-    """The lists of whole runs. queries: a name for each collection, of which the measures have one
-    value.
+    """The lists of whole runs.
 
+    queries: a name for each collection, of which the measures have one value.
     lists: of each collection, or the counts of lists that are not kept.
     """
 

@@ -27,11 +27,11 @@ _MEANS = ("mean", "sum")
 
 
 class Choices(NamedTuple):
-    """Sets of items that are the same and hold a positive of a query, by query; `right`
-    of them are positives.
+    """Sets of items that are the same and hold a positive of a query, by query; `right` of them are
+    positives.
 
-    position: that of the first positive in the set, by the order among items of equal score. lone:
-    whether other sets do not matter.
+    position: that of the first positive in the set, by the order among items of equal score.
+    lone: whether other sets do not matter.
     """
 
     query: Ints
@@ -43,8 +43,10 @@ class Choices(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CopyCeilings:
-    """The limits of any scorer in one direction. alike: (queries,) the first query that is the
-    same. choices: of same items.
+    """The limits of any scorer in one direction.
+
+    alike: (queries,) the first query that is the same.
+    choices: of same items.
     """
 
     ties: MatrixTies

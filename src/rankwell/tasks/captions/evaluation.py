@@ -57,7 +57,10 @@ _SHOWN = 5
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class CaptionResults(Results):
-    """Results of text-video search. views: (run, direction) -> the ranks that measures read."""
+    """Results of text-video search.
+
+    views: (run, direction) -> the ranks that measures read.
+    """
 
     views: Mapping[tuple[str, str], JudgedRankings]
 

@@ -36,7 +36,8 @@ class Direction(NamedTuple):
     """A direction: `t2v`, `v2t` (the best caption among all captions) or `v2t-videos` (captions
     collapsed, among videos).
 
-    hits_after_last: as in `CaptionConvention`. notes: on the names of its measures.
+    hits_after_last: as in `CaptionConvention`.
+    notes: on the names of its measures.
     """
 
     name: str

@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 class CaptionRun(JudgedRun):
     """The queries of a direction with the rank counts of their positives.
 
-    question: what was counted, with the order of items of equal score. items: the names of what is
-    ranked, n_items of which take part. copies: what no scorer can distinguish. positives: of each
-    query; of collapsed videos their captions.
+    question: what was counted, with the order of items of equal score.
+    items: the names of what is ranked, n_items of which take part.
+    copies: what no scorer can distinguish.
+    positives: of each query; of collapsed videos their captions.
     """
 
     direction: Direction

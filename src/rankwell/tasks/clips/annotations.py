@@ -41,7 +41,10 @@ def with_groups(keywords: Iterable[Keyword]) -> str:
 
 
 class Name(NamedTuple):
-    """The keywords of a literal text. stage: whether it is a label or an alias."""
+    """The keywords of a literal text.
+
+    stage: whether it is a label or an alias.
+    """
 
     keywords: tuple[Keyword, ...]
     stage: Literal["exact", "alias"]
@@ -51,10 +54,10 @@ class Name(NamedTuple):
 class Vocabulary:
     """Keywords in the order of their declaration, and their aliases.
 
-    entries: every keyword once. aliases: text -> the keywords that it stands for, one or more; a
-    label wins over an alias. Raises BadInput for an empty label, a keyword that is listed twice,
-    labels of one group that differ in case, spaces or plural alone, and an alias of nothing or of
-    an unknown keyword.
+    entries: every keyword once.
+    aliases: text -> the keywords that it stands for, one or more; a label wins over an alias.
+        Raises BadInput for an empty label, a keyword that is listed twice, labels of one group that
+        differ in case, spaces or plural alone, and an alias of nothing or of an unknown keyword.
     """
 
     entries: tuple[Keyword, ...]
@@ -223,8 +226,9 @@ class QueryKeywords(NamedTuple):
 
 
 class Schema(NamedTuple):
-    """The keywords of annotations. parents: a keyword -> the wider one that it implies, as `sedan`
-    is a `small vehicle`.
+    """The keywords of annotations.
+
+    parents: a keyword -> the wider one that it implies, as `sedan` is a `small vehicle`.
     """
 
     vocabulary: Vocabulary
@@ -232,7 +236,11 @@ class Schema(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row of a table of clips. labels: group -> texts as written. attributes: other columns."""
+    """A row of a table of clips.
+
+    labels: group -> texts as written.
+    attributes: other columns.
+    """
 
     clip: str
     labels: Mapping[str, Sequence[str]]
@@ -243,10 +251,12 @@ class Row(NamedTuple):
 class Annotations:
     """Clips in the order of their bytes, keywords by group, and the keywords of each clip.
 
-    clips: ids. keywords: (keywords,) declared keywords, then used keywords that are not declared.
-    given: (clips, keywords) as annotated. attributes: clip -> other columns. notes: spellings that
-    were read as another label, and unread columns. bare_groups: groups without a used or declared
-    keyword.
+    clips: ids.
+    keywords: (keywords,) declared keywords, then used keywords that are not declared.
+    given: (clips, keywords) as annotated.
+    attributes: clip -> other columns.
+    notes: spellings that were read as another label, and unread columns.
+    bare_groups: groups without a used or declared keyword.
     """
 
     clips: tuple[str, ...]

@@ -20,8 +20,10 @@ from rankwell.tasks.clips.phrases import load_keybert
 
 
 class MappingTally(NamedTuple):
-    """Numbers of keywords over all texts, and of texts. meant: the labels. right: both mapped and
-    meant.
+    """Numbers of keywords over all texts, and of texts.
+
+    meant: the labels.
+    right: both mapped and meant.
     """
 
     right: int

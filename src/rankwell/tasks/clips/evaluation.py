@@ -46,7 +46,7 @@ class ClipResult(NamedTuple):
 
     state: `relevant`, `nonrelevant`, `unjudged` (without annotation) or `junk` (the query itself).
     detail: as JSON the match, the found and missing labels of each required group, and the reasons
-    why the clip does not count.
+        why the clip does not count.
     """
 
     item: str
@@ -89,8 +89,9 @@ class ClipResult(NamedTuple):
 
 
 class ClipAnswer(NamedTuple):
-    """The outcome of one query. status: `counted`, or why it is not.
+    """The outcome of one query.
 
+    status: `counted`, or why it is not.
     keywords: group -> required labels, and excluded ones behind `without`.
     """
 
@@ -109,9 +110,11 @@ MapText = Callable[[str], QueryKeywords]
 class ClipResults(Results):
     """Results of search over annotated clips.
 
-    annotations: the clips with their keywords. answers: run -> query -> its outcome, with the first
-    `k` results. levels: the ceilings and chance levels of each element of `values`. measured: the
-    values of each run. by_group, by_keyword: the means of groups of keywords and of keywords.
+    annotations: the clips with their keywords.
+    answers: run -> query -> its outcome, with the first `k` results.
+    levels: the ceilings and chance levels of each element of `values`.
+    measured: the values of each run.
+    by_group, by_keyword: the means of groups of keywords and of keywords.
     """
 
     annotations: Annotations

@@ -44,8 +44,10 @@ _MOST_ROWS = 20
 
 
 class TextQuery(NamedTuple):
-    """A text query. keywords: its meaning, in texts that `Annotations.find` reads; None without
-    labels. excluded: likewise.
+    """A text query.
+
+    keywords: its meaning, in texts that `Annotations.find` reads; None without labels.
+    excluded: likewise.
     """
 
     id: str

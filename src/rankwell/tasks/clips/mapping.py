@@ -139,8 +139,10 @@ class _Candidate(NamedTuple):
 class _TextMatch(NamedTuple):
     """The matches of a text before any threshold: by name or rule, and by similarity.
 
-    Of each word: taken: whether it is understood. negated. plain: whether no label is similar to
-    it.
+    Of each word:
+
+    taken: whether it is understood. negated.
+    plain: whether no label is similar to it.
     """
 
     words: ClauseWords

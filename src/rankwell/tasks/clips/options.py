@@ -41,7 +41,10 @@ Names = Annotated[Sequence[str] | str | None, Option(kind=str)]
 
 
 class Relevance(NamedTuple):
-    """A rule of relevance. least: the smallest Jaccard index, for `jaccard` only."""
+    """A rule of relevance.
+
+    least: the smallest Jaccard index, for `jaccard` only.
+    """
 
     kind: Kind
     least: float = 0.0

@@ -289,8 +289,10 @@ class ClauseWords:
 
 @dataclass(frozen=True)
 class KeyBertEncoder:
-    """Texts -> (texts, dimensions) vectors. embed: computes them. rules: the model and the package,
-    for the rules of a result.
+    """Texts -> (texts, dimensions) vectors.
+
+    embed: computes them.
+    rules: the model and the package, for the rules of a result.
     """
 
     embed: Callable[[list[str]], Any]

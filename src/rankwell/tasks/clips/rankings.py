@@ -50,7 +50,8 @@ class ClipList(NamedTuple):
 class RankedClips:
     """The rankings of a system for the queries of an evaluation.
 
-    others: the clips without annotation that it could have found. failed: query -> error.
+    others: the clips without annotation that it could have found.
+    failed: query -> error.
     """
 
     inputs: ClipInputs

@@ -152,8 +152,9 @@ def load_wording() -> Wording:
 
 
 class Sense(NamedTuple):
-    """The meaning of some words, end exclusive. concepts: one, or several where the words have as
-    many readings.
+    """The meaning of some words, end exclusive.
+
+    concepts: one, or several where the words have as many readings.
     """
 
     concepts: tuple[str, ...]

@@ -44,9 +44,9 @@ _BLOCK = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class Required:
-    """The keywords that each query requires: (queries, keywords) of a selection. queries: ids in
-    the order of their bytes.
+    """The keywords that each query requires: (queries, keywords) of a selection.
 
+    queries: ids in the order of their bytes.
     unwanted: (queries, keywords) those that no relevant clip has.
     """
 
@@ -192,7 +192,8 @@ class ClipRun(JudgedRun):
     """The rankings of clips under one set of judgments; the view never has the query clip itself.
 
     own: the ranks of the query clips; None where they are removed before any cut. Otherwise each
-    list is cut to the k of a measure, then the query clip is removed, and no other clip moves up.
+        list is cut to the k of a measure, then the query clip is removed, and no other clip moves
+        up.
     """
 
     # Clips always have a known number of candidates.

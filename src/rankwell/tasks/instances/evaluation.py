@@ -66,10 +66,11 @@ _NAMED_DEFINITION = {
 class InstanceResults(Results):
     """Results of instance search.
 
-    views: run -> the ranks of the relevant references, ties open. by_instance: a row per run and
-    instance where references have labels. images: those that took part, None where only positions
-    are known. filtered: how many were left out, and why. performance: run -> seconds and numbers of
-    vectors; seconds differ from run to run.
+    views: run -> the ranks of the relevant references, ties open.
+    by_instance: a row per run and instance where references have labels.
+    images: those that took part, None where only positions are known.
+    filtered: how many were left out, and why.
+    performance: run -> seconds and numbers of vectors; seconds differ from run to run.
     """
 
     views: Mapping[str, JudgedRankings]

@@ -61,8 +61,10 @@ Paris.
 
 
 class ImageEntry(NamedTuple):
-    """One image of a data set. camera: the camera that took it. group: images that a query must not
-    meet, as its own session.
+    """One image of a data set.
+
+    camera: the camera that took it.
+    group: images that a query must not meet, as its own session.
     """
 
     id: str
@@ -101,15 +103,16 @@ _COLUMNS = ("ids", "paths", "instances", "splits", "cameras", "groups")
 class Images:
     """A row per image, in the order of the ids' bytes.
 
-    ids: all different. paths: the files, None where only ids are known. instances: the label of
-    each, None without one.
-    splits: the side of each. cameras, groups: as for `ImageEntry`, None where no image has one.
-    contentless: (n,) whether an image shows nothing that could be recognised. marks: query ->
-    ground truth, None where instances decide.
-    listed: the data set's own order, None where it has none, and for a part of its images. notes:
-    on what was read.
-    Raises BadInput where lengths differ or marks name an unknown image, DuplicateItem for an id
-    that appears twice.
+    ids: all different.
+    paths: the files, None where only ids are known.
+    instances: the label of each, None without one.
+    splits: the side of each.
+    cameras, groups: as for `ImageEntry`, None where no image has one.
+    contentless: (n,) whether an image shows nothing that could be recognised.
+    marks: query -> ground truth, None where instances decide.
+    listed: the data set's own order, None where it has none, and for a part of its images.
+    notes: on what was read. Raises BadInput where lengths differ or marks name an unknown image,
+        DuplicateItem for an id that appears twice.
     """
 
     ids: tuple[str, ...]
@@ -353,7 +356,9 @@ def _without(images: Images, references: Set[str], queries: Set[str]) -> Images:
 @dataclass(frozen=True, eq=False)
 class InstanceTruth:
     """The relevant references of each query and its junk, by position; (pairs,) columns sorted by
-    query, then by reference. labels: the instance of each id that has one.
+    query, then by reference.
+
+    labels: the instance of each id that has one.
     """
 
     queries: Sequence[str]
@@ -497,8 +502,11 @@ def _of_one_label(queries: Sequence[object], references: Sequence[object]) -> Pa
 
 
 class ImageSetRequest(NamedTuple):
-    """A data set to read. queries: a folder beside the path. root: the folder of the ids. pattern:
-    the form of file names.
+    """A data set to read.
+
+    queries: a folder beside the path.
+    root: the folder of the ids.
+    pattern: the form of file names.
     """
 
     path: Path

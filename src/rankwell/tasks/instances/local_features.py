@@ -36,8 +36,10 @@ _CORNERS = 4
 
 
 class Features(NamedTuple):
-    """The features of a picture. points: (n, 2) x and y in pixels. descriptors: (n, 128); SIFT's
-    own are integers up to 255.
+    """The features of a picture.
+
+    points: (n, 2) x and y in pixels.
+    descriptors: (n, 128); SIFT's own are integers up to 255.
     """
 
     points: Singles

@@ -343,7 +343,9 @@ class InstanceRun(JudgedRun):
     """A run with the rank counts of its relevant references, ties open.
 
     queries, references: the places in the truth of those that are compared; those of queries
-    ascend. dimensions: of vectors. tie_places: that of each reference among those of equal score.
+        ascend.
+    dimensions: of vectors.
+    tie_places: that of each reference among those of equal score.
     """
 
     truth: InstanceTruth

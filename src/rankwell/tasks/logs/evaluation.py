@@ -44,8 +44,9 @@ _FEW = 0.1
 
 
 class WeightFigures(NamedTuple):
-    """The diagnostics of importance weights. ess: the effective sample size, (Σ w)² / Σ w² (Kish
-    1965).
+    """The diagnostics of importance weights.
+
+    ess: the effective sample size, (Σ w)² / Σ w² (Kish 1965).
     """
 
     ess: float | None = None

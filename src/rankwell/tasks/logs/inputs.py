@@ -73,8 +73,10 @@ Context = tuple[str | None, str | None]
 class Log:
     """The rows of a log, by query and then in an order that does not depend on that of the file.
 
-    queries: (rows,) ids; the number of the row where the log has none. items, positions: None where
-    it has none. others: further columns that options name. columns: what -> column, for the rules.
+    queries: (rows,) ids; the number of the row where the log has none.
+    items, positions: None where it has none.
+    others: further columns that options name.
+    columns: what -> column, for the rules.
     notes: on what the rows do not say.
     """
 
@@ -104,8 +106,9 @@ class Log:
 
 
 class Policy(NamedTuple):
-    """A target policy on the rows of a log. expected: what the model expects under it, None where
-    that is not known.
+    """A target policy on the rows of a log.
+
+    expected: what the model expects under it, None where that is not known.
     """
 
     probabilities: Floats

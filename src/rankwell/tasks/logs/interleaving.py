@@ -99,8 +99,11 @@ class InterleavingOptions(RunFileOptions):
 
 
 class InterleavedList(NamedTuple):
-    """A list that was, or can be, shown. name: its own. runs: of the two rankings. marks: one of
-    each item, by the method.
+    """A list that was, or can be, shown.
+
+    name: its own.
+    runs: of the two rankings.
+    marks: one of each item, by the method.
 
     balanced: its ranks in both rankings, None where one lacks it. team-draft: the run that added
     it, 0 or 1. probabilistic: the probability that the first run added it, given the list.

@@ -58,8 +58,8 @@ class InterleavingTestOptions:
 
 
 class Credit(NamedTuple):
-    """first, second: the credit of the two runs. wins: the probability that the first has more, a
-    tie counting as half.
+    """first, second: the credit of the two runs.
+    wins: the probability that the first has more, a tie counting as half.
     """
 
     first: float
@@ -75,7 +75,10 @@ class Credit(NamedTuple):
 
 
 class Impression(NamedTuple):
-    """A list as it was shown once. clicks: places in it, from 0."""
+    """A list as it was shown once.
+
+    clicks: places in it, from 0.
+    """
 
     name: str
     shown: InterleavedList

@@ -12,12 +12,12 @@ from rankwell.errors import BadUsage, flag
 
 
 class LoggedRows(NamedTuple):
-    """Rows of a log, (rows,) each. weights: the policy's probability of the item over the
-    propensity; 1 for the logging policy.
+    """Rows of a log, (rows,) each.
 
-    estimates: the reward that a model expects of what was shown. expected: its mean over what the
-    policy would show. Both are None without a model. slots: the slot within which weights are
-    normalised, from 0.
+    weights: the policy's probability of the item over the propensity; 1 for the logging policy.
+    estimates: the reward that a model expects of what was shown.
+    expected: its mean over what the policy would show. Both are None without a model.
+    slots: the slot within which weights are normalised, from 0.
     """
 
     rewards: Floats
@@ -68,11 +68,13 @@ class SelfNormalised(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LoggedRounds:
-    """The rows of a log by query. offsets: (queries + 1,) where the rows of each begin.
+    """The rows of a log by query.
 
+    offsets: (queries + 1,) where the rows of each begin.
     whole: the rows over which weights are normalised; those of the whole log also where the view
-    has a part of it. sums: whether the value of a query is the sum of its rows, as that of a slate,
-    and not their mean.
+        has a part of it.
+    sums: whether the value of a query is the sum of its rows, as that of a slate, and not their
+        mean.
     """
 
     needs: ClassVar[str] = "logged rewards"

@@ -12,8 +12,10 @@ Citations = frozenset[str]
 
 
 class Statement(NamedTuple):
-    """A statement of an answer. cited: the documents that it cites. entailed: set of them ->
-    whether they entail it together.
+    """A statement of an answer.
+
+    cited: the documents that it cites.
+    entailed: set of them -> whether they entail it together.
     """
 
     name: str

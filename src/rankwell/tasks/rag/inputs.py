@@ -16,8 +16,9 @@ _CHUNKS = ("chunks", "retrieved_contexts")
 
 
 class QuestionPassages(NamedTuple):
-    """A line about a question, with its passages. text: of the question, None where the line has
-    none.
+    """A line about a question, with its passages.
+
+    text: of the question, None where the line has none.
     """
 
     line: Record

@@ -16,8 +16,10 @@ Span = tuple[int, int]
 
 
 class DocumentPassage(NamedTuple):
-    """A part of a document. start, end: in characters, the end exclusive, -1 where unknown. text:
-    None where unknown.
+    """A part of a document.
+
+    start, end: in characters, the end exclusive, -1 where unknown.
+    text: None where unknown.
     """
 
     document: str | None
@@ -35,7 +37,8 @@ class DocumentPassage(NamedTuple):
 class RetrievedPassages:
     """The gold passages of each question, and the chunks retrieved for it, best first.
 
-    documents: texts by id, for words. every_chunk: all chunks of the collection, where known.
+    documents: texts by id, for words.
+    every_chunk: all chunks of the collection, where known.
     """
 
     needs: ClassVar[str] = "retrieved chunks and gold passages with their positions or texts"

@@ -23,8 +23,10 @@ _FILE = "tokenizer.json"
 
 
 class TextTokenizer(NamedTuple):
-    """A tokenizer. positions: of a text. about: library, version and digest, for the rules of a
-    result; "" for words.
+    """A tokenizer.
+
+    positions: of a text.
+    about: library, version and digest, for the rules of a result; "" for words.
     """
 
     positions: Callable[[str], Positions]

@@ -41,8 +41,9 @@ _LEAST_PROCESSOR, _LEAST_ELAPSED = 1.0, 0.5
 
 
 class CostFigure(NamedTuple):
-    """One figure: its value with its interval, None where it is not known; n: requests behind
-    it.
+    """One figure: its value with its interval, None where it is not known;
+
+    n: requests behind it.
     """
 
     value: float | None
@@ -54,8 +55,9 @@ class CostFigure(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SettingCosts:
-    """The costs of a setting by name, and notes. busy_processors: those that other processes used
-    meanwhile; None for few.
+    """The costs of a setting by name, and notes.
+
+    busy_processors: those that other processes used meanwhile; None for few.
     """
 
     by_name: Mapping[str, CostFigure]

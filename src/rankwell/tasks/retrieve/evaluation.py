@@ -69,7 +69,10 @@ _FILES = ("items", "item_vectors", "queries", "query_vectors", "qrels")
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class EngineResults(Results):
-    """Results of a search engine. measured: its answers with their times."""
+    """Results of a search engine.
+
+    measured: its answers with their times.
+    """
 
     measured: Measurement
 

@@ -34,10 +34,12 @@ class ExactList(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """The exact results of every query. source: where they are from. scorer: the scores of items
-    under a query, -inf for what cannot be a result; None where unknown.
+    """The exact results of every query.
 
-    run_items: the ids of all results of a run, those of k and those beyond. notes: of its reader.
+    source: where they are from.
+    scorer: the scores of items under a query, -inf for what cannot be a result; None where unknown.
+    run_items: the ids of all results of a run, those of k and those beyond.
+    notes: of its reader.
     """
 
     source: str

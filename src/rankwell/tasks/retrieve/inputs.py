@@ -63,8 +63,10 @@ class Things:
 
 @dataclass(frozen=True, eq=False)
 class RetrieveInputs:
-    """The items and queries of a call. filters: field -> (queries,) the value that each query
-    requires. collapse: item -> id.
+    """The items and queries of a call.
+
+    filters: field -> (queries,) the value that each query requires.
+    collapse: item -> id.
     """
 
     items: Things | None

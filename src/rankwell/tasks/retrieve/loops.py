@@ -38,8 +38,11 @@ _NO_HITS = EngineHits(())
 
 
 class SentRequest(NamedTuple):
-    """One request. query: index. planned: None in closed loops. ids, scores: those of an answer.
+    """One request.
 
+    query: index.
+    planned: None in closed loops.
+    ids, scores: those of an answer.
     encoding: seconds in which its text was encoded, before it was sent; None where it was not.
     """
 
@@ -61,11 +64,13 @@ class SentRequest(NamedTuple):
 
 
 class RequestBatch(NamedTuple):
-    """Queries to ask at one setting. moments: (queries,) seconds after the start; None in closed
-    loops. clients: threads.
+    """Queries to ask at one setting.
 
-    seconds: after which no further query is asked. prompt: whether every outcome is handed over at
-    once, which takes time between requests; else several together.
+    moments: (queries,) seconds after the start; None in closed loops.
+    clients: threads.
+    seconds: after which no further query is asked.
+    prompt: whether every outcome is handed over at once, which takes time between requests; else
+        several together.
     """
 
     build: int
@@ -79,9 +84,13 @@ class RequestBatch(NamedTuple):
 
 
 class BatchReport(NamedTuple):
-    """The cost of a batch. first: seconds of the first request of each new session. client, server,
-    other_processes: seconds of processor time of this process, of the server and of all others,
-    None where unknown. elapsed: the seconds that passed. described: the session's description.
+    """The cost of a batch.
+
+    first: seconds of the first request of each new session.
+    client, server, other_processes: seconds of processor time of this process, of the server and of
+        all others, None where unknown.
+    elapsed: the seconds that passed.
+    described: the session's description.
     """
 
     first: Sequence[float]
@@ -97,7 +106,8 @@ class EngineTask:
     """The work on an engine, which has an index for each of the builds: items to index, queries,
     and the terms of all requests.
 
-    server_pid: the process of a server that the engine does not know itself. encoder: of queries.
+    server_pid: the process of a server that the engine does not know itself.
+    encoder: of queries.
     """
 
     spec: Any

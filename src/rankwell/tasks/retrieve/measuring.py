@@ -147,8 +147,10 @@ def _read(file: Path, key: str) -> dict[tuple[int, int], SentBatch]:
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """Everything that was asked. engine: as the user names it. exact: the lists of the engine's
-    exact mode, where they are the truth.
+    """Everything that was asked.
+
+    engine: as the user names it.
+    exact: the lists of the engine's exact mode, where they are the truth.
     """
 
     engine: str
@@ -254,7 +256,9 @@ class AskedSetting:
 class EngineWork:
     """An engine that is to be asked every query at its settings.
 
-    hosts: those that hold it. seconds: spent on asking so far. done: rounds of settings so far.
+    hosts: those that hold it.
+    seconds: spent on asking so far.
+    done: rounds of settings so far.
     error: why it cannot be asked on.
     """
 

@@ -17,8 +17,10 @@ MOST_SETTINGS = 500
 class Setting(NamedTuple):
     """One combination of parameters.
 
-    name: `ef_search=40`, "" for the only one. build: number of its index among all indexes. search:
-    the parameters of its sessions. values: all that are tried.
+    name: `ef_search=40`, "" for the only one.
+    build: number of its index among all indexes.
+    search: the parameters of its sessions.
+    values: all that are tried.
     """
 
     name: str
@@ -28,8 +30,11 @@ class Setting(NamedTuple):
 
 
 class EngineSettings(NamedTuple):
-    """The settings, in the order of the sweep. fixed: parameters of all. builds: those of each
-    index. varying: tried names.
+    """The settings, in the order of the sweep.
+
+    fixed: parameters of all.
+    builds: those of each index.
+    varying: tried names.
     """
 
     fixed: Mapping[str, Any]

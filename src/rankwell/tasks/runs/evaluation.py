@@ -81,8 +81,9 @@ KeptDetails = bool | Literal["unjudged"]
 
 @dataclass(frozen=True, kw_only=True)
 class JudgmentOptions:
-    """The options of reading judgments. exclude_self: whether rankings lose each query's own
-    item.
+    """The options of reading judgments.
+
+    exclude_self: whether rankings lose each query's own item.
     """
 
     view: View = "none"
@@ -92,8 +93,11 @@ class JudgmentOptions:
 
 
 class RunJudgments(NamedTuple):
-    """Judgments as measures need them. for_view: those that the view joins with a run. judgments:
-    the same with one row per query and item. format, notes: as the reader gives them.
+    """Judgments as measures need them.
+
+    for_view: those that the view joins with a run.
+    judgments: the same with one row per query and item.
+    format, notes: as the reader gives them.
     """
 
     for_view: Any

@@ -36,9 +36,11 @@ PLACES = 100
 
 
 class RatedItems(NamedTuple):
-    """The items that several raters graded. raters: their names. pairs: query and item. grades:
-    (items, raters), NaN for none.
+    """The items that several raters graded.
 
+    raters: their names.
+    pairs: query and item.
+    grades: (items, raters), NaN for none.
     is_sample: whether items of the study were drawn; known grades are of chosen items.
     """
 
@@ -50,10 +52,11 @@ class RatedItems(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class JudgeComparison:
-    """The agreement of raters: weighted by 1/π, and of the judged sample alone. confusion,
-    sample_confusion: of two raters.
+    """The agreement of raters: weighted by 1/π, and of the judged sample alone.
 
-    items, queries: the number with two grades or more. level: of the intervals.
+    confusion, sample_confusion: of two raters.
+    items, queries: the number with two grades or more.
+    level: of the intervals.
     """
 
     study: Study

@@ -28,11 +28,12 @@ Bounds = tuple[float, float] | None
 
 
 class StudyVerdict(NamedTuple):
-    """An estimate at a level. these, like: the intervals, widened by what unknown grades leave
-    open; None where there is none.
+    """An estimate at a level.
 
+    these, like: the intervals, widened by what unknown grades leave open; None where there is none.
     sign: 1 where the run is better, -1 where it is worse, 0 for no significant difference, None for
-    no verdict. reason: why not.
+        no verdict.
+    reason: why not.
     """
 
     estimate: StudyEstimate

@@ -52,8 +52,9 @@ class StudyEstimate(NamedTuple):
     """A mean or a difference with its bounds: the estimate with predictions in place of unknown
     gains, the least, the greatest.
 
-    against: "" for a mean. judged, unknown: numbers of judged items that decide it. queries: number
-    in the estimate.
+    against: "" for a mean.
+    judged, unknown: numbers of judged items that decide it.
+    queries: number in the estimate.
     """
 
     run: str
@@ -95,8 +96,10 @@ def chosen_measure(study: Study, options: EstimateOptions) -> Measure:
 
 @dataclass(frozen=True, eq=False)
 class StudyEstimates:
-    """The estimates of a study under one choice of options. runs: names of the chosen ones, by
-    default all. model: the grades of a model, as predictions.
+    """The estimates of a study under one choice of options.
+
+    runs: names of the chosen ones, by default all.
+    model: the grades of a model, as predictions.
     """
 
     study: Study

@@ -70,9 +70,13 @@ class StudyPlan:
 class StudyPool:
     """The pool in the order in which the last round asks; every array is (items,).
 
-    query: index into the study's queries. item: ids. u: permanent random numbers. prior: chances of
-    relevance. sizes: (items, rounds), 0 where a round does not ask. batches: (items, rounds), -1
-    where a round does not ask, or did not before it ended. ranks: (items, runs), 0 for none.
+    query: index into the study's queries.
+    item: ids.
+    u: permanent random numbers.
+    prior: chances of relevance.
+    sizes: (items, rounds), 0 where a round does not ask.
+    batches: (items, rounds), -1 where a round does not ask, or did not before it ended.
+    ranks: (items, runs), 0 for none.
     """
 
     query: Ints
@@ -88,7 +92,8 @@ class StudyPool:
 class Study:
     """A study as its folder describes it.
 
-    drawn: number of drawn queries in the design `queries`. grades: names by number, ascending.
+    drawn: number of drawn queries in the design `queries`.
+    grades: names by number, ascending.
     rounds: number of pools so far.
     """
 

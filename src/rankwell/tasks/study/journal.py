@@ -36,8 +36,11 @@ JUDGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 class JournalLine(NamedTuple):
-    """One act of a judge. grade: None for an action. place: in the session. purpose: "" for a
-    judgment that counts.
+    """One act of a judge.
+
+    grade: None for an action.
+    place: in the session.
+    purpose: "" for a judgment that counts.
     """
 
     time: str
@@ -207,7 +210,9 @@ def last_answers(lines: Iterable[JournalLine]) -> dict[Pair, dict[str, JournalLi
 @dataclass(frozen=True, eq=False)
 class StudyAnswers:
     """The answers to the pool: (items,) grade, NaN where there is none; answered, also without a
-    grade. judges: their names.
+    grade.
+
+    judges: their names.
     """
 
     grade: Floats
@@ -274,8 +279,10 @@ def _grade(by_judge: Mapping[str, JournalLine], grade_by: str) -> float:
 
 
 class Look(NamedTuple):
-    """One look. digest: of all that it showed. pairs: the number of pairs that are corrected for,
-    fixed by the first look.
+    """One look.
+
+    digest: of all that it showed.
+    pairs: the number of pairs that are corrected for, fixed by the first look.
     """
 
     time: str

@@ -30,7 +30,10 @@ GOLD_SHARE = 0.05
 
 
 class Ask(NamedTuple):
-    """A query and an item to judge. purpose: as in the journal, "" for a judgment that counts."""
+    """A query and an item to judge.
+
+    purpose: as in the journal, "" for a judgment that counts.
+    """
 
     query: str
     item: str
@@ -43,8 +46,10 @@ class Ask(NamedTuple):
 
 
 class SittingItems(NamedTuple):
-    """The items of one sitting. lease: None where only mixed-in items are left. lines: those of the
-    judge so far.
+    """The items of one sitting.
+
+    lease: None where only mixed-in items are left.
+    lines: those of the judge so far.
     """
 
     lease: Lease | None = None
@@ -126,8 +131,10 @@ def _numbers(study: Study, asks: Sequence[Ask | Pair], *purpose: str) -> list[fl
 
 @dataclass(frozen=True)
 class _Mixture:
-    """What is mixed into the items of a batch. pairs: the judge's own ones. first: who answered
-    each item first.
+    """What is mixed into the items of a batch.
+
+    pairs: the judge's own ones.
+    first: who answered each item first.
     """
 
     study: Study
@@ -199,8 +206,10 @@ class OutdatedAct(Exception):
 
 @dataclass
 class AskState:
-    """The state of an item. answer: a grade, `unknown` or `open`. postponed: the place among the
-    postponed ones, 0 for none.
+    """The state of an item.
+
+    answer: a grade, `unknown` or `open`.
+    postponed: the place among the postponed ones, 0 for none.
     """
 
     answer: Answer = None
@@ -217,8 +226,9 @@ class AskState:
 
 
 class JudgingAct(NamedTuple):
-    """The act of a judge on an item. seen: the answer that the page displayed. Either a grade or an
-    action.
+    """The act of a judge on an item.
+
+    seen: the answer that the page displayed. Either a grade or an action.
     """
 
     turn: int

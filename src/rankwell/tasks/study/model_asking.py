@@ -54,8 +54,11 @@ _ORDERS = re.compile(
 
 @dataclass(frozen=True)
 class ModelPrompt:
-    """A prompt with places such as {query}. text: with them. values: of the places that are the
-    same for all items. seed: that of the study.
+    """A prompt with places such as {query}.
+
+    text: with them.
+    values: of the places that are the same for all items.
+    seed: that of the study.
     """
 
     text: str
@@ -133,11 +136,13 @@ class ModelAnswer(NamedTuple):
 
 
 class ModelJudge(NamedTuple):
-    """A model that answers questions. model: its name. prompt: the digest of the prompt, "" for
-    none. parameters: all that decides a reply besides.
+    """A model that answers questions.
 
+    model: its name.
+    prompt: the digest of the prompt, "" for none.
+    parameters: all that decides a reply besides.
     answer: the reply as text, or a grade; it raises EngineFailure where there is none, BadInput for
-    a question that the model refuses.
+        a question that the model refuses.
     """
 
     model: str

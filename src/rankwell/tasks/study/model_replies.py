@@ -22,10 +22,13 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class ModelReply(NamedTuple):
-    """A reply to one item. grade: None without exactly one valid grade. flagged: whether the text
-    looks as if it ordered a grade.
+    """A reply to one item.
 
-    prompt: its digest. parameters: all that decides the reply besides. text: the reply as it came.
+    grade: None without exactly one valid grade.
+    flagged: whether the text looks as if it ordered a grade.
+    prompt: its digest.
+    parameters: all that decides the reply besides.
+    text: the reply as it came.
     """
 
     time: str
@@ -57,11 +60,12 @@ def settings_of(prompt: str, parameters: Mapping[str, Any]) -> str:
 
 
 class ModelGrades(NamedTuple):
-    """The replies of one model for the pool, under the settings of its last reply. grade: (items,),
-    NaN without a valid grade.
+    """The replies of one model for the pool, under the settings of its last reply.
 
-    replied: (items,). invalid, flagged, others: numbers of replies without a valid grade, flagged,
-    and under other settings.
+    grade: (items,), NaN without a valid grade.
+    replied: (items,).
+    invalid, flagged, others: numbers of replies without a valid grade, flagged, and under other
+        settings.
     """
 
     model: str

@@ -40,6 +40,7 @@ PEOPLE = "people"
 
 class Bias(NamedTuple):
     """The measure by the model's grades less that by people's: of a run, or of a run less another.
+
     sample: over queries.
     """
 
@@ -55,7 +56,10 @@ class Bias(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ModelReport:
-    """The grades of a model beside those of people. estimates: those that use the model."""
+    """The grades of a model beside those of people.
+
+    estimates: those that use the model.
+    """
 
     estimates: StudyEstimates
     model: ModelGrades

@@ -39,7 +39,10 @@ _FEWEST = 10
 
 
 class PlannedStep(NamedTuple):
-    """A batch end. more, judged: judgments from now, and in all. forecast: standard errors there.
+    """A batch end.
+
+    more, judged: judgments from now, and in all.
+    forecast: standard errors there.
     queries: in the estimate.
     """
 

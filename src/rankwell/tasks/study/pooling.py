@@ -228,12 +228,14 @@ _NO_ROUNDS = _EarlierRounds(
 
 @dataclass(frozen=True, eq=False)
 class PooledRanks:
-    """The first ranks of all runs. queries, names: ids of queries and of items, in the order of
-    their bytes.
+    """The first ranks of all runs.
 
-    query, item: (items,) indices into them, ascending. ranks: (items, runs), 0 where a run lacks
-    it. earlier: the earlier rounds. earlier_row: (items,) the row of each item there, -1 for a new
-    one. notes: of the readers of the runs.
+    queries, names: ids of queries and of items, in the order of their bytes.
+    query, item: (items,) indices into them, ascending.
+    ranks: (items, runs), 0 where a run lacks it.
+    earlier: the earlier rounds.
+    earlier_row: (items,) the row of each item there, -1 for a new one.
+    notes: of the readers of the runs.
     """
 
     queries: tuple[str, ...]

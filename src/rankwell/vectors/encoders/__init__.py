@@ -57,11 +57,13 @@ def of_no_machine(described: Mapping[str, Any]) -> dict[str, Any]:
 class Settings:
     """Settings of an encoder; a family uses those that concern it.
 
-    dimensions: number of leading dimensions of each vector to keep; None keeps all. normalize:
-    vectors of length one; False leaves out a model's own last step that makes them so, None leaves
-    that to the model. batch_size: texts at a time.
-    device: `cpu` or `cuda`; None lets the family choose. seed: of random numbers; None is 0.
-    Raises BadUsage for numbers below 1; a family raises it for settings that it does not use.
+    dimensions: number of leading dimensions of each vector to keep; None keeps all.
+    normalize: vectors of length one; False leaves out a model's own last step that makes them so,
+        None leaves that to the model.
+    batch_size: texts at a time.
+    device: `cpu` or `cuda`; None lets the family choose.
+    seed: of random numbers; None is 0. Raises BadUsage for numbers below 1; a family raises it for
+        settings that it does not use.
     """
 
     dimensions: int | None = None
@@ -116,12 +118,13 @@ class ImageEncoder:
     """Turns pictures into vectors: called with paths it gives (paths, d) float32, a vector per
     picture, in order.
 
-    encode: paths -> anything of that shape. description: everything that determines the vectors,
-    for the manifest: model and its hash, preparation of pictures, versions. batch_size: pictures
-    per call; which ones share a call may move the last bits of a number. is_known: whether the
-    description says all that decides the vectors, so that they may be kept for the next time.
-    A call raises BadInput or any other exception for a picture, BadUsage where the encoder gives
-    anything but vectors.
+    encode: paths -> anything of that shape.
+    description: everything that determines the vectors, for the manifest: model and its hash,
+        preparation of pictures, versions.
+    batch_size: pictures per call; which ones share a call may move the last bits of a number.
+    is_known: whether the description says all that decides the vectors, so that they may be kept
+        for the next time. A call raises BadInput or any other exception for a picture, BadUsage
+        where the encoder gives anything but vectors.
     """
 
     name: str
@@ -261,8 +264,9 @@ def _numbers(name: str, text: str) -> str | tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Pixels:
-    """Conversion of a picture to numbers. size: (width, height), None keeps that of the picture;
-    see `ImageSettings`.
+    """Conversion of a picture to numbers.
+
+    size: (width, height), None keeps that of the picture; see `ImageSettings`.
     """
 
     size: tuple[int, int] | None

@@ -111,7 +111,11 @@ for _name in _PRESETS:
 
 
 class _Input(NamedTuple):
-    """The input of a network. size: (width, height), None where free. batch: 0 where free."""
+    """The input of a network.
+
+    size: (width, height), None where free.
+    batch: 0 where free.
+    """
 
     name: str
     dtype: Any

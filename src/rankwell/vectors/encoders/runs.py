@@ -39,9 +39,10 @@ class Failure(NamedTuple):
 class EncodedImages(NamedTuple):
     """Vectors of those pictures that have one, in order, and the outcome of all.
 
-    encoder: its description. seconds: (vectors,) that of its batch when it was made, divided by the
-    pictures in the batch. computed: pictures encoded now. cached: by an earlier run. The others
-    have the content of an earlier one, and its vector.
+    encoder: its description.
+    seconds: (vectors,) that of its batch when it was made, divided by the pictures in the batch.
+    computed: pictures encoded now.
+    cached: by an earlier run. The others have the content of an earlier one, and its vector.
     """
 
     embeddings: Embeddings
@@ -168,7 +169,10 @@ def keep_arrays(cache: Cache, key: str, *arrays: NDArray[Any]) -> None:
 
 
 class _Made(NamedTuple):
-    """A vector and the seconds that it took, or the problem. is_new: whether it was made now."""
+    """A vector and the seconds that it took, or the problem.
+
+    is_new: whether it was made now.
+    """
 
     vector: Singles
     seconds: float
@@ -225,8 +229,8 @@ def manifest_of(
 class VectorFile:
     """A file of vectors and those beside it, which say how it was made.
 
-    noun: what has vectors, in the plural. suffixes: of all files that there may be beside it, but
-    for the manifest.
+    noun: what has vectors, in the plural.
+    suffixes: of all files that there may be beside it, but for the manifest.
     """
 
     path: Path

@@ -32,10 +32,10 @@ _STATES: dict[str, State] = {"relevant": "right", "nonrelevant": "wrong"}
 class Tile(NamedTuple):
     """One result, or the query itself.
 
-    picture: RGB, of any size; None draws a placeholder with `problem`, a few words. rank: from 1;
-    None was not retrieved.
-    found, missing: keywords that the query asks for and the result has, or lacks. label: what it
-    is, such as an instance.
+    picture: RGB, of any size; None draws a placeholder with `problem`, a few words.
+    rank: from 1; None was not retrieved.
+    found, missing: keywords that the query asks for and the result has, or lacks.
+    label: what it is, such as an instance.
     """
 
     item: str
@@ -54,7 +54,8 @@ class Sheet(NamedTuple):
     """A query with its results in order of rank; ranks may leave some out (the first five, then the
     first right one).
 
-    name: the query's id, by which the file is called. query: its tile, where it is a picture.
+    name: the query's id, by which the file is called.
+    query: its tile, where it is a picture.
     score: what tiles' scores mean.
     """
 
@@ -425,8 +426,9 @@ def _most(low: int, high: int, fits: Callable[[int], bool]) -> int:
 
 
 class _Text(NamedTuple):
-    """Lines of one size and colour with an optional mark before the first; before: pixels of room
-    above.
+    """Lines of one size and colour with an optional mark before the first;
+
+    before: pixels of room above.
     """
 
     lines: list[str]

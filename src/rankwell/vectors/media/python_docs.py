@@ -65,7 +65,8 @@ class Module(NamedTuple):
     """The documentation of one module, before names that it takes from other modules are looked up.
 
     reexports: each `from module import name as alias` as (module, name -> alias); a star is the
-    name `*`. declared: `__all__`.
+        name `*`.
+    declared: `__all__`.
     """
 
     doc: str

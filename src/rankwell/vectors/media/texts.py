@@ -42,10 +42,12 @@ Step = Callable[[str], str]
 class Normalizer:
     """A normalisation that makes texts comparable: `normalizer(text)` is the normal form.
 
-    source: who defined it. steps: in words, in order. frozen: exactly as published. One that is not
-    keeps the last form that is not empty where a step would leave nothing, so that an answer such
-    as `A+` or `The` does not vanish. all_steps, batch: all steps at once, and for many texts of
-    printable ASCII at once, where that is faster.
+    source: who defined it.
+    steps: in words, in order.
+    frozen: exactly as published. One that is not keeps the last form that is not empty where a step
+        would leave nothing, so that an answer such as `A+` or `The` does not vanish.
+    all_steps, batch: all steps at once, and for many texts of printable ASCII at once, where that
+        is faster.
     """
 
     name: str
@@ -213,7 +215,7 @@ class Containment(NamedTuple):
     often are prepared once.
 
     whole_tokens: the answer's tokens stand one after the other among the text's, so that `us` is
-    not in `focus`.
+        not in `focus`.
     """
 
     prepare: Step

@@ -69,11 +69,11 @@ _WORTH_A_WORKER = 1 << 22  # products
 
 @dataclass(frozen=True)
 class Backend:
-    """A search backend. open: (queries, query block, item block) -> Multiplier. The block sizes are
-    those that suit it.
+    """A search backend.
 
-    parallel: whether several multipliers work at once, each on a share of the processors. device:
-    does all of a task on a device of that name; `open` is never called then.
+    open: (queries, query block, item block) -> Multiplier. The block sizes are those that suit it.
+    parallel: whether several multipliers work at once, each on a share of the processors.
+    device: does all of a task on a device of that name; `open` is never called then.
     """
 
     name: str
@@ -92,8 +92,9 @@ class TopK:
     """The best k items of each query, best first; of items with the same score the one that stands
     first in the table.
 
-    positions: (queries, k) rows of the items, -1 where fewer than k remain. scores: (queries, k)
-    exact, NaN there; under `l2` the negative distance, so that higher is always nearer.
+    positions: (queries, k) rows of the items, -1 where fewer than k remain.
+    scores: (queries, k) exact, NaN there; under `l2` the negative distance, so that higher is
+        always nearer.
     query_names, item_names: the names of rows.
     """
 
@@ -121,14 +122,14 @@ class TopK:
 class SearchOptions:
     """Options of exact search.
 
-    metric: `cosine`, `dot`, or `l2` (negative distance). exclude: `self` excludes the item whose
-    name is the query's.
-    groups: excludes items with the query's label. device: of torch; None takes a GPU where there is
-    one.
+    metric: `cosine`, `dot`, or `l2` (negative distance).
+    exclude: `self` excludes the item whose name is the query's.
+    groups: excludes items with the query's label.
+    device: of torch; None takes a GPU where there is one.
     query_block, item_block: numbers of vectors that are multiplied at once; None takes those that
-    suit the backend.
+        suit the backend.
     memory: bytes for queries and what is known of each (`passes`); None takes a quarter of the
-    memory that is available.
+        memory that is available.
     """
 
     metric: Metric = "cosine"

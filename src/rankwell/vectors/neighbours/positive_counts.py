@@ -30,8 +30,11 @@ _QUERIES, _ITEMS = 512, 4096
 
 
 class WantedPairs(NamedTuple):
-    """Items of queries whose ranks are counted. owner: (pairs,) ascending. scores: exact. places:
-    among items of equal score.
+    """Items of queries whose ranks are counted.
+
+    owner: (pairs,) ascending.
+    scores: exact.
+    places: among items of equal score.
     """
 
     owner: Ints

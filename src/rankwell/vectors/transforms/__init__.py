@@ -42,7 +42,8 @@ class Transformed:
     """A matrix of scores that is computed when its rows are read; the one below it is never copied
     as a whole.
 
-    shape: (queries, gallery). read: (first row, one after the last) -> (rows, gallery) float64.
+    shape: (queries, gallery).
+    read: (first row, one after the last) -> (rows, gallery) float64.
     """
 
     shape: tuple[int, int]
@@ -71,12 +72,14 @@ class Descriptors:
     """The vectors of queries and references, what finds neighbours among them, and what may be
     learnt from instead of references.
 
-    queries: (queries, d). references: (references, d). They are compared by cosine, and never
-    changed. own_references: (queries,) the row of the reference that is the same image as the
-    query, -1 where none is; None where no query is among the references. learn: (n, d) other
-    vectors that a transform is learnt on; learnt_on: what they are called in the rules of a result.
+    queries: (queries, d).
+    references: (references, d). They are compared by cosine, and never changed.
+    own_references: (queries,) the row of the reference that is the same image as the query, -1
+        where none is; None where no query is among the references.
+    learn: (n, d) other vectors that a transform is learnt on.
+    learnt_on: what they are called in the rules of a result.
     labels: (references,) the instance of each reference, None for one without; None where no
-    instance is known. Raises BadInput where shapes do not go together.
+        instance is known. Raises BadInput where shapes do not go together.
     """
 
     queries: Matrix

@@ -82,7 +82,10 @@ def reciprocal(
 
 
 class _Sets(NamedTuple):
-    """Weighted sets of images, one for each. offsets: (images + 1,). members: rows, ascending.
+    """Weighted sets of images, one for each.
+
+    offsets: (images + 1,).
+    members: rows, ascending.
     weights: they sum to 1.
     """
 

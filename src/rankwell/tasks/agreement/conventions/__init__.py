@@ -7,7 +7,7 @@ class AgreementConvention(NamedTuple):
     """Options of a convention in comparison with a reference.
 
     gold_depth: number of first items of the reference that are relevant at a cut-off: the `cut`
-    itself, or the greatest (`max`).
+        itself, or the greatest (`max`).
     """
 
     gold_depth: Literal["cut", "max"] = "max"

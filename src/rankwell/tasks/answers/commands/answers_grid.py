@@ -65,8 +65,10 @@ class GridPoint(NamedTuple):
 
 
 class PointResult(NamedTuple):
-    """A point with its summary rows and notes. seconds: of the system, None for files. date: of the
-    evaluation, in UTC.
+    """A point with its summary rows and notes.
+
+    seconds: of the system, None for files.
+    date: of the evaluation, in UTC.
     """
 
     point: GridPoint

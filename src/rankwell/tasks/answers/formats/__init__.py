@@ -37,9 +37,9 @@ _RANKINGS = {"run": "a run", "judgments": "judgments"}
 class AnswerFormat:
     """One way to hold questions, predictions, no-answer probabilities or what was retrieved.
 
-    fits: confidence that a document has this form; from 0.5 on it is read as that. read: fills rows
-    from their document. parts: words that may follow a colon
-    in the format's name.
+    fits: confidence that a document has this form; from 0.5 on it is read as that.
+    read: fills rows from their document.
+    parts: words that may follow a colon in the format's name.
     """
 
     name: str
@@ -89,13 +89,14 @@ class FoundTable(NamedTuple, Generic[Table]):
     """A table as it was read, the format that it had, and what its reader noted.
 
     counts: of questions, how often something was odd: `without_id`, `empty` (left out),
-    `duplicate_texts` (questions that share theirs), `unmarked`, `answered_impossible`,
-    `blank_answers`, `misaligned`, `no_start` (right answers), `no_list`, `same_title`, `negative`;
-    what is not there is 0.
-    contexts: of retrieved documents, their texts as far as the file has them. ordered: whether the
-    file is one of lists in a definite order, so that equal scores are not ties (tie rule `input`).
+        `duplicate_texts` (questions that share theirs), `unmarked`, `answered_impossible`,
+        `blank_answers`, `misaligned`, `no_start` (right answers), `no_list`, `same_title`,
+        `negative`; what is not there is 0.
+    contexts: of retrieved documents, their texts as far as the file has them.
+    ordered: whether the file is one of lists in a definite order, so that equal scores are not ties
+        (tie rule `input`).
     claims: (question, document) -> whether the document holds an answer, as far as the file itself
-    says so.
+        says so.
     """
 
     table: Table

@@ -45,11 +45,13 @@ DOCUMENT = ("document", "document_id", "doc_id")
 @dataclass(slots=True)
 class Entry:
     """A question of a file with its rows: right answers (text, document, start), answers (text,
-    document, start, end, score) or retrieved documents (document, score, whether the file says that
-    it holds an answer).
+    document, start, end, score) or retrieved documents (document, score, whether the file says
+    that it holds an answer).
 
-    name, text: None where the file has none. document: that it was asked about. attributes: what
-    else the file says of it. evidence: sets of documents, each of which is enough to answer it.
+    name, text: None where the file has none.
+    document: that it was asked about.
+    attributes: what else the file says of it.
+    evidence: sets of documents, each of which is enough to answer it.
     no_answer: how likely there is none, NaN where nothing says it.
     """
 
@@ -66,7 +68,9 @@ class Entry:
 
 class EntryRows:
     """Questions in the order of a file, by id, by text or by neither; `notes` are those of the
-    reader. entry: the last. numbers: of no-answer files, by id.
+    reader.
+
+    entry: the last. numbers: of no-answer files, by id.
     """
 
     entry: Entry

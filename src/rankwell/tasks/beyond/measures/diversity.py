@@ -76,10 +76,11 @@ def _category_distances(view: ItemLists, k: int | None) -> Floats:
 
 
 class _FewSets(NamedTuple):
-    """The sets of labels that items have, where these are few. sets: (items + 1,) of each, the last
-    of none.
+    """The sets of labels that items have, where these are few.
 
-    distances: (n · n,) of all pairs of sets. n: their number.
+    sets: (items + 1,) of each, the last of none.
+    distances: (n · n,) of all pairs of sets.
+    n: their number.
     """
 
     sets: NDArray[np.uint16]

@@ -99,8 +99,9 @@ class _Exposures(NamedTuple):
     """Of the exposure that each list gives and the one that it should give, sums over all groups or
     items: (queries,).
 
-    disparity: of the squares of the first; relevance: of the products; target: of the squares of
-    the second.
+    disparity: of the squares of the first.
+    relevance: of the products.
+    target: of the squares of the second.
     """
 
     disparity: Floats

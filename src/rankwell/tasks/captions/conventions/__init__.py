@@ -20,9 +20,10 @@ class CaptionConvention(NamedTuple):
     """Options of a convention for score matrices; without one, ties are averaged over all orders of
     tied items.
 
-    t2v, v2t: the tie rule from text to video and from video to text. protocol: of video to text.
+    t2v, v2t: the tie rule from text to video and from video to text.
+    protocol: of video to text.
     hits_after_last: whether a query without positives, whose rank is one after the last item,
-    counts as a hit at a K that is beyond the last item.
+        counts as a hit at a K that is beyond the last item.
     """
 
     t2v: MatrixTies = "expected"

@@ -25,8 +25,10 @@ from rankwell.tasks.instances.task import InstanceCommandOptions, evaluate
 
 
 class Collection(NamedTuple):
-    """A data set to draw. absent: exhibits that visitors photograph and the museum does not. empty:
-    pictures of nothing.
+    """A data set to draw.
+
+    absent: exhibits that visitors photograph and the museum does not.
+    empty: pictures of nothing.
     """
 
     name: str
@@ -37,8 +39,9 @@ class Collection(NamedTuple):
 
 
 class DemoSystem(NamedTuple):
-    """A method to compare pictures, with its user's statement on training. sheets: number of
-    contact sheets to draw.
+    """A method to compare pictures, with its user's statement on training.
+
+    sheets: number of contact sheets to draw.
     """
 
     run: str

@@ -201,8 +201,9 @@ def table(
 
 
 class _Cell(NamedTuple):
-    """A folder of results, or the error in their place. dataset, system: "" where the folder names
-    them.
+    """A folder of results, or the error in their place.
+
+    dataset, system: "" where the folder names them.
     """
 
     folder: Path
@@ -284,8 +285,10 @@ def _published() -> Iterator[SystemFigure]:
 
 @dataclass(frozen=True, eq=False)
 class _RunResult:
-    """One run on one data set. row: of the summary, for the measure. stated: by the system's
-    user.
+    """One run on one data set.
+
+    row: of the summary, for the measure.
+    stated: by the system's user.
     """
 
     run: str

@@ -18,13 +18,14 @@ class InstanceConvention(NamedTuple):
     """Options of a convention for pictures of instances; its tie rule for matrices and embeddings
     precedes the convention's.
 
-    exclude: removed from every ranking. level: see `Level`. absent: whether a query of an instance
-    that no reference
-    shows is left out beforehand (`filter`), or judged by `no_relevant` (`keep`). junk_label:
-    references with this label are removed. cut: length of the list for precision and recall of a
-    whole list. labels: whether the best reference names
-    the query's instance, and how often it is right. precision_recall: the area under the curve over
-    queries (--confidence).
+    exclude: removed from every ranking.
+    level: see `Level`.
+    absent: whether a query of an instance that no reference shows is left out beforehand
+        (`filter`), or judged by `no_relevant` (`keep`).
+    junk_label: references with this label are removed.
+    cut: length of the list for precision and recall of a whole list.
+    labels: whether the best reference names the query's instance, and how often it is right.
+    precision_recall: the area under the curve over queries (--confidence).
     """
 
     ties: MatrixTies = "expected"

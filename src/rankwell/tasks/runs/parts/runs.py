@@ -58,8 +58,11 @@ _UNDIVIDED = 1.25
 
 
 class RunFile(NamedTuple):
-    """A file of a run. run: its index. name: as in messages. of_rows: whether ranges of it are
-    rows, not bytes.
+    """A file of a run.
+
+    run: its index.
+    name: as in messages.
+    of_rows: whether ranges of it are rows, not bytes.
     """
 
     run: int
@@ -75,7 +78,10 @@ class RunFile(NamedTuple):
 
 
 class Shard(NamedTuple):
-    """A file of the plan, or a range of it. file: its index."""
+    """A file of the plan, or a range of it.
+
+    file: its index.
+    """
 
     file: int
     start: int | None = None

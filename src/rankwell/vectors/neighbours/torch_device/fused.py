@@ -50,7 +50,7 @@ class KernelTile(NamedTuple):
     """Sizes of the tiles of `append`.
 
     is_described: whether tiles are fetched by the copy engine of Hopper, for which Triton has
-    descriptors of tensors. Other sizes were slower on an H200 (ADR 22).
+        descriptors of tensors. Other sizes were slower on an H200 (ADR 22).
     """
 
     queries: int = 128
@@ -77,8 +77,9 @@ def _descriptor() -> Callable[[Tensor, list[int]], Any] | None:
 
 
 class Lists(NamedTuple):
-    """Lists of candidates that the kernel appends to. counts: (queries,) int32, beyond the width
-    where there was no room.
+    """Lists of candidates that the kernel appends to.
+
+    counts: (queries,) int32, beyond the width where there was no room.
     """
 
     counts: Tensor

@@ -62,9 +62,12 @@ def full_accumulation() -> Generator[None]:
 class Rows(NamedTuple):
     """Some vectors of a table, moved and scaled as the metric does, as `low * scale`.
 
-    raw: (n, d) as stored. low: (n, d or more) float16, filled up with zeros. scale: (n,) float64.
-    size: (n,) norms before scaling under cosine. norm, residual: (n,) upper bounds of the norms,
-    and of the norms of what rounding to `low` has taken away.
+    raw: (n, d) as stored.
+    low: (n, d or more) float16, filled up with zeros.
+    scale: (n,) float64.
+    size: (n,) norms before scaling under cosine.
+    norm, residual: (n,) upper bounds of the norms, and of the norms of what rounding to `low` has
+        taken away.
     """
 
     raw: Tensor
