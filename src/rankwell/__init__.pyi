@@ -6,12 +6,11 @@ from typing import Any, Literal, Self
 
 from rankwell.comparison.bench.results import BenchOptions as BenchOptions
 from rankwell.comparison.bench.results import BenchResults as BenchResults
-from rankwell.comparison.data import Attribute, Origin, Pair
+from rankwell.comparison.data import Attribute, GateOptions, Origin, Pair
 from rankwell.comparison.data import ComparisonOptions as ComparisonOptions
 from rankwell.comparison.fusion.runs import FusionOptions as FusionOptions
 from rankwell.comparison.fusion.runs import FusionTuningOptions as FusionTuningOptions
 from rankwell.comparison.fusion.runs import TunedFusion as TunedFusion
-from rankwell.comparison.requirements import GateOptions
 from rankwell.data.judged_rankings import JudgedRankings as JudgedRankings
 from rankwell.data.matrices import Embeddings
 from rankwell.data.rankings import Ranking as Ranking

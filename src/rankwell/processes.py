@@ -1,5 +1,5 @@
-"""Processes that this package starts: how all of them begin and end, and work in one whose end is
-not the end of this one.
+"""Processes that this package starts: how all of them begin and end, work in one whose end is not the
+end of this one, and the same work in several at once.
 
 None imports from the working directory, prints where results are printed, or outlives the process
 that started it.
@@ -11,13 +11,15 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
+from rankwell.errors import BadUsage
 from rankwell.startup import SAFE_PATH
+from rankwell.threads import environment, in_threads, processors
 
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 _pending: list[int] = []
@@ -163,19 +165,6 @@ def _end_with_parent(grace: float, is_command: bool) -> None:
     os._exit(1)
 
 
-@contextmanager
-def environment(variables: Mapping[str, str]) -> Generator[None]:
-    """A block with other variables of the environment."""
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name, None)
-            os.environ.update({} if value is None else {name: value})
-
-
 def safe_path() -> AbstractContextManager[None]:
     """A block in which libraries start Python without the working directory: `multiprocessing`
     passes no option for it.
@@ -203,6 +192,7 @@ def starting_processes() -> Generator[None]:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+Part = TypeVar("Part")
 Result = TypeVar("Result")
 _GRACE = 10.0
 """Seconds in which a process that is no longer needed may clean up."""
@@ -272,3 +262,70 @@ def _serve(pipe: Any, work: Callable[..., Iterable[Any]], arguments: tuple[Any, 
             pipe.send(("error", error))
         finally:
             leave_interrupts_to_parent()
+
+
+class Each(Protocol):
+    """The results of the work on every part, in order, as they are made."""
+
+    def __call__(
+        self, work: Callable[[Part], Result], parts: Sequence[Part], /
+    ) -> Iterator[Result]:
+        """Yields a result per part. With several processes, work, parts and results are sent
+        between them, so they are plain.
+        """
+        ...
+
+
+@contextmanager
+def crew(processes: int, *, threads: int | None, prepare: Callable[[], object]) -> Generator[Each]:
+    """Processes that wait for work until the block ends; of one, it is threads of this process that
+    work.
+
+    threads: of the one process, None for as many as there are processors. prepare: called first in
+    every new process, a function of a module. Processes are spawned; a script that calls this keeps
+    its own work below `if __name__ == "__main__":`.
+    Raises BadUsage where a process dies. Where the block is left early, as by Ctrl-C, what is not
+    begun is never done.
+    """
+    if processes == 1:
+        # Parts done before their results are handed on: more would keep progress waiting, fewer the
+        # threads.
+        step = 4 * (threads or processors())
+
+        def _map(work: Callable[[Part], Result], parts: Sequence[Part], /) -> Iterator[Result]:
+            for start in range(0, len(parts), step):
+                yield from in_threads(work, parts[start : start + step], workers=threads)
+
+        yield _map
+        return
+    # They are loaded only where they are needed: loading takes longer than a small evaluation.
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    context = multiprocessing.get_context("spawn")
+    with safe_path():
+        pool = ProcessPoolExecutor(
+            processes, mp_context=context, initializer=_begin, initargs=(prepare,)
+        )
+
+    def _map_apart(work: Callable[[Part], Result], parts: Sequence[Part], /) -> Iterator[Result]:
+        with starting_processes():  # they start when work comes
+            return pool.map(work, parts)
+
+    try:
+        yield _map_apart
+    except BrokenProcessPool as error:
+        raise BadUsage(
+            f"one of {processes} processes ended before its work, perhaps for want of memory; "
+            "ask for fewer, or for one, which "
+            "uses threads. A Python script that asks for several does so below `if __name__ "
+            "== '__main__':`."
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _begin(prepare: Callable[[], object]) -> None:
+    begin_child()
+    prepare()

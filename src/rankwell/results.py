@@ -3,21 +3,19 @@
 # Only what every evaluation needs is imported here: comparison, folders and pages come with the
 # methods that need them.
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NoReturn, Self
 
 from rankwell.comparison.data import (
     Attribute,
     ComparisonData,
     ComparisonOptions,
+    GateOptions,
     Origin,
     Pair,
     RowAttributes,
     attribute_named,
 )
-from rankwell.comparison.requirements import GateOptions
 from rankwell.data.options import overwriting, own_arithmetic, takes_options
 from rankwell.data.tables import Values
 from rankwell.errors import BadUsage, GateFailed, kind_of
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 _ADVICE = "evaluate with texts of the queries that have it as a column, or with details=True"
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Results(ResultData, Displayable):
     """The values of every run and measure with the rules that decided them.
 
@@ -202,6 +199,8 @@ class Results(ResultData, Displayable):
         lists. Raises BadUsage for a place that cannot be written; without `overwrite`, for another
         file there.
         """
+        from tempfile import TemporaryDirectory
+
         from rankwell.comparison.pages import write_report
         from rankwell.reporting.page import NAME
 
@@ -225,7 +224,6 @@ class Results(ResultData, Displayable):
         return pages[0]
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ComparisonResults(ComparisonData, Results):
     """The results of a comparison; the fields are those of `ComparisonData`."""
 

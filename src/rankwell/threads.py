@@ -1,19 +1,18 @@
-"""The same work on several parts at once, in threads or in processes, within the limits of control
-groups. Results do not depend on their number.
+"""The same work on several parts at once, in threads, within the limits of control groups. Results do
+not depend on their number.
 """
 
 import os
 import platform
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from rankwell.errors import BadUsage
-from rankwell.processes import begin_child, environment, safe_path, starting_processes
 
 _UNLIMITED = 1 << 60
 """Version 1 writes a number near 2^63 for no limit."""
@@ -108,6 +107,19 @@ def processors() -> int:
 @cache
 def _quota() -> int | None:
     return processor_quota()
+
+
+@contextmanager
+def environment(variables: Mapping[str, str]) -> Generator[None]:
+    """A block with other variables of the environment."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            os.environ.update({} if value is None else {name: value})
 
 
 @contextmanager
@@ -223,70 +235,3 @@ def _blas(_: int) -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
-
-
-class Each(Protocol):
-    """The results of the work on every part, in order, as they are made."""
-
-    def __call__(
-        self, work: Callable[[Part], Result], parts: Sequence[Part], /
-    ) -> Iterator[Result]:
-        """Yields a result per part. With several processes, work, parts and results are sent
-        between them, so they are plain.
-        """
-        ...
-
-
-@contextmanager
-def crew(processes: int, *, threads: int | None, prepare: Callable[[], object]) -> Generator[Each]:
-    """Processes that wait for work until the block ends; of one, it is threads of this process that
-    work.
-
-    threads: of the one process, None for as many as there are processors. prepare: called first in
-    every new process, a function of a module. Processes are spawned; a script that calls this keeps
-    its own work below `if __name__ == "__main__":`.
-    Raises BadUsage where a process dies. Where the block is left early, as by Ctrl-C, what is not
-    begun is never done.
-    """
-    if processes == 1:
-        # Parts done before their results are handed on: more would keep progress waiting, fewer the
-        # threads.
-        step = 4 * (threads or processors())
-
-        def _map(work: Callable[[Part], Result], parts: Sequence[Part], /) -> Iterator[Result]:
-            for start in range(0, len(parts), step):
-                yield from in_threads(work, parts[start : start + step], workers=threads)
-
-        yield _map
-        return
-    # They are loaded only where they are needed: loading takes longer than a small evaluation.
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-
-    context = multiprocessing.get_context("spawn")
-    with safe_path():
-        pool = ProcessPoolExecutor(
-            processes, mp_context=context, initializer=_begin, initargs=(prepare,)
-        )
-
-    def _map_apart(work: Callable[[Part], Result], parts: Sequence[Part], /) -> Iterator[Result]:
-        with starting_processes():  # they start when work comes
-            return pool.map(work, parts)
-
-    try:
-        yield _map_apart
-    except BrokenProcessPool as error:
-        raise BadUsage(
-            f"one of {processes} processes ended before its work, perhaps for want of memory; "
-            "ask for fewer, or for one, which "
-            "uses threads. A Python script that asks for several does so below `if __name__ "
-            "== '__main__':`."
-        ) from error
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _begin(prepare: Callable[[], object]) -> None:
-    begin_child()
-    prepare()

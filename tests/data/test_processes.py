@@ -14,7 +14,7 @@ import pytest
 
 from process_tasks import pid_after
 from rankwell.errors import BadUsage
-from rankwell.threads import crew
+from rankwell.processes import crew
 
 
 @pytest.mark.parametrize("processes", [1, 2])
@@ -69,7 +69,7 @@ def test_who_leaves_early_does_not_wait_for_what_has_not_begun():
 PARENT = """
 import os
 from process_tasks import pid_after
-from rankwell.threads import crew
+from rankwell.processes import crew
 
 if __name__ == "__main__":
     with crew(2, threads=None, prepare=os.getpid) as each:

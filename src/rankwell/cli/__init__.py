@@ -5,7 +5,8 @@ into exit codes.
 import os
 import sys
 
-from rankwell import startup
+# `from rankwell import` would look for a public name first, in every task.
+import rankwell.startup as startup
 
 # `typing` itself takes a tenth of what `rankwell --version` does.
 TYPE_CHECKING = False

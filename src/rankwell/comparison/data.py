@@ -1,10 +1,11 @@
 """The options of a comparison, what it is about, and what it gives."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from rankwell.data.options import Doc, MeasureNames
+from rankwell.data.options import Doc, MeasureNames, Option
 from rankwell.data.registry import Better, parse_measure, suggest
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag
 from rankwell.evaluation.bounds import UnjudgedItems
@@ -123,6 +124,80 @@ class ComparisonOptions:
     def alpha(self) -> float:
         """The level of the tests."""
         return round(1 - self.level, 12)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateOptions:
+    """The requirements of a gate, and the intervals of differences from a baseline."""
+
+    require: Annotated[
+        Sequence[str] | str | None,
+        Option(("--require", "-r"), kind=list[str]),
+        Doc(
+            "[RUN:]MEASURE.FIGURE, then >=, >, <=, < or == and a number, as in "
+            "'nDCG@10.ci_low >= 0.38'; repeat it for more. 'AP within 1% of 0.747' fails "
+            "above as well. FIGURE is mean (where none is named), sd, ci_low, ci_high, n, "
+            "or another column of summary.csv; or median, min or max of the queries. "
+            "Without a run it is required of every run but the baseline; "
+            "R@1[direction=t2v] chooses rows. Numbers are in the unit of the results; 38% "
+            "is 0.38 of shares and 38 of percentages."
+        ),
+    ] = None
+    no_regression: Annotated[
+        str | None,
+        Doc(
+            "The baseline: a run of the folder, or another folder of results, whose runs "
+            "are compared with those of the same name (a single one with all). Fails "
+            "where a run is significantly worse: the interval of the paired difference, "
+            "as in rankwell compare, lies wholly on the worse side of 0. With few queries "
+            "a worse run may pass: the test has little power. Times of queries are "
+            "compared only where --measure names them (-m latency)."
+        ),
+    ] = None
+    tolerance: Annotated[
+        float | str | None,
+        Option(kind=str),
+        Doc(
+            "Fail instead where a run may be worse by more than this (non-inferiority): "
+            "where that interval reaches further on the worse side. In the measure's "
+            "unit, or in percent of the baseline's mean (1%)."
+        ),
+    ] = None
+    measures: Annotated[
+        MeasureNames, Doc("Only this measure must not be worse; repeat it for more.")
+    ] = None
+    requirements: Annotated[
+        Path | None,
+        Doc(
+            "TOML file with require = [...], no_regression, tolerance and measures = "
+            "[...]; options go before it, --require adds to it."
+        ),
+    ] = None
+    intervals: Annotated[
+        Literal["bootstrap-t", "bootstrap", "t"],
+        Doc(
+            "Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at "
+            "least as wide as Student's t; for differences of 0/1 values Bonett and "
+            "Price's), `bootstrap` (percentiles), or Student's `t`."
+        ),
+    ] = "bootstrap-t"
+    level: Annotated[float, Doc("Level of those two-sided intervals.")] = 0.95
+    resamples: Annotated[int, Doc("Of the bootstrap.")] = 10_000
+    seed: Annotated[int, Doc("Of the bootstrap.")] = 0
+
+    def requiring(self, stated: Sequence[str], baseline: str | None) -> "GateOptions":
+        """The options with further requirements; where nothing else is required, no run may be
+        worse than the baseline.
+        """
+        require = [*stated, *self.stated()]
+        is_named = bool(require or self.requirements or self.no_regression)
+        return replace(
+            self, require=require, no_regression=self.no_regression if is_named else baseline
+        )
+
+    def stated(self) -> Sequence[str]:
+        """The requirements of the options; a string is one."""
+        return [self.require] if isinstance(self.require, str) else self.require or ()
 
 
 def known_better(measure: str) -> Better | None:

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from itertools import compress
 from pathlib import Path
 
-from rankwell.comparison.data import ComparisonOptions, Origin
+from rankwell.comparison.data import ComparisonOptions, GateOptions, Origin
 from rankwell.comparison.folders import Gathered, from_folders
 from rankwell.comparison.pairwise import compare_values
 from rankwell.comparison.requirements import (
     Gate,
     GateLine,
-    GateOptions,
     Row,
     SummaryFigures,
     Tolerance,
@@ -18,6 +17,7 @@ from rankwell.comparison.requirements import (
     check_requirement,
     counted_text,
     parse_requirement,
+    required_of,
 )
 from rankwell.data.registry import suggest
 from rankwell.data.tables import Unit, Values, format_value
@@ -42,7 +42,7 @@ def check_requirements(results: ResultFolder, rows: Sequence[Row], options: Gate
 
     Raises BadUsage where nothing is required.
     """
-    required = options.required()
+    required = required_of(options)
     if not required.require and not required.no_regression:
         raise BadUsage(
             "nothing is required; add --require 'nDCG@10.ci_low >= 0.38' or --no-regression "

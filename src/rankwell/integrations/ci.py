@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rankwell import reporting
+from rankwell.comparison.data import GateOptions
 from rankwell.comparison.gate import check_requirements
-from rankwell.comparison.requirements import GateLine, GateOptions
+from rankwell.comparison.requirements import GateLine
 from rankwell.errors import BadUsage, GateFailed, RankwellError
 from rankwell.io.result_folder import read_results, read_summary
 from rankwell.reporting.junit import Case, junit_text

@@ -52,8 +52,8 @@ def _outcome(
     """The requirements that do not hold as sentences, how many there are, and the table of the
     results.
     """
+    from rankwell.comparison.data import GateOptions
     from rankwell.comparison.gate import check_requirements
-    from rankwell.comparison.requirements import GateOptions
     from rankwell.data.options import with_options
     from rankwell.integrations.folders import content_of
     from rankwell.reporting import render, visible

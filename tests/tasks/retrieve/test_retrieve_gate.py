@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import rankwell as rw
+from rankwell.comparison.data import GateOptions
 from rankwell.comparison.gate import check_requirements
-from rankwell.comparison.requirements import GateOptions
 from rankwell.errors import BadUsage
 from rankwell.io.result_folder import read_results, read_summary
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 from rankwell import reporting
+from rankwell.comparison.data import GateOptions
 from rankwell.comparison.gate import check_requirements
-from rankwell.comparison.requirements import GateOptions
 from rankwell.data.options import Option
 from rankwell.errors import GateFailed, RankwellError
 from rankwell.io.result_folder import read_results, read_summary

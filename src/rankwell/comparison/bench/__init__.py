@@ -39,10 +39,11 @@ from rankwell.documents import read_json
 from rankwell.errors import BadInput, BadUsage, CodeRefused, RankwellError, UnknownName, flag
 from rankwell.io.matrices import IDS_BESIDE
 from rankwell.io.result_folder import MANIFEST, digest_of
+from rankwell.processes import crew
 from rankwell.reporting.drafts import remove_result
 from rankwell.reporting.options import Input, Progress
 from rankwell.store import STDIN, Source, is_draft, split_part, write_text
-from rankwell.threads import crew, limit_threads, processors
+from rankwell.threads import limit_threads, processors
 from rankwell.vectors.encoders.sentence_transformers import hash_folder
 
 RESULTS_VERSION = 2

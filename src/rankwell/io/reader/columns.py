@@ -16,8 +16,7 @@ from itertools import islice
 from math import inf, isfinite, nan
 from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
-from rankwell.data.columns import known_columns, place_of
-from rankwell.documents import refuse_wide
+from rankwell.data.columns import known_columns, place_of, refuse_wide
 from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.io.reader.lines import Layout, shorten
 from rankwell.store import decode_id

@@ -3,7 +3,6 @@ frames.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -134,6 +133,8 @@ def _cell(text: str) -> str:
 
 
 def _text(text: str) -> str:
+    from html import escape
+
     return escape(reporting.visible(text))
 
 

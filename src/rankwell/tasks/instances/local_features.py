@@ -17,8 +17,9 @@ from rankwell.data.options import Doc
 from rankwell.data.registry import suggest
 from rankwell.data.tables import Floats, Ints
 from rankwell.errors import BadInput, BadUsage, MissingExtra
+from rankwell.processes import Each, crew
 from rankwell.store import Cache, Source
-from rankwell.threads import Each, crew, processors
+from rankwell.threads import processors
 from rankwell.vectors.encoders.runs import cached_arrays, keep_arrays
 from rankwell.vectors.media.images import read_picture
 

@@ -61,8 +61,6 @@ from rankwell.io import formats
 from rankwell.io.formats import Request, Texts
 from rankwell.io.shards import find_hits_in_shards
 from rankwell.results import Results
-from rankwell.runtime.parts import Json
-from rankwell.runtime.parts.plans import file_of_part
 from rankwell.stats import check_intervals, figure_of
 from rankwell.store import STDIN, run_files, sources_of, split_part
 from rankwell.store.places import is_data_set_id, queries_beside
@@ -309,7 +307,7 @@ def _part_options(
     runs: Mapping[str, Any],
     run_format: str | None,
     request: Request,
-) -> dict[str, Json]:
+) -> dict[str, Any]:
     """The options of a plan. Raises BadUsage for judgments and runs that are not files."""
     paths = [_file_of_part(judgments), *map(_file_of_part, runs.values())]
     return {
@@ -343,6 +341,8 @@ def _file_of_part(path: str | Path) -> str:
         raise BadUsage(
             f"{path} is a part of a file, which is not read in parts; save it as a file of its own."
         )
+    from rankwell.runtime.parts.plans import file_of_part
+
     return file_of_part(path)
 
 
