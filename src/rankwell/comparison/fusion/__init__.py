@@ -346,7 +346,7 @@ class Fusion:
     """A way to fuse runs, as a value.
 
     entry: the method.
-    arguments: the value of each of its parameters.
+    arguments: the parameters that were given, by name; others have their defaults.
     normalise: the name of the normalisation; None for methods of ranks.
     absent: what an item counts in a run that lacks it; None for methods that add no scores.
     weights: one for each run, 0 for a run that takes no part; None where all are the same.
