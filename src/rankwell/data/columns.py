@@ -93,7 +93,9 @@ class Columns(NamedTuple):
     """The columns of a table that matter, by the names they have there.
 
     owner: the query, or the id of a text.
+    item: the item; of texts the same column as `owner`.
     value: score, distance, rank, grade or text; "" where each row counts 1.
+    aspect: the judgment group or intent; None where these are not requested.
     rank: the rank, where a run has it.
     is_distance: whether the value is one, of which small is good.
     unread: other columns, where no column is a grade.
@@ -142,8 +144,12 @@ class Columns(NamedTuple):
 
 
 class ResultKeys(NamedTuple):
-    """The keys of one result in a list: of its id and its number, None without one, and whether
-    small numbers are good.
+    """The keys of one result in a list, whatever it calls its id and its number.
+
+    item: the key of the id, None without one.
+    number: the key of its score, else of its distance, else of its rank; None without any.
+    is_distance: whether the number is a distance.
+    is_falling: whether small numbers are good, as those of distances and ranks.
     """
 
     item: str | None

@@ -45,8 +45,8 @@ class RunLists(QueryRows):
     """The lists of several runs side by side: a row per query and item that any of them has, in the
     order of ties.
 
-    queries: ids. offsets: (queries + 1,) where the rows of each query begin.
-
+    queries: ids.
+    offsets: (queries + 1,) where the rows of each query begin.
     items: (rows,) ids, by falling bytes in a query.
     ranks: (runs, rows) from 1, 0 where the run lacks the item.
     scores: (runs, rows) NaN there.
