@@ -212,7 +212,7 @@ class ComparisonData(ResultData):
     systems: of three systems or more, the mean, rank and letters of each by each measure.
     orders: the correlations of each two orders of systems: those by two measures, or the one over
         all queries and that of a group.
-    borda: the Borda points of each system over all measures.
+    borda: the Borda points of each system over the measures that all systems have.
     mean_ranks: for each measure the mean ranks of the systems over queries, with Friedman's test.
     """
 

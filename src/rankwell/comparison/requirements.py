@@ -199,7 +199,7 @@ class GateLine(NamedTuple):
 
     passed: whether it is met.
     requirement: its text; of a measure against the baseline, a sentence that states it.
-    run: the run that it was checked for.
+    run: what it was checked for.
     measure: the label of the measure.
     part: the columns that distinguish the row from others of its run and measure (`t2v`).
     found: the figure in `unit`; against the baseline, the mean difference from it.

@@ -398,8 +398,8 @@ _RUNNER_OPTIONS = (
 class Command:
     """A command whose results a cell may be.
 
-    words: its words behind `rankwell`, such as `pairs evaluate`.
-    function: the function that it calls, whose keyword `output` is the folder of the results.
+    words: what a command line has behind `rankwell`, such as `pairs evaluate`.
+    function: called by it; its keyword `output` is the folder of the results.
     options: key of an experiment file -> the argument that it sets. An argument with several long
         flags has a key for each; those that the runner decides have none.
     """

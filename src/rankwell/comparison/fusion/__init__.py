@@ -232,7 +232,7 @@ def normalisation(
 class Votes:
     """The input of a method.
 
-    lists: the lists of the runs that take part, with the ranks.
+    lists: those of the runs that take part, with the ranks.
     values: (runs, rows) normalised scores, NaN where a run lacks the item; (runs, 0) for methods of
         ranks.
     filled: as `values`, with what an absent item counts in place of NaN.

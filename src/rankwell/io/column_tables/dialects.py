@@ -151,7 +151,7 @@ class Dialect:
     """One kind of table.
 
     name: csv, tsv, parquet or jsonl.
-    suffixes: of its files, in lower case; the first is the usual one.
+    suffixes: of its files, in lower case.
     copy: DuckDB's options for writing it.
     delimiters: those that a text table may have; "" for a kind that is no text table.
     """

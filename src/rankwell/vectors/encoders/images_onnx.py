@@ -113,7 +113,7 @@ for _name in _PRESETS:
 class _Input(NamedTuple):
     """The input of a network.
 
-    name: its name in the file.
+    name: as the file calls it.
     dtype: of the numbers that it takes: half, single or double precision.
     channels_last: whether a picture is (height, width, 3), not (3, height, width).
     size: (width, height), None where free.
