@@ -22,7 +22,11 @@ RowAttributes = Mapping[str, Any]
 
 
 class Pair(NamedTuple):
-    """Two runs: the values of the first less those of the second."""
+    """Two runs, of which the values of the second are subtracted from those of the first.
+
+    run: the first.
+    against: the second, which is the baseline where there is one.
+    """
 
     run: str
     against: str
@@ -219,8 +223,10 @@ def exact_name(name: str) -> str:
 
 
 class Attribute(NamedTuple):
-    """An attribute of queries, such as their type: query -> text. A query that is not in it has
-    none.
+    """An attribute of queries, such as their type.
+
+    name: the word for it, a column of the queries.
+    of: query -> text; a query that is not in it has none.
     """
 
     name: str
@@ -244,11 +250,18 @@ def attribute_named(
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """The origin of values, for the rules and the folder of a comparison; see `Results`.
+    """The origin of values, for the rules and the folder of a comparison.
 
-    better: the better directions.
-    unjudged: the unjudged items among the first of each query, read when they are needed; None
-        where they are not known.
+    rules: every choice that decided the values, by name; those of the comparison are added to them.
+    notes: on the values; they come before those of the comparison.
+    sources: what the values come of, by the name of the input or of the run.
+    details, items, queries: the columns of the files of these names, which the folder of the
+        comparison has too; None where there are none.
+    better: exact name of a measure -> the direction of better values; of others it is that of the
+        registered measure.
+    protocol: the kind of result, which decides the word for a query.
+    unjudged: returns the unjudged items among the first of each query, read when they are needed;
+        None where they are not known.
     """
 
     rules: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -268,10 +281,14 @@ class ComparisonData(ResultData):
 
     method: the options that it was made with.
     baseline: the run that all others are compared with, None where there are several.
-    differences: a row per measure and pair.
-    verdicts: sentences.
-    groups: the differences in each group of queries.
-    systems, orders, borda, mean_ranks: the order of three systems or more.
+    differences: a row for each measure and pair of runs.
+    verdicts: sentences, one for each pair, or one on the leader of many.
+    groups: the differences in each group of queries; none where queries were not grouped.
+    systems: of three systems or more, the mean, rank and letters of each by each measure.
+    orders: the correlations of each two orders of systems: those by two measures, or the one over
+        all queries and that of a group.
+    borda: the Borda points of each system over the measures that all systems have.
+    mean_ranks: for each measure the mean ranks of the systems over queries, with Friedman's test.
     """
 
     method: ComparisonOptions

@@ -39,8 +39,12 @@ NamedFolders = Sequence[tuple[str, ResultFolder]]
 
 
 class GatheredFolder(NamedTuple):
-    """A folder with the names that its runs have here, and those of its attributes of queries that
-    have another one, as `query_names` gives it.
+    """A folder of results with the names that its content has beside that of other folders.
+
+    folder: the content.
+    runs: run in the folder -> its name here.
+    attributes: attribute of queries in the folder -> its name here, of those that have another one;
+        see `query_names`.
     """
 
     folder: ResultFolder
@@ -49,10 +53,15 @@ class GatheredFolder(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """Values of all systems with their origin and the attributes of queries: name -> query -> text.
+    """Values of all systems, to be compared.
 
-    chooses: whether the requested measures are still to be chosen.
-    folders: where they are from.
+    values: one for each run and measure, under the names that runs have here.
+    row_attributes: of each element of `values`.
+    origin: their rules, notes and sources.
+    attributes: attribute of queries -> query -> text.
+    chooses: whether the measures that the user requests are still to be chosen among the values;
+        false where nothing else was evaluated.
+    folders: where the values are from, in order; none where they were evaluated for the comparison.
     """
 
     values: Sequence[Values]

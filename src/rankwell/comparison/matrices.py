@@ -62,8 +62,17 @@ direction, and is not tested.
 class QuerySystemMatrix:
     """The values of all runs by one measure.
 
+    measure: the exact name.
+    label: the word for it; with `(mean)` where the measure sums queries up in another way than it
+        is compared by.
+    unit: that of all values.
+    better: the direction of better values; `neither` where there is none.
+    row_attributes: the columns that distinguish it from other matrices of the measure, such as
+        `direction`.
+    runs: the columns, those runs that have the measure.
     values: (queries, runs) NaN where a query is not counted, or the run has no value.
-    weights: the same, None for plain means.
+    weights: (queries, runs) the weight of each value in the mean; None for plain means.
+    role: its part in the comparison; `primary` until `assign_roles` decides.
     twin: of a repeated measure the earlier one with its values.
     """
 
@@ -129,8 +138,12 @@ class QuerySystemMatrix:
 
 
 class Comparison(NamedTuple):
-    """The matrices of all measures over the same queries, which are in the order of their ids; runs
-    in order of first sight.
+    """The values of all measures over the same queries.
+
+    queries: ids in their order, one for each row of a matrix.
+    runs: those that share a measure with another, in order of first sight.
+    matrices: one for each measure that two runs have, with each set of row attributes.
+    notes: on runs that are left out, and on how measures are compared.
     """
 
     queries: tuple[str, ...]
@@ -357,6 +370,9 @@ _RANGES: dict[Unit, float] = {"share": 1.0, "percent": 100.0}
 class Column(NamedTuple):
     """A pair by one measure over some queries.
 
+    matrix: the values by the measure.
+    pair: two of its runs.
+    rows: (queries,) whether each query takes part.
     group: their name, "" for all queries.
     several: whether there are pairs with different second runs.
     """
@@ -445,8 +461,11 @@ class ComparedValues(Sequence[Values]):
 
 
 class PairedDifference(NamedTuple):
-    """A column with its summary row: the columns of any summary, then those of a difference; None
-    where too few queries count.
+    """The difference of a pair with its statistics.
+
+    column: the pair, the measure and the queries.
+    row: the columns of any summary, then those of a difference; a figure is None where too few
+        queries count for it.
     """
 
     column: Column

@@ -250,9 +250,11 @@ _MOST_SENTENCES = 3
 
 
 class Order(NamedTuple):
-    """The order of systems by one measure over some queries, None for all.
+    """The order of systems by one measure.
 
-    name: as it is printed.
+    name: as it is printed: the measure, with the group of queries.
+    matrix: the values of the systems.
+    rows: (queries,) whether each query is one of the group; None for all.
     """
 
     name: str

@@ -23,10 +23,11 @@ from rankwell.store import Source
 class Gate(NamedTuple):
     """The requirements of a gate.
 
-    require: as text.
-    no_regression: a run or a folder, "" where there is none.
+    require: each as text, for `parse_requirement`.
+    no_regression: the baseline that no run may be worse than, a run or a folder; "" where there is
+        none.
     tolerance: the tolerated loss as text, "" where none is given.
-    measures: those that must not be worse.
+    measures: those that must not be worse; none: all that the baseline has, except times.
     """
 
     require: tuple[str, ...] = ()
@@ -101,7 +102,10 @@ def read_gate(path: str | Path) -> dict[str, Any]:
 class Requirement(NamedTuple):
     """A requirement in its parts.
 
+    text: as it was given.
     subject: the text before the operator.
+    operator: `>=`, `>`, `<=`, `<`, `==` or `within`.
+    number: the bound, or the middle of `within`; as it is written, without its %.
     percent: whether `number` has the sign %.
     reach: for `within`, the largest distance of a figure from the number.
     relative: whether that is a percentage of the number.
@@ -117,11 +121,18 @@ class Requirement(NamedTuple):
 
 
 class GateLine(NamedTuple):
-    """The outcome of one requirement, or of one measure against the baseline, for one run; see the
-    columns of `as_row`.
+    """The outcome of one requirement, or of one measure against the baseline, for one run.
 
+    passed: whether it is met.
+    requirement: its text; of a measure against the baseline, a sentence that states it.
+    run: what it was checked for.
+    measure: the label of the measure.
     part: the columns that distinguish the row from others of its run and measure (`t2v`).
-    found: the figure in `unit`, which is "" where it has none.
+    found: the figure in `unit`; against the baseline, the mean difference from it.
+    ci_low, ci_high: the interval of that difference; None for a figure.
+    unit: "" for a figure that has none.
+    n: number of queries that count.
+    told: the outcome as a sentence, for people.
     """
 
     passed: bool
@@ -159,8 +170,12 @@ class GateLine(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SummaryFigures:
-    """The rows of a summary, and the values behind them with their row attributes.
+    """The figures that a gate may require.
 
+    rows: those of the summary.
+    values: the values of single queries behind them, for medians and extremes; none where the
+        results hold none.
+    row_attributes: of each element of `values`.
     rules: those of the results, which explain why a figure may be undefined.
     """
 
@@ -482,7 +497,12 @@ def _bounds(
 
 
 class Tolerance(NamedTuple):
-    """The tolerated loss: in the measure's unit, or in percent of the baseline's mean."""
+    """The tolerated loss.
+
+    text: as it was given.
+    number: from 0, in the measure's unit or in percent.
+    relative: whether it is in percent of the baseline's mean.
+    """
 
     text: str
     number: float

@@ -23,9 +23,12 @@ _PACKAGE = Path(__file__).parent.parent
 
 
 class IndexRow(NamedTuple):
-    """One entry of a folder: the module that registers it, by its full name.
+    """One entry of a folder, as its index lists it.
 
-    text: of a command, its summary line.
+    kind: what the entry is, such as `measure` or `command`.
+    name: by which it is requested.
+    module: that registers it, by its full name.
+    text: of a command, its summary line; "" for any other.
     """
 
     kind: str

@@ -95,9 +95,11 @@ _TEXT: tuple[str, ...] = ("text", "query", "contents", "content", "passage", "bo
 class Columns(NamedTuple):
     """The columns of a table that matter, by the names they have there.
 
-    owner: the query, or the id of a text.
-    value: score, distance, rank, grade or text; "" where each row counts 1.
-    rank: the rank, where a run has it.
+    owner: holds the query, or the id of a text.
+    item: holds the item; of texts the same column as `owner`.
+    value: holds score, distance, rank, grade or text; "" where each row counts 1.
+    aspect: holds the judgment group or intent; None where these are not requested.
+    rank: holds ranks, also where scores order the run; None without such a column.
     is_distance: whether the value is one, of which small is good.
     unread: other columns, where no column is a grade.
     rivals: those that could order a run as well, where none was chosen.
@@ -145,8 +147,12 @@ class Columns(NamedTuple):
 
 
 class ResultKeys(NamedTuple):
-    """The keys of one result in a list: of its id and its number, None without one, and whether
-    small numbers are good.
+    """The keys of one result in a list, whatever it calls its id and its number.
+
+    item: the key of the id, None without one.
+    number: the key of its score, else of its distance, else of its rank; None without any.
+    is_distance: whether the number is a distance.
+    is_falling: whether small numbers are good, as those of distances and ranks.
     """
 
     item: str | None

@@ -68,11 +68,11 @@ class JudgedRankings(RankedRows):
     """Flat arrays: a row per judged item that was retrieved, by query and rank; junk is gone and
     counted nowhere, and hidden items in the truth alone.
 
-    queries: ids. offsets: (queries + 1,) where the rows of each query begin.
-
+    queries: ids.
+    offsets: (queries + 1,) where the rows of each query begin.
     items: (rows,) row of the judgments.
     grades: (rows,) as judged; below 0 is never relevant.
-    scores: (rows,).
+    scores: (rows,) of the ranking.
     above, tied, before: (rows,) items that score higher; that score the same, itself included;
         those of them placed earlier.
     n_retrieved: (queries,) items in the ranking.
@@ -397,8 +397,10 @@ def expected_values(measure: "Measure", view: JudgedRankings) -> Floats:
 
 
 class JudgmentPair(NamedTuple):
-    """Judgments of relevance, and second judgments of the same queries and items; either may lack
-    some of the other's rows.
+    """Two judgments of the same queries and items; either may lack some of the other's rows.
+
+    first: the judgments of relevance, in which hits are found.
+    second: judgments of something else, such as how well an item is understood.
     """
 
     first: Judgments
@@ -407,7 +409,10 @@ class JudgmentPair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _OverRankings:
-    """More about judged rankings, which are `flat`."""
+    """Judged rankings, and more about them.
+
+    flat: the judged rankings.
+    """
 
     row_columns: ClassVar[tuple[str, ...]] = ()
     """What it has for each of their rows."""
@@ -432,8 +437,9 @@ class _OverRankings:
 
 @dataclass(frozen=True, eq=False)
 class SecondJudgedRankings(_OverRankings):
-    """The judged rankings by relevance.
+    """Judged rankings whose items have second grades.
 
+    flat: the judged rankings by relevance.
     second: (rows,) the second grade of each row, NaN for an item that has none.
     """
 
@@ -454,8 +460,10 @@ class SecondJudgedRankings(_OverRankings):
 
 @dataclass(frozen=True, eq=False)
 class SessionQueries(QueryRows):
-    """The queries of each session, in order. queries: ids of sessions.
+    """The queries of each session, in order.
 
+    queries: ids of sessions.
+    offsets: (sessions + 1,) where the queries of each session begin.
     items: (rows,) ids of queries, each in one session.
     """
 
@@ -488,8 +496,7 @@ class SessionRankings(_OverRankings):
     """The judged rankings of all queries of a session.
 
     flat: by session: its `queries` are sessions, and a row's rank is that in the list of its own
-    query.
-
+        query.
     position: (rows,) the place of the row's query in its session, from 1. A query without judgments
         keeps its place and has no rows.
     """
@@ -528,14 +535,13 @@ class AspectRankings(_OverRankings):
     """A ranking per query and a truth per query and aspect; junk is gone and counted nowhere.
 
     flat: the rankings under the judgments of all aspects together, each item with its highest
-    grade.
-
+        grade.
     aspects: (aspects,) names, the aspects of a query together.
     aspect_offsets: (queries + 1,) where those of each query begin.
     truth_offsets: (aspects + 1,) where the truth of each aspect begins.
     truth_items: (truth,) rows of the flat judgments, within an aspect in the order of the bytes of
         their ids.
-    truth_grades: (truth,).
+    truth_grades: (truth,) the grade of each under its aspect.
     own_items_only: whether each aspect sees the ranking without the items that it did not judge.
     """
 

@@ -50,8 +50,9 @@ _KIND = re.compile(r"[<>|=]?(?:[fiubcSUV]\d{1,9}|\?)")
 class Pairs:
     """Matching rows of two tables.
 
-    left, right: (n,) rows that belong together, counted from 0. Raises BadInput where their numbers
-    differ.
+    left, right: (n,) rows that belong together, counted from 0.
+
+    Raises BadInput where their numbers differ.
     """
 
     left: Ints
@@ -113,7 +114,9 @@ _LARGEST = 1e150
 
 @dataclass(frozen=True, eq=False)
 class ScoredPairs:
-    """names: (n,) of the pairs.
+    """Pairs with a target and a similarity each.
+
+    names: (n,) of the pairs.
     targets, similarities: (n,) in the same order.
 
     Raises BadInput where the numbers of rows differ; BadScore for a number whose square is not
@@ -307,10 +310,11 @@ class Scores:
     memory-mapped and are never changed.
 
     matrix: (queries, items) real numbers of any kind.
-    query_ids, item_ids: all different; None where positions are the names. NaN and infinite scores
-        are looked for by whoever reads them all. Raises BadInput for another shape, for kinds other
-        than real numbers, for an empty gallery and for another number of ids; DuplicateItem for an
-        id that appears twice.
+    query_ids, item_ids: all different; None where positions are the names.
+
+    NaN and infinite scores are looked for by whoever reads them all. Raises BadInput for another
+    shape, for kinds other than real numbers, for an empty gallery and for another number of ids;
+    DuplicateItem for an id that appears twice.
     """
 
     matrix: Matrix
@@ -372,6 +376,7 @@ class Positives:
 
     offsets: (queries + 1,) where the items of each query begin.
     items: (pairs,) positions, ascending within a query.
+    n_items: number of all items, right for a query or not.
     """
 
     offsets: Ints
@@ -452,10 +457,11 @@ class Embeddings:
 
     ids: (n,) all different; None where positions are the names.
     vectors: (n, d) float16, float32, float64, int8 or uint8.
-    shards: the files that the rows are from, with the first row of each; empty for one file. NaN,
-        infinite and zero vectors are looked for by whoever reads the vectors, for it is the reading
-        that takes time. Raises BadInput for another shape or type, or another number of ids;
-        DuplicateItem for an id that appears twice.
+    shards: the files that the rows are from, with the first row of each; empty for one file.
+
+    NaN, infinite and zero vectors are looked for by whoever reads the vectors, for it is the
+    reading that takes time. Raises BadInput for another shape or type, or another number of ids;
+    DuplicateItem for an id that appears twice.
     """
 
     ids: Sequence[str] | None
@@ -584,8 +590,11 @@ def matching_rows(
 
 
 class ArrayLayout(NamedTuple):
-    """The place of an array in a file, at whose end the file ends.
+    """The place of an array in a file.
 
+    kind: the type of its numbers.
+    shape: the length of each dimension.
+    offset: the byte of the file where its first number begins.
     is_fortran: whether columns follow each other, not rows.
     """
 

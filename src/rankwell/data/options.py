@@ -281,6 +281,7 @@ CutoffNumbers = Annotated[Sequence[int] | int | str | None, Option(kind=str)]
 class Argument(NamedTuple):
     """One parameter of a command, or one field of its options.
 
+    name: that of the parameter or field in Python.
     flags: as written, none for what stands by itself.
     kind: the type of each of its words.
     choices: all its possible values; empty where any will do.
@@ -828,7 +829,9 @@ class PartOptions:
 class PartOutcome(NamedTuple):
     """The outcome of work in parts.
 
-    result: None where there is none yet; then `text` is to be shown, and `notes` say why.
+    result: None where there is none yet.
+    text: what a command prints in place of a result, such as the script to submit to a cluster.
+    notes: on the plan and on parts that are missing.
     missing: the parts that a cluster has not computed, None where the plan is new.
     """
 

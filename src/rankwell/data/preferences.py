@@ -56,13 +56,14 @@ class Preferences(QueryRows):
     """Items with levels by query, group and subgroup, sorted by the bytes of all of them and of the
     item.
 
-    Within a subgroup an item of higher level is preferred to one of lower level. If a group has
-    several subgroups, preferences chain: a over b in one and b over c in another give a over c.
-    What different groups prefer may differ. queries: every query, also one without rows. offsets:
-    (queries + 1,) where the rows of each query begin.
-
+    queries: every query, also one without rows.
+    offsets: (queries + 1,) where the rows of each query begin.
     groups, subgroups, items: (rows,) ids.
     levels: (rows,) finite; 0 means not relevant.
+
+    Within a subgroup an item of higher level is preferred to one of lower level. If a group has
+    several subgroups, preferences chain: a over b in one and b over c in another give a over c.
+    What different groups prefer may differ.
     """
 
     groups: Sequence[str]
@@ -203,7 +204,6 @@ class Preferences(QueryRows):
 class PlacedGroup(NamedTuple):
     """A group's items from first to last: those retrieved by rank, then the others by the bytes of
     their ids.
-
     """
 
     item_places: Ints
@@ -219,8 +219,10 @@ class PlacedGroup(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """Preferences by how many of their two items are retrieved: both, one, none. Each is
-    (groups,).
+    """Preferences by how many of their two items are retrieved.
+
+    both_retrieved, one_retrieved, none_retrieved: (groups,) numbers of preferences; or (queries,)
+        numbers of pairs of items, of fulfilled ones the sums of the shares of groups.
     """
 
     both_retrieved: Floats

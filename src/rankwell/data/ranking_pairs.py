@@ -53,8 +53,8 @@ class Listed(NamedTuple):
 class ListSide(RankedRows):
     """One model's lists in flat arrays: a row per item, by query and rank.
 
-    queries: ids. offsets: (queries + 1,) where each list begins.
-
+    queries: ids.
+    offsets: (queries + 1,) where each list begins.
     items: (rows,) as numbers.
     scores: (rows,) similarity, NaN where unknown.
     other_ranks: (rows,) rank under the other model, from 1, 0 where unknown.
@@ -171,8 +171,15 @@ class ListSide(RankedRows):
 
 
 class Prefixes(NamedTuple):
-    """The overlap of the lists at every depth down to the end of the longer one: (rows,) numbers of
-    items, by query and depth.
+    """The overlap of two lists of each query at every depth, down to the end of the longer one: a
+    row per query and depth.
+
+    offsets: (queries + 1,) where the rows of each query begin.
+    query: (rows,) index of the query.
+    depth: (rows,) from 1.
+    shared: (rows,) number of items that both lists have down to the depth.
+    reference, candidate: (rows,) number of items that each list has down to the depth. Where ties
+        are shared, an item counts from the first rank of its tie on.
     """
 
     offsets: Ints
@@ -188,6 +195,8 @@ class RankingPairs:
     """A reference's list and a candidate's list for every query, each a definite order over the
     same candidates.
 
+    reference: the lists that are taken for right.
+    candidate: the lists that are compared with them.
     n_candidates: (queries,) how many items either model could have listed, the query itself left
         out.
     """

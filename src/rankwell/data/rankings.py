@@ -43,8 +43,8 @@ class Ranking(Framed, QueryRows):
     """Scored items by query; queries in the order of their bytes, the items of a query in the order
     they were given.
 
-    queries: every query, also one without items. offsets: (queries + 1,).
-
+    queries: every query, also one without items.
+    offsets: (queries + 1,) where the rows of each query begin.
     items: (rows,) ids.
     scores: (rows,) finite, higher is better.
     """
@@ -131,15 +131,16 @@ class Hits:
 
     query: (hits,) index into the judgments' queries, ascending.
     row: (hits,) row of the judgments, in any order within a query.
-    score: (hits,).
-    above: items of the query that score strictly higher.
-    tied: items that score the same, this one included.
-    before: those of the tied that come earlier in the named order, so that the rank is above +
-        before + 1.
+    score: (hits,) of the ranking.
+    above: (hits,) items of the query that score strictly higher.
+    tied: (hits,) items that score the same, this one included.
+    before: (hits,) those of the tied that come earlier in the named order, so that the rank is
+        above + before + 1.
     n_retrieved: (queries,) the number of items in the ranking.
     has_ranking: (queries,) whether the ranking has the query at all.
     unknown: queries of the ranking that the truth lacks, with their number of items.
-    top: the first items of each known query, judged or not, in final order, where requested.
+    top: the first items of each known query, judged or not, in final order; None where they were
+        not requested.
     """
 
     query: Ints
@@ -328,8 +329,9 @@ class SharedQueries(NamedTuple):
 
     queries: (shared,) indices into the judgments' queries, ascending.
     owner: (targets,) index into `queries`, ascending.
-    row: of the judgments. score.
-    shard: that has the item.
+    row: (targets,) of the judgments, ascending.
+    score: (targets,) of the ranking.
+    shard: (targets,) that has the item.
     before: (targets,) tied items of that shard which come earlier there.
     shards: those that have any of the queries, ascending.
     """
@@ -346,10 +348,8 @@ class SharedQueries(NamedTuple):
 class SharedPrints(NamedTuple):
     """The rows of shared queries in one shard; both here or in a file.
 
-    rows: (shared,) of each query.
-    prints: of their items.
-
-    The prints come query by query, those of a query in any order.
+    rows: (shared,) number of rows of each query.
+    prints: of their items, query by query, those of a query in any order.
     """
 
     rows: Numbers
@@ -361,8 +361,9 @@ class SharedCounts(NamedTuple):
 
     target: (counted,) index of the target, ascending.
     above, tied: (counted,) rows that score higher than the target, and the same.
-    upto: those of the tied whose ids are not behind the target's in order of bytes; anything where
-        ties are not broken by ids.
+    upto: (counted,) those of the tied whose ids are not behind the target's in order of bytes;
+        anything where ties are not broken by ids.
+    prints: of the items of all these rows, which show an item that several shards have.
     """
 
     target: Ints

@@ -32,6 +32,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class Scale(NamedTuple):
     """The scale of a measure's values.
 
+    bounds: the lowest and the highest value; infinite where there is none.
+    better: which values are better, `neither` where none are.
+    unit: `share` for values from 0 to 1, `rank`, `count` and others.
     empty: the value of a query with an empty ranking, NaN where it is not counted.
     """
 
@@ -49,14 +52,21 @@ class MeasureEntry(NamedTuple):
     """A measure as its file declares it: the function and the facts that documentation and tests
     read.
 
+    name: without parameters, `nDCG`.
+    function: `(view, *, parameters) -> (queries,) float64`; its documentation is that of the
+        measure.
     view: the type of view it reads.
+    parameters: name -> parameter of the function, without the view.
     cutoff_parameter: the one that `@` sets, or None.
-    bounds, better, unit, empty: its scale.
+    bounds, better, empty: of its scale.
+    source: who defined it, with the year.
+    summary: how the values of queries become one figure.
+    unit: of its scale.
+    aliases: other tools' words for it with the parameters that they imply.
     expected: the closed form under random order of tied items, where there is one.
+    exempt: common laws that do not hold, with the reason.
     chance: the mean over all orders that a candidate's list may have, where measures of two lists
         have a closed form for it.
-    aliases: other tools' words for it with the parameters that they imply.
-    exempt: common laws that do not hold, with the reason.
     """
 
     name: str
@@ -199,6 +209,7 @@ class Measure(NamedTuple):
     """A measure with its parameters, as a value: `parse_measure(str(m)) == m`, and equal measures
     have equal text.
 
+    name: that of its entry, without parameters.
     arguments: the parameters that differ from their defaults, in the order of the signature.
     """
 
@@ -482,11 +493,15 @@ _NO_WORDS: Mapping[str, str] = MappingProxyType({})
 class CollectionFigure(NamedTuple):
     """A figure as its file declares it.
 
-    text: its definition, with names in braces for what a call decides; words: what these stand for
-    in general.
+    name: exact, with parameters where figures differ in them.
+    text: its definition, with names in braces for what a call decides.
     printed_by: the command lines that print it, without `rankwell`, as in `instances evaluate
-    --clusters`. aliases: labels that stand for it in tables. example: a worked example, empty for
-    what only a clock gives.
+        --clusters`.
+    source: who defined it.
+    better: which values are better.
+    words: name in the braces of `text` -> what it stands for in general.
+    aliases: labels that stand for it in tables.
+    example: a worked example, empty for what only a clock gives.
     """
 
     name: str

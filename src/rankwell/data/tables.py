@@ -270,10 +270,13 @@ def ratio(dividend: Floats | Ints, divisor: Floats | Ints | int) -> Floats:
 
 
 class RankCounts(NamedTuple):
-    """Scores of items, and numbers of items that score higher, that score the same (itself too),
-    and of those placed earlier.
+    """The counts that place items among all items of their queries; arrays of one shape, with -1,
+    and a score of NaN, for no item.
 
-    Of any one shape; -1, and a score of NaN, for no item.
+    scores: of the items.
+    above: number of items that score higher.
+    tied: number of items that score the same, itself included.
+    before: number of the tied that are placed earlier.
     """
 
     scores: Floats
@@ -295,18 +298,19 @@ Unit = Literal["share", "percent", "rank", "count", "score", "ms", "s", "queries
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """One number per query for one run and one measure, in the unit that is named: percentages are
-    0 to 100.
+    """One number per query for one run and one measure.
 
     run: its name.
     measure: the exact name.
     label: the word that the convention uses for it, the same where there is no other.
+    unit: that of the values; percentages are 0 to 100.
     summary: how the queries become one figure.
     queries: ids.
     values: (queries,) NaN where a query is not counted.
     weights: (queries,) make the mean a ratio of sums, Σ weight · value / Σ weight; finite and not
-        negative where counted. Raises BadInput where the lengths differ, a value is infinite, or a
-        weight cannot be one.
+        negative where counted. None for a plain mean.
+
+    Raises BadInput where the lengths differ, a value is infinite, or a weight cannot be one.
     """
 
     run: str
@@ -436,16 +440,15 @@ class Judgments(Framed, QueryRows):
     """The judged items of each query, sorted by the bytes of query, aspect and item, so that no
     order of input rows shows.
 
-    queries: every query, also one without rows. offsets: (queries + 1,) where the rows of each
-    query begin.
-
+    queries: every query, also one without rows.
+    offsets: (queries + 1,) where the rows of each query begin.
     items: (rows,) ids.
     grades: (rows,) finite; below 0 is never relevant.
     aspects: (rows,) the judgment group or the intent (subtopic) of a row, or None where a query's
         items are judged once.
     junk: (rows,) items to remove from every ranking and from the truth (the query itself, its own
-        recording or camera).
-    hidden: (rows,) items to remove from every ranking, while the truth keeps them.
+        recording or camera); None for none.
+    hidden: (rows,) items to remove from every ranking, while the truth keeps them; None for none.
     """
 
     items: Sequence[str]

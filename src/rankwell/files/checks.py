@@ -28,10 +28,14 @@ Level = Literal["error", "warning", "ok", "note"]
 
 @dataclass(frozen=True)
 class Finding:
-    """A line of a check: what was counted in which file; an error is certain to make numbers wrong,
-    a note is a fact.
+    """A line of a check: what was counted in which file.
 
-    ok: what would be an error or a warning did not occur.
+    file: `judgments`, `corpus`, the name of a run, or `runs` for all of them.
+    check: what was counted, such as `queries that list an item twice`.
+    level: an `error` is certain to make numbers wrong, a `warning` may be right for the data, and a
+        `note` is a fact; `ok` where neither of the first two occurred.
+    count: the number that was counted.
+    detail: the first ids or further numbers, "" where there are none.
     """
 
     file: str
@@ -43,8 +47,10 @@ class Finding:
 
 @dataclass(frozen=True, repr=False)
 class Findings:
-    """The findings of a check, file by file, and notes in whole sentences; printed as the table of
-    the command line.
+    """The findings of a check, printed as the table of the command line.
+
+    rows: file by file.
+    notes: whole sentences, on how files were read and on each probable mistake.
     """
 
     rows: tuple[Finding, ...]

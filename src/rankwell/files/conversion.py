@@ -23,7 +23,14 @@ _TEXTS = ("queries.parquet", "queries.jsonl", "queries.jsonl.gz")
 
 
 class Conversion(NamedTuple):
-    """A converted file: the formats that were read and written, the rows, and notes on both."""
+    """A converted file.
+
+    path: the file that was written.
+    holds: what it holds.
+    source_format, target_format: the names of the formats that were read and written.
+    rows: number of rows that were written.
+    notes: on what was read, on what was written, and on what the target cannot hold.
+    """
 
     path: Path
     holds: Literal["run", "judgments"]

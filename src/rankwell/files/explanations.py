@@ -21,9 +21,11 @@ from rankwell.errors import BadUsage
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """The measures that a name stands for, each with the places where it does, the plain reading
-    first; printed in words.
+    """All that a name means, printed in words.
 
+    name: the name that was asked for; of a function, that under which it is registered.
+    meanings: measure -> the places where the name stands for it, the plain reading first; empty for
+        a name of figures alone.
     collection_figures: those of whole collections that commands print under this name.
     """
 

@@ -58,8 +58,10 @@ LIKELY = 0.8  # of content that hardly any other format claims
 
 
 class ReadWarnings(NamedTuple):
-    """Queries that list an item twice, and queries whose ranks do not follow their scores; a reader
-    adds to both.
+    """Oddities of a run that are reported and not refused; a reader adds to both.
+
+    duplicated: queries that list an item twice.
+    contradicting: queries in which a better rank has a lower score.
     """
 
     duplicated: set[str]
@@ -71,6 +73,13 @@ class Request:
     """The options of reading a file, the same for every format; a format uses those that apply to
     it.
 
+    ties: the order of items of equal score.
+    single_precision: scores are rounded to 32 bits first, as trec_eval 9 does.
+    keep: number of first items of each query, judged or not, that hits have as well; 0 for none.
+    comments: lines that begin with `#` are skipped, in formats that allow it.
+    duplicates: of an item that a query has twice: an error, the first or the best is kept, or both
+        are.
+    aspects: whether judgments name groups or intents, and which of these.
     part: the name of one of several things in a file.
     columns: chosen ones, by what they hold.
     recognised: whether the first lines alone say what the columns are, which later ones may
@@ -79,7 +88,9 @@ class Request:
     by_text: whether the queries of judgments are texts, which may have several lines.
     graded_by: people, or a model where a format has both.
     ids_only: texts need not be kept.
-    warnings, notes: filled by the reader.
+    warnings: filled by the reader; None where nobody asks for them.
+    progress: called with the bytes done and the bytes in all.
+    notes: filled by the reader.
     """
 
     ties: TieRule = "id-desc"
@@ -151,8 +162,10 @@ class Request:
 
 
 class Cuts(NamedTuple):
-    """Beginnings of ranges of a file, one for each place requested, and its end: bytes of a text,
-    rows of a Parquet file.
+    """Ranges of a file: bytes of a text, rows of a Parquet file.
+
+    starts: where the ranges begin, one for each place requested.
+    end: where the last one ends, the end of the file.
     """
 
     starts: Sequence[int]
@@ -170,6 +183,8 @@ def line_cuts(source: Source, offsets: Sequence[int]) -> Cuts:
 class Format(NamedTuple):
     """One way to hold a run, judgments, texts or numbers.
 
+    name: by which a user requests it; formats of other things may share it.
+    holds: what a file of it is read as.
     read: (source or object, request) -> table.
     magic: first bytes that all its files have, and no file of another format.
     sniff: confidence that content has this form, from 0 to 1; below 0.5 it is tried only when
@@ -178,15 +193,15 @@ class Format(NamedTuple):
     find_hits: (source or object, judgments, request) -> Hits, where there is a faster way than the
         table; it returns None where that way does not apply.
     count_shared: (source, judgments, shared queries, request) -> SharedCounts, likewise.
-    write: (table, path).
-    suffixes: names of files that are written in it.
-    parts: whether a file may hold several, of which the format's name (`mteb:en/test`) or the
-        file's (`gt.hdf5:10`) selects one.
+    write: (table, path); None for a format that is only read.
+    suffixes: ends of the names of files that are written in it.
+    parts: whether a file may hold several things, of which the format's name (`mteb:en/test`) or
+        the file's (`gt.hdf5:10`) selects one.
     columns: whether they may be chosen.
     comments: whether lines may be comments.
     settle: raises for a file recognised by its first lines whose columns have two meanings.
     confirm: the same of the whole file, where its parts are read.
-    kind_of: a format whose reader gives the same table.
+    kind_of: the name of a format whose reader gives the same table.
     cut: (plain file, places in it in bytes) -> where ranges of it begin that can be read by
         themselves.
     lists: (files of one run, items, request) -> the first items of every query, some queries at a
@@ -256,8 +271,12 @@ def file_format(
 
 
 class Texts(NamedTuple):
-    """Texts by id, their other columns (title, attributes to group by), and the format that they
-    had.
+    """Texts of items or of queries.
+
+    texts: id -> text; every text is "" where only ids were requested.
+    attributes: id -> column -> text: the other columns, such as a title, or what queries are
+        grouped by.
+    format: the name of the format that they had.
     """
 
     texts: dict[str, str]
@@ -514,7 +533,13 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
 
 
 class FoundHits(NamedTuple):
-    """The hits of a run, the format that it had, what its reader noted, and the file."""
+    """The hits of a run.
+
+    hits: the judged items that it retrieved, with the counts that place them.
+    format: the name of the format that it had; `table` for a Ranking.
+    notes: of its reader.
+    source: the file; None for data in memory.
+    """
 
     hits: Hits
     format: str
@@ -523,7 +548,12 @@ class FoundHits(NamedTuple):
 
 
 class FoundJudgments(NamedTuple):
-    """Judgments, the format that they had, and what their reader noted."""
+    """Judgments as they were read.
+
+    judgments: the table.
+    format: the name of the format that they had; `table` for Judgments.
+    notes: of their reader.
+    """
 
     judgments: Judgments
     format: str
@@ -531,11 +561,14 @@ class FoundJudgments(NamedTuple):
 
 
 class CheckedRanking(NamedTuple):
-    """A whole run with its oddities, the format that it had, and what its reader noted.
+    """A whole run with its oddities.
 
-    table: the ranking, of an item that a query lists twice the first.
+    table: the ranking; of an item that a query lists twice it has the first, unless both were
+        requested.
     duplicated: queries with such items.
     contradicting: queries in which a better rank has a lower score, where the file gives both.
+    format: the name of the format that it had.
+    notes: of its reader.
     """
 
     table: Ranking

@@ -137,7 +137,11 @@ def _refuse_bad_results(name: str, path: str, results: list[Any]) -> None:
 
 
 class _Repeated(dict[str, Any]):
-    """An object that has a key twice: which, and the places of both, from 1."""
+    """An object that has a key twice.
+
+    key: the first such key.
+    positions: the places of its first two entries among all entries, from 1.
+    """
 
     key: str
     positions: tuple[int, int]

@@ -26,7 +26,14 @@ _FORM = "grade qid:query 1:value 2:value … # docid = item"
 
 
 class LetorRow(NamedTuple):
-    """A line: its number, the query and item, the grade, and the text of the features."""
+    """A line of a LETOR file.
+
+    line: its number, from 1.
+    query: the id behind `qid:`.
+    item: the docid of the comment, else the line's place in its query, from 0.
+    grade: its first number.
+    features: the text of all features, as it stands in the line.
+    """
 
     line: int
     query: str

@@ -270,7 +270,13 @@ def find_hits(
 
 
 class _SharedQuery(NamedTuple):
-    """A query that both sides have: its scores, and the ids of its judged items that are scored."""
+    """A query that a run and the judgments have.
+
+    query: its id.
+    scored: item -> score, of the run.
+    items: the judged items that are scored, in the order of the judgments; none where only the
+        scores are to be checked.
+    """
 
     query: str
     scored: Mapping[str, float]

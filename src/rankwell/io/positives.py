@@ -24,8 +24,10 @@ _ITEM_WORDS = ("item", "doc", "document", "docno", "video", "clip", "image")
 
 
 class Sides(NamedTuple):
-    """The names of queries (rows) and of items (columns): ids, or `Positions` where there are
-    none.
+    """The names of the rows and columns of a matrix.
+
+    queries: ids of the rows, or `Positions` where there are none.
+    items: ids of the columns, likewise.
     """
 
     queries: Sequence[str]

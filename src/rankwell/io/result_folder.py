@@ -36,8 +36,11 @@ _COLUMNS = ("run", "query", "measure", "label", "value", "unit")
 class ResultFolder:
     """The content of a folder of results; differences that a comparison added to it are left out.
 
+    place: the folder, as it was named.
+    values: those of single queries, one for each run and measure, in order of first appearance.
     row_attributes: of each element of `values`, which distinguish it from others of its measure
         (`direction`).
+    rules: every choice that decided a value, by name; empty without a manifest.
     better: measure -> the direction of better values, where the rules state it.
     inputs: name -> content hash of what was read.
     attributes: name -> query -> text: other columns of the queries.
@@ -225,8 +228,12 @@ def _described(rules: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 
 class Manifest(NamedTuple):
-    """The manifest of a folder of results: its content, its files with their digests, and those of
-    an interrupted process.
+    """The manifest of a folder of results.
+
+    content: the object in manifest.json.
+    files: file of the result -> its digest.
+    written: file -> the digest of what a process writes in its place, until it has finished; one
+        that was interrupted leaves it.
     """
 
     content: Mapping[str, Any]
@@ -338,7 +345,9 @@ def _rules(
 class _Each(NamedTuple):
     """The form of a list or an object whose members have one form.
 
-    size: their number, where it is known.
+    kind: `list` or `dict`.
+    member: the form of each member, as in `_RULES`.
+    size: number of members; None for any.
     """
 
     kind: type

@@ -130,8 +130,11 @@ def _contradicting(run: RunRows) -> set[str]:
 
 
 class _Form(NamedTuple):
-    """A kind of line: its name, its fields in words, and the probable content of lines with another
-    number of fields.
+    """A kind of line in a TREC file.
+
+    name: what messages call it.
+    words: its fields, the last of which is a number.
+    hints: number of fields -> what a line with so many probably is, as a question.
     """
 
     name: str

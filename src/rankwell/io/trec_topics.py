@@ -43,6 +43,13 @@ _ENTITY = re.compile(r"&(?:#\d+|#x[0-9a-f]+|\w+);", re.IGNORECASE)
 
 
 class _Topic(NamedTuple):
+    """The part of a file between the tags of a topic.
+
+    line: number of the line where it begins, from 1.
+    attributes: the text of the attributes in its tag.
+    body: what stands between the tags.
+    """
+
     line: int
     attributes: str
     body: str

@@ -61,13 +61,17 @@ Recipe = dict[str, Any]
 class PlannedCell:
     """A cell with everything that decides its result.
 
+    cell: the system, data set and options, as the experiment file states them.
+    recipe: what the result depends on, as JSON: that of `recipe`, or a list that holds one. A cell
+        whose record has another recipe is evaluated anew.
     record: the file that its evaluation writes last, so that a killed run has evaluated the cells
         that have one.
-    work: what its kind needs to evaluate it.
+    work: what its kind needs to evaluate it, such as `CommandWork`.
     group: cells of one group that follow each other are evaluated together, by one process.
     why: the reasons to evaluate it, none where it is done.
     is_selected: whether it may be evaluated now; others are left as they are.
-    inputs: the files and folders whose digests are in the recipe.
+    inputs: the files and folders whose digests are in the recipe; where one changed during the
+        evaluation, the cell fails.
     """
 
     cell: Cell
@@ -86,8 +90,11 @@ class PlannedCell:
 
 
 class CellResult(NamedTuple):
-    """The outcome of a cell: evaluated now (`done`), before (`kept`), neither (`to do`), or
-    `failed`, and then by which error.
+    """The outcome of a cell.
+
+    plan: the cell with its recipe and its folder.
+    status: evaluated now (`done`), before (`kept`), neither (`to do`), or `failed`.
+    error: why it failed, "" for any other.
     """
 
     plan: PlannedCell
@@ -390,7 +397,13 @@ _RUNNER_OPTIONS = (
 
 @dataclass(frozen=True)
 class Command:
-    """A command by its words, with its options by the keys of an experiment file."""
+    """A command whose results a cell may be.
+
+    words: what a command line has behind `rankwell`, such as `pairs evaluate`.
+    function: called by it; its keyword `output` is the folder of the results.
+    options: key of an experiment file -> the argument that it sets. An argument with several long
+        flags has a key for each; those that the runner decides have none.
+    """
 
     words: str
     function: Callable[..., Any]
@@ -526,7 +539,11 @@ _RECORD = "cell.json"
 
 
 class CommandWork(NamedTuple):
-    """The command that evaluates a cell, with its arguments."""
+    """The command that evaluates a cell, with its arguments.
+
+    command: what is called.
+    arguments: the words of the command line behind those of the command, without `output`.
+    """
 
     command: Command
     arguments: tuple[str, ...]

@@ -96,13 +96,14 @@ _NO_FACT = (*SUMMARY_COLUMNS, "against", "group")
 class TableChoices:
     """Choices of tables.
 
+    tests: the options of the tests behind the tables.
     measures: by label or exact name; none: those that each data set requests, else its first
         figure.
     baseline: the system that all others are tested against; "": all pairs are.
     mean: whether there is a column of means.
+    intervals: whether the 95 % intervals stand beside the figures.
     side_by_side: whether all measures are columns of one table; None: where no measure is shown of
         two data sets.
-    tests: the options of the tests behind the tables.
     """
 
     tests: ComparisonOptions
@@ -114,8 +115,10 @@ class TableChoices:
 
 
 class Figure(NamedTuple):
-    """The names of a figure: its label, with what distinguishes it from namesakes (`R@1 (t2v)`),
-    and its exact name.
+    """The names of a figure.
+
+    name: its label, with what distinguishes it from others of that label: `R@1 (t2v)`.
+    measure: the exact name of the measure.
     """
 
     name: str
@@ -123,8 +126,12 @@ class Figure(NamedTuple):
 
 
 class CellFigures(NamedTuple):
-    """One cell's results: the summary row and, where there are any, the values of single queries of
-    every figure.
+    """The results of one cell.
+
+    folder: the content of its folder.
+    rows: figure -> its row of the summary, in the order of the summary.
+    values: figure -> the values of single queries behind it; without figures of a whole collection,
+        which have none.
     """
 
     folder: ResultFolder
@@ -136,8 +143,12 @@ class CellFigures(NamedTuple):
 class DatasetResults:
     """All cells of a data set.
 
-    results: those that have any, by system.
-    better_than: the systems that a system is significantly better than by a figure.
+    name: the data set, as the experiment file names it.
+    cells: their outcomes in the order of the file, those without results too.
+    results: system -> figures, of the cells with results.
+    figures: those that tables show, in their order.
+    better_than: system and figure -> the systems that it is significantly better than by that
+        figure; empty until the systems were tested.
     """
 
     name: str
@@ -482,10 +493,15 @@ _SUFFIXES: dict[TableFormat, str] = {
 class BenchResults(Displayable):
     """The outcome of the cells of an experiment file.
 
+    experiment: the content of the file.
+    folder: of all results, absolute; those of a cell are in `DATASET/SYSTEM/`.
+    cells: the outcome of each cell, in the order of the file.
     system_tables: one for every figure.
-    folder: of all results.
-    comparison_notes, cell_notes: on the tables, and on the results behind them. As of other results
-        there are data frames and charts of it: a system is a run, and `dataset` a further column.
+    shown: the choices of the tables, from the file and the options.
+    comparison_notes, cell_notes: on the tables, and on the results behind them.
+
+    As of other results there are data frames and charts of it: a system is a run, and `dataset` a
+    further column.
     """
 
     experiment: Experiment

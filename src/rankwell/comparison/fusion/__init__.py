@@ -45,8 +45,8 @@ class RunLists(QueryRows):
     """The lists of several runs side by side: a row per query and item that any of them has, in the
     order of ties.
 
-    queries: ids. offsets: (queries + 1,) where the rows of each query begin.
-
+    queries: ids.
+    offsets: (queries + 1,) where the rows of each query begin.
     items: (rows,) ids, by falling bytes in a query.
     ranks: (runs, rows) from 1, 0 where the run lacks the item.
     scores: (runs, rows) NaN there.
@@ -232,10 +232,11 @@ def normalisation(
 class Votes:
     """The input of a method.
 
-    values: (runs, rows) normalised scores, NaN where a run lacks the item, and nothing for methods
-        of ranks.
-    filled: the same with what absent items count.
-    weights: (runs,).
+    lists: those of the runs that take part, with the ranks.
+    values: (runs, rows) normalised scores, NaN where a run lacks the item; (runs, 0) for methods of
+        ranks.
+    filled: as `values`, with what an absent item counts in place of NaN.
+    weights: (runs,) above 0.
     """
 
     lists: RunLists
@@ -301,12 +302,12 @@ class Votes:
 class MethodEntry(NamedFunction):
     """A way to fuse as its file declares it.
 
-    function: `(votes, *, parameters) -> (rows,) scores`.
-
     reads: ranks or scores.
     weighted: whether runs may have weights.
-    learns: whether the function is `(training, *, parameters) -> (votes) -> (rows,) scores`
-        instead.
+    learns: whether the function learns from judged lists first.
+
+    The function is `(votes, *, parameters) -> (rows,) scores`, or, where it learns, `(training, *,
+    parameters) -> (votes) -> (rows,) scores`.
     """
 
     reads: Reads
@@ -344,10 +345,13 @@ def trained_method(name: str, *, reads: Reads, source: str) -> Callable[[Functio
 class Fusion:
     """A way to fuse runs, as a value.
 
-    weights: one for each run, or None where all are the same.
-    normalise: None for methods of ranks.
-    absent: None for methods that add no scores.
-    learned: the result of training.
+    entry: the method.
+    arguments: the parameters that were given, by name; others have their defaults.
+    normalise: the name of the normalisation; None for methods of ranks.
+    absent: what an item counts in a run that lacks it; None for methods that add no scores.
+    weights: one for each run, 0 for a run that takes no part; None where all are the same.
+    learned: the function `(votes) -> (rows,) scores` that training gave; None before it, and for
+        methods that learn nothing.
     """
 
     entry: MethodEntry

@@ -44,12 +44,14 @@ _SAME = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """The choice of some queries.
+    """The choice of a fusion for the queries of one fold, by those of all others.
 
-    fold: the one that was left out, None for none.
-    queries: their number.
-    training, held_out: the mean of the measure over the queries that chose, and over those of the
-        fold; None where it has none.
+    fold: from 1; None for the choice by all judged queries.
+    queries: number of judged queries in the fold, or of all.
+    fusion: the best candidate, after training where it learns.
+    training: the mean of the measure over the queries that chose.
+    held_out: the mean over the queries of the fold; None without a fold, and where none of them
+        counts.
     """
 
     fold: int | None
@@ -553,10 +555,13 @@ class TunedFusion:
     ranking: the run.
     untuned: the same runs fused by the first candidate, with equal weights; one that learns does so
         from the other folds.
-    names: of the runs.
-    folds: query -> the fold, from 1, that it is in; queries without judgments are in none.
+    names: of the runs that were fused.
+    measure: what the candidates were chosen by.
+    folds: query -> its fold, from 1; queries without judgments are in none.
     choices: one for each fold.
     whole: the choice of all judged queries together, for unjudged queries and for new ones.
+    candidates: number of fusions that were tried.
+    seed: of the draw of the folds.
     """
 
     ranking: Ranking

@@ -36,10 +36,12 @@ _WHOLE = re.compile(r"[+-]?\d+(\.0*)?", re.ASCII)
 
 
 class Glimpse(NamedTuple):
-    """Types of the columns of a Parquet file, DuckDB's names of them, and the first values of the
-    column `score`.
+    """A first look at a Parquet file.
 
-    names: DuckDB gives a column another name where one before it differs in case alone.
+    types: name of a column -> its type in DuckDB, columns in the order of the file.
+    names: name of a column -> DuckDB's name of it, which is another one where a column before it
+        differs in case alone.
+    scores: the first values, 1,000 at most, of the column `score`; none without such a column.
     """
 
     types: dict[str, str]
@@ -149,8 +151,10 @@ def has_runs(types: Mapping[str, str]) -> bool:
 class Dialect:
     """One kind of table.
 
-    delimiters: those that a text table may have.
+    name: csv, tsv, parquet or jsonl.
+    suffixes: of its files, in lower case.
     copy: DuckDB's options for writing it.
+    delimiters: those that a text table may have; "" for a kind that is no text table.
     """
 
     name: str

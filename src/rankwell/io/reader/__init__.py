@@ -495,8 +495,10 @@ class Irregular(Exception):
 class NumberedLists(NamedTuple):
     """The first items of some queries, in the order of the run.
 
-    sizes, items: int64 as bytes.
-    new: items that had no number.
+    queries: ids.
+    sizes: (queries,) the lengths of the lists, int64 as bytes.
+    items: the numbers of the items of all lists, one behind the other, int64 as bytes.
+    new: ids of items that had no number; they have the next ones, in this order.
     """
 
     queries: list[str]
@@ -683,9 +685,14 @@ def _counts(worker: Any, shared: SharedQueries, options: ReadOptions) -> SharedC
 
 
 class HitRows(NamedTuple):
-    """The columns of `Hits`, in any order of rows, with numbers as bytes: float64 for the scores,
-    int64 for all others.
+    """The columns of `Hits` as the compiled reader gives them: numbers as bytes, int64 but for the
+    scores, and rows in any order.
 
+    retrieved: (judged queries,) number of items that the run has.
+    unknown: query without judgments -> number of its items.
+    row: (rows,) the row of each retrieved item in the judgments.
+    score: (rows,) float64.
+    above, tied, before: (rows,) the counts that place each item, as in `RankCounts`.
     top: the first items of some queries: (queries,) indices of queries and numbers of their items;
         (rows,) lengths of the ids and scores; and the ids, one behind the other.
     """
@@ -737,8 +744,13 @@ class HitRows(NamedTuple):
 
 
 class JudgedRows(NamedTuple):
-    """The columns of `Judgments`, with the numbers of `offsets` (int64) and `grades` (float64) as
-    bytes.
+    """The columns of `Judgments` as the compiled reader gives them.
+
+    queries: ids.
+    offsets: (queries + 1,) where the rows of each query begin, int64 as bytes.
+    items: (rows,) ids.
+    grades: (rows,) float64 as bytes.
+    aspects: (rows,) groups or intents; None where they were not requested.
     """
 
     queries: tuple[str, ...]

@@ -44,9 +44,11 @@ def number_of(field: bytes) -> float | None:
 
 
 class ColumnRoles(NamedTuple):
-    """A reading of the columns of a line: their numbers from 1.
+    """A reading of the columns of a line, which are numbered from 1.
 
-    value: the kind of number, score, rank or grade.
+    query, item: the columns of ids.
+    number: the column of the number.
+    value: the kind of that number: score, rank or grade.
     """
 
     query: int
@@ -331,6 +333,7 @@ class Separation(NamedTuple):
 
     format: that reads them.
     delimiter: None for any white space.
+    width: number of columns.
     """
 
     format: Literal["csv", "tsv", "headerless"]

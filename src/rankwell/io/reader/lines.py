@@ -37,9 +37,14 @@ Result = TypeVar("Result")
 
 
 class Layout(NamedTuple):
-    """Positions of the white-space-separated fields of a line.
+    """The fields of a line, separated by white space; their positions count from 0.
 
-    value: a score, or with by_rank a rank.
+    name: what messages call such a line.
+    form: the fields in words: `query Q0 item rank score tag`.
+    fields: their number.
+    query, item: positions of the ids.
+    value: position of the score, or with `by_rank` of the rank.
+    by_rank: whether items are ordered by rank; the negative rank is then their score.
     """
 
     name: str
@@ -61,6 +66,7 @@ _TREC_RANK = 3
 class ReadOptions(NamedTuple):
     """Options of reading a run.
 
+    ties: the order of items of equal score.
     single_precision: scores are rounded to 32 bits first, as trec_eval 9 does.
     keep: number of first items of each query, judged or not, to return as well (0: none).
     comments: lines that begin with `#` are skipped, as in trec_eval 10.
@@ -78,7 +84,9 @@ class ReadOptions(NamedTuple):
 class RunRows(NamedTuple):
     """A run row by row, in the order of its file.
 
-    ranks: (rows,) NaN where the file has no number.
+    queries, items: (rows,) ids.
+    scores: (rows,) grades where the file holds judgments; the negative rank where it has no score.
+    ranks: (rows,) NaN where a line has none that is a number.
     lines: (rows,) from 1.
     """
 
@@ -101,7 +109,8 @@ class Fields(NamedTuple):
     """The rows of a block: lines with content.
 
     pieces: the fields of one row after the other, a newline behind each row.
-    scores: (rows,).
+    width: number of pieces of a row, the newline included.
+    scores: (rows,) the negative rank where the layout has ranks.
     lines: (rows,) the numbers of the lines from 1 in the block.
     """
 

@@ -62,8 +62,9 @@ class Settings:
         None leaves that to the model.
     batch_size: texts at a time.
     device: `cpu` or `cuda`; None lets the family choose.
-    seed: of random numbers; None is 0. Raises BadUsage for numbers below 1; a family raises it for
-        settings that it does not use.
+    seed: of random numbers; None is 0.
+
+    Raises BadUsage for numbers below 1; a family raises it for settings that it does not use.
     """
 
     dimensions: int | None = None
@@ -118,13 +119,17 @@ class ImageEncoder:
     """Turns pictures into vectors: called with paths it gives (paths, d) float32, a vector per
     picture, in order.
 
+    name: what messages call it.
     encode: paths -> anything of that shape.
     description: everything that determines the vectors, for the manifest: model and its hash,
         preparation of pictures, versions.
     batch_size: pictures per call; which ones share a call may move the last bits of a number.
+    normalize: whether the vectors that `encode` gives are divided by their lengths.
     is_known: whether the description says all that decides the vectors, so that they may be kept
-        for the next time. A call raises BadInput or any other exception for a picture, BadUsage
-        where the encoder gives anything but vectors.
+        for the next time.
+
+    A call raises BadInput or any other exception for a picture, BadUsage where the encoder gives
+    anything but vectors.
     """
 
     name: str
@@ -267,6 +272,11 @@ class Pixels:
     """Conversion of a picture to numbers.
 
     size: (width, height), None keeps that of the picture; see `ImageSettings`.
+    longest: pixels of the longer side at most, for pictures that keep their size; None for no
+        limit.
+    mean, std: of each channel, for values from 0 to 1, in the order of `channels`; the mean is
+        subtracted, then the difference is divided by the deviation.
+    channels: their order in the numbers.
     """
 
     size: tuple[int, int] | None

@@ -29,7 +29,12 @@ _MANIFEST = ".manifest.json"
 
 
 class Failure(NamedTuple):
-    """A picture without a vector, and why; the message names the file."""
+    """A picture without a vector.
+
+    id: what the picture is called.
+    path: its file.
+    message: why it has none; the message names the file.
+    """
 
     id: str
     path: Path
@@ -37,12 +42,15 @@ class Failure(NamedTuple):
 
 
 class EncodedImages(NamedTuple):
-    """Vectors of those pictures that have one, in order, and the outcome of all.
+    """The vectors of pictures, and the outcome of all of them.
 
-    encoder: its description.
+    embeddings: a vector for each picture that has one, in order, by its id.
+    encoder: the description of the encoder.
     seconds: (vectors,) that of its batch when it was made, divided by the pictures in the batch.
-    computed: pictures encoded now.
-    cached: by an earlier run. The others have the content of an earlier one, and its vector.
+    computed: number of pictures that were encoded now.
+    cached: number of pictures whose vectors an earlier run had kept. All others have the content of
+        an earlier picture, and its vector.
+    failures: the pictures without a vector, in order.
     """
 
     embeddings: Embeddings
@@ -169,8 +177,11 @@ def keep_arrays(cache: Cache, key: str, *arrays: NDArray[Any]) -> None:
 
 
 class _Made(NamedTuple):
-    """A vector and the seconds that it took, or the problem.
+    """The vector of a picture, or the problem with it.
 
+    vector: without any number where the picture could not be encoded.
+    seconds: what encoding took, its share of the batch; NaN where it failed.
+    problem: a message that names the file, "" where the vector is good.
     is_new: whether it was made now.
     """
 
@@ -229,6 +240,7 @@ def manifest_of(
 class VectorFile:
     """A file of vectors and those beside it, which say how it was made.
 
+    path: that of the vectors; the others have another suffix.
     noun: what has vectors, in the plural.
     suffixes: of all files that there may be beside it, but for the manifest.
     """

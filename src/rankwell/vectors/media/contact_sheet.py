@@ -32,10 +32,15 @@ _STATES: dict[str, State] = {"relevant": "right", "nonrelevant": "wrong"}
 class Tile(NamedTuple):
     """One result, or the query itself.
 
-    picture: RGB, of any size; None draws a placeholder with `problem`, a few words.
-    rank: from 1; None was not retrieved.
-    found, missing: keywords that the query asks for and the result has, or lacks.
+    item: its id, which stands below the picture.
+    state: what the frame and its mark say: right, wrong, unjudged, or the query.
+    picture: RGB, of any size; None draws a placeholder.
+    problem: a few words for the placeholder.
+    rank: from 1; None where it was not retrieved.
+    score: None where there is none to show.
     label: what it is, such as an instance.
+    found, missing: keywords that the query asks for and the result has, or lacks.
+    note: a last line below, "" for none.
     """
 
     item: str
@@ -51,12 +56,16 @@ class Tile(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """A query with its results in order of rank; ranks may leave some out (the first five, then the
-    first right one).
+    """A query with its results.
 
-    name: the query's id, by which the file is called.
+    name: the query's id, after the run where there are several; the file is called by it.
+    title: the text of the query, or its id.
+    tiles: the results in order of rank; ranks may leave some out (the first five, then the first
+        right one).
+    lines: below the title.
     query: its tile, where it is a picture.
     score: what tiles' scores mean.
+    empty: words in place of results where there is no tile.
     """
 
     name: str
@@ -69,7 +78,14 @@ class Sheet(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """One result of one query; rank None was not retrieved."""
+    """One result of one query, a row of details.parquet.
+
+    item: its id.
+    rank: from 1; None where it was not retrieved.
+    score: None where it has none.
+    state: relevant, nonrelevant, unjudged or junk.
+    detail: the object in the column `detail`, empty where there is none.
+    """
 
     item: str
     rank: int | None
@@ -313,8 +329,10 @@ def _cluster(letter: str) -> tuple[str, str]:
 
 
 class TextLine(NamedTuple):
-    """One line of text as it is drawn: signs of the font, and the accents by the place of their
-    sign.
+    """One line of text as it is drawn.
+
+    signs: letters that the font has, without accents.
+    accents: the place in `signs` of each letter with accents, and these as combining characters.
     """
 
     signs: str
@@ -426,9 +444,13 @@ def _most(low: int, high: int, fits: Callable[[int], bool]) -> int:
 
 
 class _Text(NamedTuple):
-    """Lines of one size and colour with an optional mark before the first;
+    """Lines of one size and colour, with an optional mark before the first.
 
+    lines: each as wide as its room at most.
+    letters: what draws them, in their size.
+    colour: as `#rrggbb`.
     before: pixels of room above.
+    mark: the kind of mark, such as `found`; "" for none.
     """
 
     lines: list[str]

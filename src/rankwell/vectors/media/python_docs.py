@@ -43,8 +43,11 @@ MAX_DOTS = 2
 
 
 class Entry(NamedTuple):
-    """A document of the corpus: a dotted name, one line about it, and all that its documentation
-    says.
+    """A document of the corpus.
+
+    id: the dotted name of a module, function, class or method.
+    title: the name, its words, and the first sentence about it.
+    text: all that its documentation says, of a module with that of its members.
     """
 
     id: str
@@ -53,7 +56,13 @@ class Entry(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A public function or class, with the public methods of a class."""
+    """A public function or class.
+
+    name: without the module or class that has it.
+    parameters: their names, separated by commas, without `self`; of a class those of `__init__`.
+    doc: the docstring without its indentation, "" where there is none.
+    methods: the public methods of a class; none of a function.
+    """
 
     name: str
     parameters: str
@@ -64,9 +73,11 @@ class Member(NamedTuple):
 class Module(NamedTuple):
     """The documentation of one module, before names that it takes from other modules are looked up.
 
+    doc: its docstring, else its opening comment; "" where it has neither.
+    members: the public functions and classes that it defines.
     reexports: each `from module import name as alias` as (module, name -> alias); a star is the
         name `*`.
-    declared: `__all__`.
+    declared: `__all__`; None where it is not there, or is computed.
     """
 
     doc: str
@@ -393,15 +404,22 @@ def _named(name: str) -> str:
 
 
 class Need(NamedTuple):
-    """A question with its id."""
+    """A question about the standard library.
+
+    id: by which judgments name it.
+    text: the question as a person asks it.
+    """
 
     id: str
     text: str
 
 
 class Judgment(NamedTuple):
-    """The grade of a module for a need: 3 is the module for it, 2 does it well or in part, 1 is
-    related, 0 does not help.
+    """The grade of a module for a need.
+
+    need: the id of the question.
+    module: the dotted name.
+    grade: 3 is the module for it, 2 does it well or in part, 1 is related, 0 does not help.
     """
 
     need: str

@@ -42,6 +42,7 @@ Step = Callable[[str], str]
 class Normalizer:
     """A normalisation that makes texts comparable: `normalizer(text)` is the normal form.
 
+    name: by which options and results name it.
     source: who defined it.
     steps: in words, in order.
     frozen: exactly as published. One that is not keeps the last form that is not empty where a step
@@ -211,9 +212,9 @@ def normalize_all(texts: Iterable[str], normaliser: Normalizer) -> dict[str, str
 
 
 class Containment(NamedTuple):
-    """When a text holds an answer: `holds(prepare(text), prepare(answer))`; texts that are asked
-    often are prepared once.
+    """When a text holds an answer: `holds(prepare(text), prepare(answer))`.
 
+    prepare: makes a text or an answer comparable; texts that are asked often are prepared once.
     whole_tokens: the answer's tokens stand one after the other among the text's, so that `us` is
         not in `focus`.
     """

@@ -71,7 +71,9 @@ _WORTH_A_WORKER = 1 << 22  # products
 class Backend:
     """A search backend.
 
-    open: (queries, query block, item block) -> Multiplier. The block sizes are those that suit it.
+    name: by which options name it.
+    open: (queries, query block, item block) -> Multiplier.
+    query_block, item_block: numbers of vectors that suit it, multiplied at once.
     parallel: whether several multipliers work at once, each on a share of the processors.
     device: does all of a task on a device of that name; `open` is never called then.
     """
@@ -96,6 +98,7 @@ class TopK:
     scores: (queries, k) exact, NaN there; under `l2` the negative distance, so that higher is
         always nearer.
     query_names, item_names: the names of rows.
+    metric: what the scores are: `cosine`, `dot` or `l2`.
     """
 
     positions: Ints
@@ -125,6 +128,7 @@ class SearchOptions:
     metric: `cosine`, `dot`, or `l2` (negative distance).
     exclude: `self` excludes the item whose name is the query's.
     groups: excludes items with the query's label.
+    backend: what multiplies: `numpy`, `faiss` or `torch`; the results are the same.
     device: of torch; None takes a GPU where there is one.
     query_block, item_block: numbers of vectors that are multiplied at once; None takes those that
         suit the backend.

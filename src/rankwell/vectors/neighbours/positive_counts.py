@@ -32,9 +32,9 @@ _QUERIES, _ITEMS = 512, 4096
 class WantedPairs(NamedTuple):
     """Items of queries whose ranks are counted.
 
-    owner: (pairs,) ascending.
-    scores: exact.
-    places: among items of equal score.
+    owner: (pairs,) the row of each item's query, ascending.
+    scores: (pairs,) exact.
+    places: (pairs,) that of each item among items of equal score.
     """
 
     owner: Ints
@@ -134,8 +134,11 @@ def by_vectors(
 
 @dataclass(frozen=True, eq=False)
 class ComparedVectors:
-    """The same methods as `ComparedScores`, which documents them; `count` and `count_groups` raise
-    as `ranks_of` does.
+    """Queries and items compared by their vectors. The methods are those of `ComparedScores`, which
+    documents them; `count` and `count_groups` raise as `ranks_of` does.
+
+    queries, items: their vectors, of as many dimensions.
+    metric: what the score of a query and an item is.
     """
 
     queries: Embeddings

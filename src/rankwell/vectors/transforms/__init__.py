@@ -69,17 +69,19 @@ Nearest = Callable[..., Any]
 
 @dataclass(frozen=True, eq=False)
 class Descriptors:
-    """The vectors of queries and references, what finds neighbours among them, and what may be
-    learnt from instead of references.
+    """The vectors of queries and references, with what a transform may know beside them.
 
     queries: (queries, d).
     references: (references, d). They are compared by cosine, and never changed.
+    nearest: finds neighbours among them.
     own_references: (queries,) the row of the reference that is the same image as the query, -1
         where none is; None where no query is among the references.
-    learn: (n, d) other vectors that a transform is learnt on.
+    learn: (n, d) other vectors that a transform is learnt on; None: it is learnt on the references.
     learnt_on: what they are called in the rules of a result.
     labels: (references,) the instance of each reference, None for one without; None where no
-        instance is known. Raises BadInput where shapes do not go together.
+        instance is known.
+
+    Raises BadInput where shapes do not go together.
     """
 
     queries: Matrix
@@ -110,7 +112,11 @@ class Descriptors:
 
 @dataclass(frozen=True)
 class DocumentedFunction:
-    """A function that a text names."""
+    """A function that a text names.
+
+    name: the word for it in that text.
+    function: its first sentence of documentation stands in the rules of results.
+    """
 
     name: str
     function: Callable[..., Any]
@@ -123,7 +129,10 @@ class DocumentedFunction:
 
 @dataclass(frozen=True)
 class NamedFunction(DocumentedFunction):
-    """A function that a text names, with parameters: those that are keywords alone."""
+    """A function that a text names, with parameters: those that are keywords alone.
+
+    source: who published it: authors, year and title.
+    """
 
     source: str
 
@@ -146,11 +155,16 @@ class NamedFunction(DocumentedFunction):
 class TransformEntry(NamedFunction):
     """A transform as its file declares it.
 
-    function: `(scores, *, parameters) -> Transformed`; with `needs_bank` it takes `(scores, bank,
-    *, parameters)`, the bank being scores of other queries, (bank queries, gallery); one that works
-    on descriptors takes and returns `Descriptors`, and a re-ranking takes them and returns
-    `Transformed`. transductive: what it looks at. learns: whether it is learnt on
-    `Descriptors.learn` where that is given, and then looks at nothing of what is evaluated.
+    transductive: what it looks at beyond query and item: other queries, the gallery, labels, or
+        none of these.
+    works_on: what it takes and returns.
+    learns: whether it is learnt on `Descriptors.learn` where that is given, and then looks at
+        nothing of what is evaluated.
+
+    The function is `(scores, *, parameters) -> Transformed`; with `needs_bank` it takes `(scores,
+    bank, *, parameters)`, the bank being scores of other queries, (bank queries, gallery). One that
+    works on descriptors takes and returns `Descriptors`, and a re-ranking takes them and returns
+    `Transformed`.
     """
 
     transductive: Transductive
@@ -175,7 +189,11 @@ def transform(name: str, **facts: Any) -> Callable[[Function], Function]:
 
 @dataclass(frozen=True)
 class Transform:
-    """A transform with its parameters, as a value: `dual-softmax(temperature=0.02)`."""
+    """A transform with its parameters, as a value: `dual-softmax(temperature=0.02)`.
+
+    entry: the transform.
+    arguments: the parameters that were given, by name; others have their defaults.
+    """
 
     entry: TransformEntry
     arguments: Mapping[str, Any]

@@ -49,8 +49,11 @@ INNER = 64
 class KernelTile(NamedTuple):
     """Sizes of the tiles of `append`.
 
+    queries, items: numbers of vectors whose products are one tile.
     is_described: whether tiles are fetched by the copy engine of Hopper, for which Triton has
-        descriptors of tensors. Other sizes were slower on an H200 (ADR 22).
+        descriptors of tensors.
+
+    Other sizes were slower on an H200 (ADR 22).
     """
 
     queries: int = 128
@@ -80,6 +83,8 @@ class Lists(NamedTuple):
     """Lists of candidates that the kernel appends to.
 
     counts: (queries,) int32, beyond the width where there was no room.
+    positions: (queries, width) int64 rows of items in the table.
+    upper, lower: (queries, width) float64 bounds of the exact product of each candidate.
     """
 
     counts: Tensor
