@@ -128,8 +128,10 @@ class ProductHits(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """above: (queries, m) items whose product is greater than `high`.
-    rows, columns, levels: the pairs from `low` to `high`.
+    """Items near the products that targets have, for each of m targets of a query.
+
+    above: (queries, m) items whose product is greater than `high`.
+    rows, columns, levels: (n,) the pairs from `low` to `high`: the query, the item and the target.
     """
 
     above: Ints

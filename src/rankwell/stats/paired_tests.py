@@ -65,7 +65,13 @@ def paired_t(sums: Floats, sizes: Floats | None = None) -> PairedT | None:
 
 
 class Sign(NamedTuple):
-    """Numbers of differences above, at and below 0, and the two-sided p-value."""
+    """The sign test of paired differences.
+
+    wins: differences above 0.
+    ties: differences of 0, which the test leaves out.
+    losses: differences below 0.
+    p: two-sided, by the binomial distribution.
+    """
 
     wins: int
     ties: int
