@@ -82,7 +82,8 @@ class SystemCost(NamedTuple):
     images: how many were encoded or read from the cache.
     hardware: the machine, in words.
     training_time, training_hardware, training_data: as the system states them.
-    from_cache: how many of the images an earlier run encoded, whose time `evaluation_seconds` lacks.
+    from_cache: how many of the images an earlier run encoded; `evaluation_seconds` lacks that
+        time.
     """
 
     system: str

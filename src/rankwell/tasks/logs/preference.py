@@ -77,7 +77,9 @@ class Credit(NamedTuple):
 class Impression(NamedTuple):
     """A list as it was shown once.
 
-    clicks: places in it, from 0.
+    name: that of the list, or list and impression where the clicks name one.
+    shown: the list.
+    clicks: places in it, from 0, ascending; none where nothing was clicked.
     """
 
     name: str
