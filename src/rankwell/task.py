@@ -328,10 +328,11 @@ def _none(*_: Any) -> tuple[()]:
 class MeasuringTask(Task):
     """A task whose figures are measures of a view of each run.
 
+    noun: what queries are called.
+    truth: what those that count have, such as `gold passages`.
     view: the class of the views, by which measures are accepted.
     views: reads and joins the inputs.
     default_measures: the measures where none is named, None for those of the convention.
-    noun, truth: what queries are called, and what those that count have, such as `gold passages`.
     count: counts and notes the queries of a run, where not all of the task's count.
     run_notes: notes on a run, `(run, view, measures)`.
     notes: on all runs.

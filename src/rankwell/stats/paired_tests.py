@@ -22,7 +22,9 @@ from rankwell.stats.intervals import binomial_p, student_p, student_quantile
 
 
 class PairedT(NamedTuple):
-    """t: mean over its standard error.
+    """The paired t test of differences, or of their sums over clusters.
+
+    t: mean over its standard error.
     p: two-sided.
     error: the standard error.
     freedom: degrees of freedom, clusters less 1.

@@ -58,7 +58,9 @@ class InterleavingTestOptions:
 
 
 class Credit(NamedTuple):
-    """first, second: the credit of the two runs.
+    """The credit that clicks give to two interleaved runs.
+
+    first, second: the credit of each.
     wins: the probability that the first has more, a tie counting as half.
     """
 
