@@ -304,14 +304,15 @@ class Engine(ABC):
 
     kind: the search it does; the usual one of its family unless it sets another.
     metric: the similarity of its vectors; None where it has none or it is unknown.
+    in_process: whether it works in this process.
     server_pid: its server's process, where that is known and local.
+    distances: whether its searches give distances, which `scored` turns into scores.
+    filters: whether it filters by fields.
+    needs_items: whether it refuses to index nothing.
     exact_parameters: search parameters with which it is exact; None where there are none.
-
-    Further attributes. in_process: whether it works in this process. distances: whether its
-    searches give distances, which `scored` turns into scores. filters: whether it filters by
-    fields. needs_items: whether it refuses to index nothing. can_index: whether `index` builds one;
-    a foreign index is only read. most_k: its largest k. dimensions: those of its vectors, None
-    until they are known.
+    can_index: whether `index` builds one; a foreign index is only read.
+    most_k: its largest k; None for no limit.
+    dimensions: those of its vectors; None until they are known.
     """
 
     kind: Kind
