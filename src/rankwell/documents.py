@@ -273,9 +273,10 @@ def advice_on_cells(delimiter: str) -> str:
 
 
 class DelimitedRow(NamedTuple):
-    """A row.
+    """A row of a table of text.
 
     line: the number of its last line, from 1.
+    fields: its cells as text, without the quotation marks around them.
     """
 
     line: int
@@ -293,8 +294,11 @@ def first_rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
 
 @dataclass(frozen=True, eq=False)
 class PlainRows(Sequence[DelimitedRow]):
-    """The rows of a table whose lines have one number of cells each, as a list of all cells, whose
-    columns are slices.
+    """The rows of a table whose lines all have as many cells, kept as one list of cells.
+
+    cells: all of them, row by row; every `width`-th is of one column.
+    width: number of cells in a row, at least 2.
+    first_line: the number of the line of the first row, from 1.
     """
 
     cells: list[str]

@@ -42,7 +42,10 @@ from rankwell.store import Source
 
 
 class Noun(NamedTuple):
-    """What the queries of a task are called."""
+    """The word for the queries of a task.
+
+    singular, plural: for one of them and for several.
+    """
 
     singular: str
     plural: str
@@ -51,9 +54,11 @@ class Noun(NamedTuple):
 class TaskInput(NamedTuple):
     """A file that stands by itself on the command line, or data in Python.
 
+    name: that of the argument in Python, and in capitals on the command line.
+    text: what it holds, for the help of both.
     many: whether it takes any number of files.
     missing: the message where a file that is needed is not there; "" where it may be left out.
-    usage: its word in that message.
+    usage: its word in that message; by default its name.
     perhaps: whether it may be something else than a file as well.
     """
 
@@ -88,6 +93,7 @@ Measures = Sequence[LabelledMeasure]
 class Presented(NamedTuple):
     """Results that a task prints and writes in a way of its own.
 
+    result: what the Python function returns.
     present: prints and writes them, of the results and `format`, `per_query` and `output`.
     """
 
@@ -109,9 +115,10 @@ class Task:
     name: the words of the command, such as `rag citations`.
     about: a line for lists of commands, then paragraphs, of the command's help and of the Python
         function.
-    example: a doctest.
     options: a frozen dataclass, of `PartOptions` where the work may be done in parts.
+    inputs: the files that stand by themselves, in their order.
     files: what `--output` writes.
+    example: a doctest.
     charts: whether also charts.
     per_query: the text of `--per-query`, "" where single queries have no values.
     evaluation: the results, or the outcome of work in parts, of the inputs and `options`, `details`
@@ -321,10 +328,11 @@ def _none(*_: Any) -> tuple[()]:
 class MeasuringTask(Task):
     """A task whose figures are measures of a view of each run.
 
+    noun: what queries are called.
+    truth: what those that count have, such as `gold passages`.
     view: the class of the views, by which measures are accepted.
     views: reads and joins the inputs.
     default_measures: the measures where none is named, None for those of the convention.
-    noun, truth: what queries are called, and what those that count have, such as `gold passages`.
     count: counts and notes the queries of a run, where not all of the task's count.
     run_notes: notes on a run, `(run, view, measures)`.
     notes: on all runs.

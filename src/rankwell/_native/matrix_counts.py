@@ -42,9 +42,14 @@ query's scores is faster.
 
 
 class PositiveCounts(NamedTuple):
-    """For some pairs of a query and its positive: pairs, as positions in the table of positives,
-    ascending; the score of each; the numbers of items that score higher, that score the same
-    (itself included), and of those before it in the named order.
+    """Rank counts of some pairs of a query and its positive.
+
+    pairs: (n,) their positions in the table of positives, ascending; of groups of rows, the
+        columns.
+    scores: (n,) the score of each pair.
+    above: (n,) items that score higher.
+    tied: (n,) items that score the same, the positive itself included.
+    before: (n,) of the tied items, those that come earlier in the order in force.
     """
 
     pairs: Ints
@@ -84,8 +89,10 @@ def _comparable(scores: Reals) -> Reals:
 class ComparedScores:
     """Queries compared with items: the rows of a matrix with its columns, or `transposed`.
 
-    rows: those that take part; None for all. Of the methods, order: (items,) places among equal
-        scores.
+    scores: the matrix with the names of its rows and columns.
+    rows: positions of the rows that take part; None for all.
+
+    Of the methods, order: (items,) places among equal scores; None for the order of the matrix.
     """
 
     scores: Scores

@@ -18,8 +18,10 @@ Exclude = Literal["none", "self"]
 
 
 class Groups(NamedTuple):
-    """A label per query and per item; an item is excluded for a query with the same label. None
-    means unlabelled.
+    """Labels of both sides; an item is excluded for a query that has the same label.
+
+    queries: one for each query, None where it has no label.
+    items: one for each item, None likewise; two without a label do not exclude each other.
     """
 
     queries: Sequence[Hashable]
@@ -27,7 +29,11 @@ class Groups(NamedTuple):
 
 
 class ExcludedPairs(NamedTuple):
-    """Pairs of a query and an item of a block that are excluded."""
+    """Pairs of a query and an item of a block that are excluded.
+
+    rows: (n,) positions of the queries within the block.
+    columns: (n,) positions of the items within it.
+    """
 
     rows: Ints
     columns: Ints
@@ -109,8 +115,11 @@ _EACH = 1 << 20  # products that are worth a thread
 
 
 class ProductHits(NamedTuple):
-    """Pairs of a query and an item of a block with their products, ascending by query and then by
-    item.
+    """Pairs of a query and an item of a block, ascending by query and then by item.
+
+    rows: (n,) positions of the queries within the block.
+    columns: (n,) positions of the items within it.
+    products: (n,) the product of each pair, in the precision of the multiplier.
     """
 
     rows: Ints
@@ -119,8 +128,10 @@ class ProductHits(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """above: (queries, m) items whose product is greater than `high`.
-    rows, columns, levels: the pairs from `low` to `high`.
+    """Items near the products that targets have, for each of m targets of a query.
+
+    above: (queries, m) items whose product is greater than `high`.
+    rows, columns, levels: (n,) the pairs from `low` to `high`: the query, the item and the target.
     """
 
     above: Ints

@@ -121,8 +121,11 @@ def _in_parts(work: Callable[[slice], Floats], n: int, width: int) -> Floats:
 
 
 class Block(NamedTuple):
-    """Vectors made ready for the product, upper bounds of their norms, and under `l2` the squared
-    norms of queries.
+    """Vectors of some rows of a table, made ready for the product.
+
+    vectors: (n, width) normalised under `cosine`, moved to the items' centre under `l2`.
+    reach: (n,) upper bounds of their norms.
+    squares: (n,) under `l2` the exact squared norms of queries; otherwise not used.
     """
 
     vectors: Reals
@@ -360,8 +363,10 @@ _MOST_TILES, _EACH = 32, 4
 
 
 class RankTargets(NamedTuple):
-    """Items whose ranks are counted, (queries, m): exact scores, NaN for none, and places among
-    items of equal score.
+    """Items whose ranks are counted, m for each query.
+
+    scores: (queries, m) exact scores; NaN where a place holds no item.
+    tie_places: (queries, m) places among the items of equal score.
     """
 
     scores: Floats
@@ -395,10 +400,11 @@ class Loads(Protocol):
 
 
 class QueryRange(NamedTuple):
-    """A range of queries.
+    """A range of queries of one pass.
 
     queries: their rows in the table.
-    rows: those in a multiplier.
+    rows: their rows in the vectors of a multiplier, which holds the whole pass.
+    block: their vectors, which lie in those rows.
     """
 
     queries: slice
@@ -420,8 +426,10 @@ SomeFindings = TypeVar("SomeFindings", bound=RangeFindings)
 
 
 class Passes(NamedTuple):
-    """Number of passes over the items, ⌈queries × state / memory⌉, and the state of a query in
-    bytes.
+    """The passes over the items that a search makes.
+
+    passes: how many, ⌈queries × state / memory⌉, and at least 1.
+    state: memory that one query takes during a pass, in bytes.
     """
 
     passes: int

@@ -27,7 +27,15 @@ Figures = dict[str, float]
 
 
 class Evaluator(_Base):  # pyright: ignore[reportGeneralTypeIssues, reportUntypedBaseClass]
-    """The work of every evaluator around its own figures."""
+    """The work of every evaluator around its own figures.
+
+    primary_metric: the figure by which the best model is chosen; None before the first call.
+    name: precedes the names of figures and is part of the CSV's name; empty for none.
+    batch_size: texts that the model encodes at once.
+    show_progress_bar: whether the model shows one while it encodes.
+    write_csv: whether a call with a folder adds a line to the CSV there.
+    truncate_dim: the first dimensions of vectors to keep; None for those that the model keeps.
+    """
 
     greater_is_better = True
     primary_metric: Any = None

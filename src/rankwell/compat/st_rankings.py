@@ -28,14 +28,24 @@ Similarities = Mapping[str, Callable[[Any, Any], Any]]
 
 @dataclass(eq=False, repr=False)
 class RerankingEvaluator(Evaluator):
-    """MAP, MRR and nDCG of documents ordered by their similarity to a query: `positive` and
-    `negative` of each sample.
+    """MAP, MRR and nDCG of documents ordered by their similarity to a query.
+
+    samples: mappings with `query`, and `positive` and `negative`, each a document or a list of
+        them; or a mapping whose values they are. Those without a positive or a negative document
+        are left out.
+    at_k: the cut-off of MRR and nDCG.
+    name: precedes the names of figures and is part of the CSV's name.
+    write_csv: whether a call with a folder adds a line to the CSV there.
+    similarity_fct: a function of the vectors of a query and of documents; None for cosine.
+    batch_size: texts that the model encodes at once.
+    show_progress_bar: whether the model shows one while it encodes.
+    use_batched_encoding: whether all samples are encoded together, which is faster but holds all
+        vectors at once; otherwise one after the other.
+    truncate_dim: the first dimensions of vectors to keep; None for those that the model keeps.
+    mrr_at_k: the library's older name of at_k; where it is given, it takes its place.
 
     nDCG is the mean over orders of tied documents, AP takes them together, and for MRR positives
-    come first, as in the library.
-
-    similarity_fct: cosine where None. Samples without a positive or a negative document are left
-        out. Raises BadInput where no sample is left.
+    come first, as in the library. Raises BadInput where no sample is left.
     """
 
     samples: Any
@@ -115,10 +125,30 @@ class InformationRetrievalEvaluator(Evaluator):
     """Accuracy, precision, recall, MRR, nDCG and MAP of a search through a corpus, as under the
     convention `st`.
 
+    queries: query id -> text.
+    corpus: document id -> text.
+    relevant_docs: query id -> ids of the documents that are relevant. Queries without any are left
+        out.
+    corpus_chunk_size: documents that are encoded and compared at once.
+    mrr_at_k, ndcg_at_k, accuracy_at_k, precision_recall_at_k, map_at_k: the cut-offs of each
+        measure.
+    show_progress_bar: whether the model shows one while it encodes.
+    batch_size: texts that the model encodes at once.
+    name: precedes the names of figures and is part of the CSV's name.
+    write_csv: whether a call with a folder adds a line to the CSV there.
+    truncate_dim: the first dimensions of vectors to keep; None for those that the model keeps.
+    score_functions: name -> similarity of the vectors of queries and of documents.
+    main_score_function: the similarity whose nDCG at the largest cut-off chooses the best model;
+        None for the one with the highest.
+    query_prompt, query_prompt_name: a text to put before queries, or the name of one of the model's
+        prompts; None for none.
+    corpus_prompt, corpus_prompt_name: the same for documents.
+    write_predictions: whether a call with a folder also writes the lists of all queries there.
     similarity_fn_names: of `cosine`, `dot`, `euclidean` and `manhattan`, in place of
-        score_functions; the model's own where neither is given. Documents of equal scores are in
-        the order of their ids. Queries without relevant documents are left out. Raises BadInput
-        where no query is left or the corpus is empty, UnknownName, BadUsage.
+        score_functions; the model's own where neither is given.
+
+    Documents of equal scores are in the order of their ids. Raises BadInput where no query is left
+    or the corpus is empty, UnknownName, BadUsage.
     """
 
     queries: Any

@@ -34,12 +34,25 @@ USAGE = (
 
 
 class Options(NamedTuple):
-    """The options of a command line. Both files are empty strings where only help or the version is
-    requested.
+    """The options of a command line, with trec_eval's letter for each.
 
-    marked: measures and groups of them by name, in the order given.
+    qrels, run: paths of both files; empty where only help or the version is requested.
+    help: -h, prints the help and nothing else.
+    version: -v, prints the version and nothing else.
+    queries: -q, prints the values of single queries too.
+    summary: prints the values over all queries; false under -n.
+    complete: -c, counts every judged query, one that the run lacks as empty.
+    judged_only: -J, takes unjudged items out of the rankings.
+    old: follows trec_eval 9.0.8 in place of version 10.
+    rel: -l, the lowest grade that counts as relevant.
+    depth: -M, the first items of each query that are kept; None for all.
+    collection: -N, the number of items in the collection, for `utility`.
+    marked: -m, measures and groups of them by name, in the order given; empty for `official`.
     parameters: a name's text after its first dot; the first that is given for it counts.
-    single_query: the only query to evaluate, or None for all.
+    truth_format: -R, the format of the judgments, one of `TRUTH_FORMATS`.
+    zscores: -Z, path of a file of means and deviations by which values become z-scores; None for
+        values as they are.
+    single_query: -D 0.QUERY, the only query to evaluate; None for all.
     """
 
     qrels: str = ""
@@ -181,7 +194,11 @@ def leading_number(text: str) -> float:
 
 
 class Ahead(NamedTuple):
-    """The judgments, and the reading of the run, which other threads have begun."""
+    """Files that other threads read while the rest of the program is loaded.
+
+    judged: the rows of the judgments, read already.
+    scan: the reading of the run, which has begun.
+    """
 
     judged: JudgedRows
     scan: Scan
@@ -220,12 +237,17 @@ MULTIPLES = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 class TrecMeasure(NamedTuple):
     """A measure of trec_eval.
 
+    name: its name there, without parameters.
     home: the file of rankwell.measures and the name there, `precision.P`; empty where no measure is
         behind it (runid, num_q, relstring).
     kind: the text behind the dot: none, ranks or shares (a line for each), numbers or `level=gain`
         pairs (one line).
-    parameter: the name of a rank or share there.
+    defaults: the ranks, shares or numbers where none are given.
+    parameter: the name of a rank or share in rankwell.measures.
     arguments: further parameters there.
+    summary: how the values of queries become one: their `mean`, `sum` or `geometric` mean; `none`
+        where they are no numbers.
+    since: the version of trec_eval that has it first, 9 standing for all before 10.
     """
 
     name: str
@@ -266,9 +288,10 @@ class TrecMeasure(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One line of output: the name as printed, the measure that it shows, and with which
-    parameters.
+    """One line of output.
 
+    name: as printed, parameters included (`P_5`).
+    trec: the measure that it shows.
     arguments: the parameters of rankwell's measure.
     numbers: those behind the dot of a measure that takes numbers.
     """
@@ -282,11 +305,14 @@ class Line(NamedTuple):
 class Evaluated(NamedTuple):
     """The values of all lines under some options, before they are put together over queries.
 
+    lines: those of the output, in trec_eval's order.
+    options: of the command line.
+    queries: all queries of the judgments, in their order.
     present: (queries,) whether the run has each.
     values: a row for each line, in it a value for each query: 1 for num_q, 0 for runid and
         relstring, logarithms for gm_map and gm_bpref.
-    strings: the row of a relstring -> what it shows for each query.
     positives: items of any query with a grade above 0, whatever -l says.
+    strings: the row of a relstring -> what it shows for each query.
     """
 
     lines: Sequence[Line]

@@ -30,10 +30,13 @@ class _Path(NamedTuple):
 
 
 class Flag(NamedTuple):
-    """A condition on a part of an answer.
+    """A condition on a part of an answer, which makes the answer a failure where it holds.
 
-    compare: by its name, or `says` for words of a loss anywhere in the part; None where it is to be
-        neither false, 0 nor empty.
+    path: the keys that lead to the part, joined by points (`status.failed`).
+    compare: the name of a comparison, or `says` for words of a loss anywhere in the part; None
+        where it is to be neither false, 0 nor empty.
+    value: the other side of the comparison, a JSON value or the path of another part; None where
+        nothing is compared.
     """
 
     path: str
@@ -42,7 +45,11 @@ class Flag(NamedTuple):
 
 
 class FailureRules(NamedTuple):
-    """The flags that make an answer a failure, and the parts of it that say why."""
+    """The rules by which an answer is a failure.
+
+    flags: the conditions; one that holds is enough.
+    reasons: paths of the parts that say why, quoted in the message where they are not empty.
+    """
 
     flags: Sequence[Flag]
     reasons: Sequence[str]

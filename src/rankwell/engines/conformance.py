@@ -60,7 +60,9 @@ _CLOSING = "it can be closed twice"
 class ConformanceLine(NamedTuple):
     """The outcome of one point.
 
-    message: the reason of a failure or of a skipped point, or a remark.
+    check: the point, as a statement on the engine (`it can be closed twice`).
+    state: `ok`, `failed`, or `skipped` where the engine has nothing to try it on.
+    message: the reason of a failure or of a skipped point, or a remark; empty for none.
     """
 
     check: str
@@ -72,7 +74,11 @@ class ConformanceLine(NamedTuple):
 class Conformance:
     """The points over one engine.
 
-    queries: of the user; by default those that go with items from a seed, which it indexes.
+    spec: the engine as the user named it, or an object.
+    options: its parameters by name, as given.
+    exact: the exact search with which results are compared.
+    queries: those of the user; by default those that go with items from a seed, which it indexes.
+    engine: the engine that was opened, set while `lines` runs.
     silent: whether no query has a result, so that points on results are skipped; then `every
         ordinary query has results` fails.
     """

@@ -42,8 +42,9 @@ _EXPECTED = (
 class EngineResult(NamedTuple):
     """One result.
 
-    similarity: NaN where the engine does not return it; a distance, lower for better items, is
-        negated.
+    item: the item's id.
+    similarity: higher is better; a distance is negated; NaN where the engine returns neither.
+    is_distance: whether the engine returned a distance.
     """
 
     item: str

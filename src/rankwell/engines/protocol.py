@@ -46,8 +46,11 @@ _KINDS = {int: "an integer", float: "a number", str: "a string", bool: "true or 
 class Parameter:
     """A parameter of an engine.
 
-    default: None where the engine's own applies.
-    choices: all its values where they are few.
+    name: the word by which it is given and listed.
+    kind: the type of its values, into which text is converted.
+    default: its value where none is given; None where the engine's own applies.
+    text: what it sets, as a phrase for lists of parameters.
+    choices: all its values where they are few; empty where any of the type will do.
     """
 
     name: str
@@ -80,14 +83,19 @@ class Parameter:
 class EngineFamily:
     """An engine of the registry.
 
+    name: the word by which it is chosen (`faiss`).
+    title: what it is, as a phrase for the list of engines.
     kinds: the searches that it offers, the usual one first.
+    open: makes the engine of its arguments.
     connect: where it is and what its columns are.
     build: the shape of an index.
     search: the settings of a session.
-    adapt: the family with the parameters of a file or an object, of (family, target, options).
-    package: the one to install, with its extra of rankwell; none where nothing is missing.
-    most_k: its largest k.
+    package: the one to install; empty where nothing is missing.
+    extra: the extra of rankwell that installs the package; empty likewise.
+    most_k: its largest k; None for no limit.
     own_version: its version where it is part of Python.
+    adapt: the family with the parameters of a file or an object, of (family, target, options); None
+        where they are always the same.
     """
 
     name: str
@@ -154,11 +162,13 @@ class EngineFamily:
 class Opening:
     """The arguments with which an engine is opened.
 
+    family: its entry in the registry.
     label: as the user wrote it, for messages.
-    target: a file or an object.
+    target: the file or the object to open; None where the parameters suffice.
     connect, build: values of all parameters, defaults included.
     search: of those that were given or have a default.
-    redacted_parameters: those that were given, without the values of secrets.
+    redacted_parameters: those that were given, as written, with `${NAME}` in place of secrets.
+    secrets: the values of environment variables in the parameters, which no message may show.
     """
 
     family: EngineFamily
@@ -174,6 +184,7 @@ class Opening:
 class EngineHits(NamedTuple):
     """The results of a query in the engine's own order, which is the ranking.
 
+    ids: ids of the items, best first.
     scores: higher is better, as the engine computes them; integers keep all their digits; None
         where it returns none.
     """
@@ -185,8 +196,11 @@ class EngineHits(NamedTuple):
 class IndexReport(NamedTuple):
     """The cost of an index.
 
-    processor_seconds: of this process and of a server whose processes can be read.
-    bytes: its size.
+    seconds: time on the clock to build it.
+    processor_seconds: of this process and of a server whose processes can be read; None where they
+        cannot.
+    bytes: its size; None where that is unknown.
+    items: number of items in it.
     """
 
     seconds: float
@@ -198,7 +212,8 @@ class IndexReport(NamedTuple):
 class EnginePlan(NamedTuple):
     """The plan of a search.
 
-    uses_index: whether it reads each index it needs, if known.
+    text: the plan as the engine words it, or a sentence in its place.
+    uses_index: whether it reads each index it needs; None where that is unknown.
     scanned: what it reads without one.
     """
 
@@ -211,7 +226,9 @@ class EnginePlan(NamedTuple):
 class EngineItems:
     """The items to index.
 
-    vectors: (items, d).
+    ids: one for each item, all different.
+    texts: one for each item; None where no search reads them.
+    vectors: (items, d), finite; None likewise.
     fields: a value per item for each name, by which queries filter.
 
     Raises BadInput for another number of texts, vectors or values, for repeated ids, and for
@@ -264,9 +281,11 @@ class EngineItems:
 class EngineQuery:
     """A query.
 
-    vector: (d,).
+    id: its name in messages and results.
+    text: what a lexical or hybrid engine searches for; None for a vector engine.
+    vector: (d,) what a vector or hybrid engine searches for; None for a lexical engine.
     filter: field -> value; hits have all of them.
-    checked_by: the engine that has checked it.
+    checked_by: the engine that has checked it; None until one has.
     """
 
     id: str
@@ -283,13 +302,17 @@ class Engine(ABC):
     """An engine that is open. A file of this folder completes it with `_session`, and `_index`
     where it can index.
 
-    in_process: whether it works in this process;
-
-    server_pid: its server's process, where that is known and local. distances: whether its searches
-        give distances, which `scored` turns into scores. needs_items: whether it refuses to index
-        nothing. most_k: its largest k. filters: whether it filters by fields.
+    kind: the search it does; the usual one of its family unless it sets another.
+    metric: the similarity of its vectors; None where it has none or it is unknown.
+    in_process: whether it works in this process.
+    server_pid: its server's process, where that is known and local.
+    distances: whether its searches give distances, which `scored` turns into scores.
+    filters: whether it filters by fields.
+    needs_items: whether it refuses to index nothing.
     exact_parameters: search parameters with which it is exact; None where there are none.
-        can_index: whether `index` builds one; a foreign index is only read.
+    can_index: whether `index` builds one; a foreign index is only read.
+    most_k: its largest k; None for no limit.
+    dimensions: those of its vectors; None until they are known.
     """
 
     kind: Kind

@@ -304,10 +304,13 @@ def empty_last(confidence: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class AbstentionRules:
-    """Choices of the figures.
+    """Choices that the figures of abstention depend on.
 
-    intervals: of the summary; those of the bootstrap have resamples.
-    area: of the precision-recall curve.
+    convention: its unit is that of the values, which are turned into shares.
+    intervals: those of the summary; where they are of the bootstrap, the figures have resampled
+        ones.
+    seed: of the resamples.
+    area: how the area below the precision-recall curve is taken.
     """
 
     convention: Convention
@@ -317,8 +320,12 @@ class AbstentionRules:
 
 
 class AbstentionRows(NamedTuple):
-    """Summary rows of whole collections, the definitions of their measures, notes on measures
-    without them, and the points of risk-coverage curves by run and AURC.
+    """Figures of abstention, in the form in which results have them.
+
+    rows: summary rows of whole collections, with `ceiling` and `chance`.
+    definitions: exact name of a figure -> its definition, with direction and source.
+    notes: which measures have no such figures, and why.
+    curves: for each run and AURC the points of its risk-coverage curve.
     """
 
     rows: list[dict[str, Any]]

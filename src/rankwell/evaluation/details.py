@@ -20,11 +20,15 @@ Texts = Sequence[str] | NDArray[Any]
 
 
 class Details(NamedTuple):
-    """Columns of equal length, by query and rank, items that were not retrieved last.
+    """The judged and listed items of all queries, as columns of equal length, by query and rank,
+    items that were not retrieved last.
 
-    rank and score: NaN where not retrieved.
-    state: `relevant`, `nonrelevant`, `unjudged` or `junk`.
+    query: ids of the queries.
+    item: ids of the items.
+    rank: from 1; NaN where not retrieved.
+    score: the run's, NaN where not retrieved.
     grade: NaN where unjudged or junk.
+    state: `relevant`, `nonrelevant`, `unjudged` or `junk`.
     """
 
     query: Texts

@@ -36,9 +36,10 @@ BOUNDING_TIE_RULES = ("optimistic", "pessimistic")
 
 
 class MeasuredQueries(NamedTuple):
-    """The value of each query.
+    """The values of a measure.
 
-    source: (values,) the index of its query, None where values and queries are one to one.
+    values: (n,) usually one for each query, in the order of the view.
+    source: (n,) the index of each value's query; None where values and queries are one to one.
     in_input_order: whether tied items kept the order of the input, as the measure has no closed
         form under `expected`.
     """
@@ -49,7 +50,11 @@ class MeasuredQueries(NamedTuple):
 
 
 class Ceiling(NamedTuple):
-    """The value of each query under a perfect ranker, or None with the reason why it is unknown."""
+    """The highest values that any ranker could reach.
+
+    values: (queries,) that of each query under a perfect ranker; None where it is unknown.
+    reason: why it is unknown; empty where there is nothing to say.
+    """
 
     values: Floats | None
     reason: str = ""
@@ -60,8 +65,9 @@ class ReferenceLevels:
     """The rankings that no system made: the perfect one, whose values are ceilings, and the tied
     one, whose values are chance.
 
+    judgments: those of the run; every ranking has their queries.
     candidates: (queries of the judgments,) items that could be found.
-    order: the view's queries among those, None for the same.
+    order: the view's queries among those; None for the same.
     """
 
     judgments: Judgments
@@ -93,11 +99,12 @@ class JudgedRun:
     """One run under one set of judgments, ties still open. A task with rules of its own overrides
     `evaluate` and the levels.
 
+    name: that of the run in results; empty where nothing shows it.
     view: the judged items of each query with their rank counts.
-    ties: the rule.
+    ties: the tie rule, or a rule of a matrix, which names an order that the counts have already.
     attributes: further columns of the summary rows, such as `direction`.
-    levels: the reference rankings, None where the number of candidates is not known.
-    other_views: gives the view of another type for measures that read one.
+    levels: the reference rankings; None where the number of candidates is not known.
+    other_views: gives the view of another type for measures that read one; None without such views.
     tied_items: what the note on input order calls them and their order.
     """
 
@@ -206,10 +213,13 @@ class JudgedRun:
 
 
 class RunInput(NamedTuple):
-    """A run with its origin, the path or rows that it was read from.
+    """A run with its origin, as far as mistakes in it are looked for.
 
-    format: its name.
-    run_format, columns: those that the user named.
+    name: that of the run in results and messages.
+    hits: its rows under the judgments.
+    origin: the path or the rows that it was read from.
+    format: name of the format that it was read in.
+    run_format, columns: those that the user named; None for none.
     ranking: all its rows, where they have been read.
     is_shard: whether the origin is one of several files that the run is in.
     """
@@ -438,8 +448,10 @@ class LinearMeasure:
     """The parts of a measure that is linear in the gains of items.
 
     weights: (k,) the weight of each rank from 1, normalisation included.
-    rel: the lowest grade that counts as relevant, with gain 1; None where the gain is the grade
-        scaled from `least` to 0 and from `most` to 1, and clipped.
+    rel: the lowest grade that counts as relevant, with gain 1; None where the gain is the grade,
+        scaled and clipped.
+    least: the grade at and below which such a gain is 0.
+    most: the grade at and above which it is 1.
     """
 
     weights: Floats

@@ -109,7 +109,11 @@ PROBABLE: Mapping[str, Plain] = {
 
 
 class IdPair(NamedTuple):
-    """One id in the notation of the judgments and in that of the run."""
+    """One id in two notations.
+
+    judged_id: as the judgments have it.
+    listed_id: as the run has it.
+    """
 
     judged_id: str
     listed_id: str
@@ -421,6 +425,7 @@ class Mistake(NamedTuple):
 
     kind: in a few words.
     n: queries or items that show it.
+    sentence: what is wrong where, and what to do.
     level: `error` where it is certain.
     """
 
@@ -431,9 +436,12 @@ class Mistake(NamedTuple):
 
 
 class _FirstRow(NamedTuple):
-    """A row of a run.
+    """One of the first rows of a run's file.
 
-    rank: None where there is none; 0 for what is not a number.
+    query: id of the query.
+    item: id of the item.
+    rank: None where the file has none; 0 for what is not a number.
+    score: as the file has it, whichever way it sorts.
     """
 
     query: str

@@ -17,7 +17,11 @@ from rankwell.stats import Intervals
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureOptions:
-    """The measures that are reported. A task documents which it has."""
+    """The measures that are reported. A task documents which it has.
+
+    measures: names of measures, one or several; None for the convention's.
+    convention: name of the convention whose words, rules and units apply.
+    """
 
     measures: MeasureNames = None
     convention: ConventionName = "rankwell"

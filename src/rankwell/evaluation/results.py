@@ -33,23 +33,33 @@ class ResultData:
     """The values of every run and measure with their rules; summaries and intervals are computed
     when first read.
 
+    values: one column of values of queries for each run and measure, in the order of the summary.
+    rules: every choice that decided a number, by name; `counts` (run -> count -> number) and
+        `measures` (exact name -> definition) among them.
+    notes: sentences on the whole, each once; those of `check` follow them.
+    measures: those of which there are values, with their labels.
     row_attributes: further columns of the summary (`direction`, `k`, `ceiling`, `chance`), one
         mapping for each element of `values`, or none at all.
     query_columns: those of them that rows of single queries have, too.
     aggregates: summary rows of whole collections, complete, without a value per query.
-    rules: every choice that decided a number, by name; `counts` (run -> count -> number) and
-        `measures` (exact name -> definition) among them.
+    sources: name of an input -> the file that it was read from; data that came from no file are
+        absent.
+    formats: name of an input -> name of the format that it was read in.
+    left_out: run -> reason -> queries; None for a kind of result that does not list them.
+    details, queries, items: the columns of the files of these names; None where there is no such
+        file.
     tables: the task's own tables, by name.
-    details, queries, items: the columns of the files of these names.
     unjudged: the unjudged items among the first of each query, where they were counted without
         details.
-    left_out: run -> reason -> queries.
+    intervals: the kind of interval around means.
+    seed: that of the bootstrap.
+    population_sd: whether standard deviations divide by n, not by n - 1.
     task: the kind of result, by which a page knows its view.
     by_query: whether the rows of single queries are listed query by query and not measure by
         measure.
-    n_summarised: how many of `values`, from the first, the summary sums up; the aggregates stand
-        for the others.
-    check: notes on the summary itself.
+    n_summarised: how many of `values`, from the first, the summary sums up, as the aggregates stand
+        for the others; None for all.
+    check: gives notes on the summary itself, once it is computed.
     query_rows: adds the task's columns to the rows of single queries.
     """
 

@@ -20,14 +20,15 @@ from rankwell.integrations import imported
 class RankingMetric:
     """A measure as a metric `(y_true, y_score, *, groups=None) -> float`, the mean over queries.
 
-    Two-dimensional y: (n_queries, n_items), a row is a query, and every label an item.
-    One-dimensional y: (n_samples,), the samples of one group are the items of a query; groups
-    (n_samples,) has their ids. y_true holds grades, y_score scores. measure: any name of a measure
-    (`nDCG@10`). ties: `expected` averages over the orders of items with equal scores, as
-    scikit-learn's `ndcg_score` does. options: further fields of `RunOptions` (`convention`,
-    `no_relevant="skip"`).
-    Raises BadInput for arrays of other shapes, BadScore for a score or grade that is not finite,
-    NothingToEvaluate.
+    measure: any name of a measure (`nDCG@10`).
+    ties: `expected` averages over the orders of items with equal scores, as scikit-learn's
+        `ndcg_score` does; any other tie rule by name.
+    options: further fields of `RunOptions` (`convention`, `no_relevant="skip"`).
+
+    y_true holds grades, y_score scores. Two-dimensional: (n_queries, n_items), a row is a query,
+    and every label an item. One-dimensional: (n_samples,), the samples of one group are the items
+    of a query; groups (n_samples,) has their ids. Raises BadInput for arrays of other shapes,
+    BadScore for a score or grade that is not finite, NothingToEvaluate.
 
     Equal to `sklearn.metrics.ndcg_score` where no grade is negative: linear gain, a query without
     relevant items counts as 0.

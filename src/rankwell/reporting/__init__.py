@@ -152,10 +152,14 @@ class StatusNote(str):
 class Document(NamedTuple):
     """All that an output may show.
 
-    summary: whether `rows` have `SUMMARY_COLUMNS`; else they are rows of any kind.
+    rows: those of the table, usually the summary.
+    per_query: rows with `PER_QUERY_COLUMNS`; None where none were requested.
     rules: every rule that was in force. A mapping `counts` (run -> what -> how many) and the plain
         entries make the rules line; `level` names the interval; `measures` (exact name ->
         definition) may state a `summary` other than `mean`.
+    notes: sentences, which JSON alone has; elsewhere they go to standard error.
+    summary: whether `rows` have `SUMMARY_COLUMNS`; else they are rows of any kind.
+    terminal: what the terminal can show; by default plain text of any width.
     tables: further rows of any kind by name, which formats of one table (csv, tsv, jsonl) leave
         out.
     title: what `table`, `md` and `latex` print above the tables.
@@ -174,8 +178,11 @@ class Document(NamedTuple):
 
 
 class Output(NamedTuple):
-    """The output of a command: `text` goes to standard output, `notes` to standard error,
-    `exit_code` to the shell.
+    """The output of a command.
+
+    text: goes to standard output.
+    notes: go to standard error, a line each.
+    exit_code: goes to the shell.
     """
 
     text: str = ""
@@ -310,6 +317,9 @@ def visible(value: Any) -> str:
 class Grid(NamedTuple):
     """A table for people: cells are text already.
 
+    headers: the heading of each column.
+    numeric: whether each column holds numbers, which are aligned on the right.
+    rows: the cells of each row, one for each column.
     grouped: whether the first column says the same in neighbouring rows.
     """
 

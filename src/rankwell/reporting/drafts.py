@@ -62,8 +62,10 @@ _NOT_SETTINGS = ("version", "measurement_itself")
 
 
 class _Earlier(NamedTuple):
-    """The result that a folder had: its files with their digests, and its manifest, None where none
-    was finished.
+    """The result that a folder had before it is written again.
+
+    files: name of a file of the result -> digest of its content.
+    result: its manifest; None where none was finished.
     """
 
     files: Mapping[str, str]

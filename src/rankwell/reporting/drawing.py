@@ -22,7 +22,12 @@ _FAILURES: dict[int, str] = {}
 
 
 class DrawingCall(NamedTuple):
-    """A call of a function of vl-convert; all of it is JSON."""
+    """A call of vl-convert in another process, so that all of it is JSON.
+
+    function: name of the function there.
+    arguments: those by position.
+    options: those by name.
+    """
 
     function: str
     arguments: Sequence[Any] = ()

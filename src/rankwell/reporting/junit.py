@@ -10,8 +10,9 @@ from rankwell.reporting import visible
 class Case(NamedTuple):
     """One thing that was tested.
 
+    name: what was tested.
     group: what it belongs to (a run).
-    failure, error: why it failed, or could not be tested.
+    failure, error: why it failed, or could not be tested; empty where it passed.
     """
 
     name: str

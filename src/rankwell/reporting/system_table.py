@@ -41,8 +41,14 @@ NO_FIGURE = "none"
 class SystemFigure(NamedTuple):
     """The figure that one system reached on one data set.
 
-    mean, ci_low, ci_high: in `unit`; None where undefined.
-    printed: the text of a published figure.
+    system, dataset: their names in the table.
+    mean: in `unit`; None where undefined or missing.
+    n: queries counted; None for a published figure, and for a mean over data sets.
+    unit: that of `mean`, `sd` and the interval; empty where there is no figure.
+    ci_low, ci_high: limits of the interval; None where undefined.
+    sd: over queries; None where undefined.
+    better_than: the systems that it is significantly better than on this data set.
+    printed: the text of a published figure; empty for a measured one.
     warning: why that cannot be right.
     gap: the word in place of a missing figure, as `failed`.
     why: the reason for it.
@@ -64,8 +70,20 @@ class SystemFigure(NamedTuple):
 
 
 class SystemCost(NamedTuple):
-    """Time and memory of one system on one data set, and its training; `from_cache` of the `images`
-    come from an earlier run.
+    """Time and memory that one system took on one data set, and its training; None or empty where
+    not stated.
+
+    system, dataset: their names in the table.
+    encode_seconds_per_image: time on the clock to encode one image.
+    seconds_per_query: time to search with one query.
+    evaluation_seconds: time of the whole evaluation.
+    peak_memory_mib: the most memory that the process held.
+    dimension: length of a vector.
+    images: how many were encoded or read from the cache.
+    hardware: the machine, in words.
+    training_time, training_hardware, training_data: as the system states them.
+    from_cache: how many of the images an earlier run encoded; `evaluation_seconds` lacks that
+        time.
     """
 
     system: str
@@ -89,8 +107,9 @@ class SystemTable:
     published systems last.
 
     measure, label: its exact name, and the word for it.
-    rules: what the figures and marks rest on, for the line below.
+    cells: the figures, at most one for each system and data set.
     costs: None where they are not reported.
+    rules: what the figures and marks rest on, for the line below.
     better: data set -> the direction of better values, where the best one is to be in bold.
     systems: all that marks may name, in order; by default those of the figures.
     name: the title's beginning.

@@ -203,7 +203,14 @@ def _column_names(values: Sequence[Values]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Counted:
-    """The values of counted queries only, (n,), with their weights, and the kind of interval."""
+    """The values of counted queries only.
+
+    values: (n,) finite.
+    weights: (n,) of the queries in the mean; None where all count alike.
+    summary: how the values become one figure.
+    unit: that of the values; shares may be successes, of which the interval is exact.
+    intervals: the kind of interval.
+    """
 
     values: Floats
     weights: Floats | None

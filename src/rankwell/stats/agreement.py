@@ -37,8 +37,9 @@ _MOST_UNDEFINED = 0.01
 
 
 class Coefficient(NamedTuple):
-    """A coefficient: None where it is undefined, as with a single grade.
+    """A coefficient of agreement.
 
+    value: None where it is undefined, as with a single grade.
     interval: None below 10 queries, or where undefined.
     """
 
@@ -203,8 +204,9 @@ def _alpha(coincidences: Floats, kind: str, squares: Floats) -> Floats:
 
 
 class Trend(NamedTuple):
-    """A slope by least squares, None where all x are equal.
+    """A slope by least squares.
 
+    slope: change of y for each unit of x; None where all x are equal.
     interval: None below 10 clusters or where a resample has no slope.
     """
 

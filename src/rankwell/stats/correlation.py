@@ -21,8 +21,10 @@ _REACH = NormalDist().inv_cdf(0.975)
 
 
 class Correlation(NamedTuple):
-    """A correlation and its two-sided p-value: how probable one as far from 0 is where the two
-    columns are independent.
+    """A correlation of two columns.
+
+    value: from -1 to 1.
+    p: two-sided, how probable a value as far from 0 is where the columns are independent.
     """
 
     value: float
@@ -30,9 +32,11 @@ class Correlation(NamedTuple):
 
 
 class Concordance(NamedTuple):
-    """Concordant and discordant pairs of rows of two columns; a tie in either column counts as
-    neither.
+    """Pairs of rows of two columns, by the order of both rows in each; a tie in either column
+    counts as neither.
 
+    concordant: pairs ordered alike in both columns.
+    discordant: pairs ordered one way in the first and the other way in the second.
     balance: (n,) for each row, the rows ordered alike with it less those ordered against.
     first_ties, second_ties: (n,) number of rows with the row's own value in the first and in the
         second column, itself included.
@@ -237,7 +241,11 @@ def _both_below(x: Ints, y: Ints) -> Ints:
 
 
 class FittedLine(NamedTuple):
-    """Target ≈ slope · similarity + intercept."""
+    """Target ≈ slope · similarity + intercept.
+
+    slope: change of the target for each unit of similarity.
+    intercept: the target at a similarity of 0.
+    """
 
     slope: float
     intercept: float
@@ -264,8 +272,11 @@ def fit_line(targets: Floats, similarities: Floats) -> FittedLine | None:
 
 
 class PairIntervals(NamedTuple):
-    """The interval of each figure; None where some resample has no such figure, for it draws only
-    equal values of a column.
+    """The interval of each figure of pairs; None where some resample has no such figure, for it
+    draws only equal values of a column.
+
+    pearson, spearman: of the correlations.
+    calibrated_mae: of the mean absolute error of a line fitted to each resample.
     """
 
     pearson: tuple[float, float] | None

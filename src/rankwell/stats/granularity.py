@@ -19,6 +19,7 @@ class Granularity:
     """The counts out of n queries that produce a printed figure.
 
     figure: as it was printed.
+    n: number of queries.
     counts: ascending, none where the figure is impossible.
     nearest: the counts next to the figure with what they would print as, where it is impossible.
     """

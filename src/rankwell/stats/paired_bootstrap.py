@@ -17,11 +17,11 @@ _PIECE = 512
 
 
 class Differences(NamedTuple):
-    """Paired differences, (n,) finite; or their sums over clusters with sizes: (n,) how many
-    queries each cluster has.
+    """Paired differences of queries, or their sums over clusters. Weighted differences are such
+    sums too: weight times difference, with the weight as the size.
 
-    Weighted differences are such sums too: weight times difference, with the weight as the size.
-
+    sums: (n,) finite, the differences or the sums.
+    sizes: (n,) how many queries, or how much weight, each sum has; None for plain differences.
     largest: the largest difference that two values can have; infinite where there is none, and
         where sums are of clusters or weighted.
     """
@@ -37,8 +37,10 @@ class Differences(NamedTuple):
 
 
 class Bootstrapped(NamedTuple):
-    """interval: of the mean difference.
-    p: two-sided. None below 10 queries or clusters, and p where it was not requested.
+    """Figures of a bootstrap of paired differences; None below 10 queries or clusters.
+
+    interval: of the mean difference.
+    p: two-sided; None where it was not requested.
     """
 
     interval: tuple[float, float] | None = None

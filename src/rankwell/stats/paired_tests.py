@@ -22,7 +22,9 @@ from rankwell.stats.intervals import binomial_p, student_p, student_quantile
 
 
 class PairedT(NamedTuple):
-    """t: mean over its standard error.
+    """The paired t test of differences, or of their sums over clusters.
+
+    t: mean over its standard error.
     p: two-sided.
     error: the standard error.
     freedom: degrees of freedom, clusters less 1.
@@ -65,7 +67,13 @@ def paired_t(sums: Floats, sizes: Floats | None = None) -> PairedT | None:
 
 
 class Sign(NamedTuple):
-    """Numbers of differences above, at and below 0, and the two-sided p-value."""
+    """The sign test of paired differences.
+
+    wins: differences above 0.
+    ties: differences of 0, which the test leaves out.
+    losses: differences below 0.
+    p: two-sided, by the binomial distribution.
+    """
 
     wins: int
     ties: int

@@ -12,8 +12,10 @@ from rankwell.data.tables import Floats, Ints
 
 
 class PartitionAgreement(NamedTuple):
-    """Agreement of two partitions.
+    """Agreement of two partitions; 1 for equal ones.
 
+    nmi: normalised mutual information, from 0 to 1.
+    ami: adjusted mutual information, 0 on average for random groups.
     nmi_chance: the mean NMI over random assignments of the same group sizes; that of AMI is 0.
     """
 

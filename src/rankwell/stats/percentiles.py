@@ -15,8 +15,9 @@ _ENDS = (1 - 0.95) / 2, (1 + 0.95) / 2
 
 
 class Percentile(NamedTuple):
-    """The percentile, None without times.
+    """A percentile of times.
 
+    value: one of the times; None without times.
     interval: None for fewer than 10 queries.
     n: the number of times.
     """

@@ -143,7 +143,10 @@ def inclusion(sizes: Floats, threshold: float) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class QueryValues:
-    """A mean that is estimated from one value of each drawn query, (n,)."""
+    """A mean that is estimated from one value of each drawn query.
+
+    values: (n,) finite.
+    """
 
     values: Floats
 
@@ -176,7 +179,10 @@ class QueryValues:
 
 @dataclass(frozen=True, eq=False)
 class WholeQueries(QueryValues):
-    """The values of drawn queries, (n,), out of a number of queries in all."""
+    """The values of queries that were drawn without replacement and are known without error.
+
+    population: number of queries from which they were drawn.
+    """
 
     population: int
 
@@ -417,8 +423,11 @@ def most_and_least(items: SampledItems, highest: float) -> tuple[Floats, Floats]
 
 
 class Forecast(NamedTuple):
-    """Standard errors of a mean for these queries and for queries like these, each with its range
-    from 5 to 95 %.
+    """Standard errors that a mean will have, each with the 5th and the 95th percentile of its
+    resamples.
+
+    these_queries: of the mean over the queries at hand.
+    queries_like_these: of the mean over queries of the same kind.
     """
 
     these_queries: Sequence[float]

@@ -90,7 +90,9 @@ def _log_capital(shuffled: Floats, bets: Floats, mean: float) -> float:
 
 
 class SelectionGain(NamedTuple):
-    """apparent: mean of the best setting less that of the baseline, over the queries that chose it.
+    """The gain of choosing a setting by its values, over a baseline.
+
+    apparent: mean of the best setting less that of the baseline, over the queries that chose it.
     out_of_fold: (queries,) the same for each query, with the setting that the other folds chose.
     best: index of the setting that all queries choose.
     """

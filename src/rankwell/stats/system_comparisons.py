@@ -157,10 +157,13 @@ _PAIRS = 1 << 22
 
 
 class Friedman(NamedTuple):
-    """ranks: (systems,) the mean rank of each over the blocks, 1 is best.
-    chi_square, p: Friedman's test that all are alike.
+    """Friedman's test of the ranks of systems, with Nemenyi's critical difference.
+
+    ranks: (systems,) the mean rank of each over the blocks, 1 is best.
+    chi_square: the statistic.
+    p: the probability of one as high where all systems are alike.
     critical_difference: how far apart two mean ranks are by chance at most, over all pairs of
-        systems (Nemenyi).
+        systems.
     """
 
     ranks: Floats

@@ -15,10 +15,21 @@ _MOST = 4
 
 
 class MeasuredDifference(NamedTuple):
-    """A difference and its test, run less against; None where there are too few queries.
+    """A difference between two runs by one measure, and its test.
 
-    part: the group of queries that it covers, empty for all.
+    run: the run whose mean is the first term.
+    against: the run whose mean is subtracted.
+    measure: its label, with the attributes of its row where several have that label.
+    unit: that of the difference.
+    better: the direction of better values.
+    difference: of the means; None where no query counts for both.
+    interval: of the difference; None where there are too few queries.
+    p: adjusted; None where nothing was tested.
+    n: queries counted for both.
     decisive: whether the adjusted p-value is at most the level.
+    detectable: the difference that a test of as many queries finds with the family's power; None
+        where it was not computed.
+    part: the group of queries that it covers, empty for all.
     differing: the queries with a difference, of a test that counts their signs; None of other
         tests.
     """
@@ -46,8 +57,13 @@ class MeasuredDifference(NamedTuple):
 
 
 class Family(NamedTuple):
-    """A family of tests: the correction of their p-values, their number, and their name.
+    """A family of tests.
 
+    correction: name of the adjustment of their p-values.
+    tests: their number.
+    described: what they are over, in words that follow the correction's (`over 3 pairs`).
+    level: of the intervals; a difference is decisive at 1 less this.
+    power: of the differences that are called detectable.
     secondary: whether measures other than the first are secondary, each with a family of its own.
     noun: for the queries.
     """

@@ -23,7 +23,11 @@ from rankwell.errors import BadInput, BadUsage, naming, shown
 class FileState(NamedTuple):
     """Figures of a file that every change of it moves.
 
-    changed: when its content, its name or its rights changed.
+    device, inode: numbers of the file system and of the file in it; another file of the name has
+        others.
+    size: in bytes.
+    modified: when its content last changed, in nanoseconds.
+    changed: when its content, its name or its rights changed, in nanoseconds.
     """
 
     device: int

@@ -37,6 +37,8 @@ _VARIABLES = {
 class Object(NamedTuple):
     """An object as it was first seen.
 
+    url: its address.
+    size: in bytes.
     tag: changes whenever the content does.
     planned: whether a plan has seen it.
     """

@@ -97,11 +97,13 @@ def _is_hdf5(output: Path) -> bool:
 
 
 class _Written(NamedTuple):
-    """The lists in a file.
+    """The lists that were written to a file.
 
-    rows: items of all lists.
-    n_full: number of lists with k items.
-    form: of the file.
+    n_queries: queries searched, one list each.
+    n_items: items that were searched, listed or not.
+    rows: entries of all lists together.
+    n_full: lists with all k entries.
+    form: name of the file's format.
     """
 
     n_queries: int

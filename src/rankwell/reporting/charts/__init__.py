@@ -19,8 +19,11 @@ Entry = TypeVar("Entry")
 
 
 class ChartData(NamedTuple):
-    """The data of a chart: the summary rows, the values behind them, and the rules that made them.
+    """The data of a chart.
 
+    rows: those of the summary.
+    values: the values of single queries behind them.
+    rules: the rules that made them, `measures` with the definition of each among them.
     row_attributes: further columns of the rows of single queries (`direction`), for each element of
         `values`, or none at all.
     noun: the task's name for a query, and for several.
@@ -43,7 +46,11 @@ is that of its files.
 
 
 class Picture(NamedTuple):
-    """A chart drawn: pixels at twice the nominal size, and lines."""
+    """A chart drawn in two ways.
+
+    png: pixels, at twice the nominal size.
+    svg: lines, as the text of the file.
+    """
 
     png: bytes
     svg: str

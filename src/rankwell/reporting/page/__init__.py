@@ -28,8 +28,11 @@ _DIGITS, _DECIMALS = 7, 5
 
 
 class PageFolder(NamedTuple):
-    """A folder of results, the names of its runs on the page, and those of the attributes of
-    queries that have another one.
+    """A folder of results, as a page reads it.
+
+    path: its place.
+    names: run of the folder -> its name on the page.
+    attributes: attribute of queries -> its name on the page, where that is another one.
     """
 
     path: Path
@@ -41,9 +44,12 @@ class PageFolder(NamedTuple):
 class PageSource:
     """The source of a page.
 
-    values: of single queries, without differences.
+    title: heading of the page.
+    protocol: name of the kind of result, by which the page knows its view.
+    values: those of single queries, without differences.
     row_attributes: their further columns (`direction`).
     rows: the summary, differences included.
+    folders: the folders that lists, texts and pictures are read from.
     verdicts: sentences, the first is the headline.
     pair: the two runs that it is about, the second less the first.
     failures: rows of the number of queries that each stage failed, and why.
@@ -51,10 +57,15 @@ class PageSource:
     settings: rows of the parameters of runs that are settings of an engine, and of the choices
         among them.
     unanswered: rows of queries without an answer.
+    notes: sentences on the results, each once.
+    rules: the choices that decided numbers, of a folder or of the comparison of several.
     inputs: name -> content hash.
+    better: measure -> the direction of better values; for others their definition has it.
     texts: item -> its text.
     query_texts: columns of further attributes of queries, as in queries.parquet.
-    pictures: ids of items -> the `data:` addresses of those that have one.
+    pictures: ids of items -> the `data:` addresses of those that have one; None for no further
+        pictures.
+    seed: by which the queries with lists are drawn where there are too many for all.
     """
 
     title: str

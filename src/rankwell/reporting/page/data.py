@@ -85,11 +85,12 @@ class Items:
 
 @dataclass(frozen=True, eq=False)
 class PageData:
-    """The data in parts.
+    """The data of a page in parts; queries and items are numbers, from 0.
 
     always: all but lists and what items say.
     lists: query -> per run its rows.
-    pictures: query -> item.
+    items: ids of the items with their texts and pictures.
+    pictures: query -> the item that is its own picture.
     """
 
     always: Mapping[str, Any]

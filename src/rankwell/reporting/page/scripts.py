@@ -83,7 +83,11 @@ _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
 
 class _Module(NamedTuple):
-    """A module of a joined script: its number, and the names that it exports."""
+    """A module of a joined script.
+
+    number: its place among them, from 0.
+    exports: the names that other modules may import.
+    """
 
     number: int
     exports: list[str]

@@ -19,8 +19,10 @@ _MOST_PAIRS = 3
 
 
 class Key(NamedTuple):
-    """A measure on the page: its exact name, and the part of the result (`t2v`) that it is about,
-    or the empty text.
+    """A measure on the page.
+
+    measure: its exact name.
+    of: the part of the result (`t2v`) that it is about; empty for the whole.
     """
 
     measure: str

@@ -28,14 +28,15 @@ _DETAILS = ("query", "run", "item", "rank", "score", "grade", "state", "detail")
 
 
 class Overview(NamedTuple):
-    """Properties of the lists of each run and query, arrays of (runs, queries), and the cut of
-    `tied`.
+    """Properties of the lists of each run and query, in arrays of (runs, queries).
 
+    cut: the rank behind which `tied` looks; None where no measure has one.
     has_rows: whether there is a row at all.
     retrieved: whether there is one with a rank.
     relevant: how many relevant items.
     first: the rank of the first one, NaN for none.
-    near: how many are among the first 10, unjudged: how many of those are.
+    near: how many items are among the first 10.
+    unjudged: how many of those are unjudged.
     tied: whether items of different grades have the score at the cut, on both of its sides.
     """
 

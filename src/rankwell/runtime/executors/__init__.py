@@ -23,11 +23,13 @@ RETRIES = 3
 class PartCalls:
     """Parts that are to be computed.
 
+    indices: numbers of the parts in the plan, from 0.
     function: computes one, of the JSON string that `argument` gives for its index.
+    argument: gives that string.
     command: words of rankwell behind which indices follow.
     is_done: whether another process has finished a part.
     failure: the answer that `function` would have given for a part that failed in another process.
-    seconds: that a part may take.
+    seconds: that a part may take; None for any time.
     """
 
     indices: Sequence[int]
@@ -46,8 +48,11 @@ Run = Callable[[PartCalls], Answers]
 
 
 class Resources(NamedTuple):
-    """The resources of one call: threads, None for a share of the processors, bytes of memory, and
-    GPUs.
+    """The resources of one call.
+
+    threads: how many it has; None for a share of the processors.
+    memory: bytes that it may use.
+    gpus: how many it has to itself.
     """
 
     threads: int | None
@@ -58,6 +63,13 @@ class Resources(NamedTuple):
 class ArrayJob(NamedTuple):
     """Calls that a cluster makes, each as `command` with its index in the environment.
 
+    command: the program and its words.
+    indices: the parts that are missing, which the calls compute.
+    size: number of all parts of the plan.
+    threads: processors of a call.
+    memory: bytes that a call uses by the plan; twice as many are asked for.
+    version: that of rankwell, which the machines have to have.
+    gpus: GPUs of a call.
     has_files: whether they read or write files, which all machines have to see, and not objects
         alone.
     """
@@ -76,6 +88,8 @@ class ArrayJob(NamedTuple):
 class Executor:
     """An executor.
 
+    name: the word by which it is chosen, which a number of workers may follow (`processes:16`).
+    title: what it is, as a phrase for the list of executors.
     workers: calls at once, of the text behind its name (`processes:16`).
     open: gives what makes calls.
     script: in place of `open`, the text with which users submit the calls themselves.

@@ -43,6 +43,9 @@ FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 class Written(NamedTuple):
     """A part as it was written.
 
+    name: that of its file in the work folder.
+    digest: the hash of its content.
+    size: its length in bytes.
     is_new: false where there is another file of its name.
     """
 
@@ -441,6 +444,7 @@ class PartContent(NamedTuple):
     suffix: of its file.
     write: writes it to a stream.
     inputs: digests of blocks of inputs by name.
+    device: what computed it, `cpu` or a GPU.
     alike: what must be equal in all parts, such as the model.
     machine: traits of this machine on which the bytes depend, such as its processor, which must be
         equal, too, unless a mixture is accepted.
@@ -479,15 +483,21 @@ class SecondRound(NamedTuple):
 
 
 class Amounts(NamedTuple):
-    """The work of each part, in a unit of which `--dry-run` prints the sum, such as products."""
+    """The work of each part, of which `--dry-run` prints the sum.
+
+    unit: what is counted, in the plural (`products`).
+    parts: how much each part does, in order.
+    """
 
     unit: str
     parts: Sequence[int]
 
 
 class PartInputs(NamedTuple):
-    """The options of a plan, and the boundaries of its parts.
+    """The decisions of a plan that the functions of its kind need.
 
+    options: the kind's own options, as the plan's file has them.
+    boundaries: where its parts begin and end, in a form of the kind's own.
     machines: of a merge, the kinds of machine that computed parts.
     """
 
@@ -500,6 +510,8 @@ class PartInputs(NamedTuple):
 class PartKind:
     """A kind of part. All functions take options that JSON can hold, with places as absolute paths.
 
+    name: the word by which a plan names it.
+    title: what the parts do, as a phrase for people.
     files: the inputs by name, paths or addresses of objects.
     cut: the parts, without reading vectors.
     part: computes one.

@@ -22,6 +22,7 @@ from rankwell.vectors.neighbours.positive_counts import ComparedVectors
 class Question(NamedTuple):
     """One direction in which tables are compared.
 
+    transposed: whether the items of the tables ask for the queries.
     grouped: the items in groups, those of `positives` of each query.
     order: (items,) or, grouped, (queries,) places among items of equal score; empty for a forecast.
     best: only the best positive of each query counts.
@@ -39,6 +40,11 @@ class Question(NamedTuple):
 class CountedVectors(ComparedVectors):
     """Embeddings whose comparisons have been made in parts: the answers to questions, and to no
     others.
+
+    positives: the right items of each query.
+    scores: (pairs,) exact scores of the positives, in their order.
+    questions: those that were asked before the parts were planned.
+    answers: (what was asked for, whether transposed) -> arrays that the parts computed.
     """
 
     positives: Positives
@@ -120,6 +126,7 @@ def _reported(
 class _PairSizes(NamedTuple):
     """Numbers of positives.
 
+    n_queries: all queries, with and without positives.
     n_some: of queries that have any.
     most: of one query, at least 1.
     """

@@ -73,6 +73,8 @@ class PartComparison:
 
     what: `prints` of the items, by which equal ones are found; `scores` of pairs; `counts` of what
         is above wanted pairs (or, of groups, above a query's own); `lists` of the best.
+    items: the table of vectors that are compared with the queries.
+    queries: the table of their vectors; none for `prints`.
     width: counted items of a query, or the length of its list.
     pairs: (2, pairs) a query, ascending, and its item.
     scores: (pairs,), or with groups (queries,).

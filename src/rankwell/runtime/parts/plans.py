@@ -63,10 +63,20 @@ _LONG = 40
 
 @dataclass(frozen=True)
 class Plan:
-    """The work of a folder.
+    """The work of a folder, as its plan file has it.
 
-    inputs: name -> path, bytes, and modified, in nanoseconds.
+    format: version of the form of that file.
+    kind: name of the kind of its parts.
+    command: the words of rankwell that made it, without options.
+    options: the kind's own, with which every part is computed.
+    inputs: name -> path, bytes, and modified, in nanoseconds; of an object its entity tag in place
+        of the time.
+    parts: their number.
     boundaries: for the kind alone.
+    memory: bytes that one part may use.
+    puts: whether the place refuses a second file of one name, or every content has a name of its
+        own.
+    versions: package -> its version where the plan was made; parts refuse another one of rankwell.
     """
 
     format: int
@@ -450,7 +460,11 @@ class PartVanished(BadInput):
 
 
 class Measured(NamedTuple):
-    """The time of a part: seconds, and seconds of processors."""
+    """The time that computing a part took.
+
+    seconds: on the clock.
+    processor_seconds: of all threads together.
+    """
 
     seconds: float
     processor_seconds: float
@@ -458,10 +472,12 @@ class Measured(NamedTuple):
 
 @dataclass
 class PartStates:
-    """The parts of a plan by their state.
+    """The parts of a plan by their state; a part is its index.
 
-    failed: with messages.
-    damaged: with what is wrong; they are missing, too.
+    done: part -> its record.
+    failed: part -> the message of its error.
+    damaged: part -> what is wrong with its file.
+    missing: the parts without a usable file, failed and damaged ones among them.
     """
 
     done: dict[int, Record] = field(default_factory=dict)

@@ -109,7 +109,8 @@ _BARE = (
 class _IdFile(NamedTuple):
     """The ids of one file of vectors, or of a whole table.
 
-    raw: those from a row on, as bytes.
+    name: that of the file in messages.
+    raw: gives those from a row on, as bytes.
     """
 
     name: str

@@ -35,7 +35,11 @@ _MOST_READ = 16 << 20
 
 
 class _Rows(Protocol):
-    """The vectors of one file."""
+    """The vectors of one file.
+
+    shape: number of vectors and of dimensions.
+    dtype: the type of numbers in the file.
+    """
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
@@ -284,8 +288,11 @@ class PartTable(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class VectorRange(Embeddings):
-    """Vectors of a range of a table; messages name the row in the whole table, and its file. start:
-    the first one's row.
+    """Vectors of a range of a table; messages name the row in the whole table, and its file.
+
+    start: the first one's row in the table.
+    file: path of the table, as messages name it.
+    files: the files of the table, so that messages name the shard; None where it is one file.
     """
 
     start: int = 0
@@ -514,8 +521,11 @@ def _foremost(positions: Ints, scores: Floats, k: int) -> tuple[Ints, Floats]:
 
 
 class ListBlock(NamedTuple):
-    """The lists of a range of queries, (queries, k): -1 and NaN where there are fewer than k
-    items.
+    """The lists of a range of queries.
+
+    queries: their rows in the table.
+    positions: (queries, k) the items in the table, best first; -1 where there are fewer than k.
+    scores: (queries, k) exact scores; NaN where there is no item.
     """
 
     queries: slice

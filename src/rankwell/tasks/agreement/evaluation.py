@@ -388,7 +388,10 @@ def cuts_gold(convention: Convention) -> bool:
 class MeasurePlan(NamedTuple):
     """A measure of two lists, or of a list judged by the reference's.
 
+    measure: with all its parameters but `gains`.
     exact, label: its exact name, and the word used.
+    gold_depth: number of first items of the reference that are relevant.
+    gains: how the gain of such an item is made, `binary` for 1.
     """
 
     measure: Measure

@@ -45,8 +45,10 @@ _NAN = float("nan")
 
 
 class VectorPanel(NamedTuple):
-    """A row per model with the same columns, and warnings of what may change numbers, one sentence
-    each.
+    """The checks of the vectors of all models.
+
+    rows: one for each model, all with the same columns.
+    warnings: on what may change numbers, one sentence each.
     """
 
     rows: list[dict[str, Any]]
@@ -257,8 +259,10 @@ def _vectors(count: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Representation:
-    """Embeddings of some items by one model, read `block` rows at a time, also from mapped memory;
-    sums are computed once.
+    """Embeddings of some items by one model; sums over them are computed once.
+
+    vectors: (items, dimensions) an array, which may be mapped from a file.
+    block: how many rows are read at a time.
     """
 
     vectors: Any
@@ -290,8 +294,12 @@ class Representation:
 
 
 class _Products(NamedTuple):
-    """Sums over two Gram matrices K and L of n centred vectors: Σ K_ij L_ij over all i and j, Σ
-    K_ii L_ii, Σ K_ii and Σ L_ii.
+    """Sums over two Gram matrices K and L of centred vectors.
+
+    n: number of vectors.
+    total: Σ K_ij L_ij over all i and j.
+    diagonal: Σ K_ii L_ii.
+    first, second: Σ K_ii and Σ L_ii.
     """
 
     n: int
@@ -329,8 +337,10 @@ def _products(reference: Representation, candidate: Representation) -> _Products
 
 
 class Cka(NamedTuple):
-    """Linear centred kernel alignment, above 0 by chance where items are few, and debiased, 0 by
-    chance; NaN where undefined.
+    """Linear centred kernel alignment; NaN where undefined.
+
+    linear: above 0 by chance where items are few.
+    debiased: 0 on average by chance; it needs 4 items.
     """
 
     linear: float
@@ -363,8 +373,11 @@ def _normalised(product: float, first: float, second: float) -> float:
 
 
 class Hubness(NamedTuple):
-    """The distribution of k-occurrences: skewness (NaN where all are equal), the largest, and the
-    share of items with 0.
+    """The distribution of k-occurrences: in how many queries' first k each item is.
+
+    skewness: NaN where all are equal.
+    largest: that of the item which is a neighbour most often.
+    never: the share of items that are nobody's neighbour.
     """
 
     skewness: float
@@ -464,7 +477,9 @@ class Sample:
     """The items that are queries.
 
     rows: (queries,) places among the items.
-    labels: (items,) None excludes nothing.
+    items: names of all items, in the order of the reference.
+    labels: (items,) an item is no neighbour of a query with its label; None excludes nothing.
+    requested: how many queries were to be drawn, which may be more than there are items.
     """
 
     rows: Ints
@@ -551,7 +566,12 @@ def _labels(exclude: Any, n: int) -> list[str | None] | None:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """The vectors of all items by one model, in the order of the reference."""
+    """The vectors of all items by one model, in the order of the reference.
+
+    name: that of the model in results and messages.
+    items: the vectors, with the ids of the items.
+    metric: the similarity by which neighbours are sought.
+    """
 
     name: str
     items: Embeddings

@@ -21,7 +21,9 @@ _CELLS = 1 << 22
 class ItemLists:
     """The first items of some queries.
 
+    queries: their ids.
     codes: (queries, depth) items, best first, -1 behind the end of a list.
+    attributes: the catalogue and what is known of its items, to which the codes belong.
     cache: what several measures of these lists have in common.
     """
 

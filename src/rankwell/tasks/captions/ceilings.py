@@ -27,10 +27,12 @@ _MEANS = ("mean", "sum")
 
 
 class Choices(NamedTuple):
-    """Sets of items that are the same and hold a positive of a query, by query; `right` of them are
-    positives.
+    """Sets of items that are the same and hold a positive of a query, ascending by query.
 
-    position: that of the first positive in the set, by the order among items of equal score.
+    query: (n,) the query of each set.
+    size: (n,) items in the set.
+    right: (n,) how many of them are positives.
+    position: (n,) that of the first positive in the set, by the order among items of equal score.
     lone: whether other sets do not matter.
     """
 
@@ -43,10 +45,13 @@ class Choices(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CopyCeilings:
-    """The limits of any scorer in one direction.
+    """The limits of any scorer in one direction, as far as some queries or items are the same.
 
-    alike: (queries,) the first query that is the same.
-    choices: of same items.
+    ties: the tie rule.
+    judgments: the positives of each query.
+    retrieved: (queries,) items that are ranked.
+    alike: (queries,) the first query that is the same; None where all differ or that is not known.
+    choices: of same items; None likewise.
     """
 
     ties: MatrixTies

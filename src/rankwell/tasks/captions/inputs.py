@@ -33,9 +33,12 @@ from rankwell.vectors.transforms import Transform, parse_transform
 
 
 class Direction(NamedTuple):
-    """A direction: `t2v`, `v2t` (the best caption among all captions) or `v2t-videos` (captions
-    collapsed, among videos).
+    """A direction of retrieval with its rules.
 
+    name: `t2v`, `v2t` (the best caption among all captions) or `v2t-videos` (captions collapsed,
+        among videos).
+    ties: the tie rule in this direction.
+    measures: those that are reported of it.
     hits_after_last: as in `CaptionConvention`.
     notes: on the names of its measures.
     """
@@ -80,8 +83,11 @@ class Direction(NamedTuple):
 
 
 class Copies(NamedTuple):
-    """For each caption and each video the first one that is the same; None where none is, or where
-    that is not known.
+    """Captions and videos of a run that are the same.
+
+    captions: (captions,) for each the first one that is the same; None where all differ, or where
+        that is not known.
+    videos: (videos,) likewise.
     """
 
     captions: Ints | None

@@ -29,8 +29,13 @@ if TYPE_CHECKING:
 class CaptionRun(JudgedRun):
     """The queries of a direction with the rank counts of their positives.
 
+    direction: from text to video or back, with its tie rule.
+    compared: the scores or vectors that rank the items.
     question: what was counted, with the order of items of equal score.
-    items: the names of what is ranked, n_items of which take part.
+    judgments: the positives by name, with grade 1.
+    hits: their rank counts.
+    items: the names of what is ranked, `n_items` of which take part.
+    n_items: number of items in every ranking.
     copies: what no scorer can distinguish.
     positives: of each query; of collapsed videos their captions.
     """

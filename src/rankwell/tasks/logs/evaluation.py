@@ -44,9 +44,11 @@ _FEW = 0.1
 
 
 class WeightFigures(NamedTuple):
-    """The diagnostics of importance weights.
+    """The diagnostics of importance weights; None for the logging policy, which has none.
 
     ess: the effective sample size, (Σ w)² / Σ w² (Kish 1965).
+    largest_weight: where it is large, one row decides the estimate.
+    mean_weight: 1 on average where propensities are right.
     """
 
     ess: float | None = None

@@ -73,9 +73,12 @@ Context = tuple[str | None, str | None]
 class Log:
     """The rows of a log, by query and then in an order that does not depend on that of the file.
 
+    name: that of the file in messages.
     queries: (rows,) ids; the number of the row where the log has none.
-    items, positions: None where it has none.
-    others: further columns that options name.
+    items, positions: (rows,) what was shown and where; None where it has none.
+    rewards: (rows,) what showing it earned, such as 1 for a click.
+    propensities: (rows,) the probability with which it was shown; None where the log has none.
+    others: further columns that options name, (rows,) each.
     columns: what -> column, for the rules.
     notes: on what the rows do not say.
     """
@@ -108,7 +111,9 @@ class Log:
 class Policy(NamedTuple):
     """A target policy on the rows of a log.
 
-    expected: what the model expects under it, None where that is not known.
+    probabilities: (rows,) with which it shows the item of each row.
+    expected: (rows,) what the model expects under it; None where that is not known.
+    notes: on what its table lacks.
     """
 
     probabilities: Floats
@@ -117,8 +122,12 @@ class Policy(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """The numbers of a table by query, item and position. by: which of query and position it
-    distinguishes.
+    """The numbers of a table by query, item and position.
+
+    name: that of the table in messages.
+    values: (query, item, position) -> number; None in place of a query or position that it does not
+        distinguish.
+    by_query, by_position: whether it distinguishes them.
     """
 
     name: str

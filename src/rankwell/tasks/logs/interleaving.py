@@ -102,12 +102,14 @@ class InterleavedList(NamedTuple):
     """A list that was, or can be, shown.
 
     name: its own.
+    query: id of the query that it answers.
+    method: the way in which the two rankings were interleaved.
     runs: of the two rankings.
-    marks: one of each item, by the method.
-
-    balanced: its ranks in both rankings, None where one lacks it. team-draft: the run that added
-    it, 0 or 1. probabilistic: the probability that the first run added it, given the list.
-    optimised: the credit of a click on it for the first run less that for the second.
+    items: ids of the items, in the order shown.
+    marks: one of each item, by the method. balanced: its ranks in both rankings, None where one
+        lacks it. team-draft: the run that added it, 0 or 1. probabilistic: the probability that the
+        first run added it, given the list. optimised: the credit of a click on it for the first run
+        less that for the second.
     """
 
     name: str
@@ -293,8 +295,11 @@ def probabilistic(
 
 
 class OptimisedLists(NamedTuple):
-    """The lists that optimised interleaving draws from, with their probabilities and the credit of
-    each item.
+    """The lists that optimised interleaving draws from.
+
+    items: the items of each list, in order.
+    credits: (lists, length) the credit of a click on each item, above 0 for the first run.
+    probabilities: (lists,) that of drawing each; their sum is 1.
     """
 
     items: list[tuple[str, ...]]

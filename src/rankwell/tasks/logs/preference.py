@@ -58,7 +58,9 @@ class InterleavingTestOptions:
 
 
 class Credit(NamedTuple):
-    """first, second: the credit of the two runs.
+    """The credit that clicks give to two interleaved runs.
+
+    first, second: the credit of each.
     wins: the probability that the first has more, a tie counting as half.
     """
 
@@ -77,7 +79,9 @@ class Credit(NamedTuple):
 class Impression(NamedTuple):
     """A list as it was shown once.
 
-    clicks: places in it, from 0.
+    name: that of the list, or list and impression where the clicks name one.
+    shown: the list.
+    clicks: places in it, from 0, ascending; none where nothing was clicked.
     """
 
     name: str

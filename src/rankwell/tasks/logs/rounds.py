@@ -14,10 +14,11 @@ from rankwell.errors import BadUsage, flag
 class LoggedRows(NamedTuple):
     """Rows of a log, (rows,) each.
 
+    rewards: what showing an item earned.
     weights: the policy's probability of the item over the propensity; 1 for the logging policy.
-    estimates: the reward that a model expects of what was shown.
-    expected: its mean over what the policy would show. Both are None without a model.
     slots: the slot within which weights are normalised, from 0.
+    estimates: the reward that a model expects of what was shown; None without a model.
+    expected: its mean over what the policy would show; None where that is not known.
     """
 
     rewards: Floats
@@ -47,8 +48,10 @@ class LoggedRows(NamedTuple):
 
 
 class SelfNormalised(NamedTuple):
-    """Per slot: the mean weight, and the weighted mean of a variable; NaN where all weights are
-    0.
+    """Means of each slot.
+
+    weight: (slots,) the mean weight; NaN where all weights are 0.
+    centre: (slots,) the weighted mean of a variable; NaN likewise.
     """
 
     weight: Floats
@@ -70,7 +73,9 @@ class SelfNormalised(NamedTuple):
 class LoggedRounds:
     """The rows of a log by query.
 
+    queries: their ids.
     offsets: (queries + 1,) where the rows of each begin.
+    rows: those of all queries, one query behind the other.
     whole: the rows over which weights are normalised; those of the whole log also where the view
         has a part of it.
     sums: whether the value of a query is the sum of its rows, as that of a slate, and not their

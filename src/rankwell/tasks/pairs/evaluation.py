@@ -90,7 +90,12 @@ class PairOptions:
 
 @dataclass(frozen=True, eq=False)
 class ModelPairs:
-    """One model's pairs under one similarity; None where the similarities were given as numbers."""
+    """One model's pairs under one similarity.
+
+    run: name of the model in results.
+    similarity: by which vectors were compared; None where the similarities were given as numbers.
+    scored: the pairs with their targets and similarities.
+    """
 
     run: str
     similarity: Similarity | None
@@ -134,8 +139,12 @@ class ModelPairs:
 
 
 class PairInputs(NamedTuple):
-    """The pairs of every model, the rules by which they were chosen, notes on them, and their
-    files.
+    """The pairs of every model, and how they came about.
+
+    compared: for each model and similarity its pairs.
+    rules: how the pairs were chosen, by name of the choice; empty where all were given.
+    notes: sentences on the choice.
+    sources: name of an input -> its file.
     """
 
     compared: list[ModelPairs]
@@ -145,8 +154,12 @@ class PairInputs(NamedTuple):
 
 
 class MeasuredPairs(NamedTuple):
-    """Summary rows, the errors of single pairs, notes on values that are undefined, and the lines
-    of calibration in words.
+    """The figures of one model's pairs.
+
+    rows: those of the summary.
+    values: the errors of single pairs, a column for each measure that has them.
+    notes: on figures that are undefined.
+    calibrations: the line of calibration in words; empty where there is none.
     """
 
     rows: list[dict[str, Any]]

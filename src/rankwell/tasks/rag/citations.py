@@ -14,6 +14,7 @@ Citations = frozenset[str]
 class Statement(NamedTuple):
     """A statement of an answer.
 
+    name: its id, unique in the answer.
     cited: the documents that it cites.
     entailed: set of them -> whether they entail it together.
     """
@@ -56,7 +57,11 @@ class Statement(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CitedStatements:
-    """The statements of the answer to each question."""
+    """The statements of the answer to each question.
+
+    queries: ids of the questions.
+    statements: those of each question's answer, in the order of the questions.
+    """
 
     needs: ClassVar[str] = "statements with their citations and whether these entail them"
     command: ClassVar[str] = "rag citations"

@@ -18,6 +18,7 @@ Span = tuple[int, int]
 class DocumentPassage(NamedTuple):
     """A part of a document.
 
+    document: its id; None where only the text is known.
     start, end: in characters, the end exclusive, -1 where unknown.
     text: None where unknown.
     """
@@ -35,10 +36,13 @@ class DocumentPassage(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RetrievedPassages:
-    """The gold passages of each question, and the chunks retrieved for it, best first.
+    """The passages of each question.
 
+    queries: ids of the questions.
+    gold: for each question the passages that hold the answer.
+    chunks: for each question those that were retrieved, best first.
     documents: texts by id, for words.
-    every_chunk: all chunks of the collection, where known.
+    every_chunk: all chunks of the collection; none where they are not known.
     """
 
     needs: ClassVar[str] = "retrieved chunks and gold passages with their positions or texts"

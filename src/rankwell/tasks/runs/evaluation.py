@@ -81,6 +81,9 @@ KeptDetails = bool | Literal["unjudged"]
 class JudgmentOptions:
     """The options of reading judgments.
 
+    view: what measures need besides one grade for each item, such as `intents`; `none` for nothing.
+    format: name of the format; None where the content shows it.
+    columns: what -> its column; None for the usual ones.
     exclude_self: whether rankings lose each query's own item.
     """
 

@@ -16,8 +16,11 @@ from rankwell.store import decode_id, encode_id
 
 
 class StoredShard(NamedTuple):
-    """The hits of a shard, the notes of its reader, and the digest of its file; the empty text
-    where it is not known.
+    """The hits of a shard, as a part keeps them.
+
+    hits: its rows under the judgments.
+    notes: those of its reader.
+    digest: that of its file; empty where it is not known.
     """
 
     hits: Hits

@@ -165,8 +165,11 @@ def _of_all_groups(view: ItemLists, k: int | None, p: float, measure_name: str) 
 
 
 class _Targets(NamedTuple):
-    """The exposure that each relevant item should have: its list's row, its code and its value,
-    ascending by row and code.
+    """The exposure that each relevant item should have, ascending by list and item.
+
+    owners: (n,) the row of the item's list.
+    codes: (n,) the code of the item.
+    values: (n,) the mean exposure of the places that the items of its grade can share.
     """
 
     owners: Ints

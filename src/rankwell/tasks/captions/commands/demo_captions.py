@@ -37,8 +37,11 @@ _TITLE = "Scenes by captions, and captions by scenes"
 
 
 class Scenes(NamedTuple):
-    """Captions, the positions of each one's videos, and what they score: (captions, videos)
-    float32.
+    """Captions and videos of a made-up collection.
+
+    texts: the captions.
+    positives: for each caption the positions of its videos.
+    scores: (captions, videos) float32.
     """
 
     texts: list[str]

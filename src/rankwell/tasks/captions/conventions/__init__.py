@@ -21,6 +21,7 @@ class CaptionConvention(NamedTuple):
     tied items.
 
     t2v, v2t: the tie rule from text to video and from video to text.
+    aggregates: sums and means of recalls that are reported where no measure is named.
     protocol: of video to text.
     hits_after_last: whether a query without positives, whose rank is one after the last item,
         counts as a hit at a K that is beyond the last item.

@@ -24,8 +24,12 @@ _MOST = 20
 
 
 class _Sizes(NamedTuple):
-    """(questions,) sizes of what is in both, of what was retrieved, of gold, and of the denominator
-    of IoU.
+    """Numbers of characters or words, (questions,) each.
+
+    shared: in a gold passage and in a retrieved chunk.
+    retrieved: in a retrieved chunk.
+    gold: in a gold passage.
+    either: the denominator of IoU.
     """
 
     shared: Ints

@@ -98,8 +98,11 @@ def difference(result: Results, *, seed: int = 0) -> str:
 
 
 class RunDemoFiles(NamedTuple):
-    """The files of the experiment: TREC judgments, the questions and documents as tables, and one
-    run per system.
+    """The files of the experiment.
+
+    qrels: judgments in TREC's format.
+    queries, documents: tables of the texts of questions and of documents.
+    runs: one for each of the two systems.
     """
 
     qrels: Path

@@ -61,7 +61,9 @@ class RunFile(NamedTuple):
     """A file of a run.
 
     run: its index.
+    path: where it is, a path or an address.
     name: as in messages.
+    format: name of its format; empty until that is known.
     of_rows: whether ranges of it are rows, not bytes.
     """
 
@@ -81,6 +83,7 @@ class Shard(NamedTuple):
     """A file of the plan, or a range of it.
 
     file: its index.
+    start, stop: the first byte or row, and the one behind the last; None for the whole file.
     """
 
     file: int
