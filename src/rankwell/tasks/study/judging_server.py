@@ -137,7 +137,10 @@ class JudgingServer(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One connection of a browser."""
+    """One connection of a browser.
+
+    server: the server of the session, with its page and its token.
+    """
 
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "rankwell", ""
