@@ -244,12 +244,14 @@ class OverlapReader:
     the words it does not hold.
 
     documents: all texts that may be read, for how rare words are; without them every word weighs
-    the same. threshold: how much of the question's weight a sentence must hold, as a share, before
-    the reader answers at all: that there is no answer has this score, so that it comes first where
-    no sentence reaches it. An answer's score is its sentence's share, less at most 1 % for its
-    place among the words of that sentence. English: endings are cut off and words such as `the` and
-    `which` left out.
-    The same texts give the same answers on every machine.
+        the same.
+    threshold: how much of the question's weight a sentence must hold, as a share, before the reader
+        answers at all: that there is no answer has this score, so that it comes first where no
+        sentence reaches it.
+
+    An answer's score is its sentence's share, less at most 1 % for its place among the words of
+    that sentence. English: endings are cut off and words such as `the` and `which` left out. The
+    same texts give the same answers on every machine.
 
     >>> reader = OverlapReader()
     >>> passage = Passage("d", "Paris lies on the Seine. The river Thames flows through London.")

@@ -232,10 +232,14 @@ class KeywordMapper:
     """Maps texts to the keywords of a vocabulary; vocabulary and texts are encoded once, for any
     number of thresholds.
 
+    vocabulary: the keywords.
     encode: texts -> (texts, dimensions) vectors, such as `keybert.KeyBERT(model).model.embed`;
-    without it only names are found, and the wording of driving scenes for labels that it knows.
-    threshold: a score must exceed it; None is `READ_THRESHOLD` for such labels, else
-    `COVER_THRESHOLD`, calibrated with all-MiniLM-L6-v2, or 0.5 for `algorithm1`.
+        without it only names are found, and the wording of driving scenes for labels that it knows.
+    strategy: `cover` reads every word once, negated keywords apart; `algorithm1`, as in ALFA, adds
+        the best keyword of every 1-, 2- and 3-gram.
+    threshold: a score must exceed it; None is `READ_THRESHOLD` for labels of driving scenes, else
+        `COVER_THRESHOLD`, calibrated with all-MiniLM-L6-v2, or 0.5 for `algorithm1`.
+
     Raises BadInput for an empty vocabulary, UnknownName for an unknown strategy, BadUsage for a
     threshold outside [-1, 1] and for `algorithm1` without `encode`; when mapping, BadInput for a
     text without a word and for vectors of the wrong shape, BadScore for vectors that are not

@@ -290,8 +290,11 @@ class JudgingAct(NamedTuple):
 
 
 class JudgingSession:
-    """The sittings of a judge, one after the other, for any number of windows at once. n_acts:
-    number of lines written in it.
+    """The sittings of a judge, one after the other, for any number of windows at once.
+
+    study, judge: whose they are.
+    n_acts: number of lines written in it.
+    notes: on known items that cannot be shown.
     """
 
     def __init__(self, study: Study, judge: str, options: JudgeOptions) -> None:
