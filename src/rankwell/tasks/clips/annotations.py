@@ -222,11 +222,10 @@ def singular(word: str) -> str:
 
 
 class QueryKeywords(NamedTuple):
-    """The keywords of a query.
+    """The keywords that a query requires, and those that no relevant clip has.
 
-    required: those that it asks for; whether a clip needs all of them depends on the rule of
-        relevance.
-    excluded: those that no relevant clip has.
+    required: a relevant clip has all of them, or a part, by the rule of relevance.
+    excluded: a clip with any of them is not relevant.
 
     >>> from rankwell.tasks.clips.annotations import Keyword
     >>> QueryKeywords(
@@ -265,7 +264,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Annotations:
-    """The clips of a table with their keywords.
+    """Annotated clips: the keywords of each, by group.
 
     clips: ids in the order of their bytes.
     keywords: (keywords,) by group; in each group those that are declared, then those that are only
