@@ -41,7 +41,7 @@ class InstanceRuns:
 
     tables: run -> a matrix of scores, or the vectors of queries and of references.
     metric: by which vectors are compared.
-    sources: run or side -> the file that was read.
+    sources: run, side or `learn` -> the file that was read.
     transforms: of every run, one after the other.
     learn: other vectors that transforms learn on; None for those of the search itself.
     """

@@ -23,7 +23,7 @@ class InstanceConvention(NamedTuple):
     absent: whether a query of an instance that no reference shows is left out beforehand
         (`filter`), or judged by `no_relevant` (`keep`).
     junk_label: references with this label are removed; None for no such label.
-    cut: length of the list for precision and recall of a whole list; None for all of it.
+    cut: length of the list for precision and recall of a whole list; None for no such measures.
     labels: whether the best reference names the query's instance, and how often it is right.
     precision_recall: the rule for the area under the curve over queries (--confidence).
     """
