@@ -28,10 +28,12 @@ Row = TypeVar("Row")
 
 
 class RankedAnswer(NamedTuple):
-    """One answer.
+    """One answer of a system to a question.
 
-    text: None where it says that there is none.
-    start, end: -1 where unknown.
+    rank: place in its list, from 1.
+    text: None where it says that there is no answer.
+    document: id; None where unknown.
+    start, end: in characters of the document, end exclusive; -1 where unknown.
     score: NaN where unknown.
     """
 
@@ -44,9 +46,11 @@ class RankedAnswer(NamedTuple):
 
 
 class RightAnswer(NamedTuple):
-    """A right answer, and its place;
+    """A right answer to a question.
 
-    start: -1 where unknown.
+    text: as given.
+    document: id; None where unknown.
+    start: in characters of the document; -1 where unknown.
     """
 
     text: str
@@ -59,17 +63,20 @@ class Questions:
     """Questions and right answers: a row per question in the order of the ids' bytes, and a row per
     right answer.
 
-    ids, texts: (questions,) the text is "" where unknown.
-    impossible: (questions,) nothing in the document answers it.
-    documents: (questions,) the id of the document that was asked about, None where unknown.
+    ids: (questions,) all different.
+    texts: (questions,) empty where unknown.
+    impossible: (questions,) whether nothing in the document answers it.
+    documents: (questions,) the id of the document that was asked about; None where unknown.
     offsets: (questions + 1,) where the answers of each question begin.
     answers: (answers,) their texts, as given.
-    answer_documents: (answers,) ids, None where unknown.
-    starts: (answers,) in characters of the document, -1 where unknown.
+    answer_documents: (answers,) ids; None where unknown.
+    starts: (answers,) in characters of the document; -1 where unknown.
     contexts: document id -> its text.
     attributes: question id -> what else its file says of it.
     evidence: question id -> sets of documents, each of which is enough to answer it, where the file
-        has such sets. Raises BadInput where lengths differ or an id appears twice.
+        has such sets.
+
+    Raises BadInput where lengths differ or an id appears twice.
     """
 
     ids: tuple[str, ...]
@@ -151,14 +158,16 @@ class Predictions:
     """Ranked answers of one system: a row per question that it was given, in the order of the ids'
     bytes, and a row per answer.
 
-    ids: (questions,).
+    ids: (questions,) all different.
     offsets: (questions + 1,) where the answers of each begin, best first.
-    texts: (answers,) None, or "", says that there is no answer.
-    documents: (answers,) None where unknown.
-    starts, ends: (answers,) in characters of the document, end exclusive, -1 where unknown.
+    texts: (answers,) None or an empty text says that there is no answer.
+    documents: (answers,) ids; None where unknown.
+    starts, ends: (answers,) in characters of the document, end exclusive; -1 where unknown.
     scores: (answers,) NaN where unknown.
     no_answer: (questions,) the probability or score of there being no answer, NaN where unknown;
-        None where nothing says it. Raises BadInput where lengths differ or an id appears twice.
+        None where nothing says it.
+
+    Raises BadInput where lengths differ or an id appears twice.
     """
 
     ids: tuple[str, ...]
@@ -265,8 +274,12 @@ def unmatched(
 
 
 class NormalForms(NamedTuple):
-    """The normal forms of answers by number: those of the answers and of the right ones, and
-    whether nothing is left of a form.
+    """The normal forms of the answers to some questions, by number.
+
+    texts: (forms,) all different.
+    vanished: (forms,) whether nothing but white space is left.
+    answers: (answers,) the number of each answer's form.
+    right: (right answers,) the number of each right answer's form.
     """
 
     texts: tuple[str, ...]
@@ -277,22 +290,26 @@ class NormalForms(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class AnswerPairs:
-    """queries: ids of the questions.
-    impossible: (questions,) nothing is right but to give no answer.
-    missing: (questions,) no prediction says anything of the question, which makes it 0 whatever the
-        measure.
+    """Questions with their right answers and the answers of a system, as measures read them.
+
+    queries: (questions,) ids.
+    impossible: (questions,) whether nothing is right but to give no answer.
+    missing: (questions,) whether no prediction says anything of the question, which makes it 0
+        whatever the measure.
     gold_offsets: (questions + 1,) where the right answers of each begin.
-    golds: their texts.
-    gold_documents: numbers of their documents.
-    gold_starts, gold_ends: in characters, end exclusive, -1 where unknown.
+    golds: (right answers,) texts.
+    gold_documents: (right answers,) numbers, equal where the document is; unknown documents share
+        one.
+    gold_starts, gold_ends: (right answers,) in characters, end exclusive; -1 where unknown.
     offsets: (questions + 1,) where the ranked answers of each begin.
-    texts: None or blank says that there is none.
-    documents, starts, ends: as of the right answers.
-    no_answer: (questions,) how likely there is no answer, NaN where unknown.
-    retrieved: (questions,) whether what an answer needs was retrieved, or None where that is
-        unknown.
-    questions: their texts, None where unknown.
-    positions: why rules about positions cannot be applied, or the empty string.
+    texts: (answers,) None or blank says that there is none.
+    documents: (answers,) numbers, as of the right answers.
+    starts, ends: (answers,) as of the right answers.
+    no_answer: (questions,) the probability or score of there being no answer; NaN where unknown.
+    retrieved: (questions,) whether what an answer needs was retrieved; None where that is unknown.
+    questions: (questions,) texts; empty or None where unknown.
+    positions: why rules about positions cannot be applied; empty where they can.
+    cache: what measures have computed already, so that other cut-offs use it again.
     """
 
     needs: ClassVar[str] = "answers to questions whose right answers are known"

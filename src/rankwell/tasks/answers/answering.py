@@ -50,7 +50,11 @@ _LONGEST = 12
 
 
 class Passage(NamedTuple):
-    """A text in which a reader looks for an answer, with the id of its document."""
+    """A text in which a reader looks for an answer.
+
+    document: id.
+    text: as it is read; places of answers count its characters.
+    """
 
     document: str
     text: str
@@ -61,8 +65,8 @@ class Answer(NamedTuple):
 
     text: None where the reader finds no answer.
     score: finite, higher is better.
-    document: the id of the passage that holds it, None where unknown.
-    start, end: in characters of that passage, end exclusive, -1 where unknown.
+    document: the id of the passage that holds it; None where unknown.
+    start, end: in characters of that passage, end exclusive; -1 where unknown.
     """
 
     text: str | None
@@ -224,6 +228,8 @@ def _bm25(
 class _Word(NamedTuple):
     """A word where it stands in its passage.
 
+    start, end: in characters, end exclusive.
+    text: as written.
     key: what it is compared by.
     """
 
@@ -238,12 +244,14 @@ class OverlapReader:
     the words it does not hold.
 
     documents: all texts that may be read, for how rare words are; without them every word weighs
-    the same. threshold: how much of the question's weight a sentence must hold, as a share, before
-    the reader answers at all: that there is no answer has this score, so that it comes first where
-    no sentence reaches it. An answer's score is its sentence's share, less at most 1 % for its
-    place among the words of that sentence. English: endings are cut off and words such as `the` and
-    `which` left out.
-    The same texts give the same answers on every machine.
+        the same.
+    threshold: how much of the question's weight a sentence must hold, as a share, before the reader
+        answers at all: that there is no answer has this score, so that it comes first where no
+        sentence reaches it.
+
+    An answer's score is its sentence's share, less at most 1 % for its place among the words of
+    that sentence. English: endings are cut off and words such as `the` and `which` left out. The
+    same texts give the same answers on every machine.
 
     >>> reader = OverlapReader()
     >>> passage = Passage("d", "Paris lies on the Seine. The river Thames flows through London.")
@@ -381,15 +389,21 @@ class TransformersReader:
     overlap.
 
     model: a folder or a name that the cache or the Hub knows.
-    max_tokens: question, window and special tokens together; two windows share `stride` tokens.
+    device: of torch, such as `cpu` or `cuda`.
+    max_tokens: question, window and special tokens together; a smaller limit of the model replaces
+        it.
+    stride: tokens that two windows of a passage share.
     max_answer_tokens: the longest span.
     candidates: how many starts and ends of a window are combined.
+    batch_size: windows that the model reads at once.
     null_threshold: what is taken off the score of there being no answer before the answers are
-        ranked. That there is no answer scores the sum of both logits at the classification token,
-        in the window where that is lowest, as an answer may be anywhere; without a passage it
-        scores 0. Nothing is drawn at random; on other machines the last bits may differ. Raises
-        MissingExtra without transformers or torch, BadInput where no such model can be loaded.
-        Source: Devlin et al. 2019, section 4.3.
+        ranked.
+
+    That there is no answer scores the sum of both logits at the classification token, in the window
+    where that is lowest, as an answer may be anywhere; without a passage it scores 0. Nothing is
+    drawn at random; on other machines the last bits may differ. Raises MissingExtra without
+    transformers or torch, BadInput where no such model can be loaded. Source: Devlin et al. 2019,
+    section 4.3.
     """
 
     model: str
@@ -497,10 +511,12 @@ class TransformersReader:
 
 
 class _Window(NamedTuple):
-    """A part of a passage.
+    """A part of a passage that fits into the model, with its logits.
 
-    spans: (tokens,) where each begins and ends in it.
+    passage: position of the passage among those that are read.
+    spans: (tokens,) where each begins and ends in the passage, in characters.
     starts, ends: (tokens,) logits.
+    null: sum of both logits at the classification token.
     """
 
     passage: int

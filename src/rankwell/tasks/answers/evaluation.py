@@ -53,10 +53,11 @@ class AnswerResults(Results):
     """Results of retrieved documents and of answers.
 
     outcomes: how each question went.
-    hardest: the questions that went worst, the first of them where a number is given.
-    searched: the thresholds of giving no answer, None where there are no scores for it.
+    hardest: gives rows on the questions that went worst, as many as its argument says, all by
+        default.
+    searched: the thresholds of giving no answer; None where there are no numbers for it.
     convention: whose rules hold.
-    retriever: the name of its run, None without one.
+    retriever: the name of its run; None without one.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -169,11 +170,20 @@ def _names(places: Mapping[str, Any]) -> dict[str, str]:
 
 
 class _AnswerEvaluation:
-    """One evaluation under way: the tables as they were read, and the runs that are judged.
+    """One evaluation under way.
 
-    tables: gold, predictions, isolated, na_probs and retrieved, as far as they are there. names: of
-    runs in rows. impossible: (questions,) whether nothing is right but to give no answer, by the
-    convention. Raises NothingToEvaluate where a table has no question in common with the others.
+    tables: gold, predictions, isolated, na_probs and retrieved, as far as they are there.
+    notes: on the default convention.
+    corpus: document id -> text; None without one.
+    plan, options: the rules.
+    names: part -> name of its run in rows.
+    files: part -> source, where it is a file.
+    questions: with their right answers.
+    impossible: (questions,) whether nothing is right but to give no answer, by the convention.
+    builder: collects the values.
+    retriever, reader, isolated: the runs that are judged; None for one that is not there.
+
+    Raises NothingToEvaluate where a table has no question in common with the others.
     """
 
     def __init__(

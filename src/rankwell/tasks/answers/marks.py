@@ -22,8 +22,12 @@ _MARKS = ("", "gold", "predicted", "both")
 
 
 class Overlap(NamedTuple):
-    """The parts that an answer (first) and a right one share, as spans of characters, and the F1 of
-    both kinds of parts.
+    """The parts that an answer and a right one share.
+
+    characters: spans of shared characters in the answer, then in the right one.
+    tokens: spans of shared tokens, likewise.
+    char_f1: F1 of the characters.
+    token_f1: F1 of the tokens, repeated ones counted repeatedly.
     """
 
     characters: tuple[Spans, Spans]

@@ -39,8 +39,11 @@ _SNIPPET = 300
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ReaderRun(JudgedRun):
-    """The answers of one reader joined with the questions that count for it; its view is an
-    AnswerPairs.
+    """The answers of one reader joined with the questions that count for it.
+
+    view: an AnswerPairs.
+    ties: the rule; lists of answers are in a definite order.
+    predictions: the answers as they were read, also those to no question here.
     """
 
     view: Any
@@ -105,13 +108,18 @@ def _position_problem(
 
 
 class Outcome(NamedTuple):
-    """The outcome of a question.
+    """The outcome of a question. Its values are None where no answers are judged, and where the
+    question is not counted.
 
-    failed: the stage that failed it, None where it is not counted.
+    query: id.
+    impossible: whether nothing is right but to give no answer.
+    failed: the stage that failed it; `none` where it went well, None where it is not counted.
     why: in words.
-    value, partial: of the first answer.
-    later: of the best further one.
-    alone, partial_alone: of that from the right passage.
+    value: of the first answer by the judge's `right`, from 0 to 1.
+    partial: of the first answer by the judge's `partial`.
+    later: of the best of the first answers, by the judge's `later`.
+    alone, partial_alone: value and partial of the first answer from the right passages; None
+        without such answers.
     """
 
     query: str
@@ -126,7 +134,14 @@ class Outcome(NamedTuple):
 
 
 class _FirstAnswer(NamedTuple):
-    """One reader's answer to one question."""
+    """One reader's answer to one question.
+
+    value: of the first answer by the judge's `right`, from 0 to 1.
+    partial: of the first answer by the judge's `partial`.
+    later: of the best of the first answers, by the judge's `later`.
+    silent: whether no answer was given, or one that says that there is none.
+    missing: whether the question has no prediction, and is 0 for that.
+    """
 
     value: float
     partial: float
@@ -177,9 +192,12 @@ def _first_answers(reader: ReaderRun, judge: Judge) -> dict[str, _FirstAnswer]:
 class AnswerOutcomes:
     """The questions with the runs that were judged, and how each question went.
 
-    impossible: (questions,) nothing is right but to give no answer.
-    isolated: the reader on the right passages.
-    judge: None without a reader.
+    questions: with their right answers.
+    impossible: (questions,) whether nothing is right but to give no answer.
+    retriever: its lists; None where no retrieved documents are judged.
+    reader: its answers; None where no answers are judged.
+    isolated: the answers of the reader on the right passages; None without them.
+    judge: the measures that decide outcomes; None without a reader.
     """
 
     questions: Questions

@@ -30,10 +30,12 @@ _PARTS = {AnswerPairs: "reader", JudgedRankings: "retriever", GroupRankings: "re
 
 
 class Judge(NamedTuple):
-    """The measures that decide outcomes: `right` from 0.5 on, `partial` for parts, `later` further
-    down.
+    """The measures that decide outcomes.
 
-    label: a word for it.
+    right: makes the first answer right from 0.5 on.
+    partial: how far it is right in part; `right` itself where no F1 of this kind is computed.
+    later: `right` over more of the first answers.
+    label: a word for `right`.
     """
 
     right: Measure
@@ -43,8 +45,12 @@ class Judge(NamedTuple):
 
 
 class AnswerMeasures(NamedTuple):
-    """The measures of the retriever and of the reader, those that decide outcomes, and notes on
-    those that are left out.
+    """The measures of an evaluation.
+
+    retriever: of retrieved documents; empty where there are none.
+    reader: of answers; empty where there are none.
+    judge: those that decide outcomes.
+    notes: on measures that are left out, and on options without effect.
     """
 
     retriever: tuple[LabelledMeasure, ...]
@@ -57,6 +63,9 @@ class AnswerMeasures(NamedTuple):
 class AnswerPlan:
     """The measures and every rule of an evaluation: the user's choices before those of the
     convention.
+
+    options: the user's choices.
+    has_answers: whether answers are judged.
     """
 
     options: AnswerOptions

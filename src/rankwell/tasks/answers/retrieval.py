@@ -37,8 +37,13 @@ _WORDS_IN_A_ROW = 3
 class RetrieverRun(JudgedRun):
     """The lists of one retriever, judged; queries are all questions, in their order.
 
-    nothing_to_find: (questions,) those with 1 for every measure.
-    texts: by document.
+    judgments: the documents that are relevant to each question.
+    hits: the ranks of these in the lists, and the first documents of each.
+    notes: on how relevance was decided, and on unknown and repeated documents.
+    plan: the rules.
+    nothing_to_find: (questions,) whether every measure is 1, as the question is impossible; None
+        where no rule says so.
+    texts: document id -> text, as far as known.
     """
 
     judgments: Judgments

@@ -19,8 +19,11 @@ from rankwell.tasks.answers.plan import over_all_questions
 
 
 class BestThreshold(NamedTuple):
-    """value: the mean of the scores, a share, where no answer is given to questions above the
-    threshold.
+    """The best threshold of giving no answer.
+
+    value: the mean of the scores, a share, where no answer is given to questions above the
+        threshold.
+    threshold: probability or score of there being no answer.
     """
 
     value: float
@@ -28,8 +31,11 @@ class BestThreshold(NamedTuple):
 
 
 class PrecisionRecall(NamedTuple):
-    """Precision and recall after each threshold; at the first point nothing is answered, and the
-    threshold is NaN.
+    """Precision and recall of answering, at each threshold of giving no answer.
+
+    thresholds: (points,) ascending; NaN at the first, where nothing is answered.
+    precision, recall: (points,) shares.
+    average_precision: the area below the curve.
     """
 
     thresholds: Floats
@@ -41,7 +47,8 @@ class PrecisionRecall(NamedTuple):
 class MeasureThreshold(NamedTuple):
     """The values of one measure.
 
-    now: without a threshold.
+    measure: with the word that names it.
+    now: mean without a threshold, a share.
     best: with the best one.
     curve: None where nothing is answerable.
     """
@@ -53,9 +60,15 @@ class MeasureThreshold(NamedTuple):
 
 
 class ThresholdSearch(NamedTuple):
-    """The search for every measure, over the questions with a number: `numbers`.
+    """The search for the best threshold of every measure, over the questions with a no-answer
+    number.
 
-    oracle: a system that answers all rightly.
+    run: name of the reader.
+    searches: one for each measure that is searched.
+    oracle: the curve of a system that answers everything rightly; None where nothing is answerable.
+    answerable: (questions,) whether there is a right answer.
+    numbers: (questions,) the probability or score of there being no answer.
+    notes: on questions without a number, and on numbers that are all equal.
     """
 
     run: str

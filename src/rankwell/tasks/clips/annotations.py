@@ -27,7 +27,11 @@ Words = tuple[str, ...]
 
 
 class Keyword(NamedTuple):
-    """A label of a group; the same label in another group is another keyword."""
+    """A label of a group; the same label in another group is another keyword.
+
+    group: as the schema declares it, else as its column or its cell names it.
+    label: as the schema declares it, else its most frequent spelling in lower case.
+    """
 
     group: str
     label: str
@@ -41,9 +45,10 @@ def with_groups(keywords: Iterable[Keyword]) -> str:
 
 
 class Name(NamedTuple):
-    """The keywords of a literal text.
+    """The meaning of a literal text.
 
-    stage: whether it is a label or an alias.
+    keywords: those that the text names, several where it is ambiguous.
+    stage: whether the text is a label or an alias.
     """
 
     keywords: tuple[Keyword, ...]
@@ -56,8 +61,9 @@ class Vocabulary:
 
     entries: every keyword once.
     aliases: text -> the keywords that it stands for, one or more; a label wins over an alias.
-        Raises BadInput for an empty label, a keyword that is listed twice, labels of one group that
-        differ in case, spaces or plural alone, and an alias of nothing or of an unknown keyword.
+
+    Raises BadInput for an empty label, a keyword that is listed twice, labels of one group that
+    differ in case, spaces or plural alone, and an alias of nothing or of an unknown keyword.
     """
 
     entries: tuple[Keyword, ...]
@@ -164,7 +170,11 @@ def _alternatives(label: str) -> list[str]:
 
 
 class Token(NamedTuple):
-    """A word of a text as it is compared, and its place in characters, end exclusive."""
+    """A word of a text as it is compared, and its place.
+
+    word: without case, punctuation and plural ending.
+    start, end: places in the characters of the text, end exclusive.
+    """
 
     word: str
     start: int
@@ -212,7 +222,10 @@ def singular(word: str) -> str:
 
 
 class QueryKeywords(NamedTuple):
-    """The keywords that a query requires, and those that no clip may have that is relevant to it.
+    """The keywords that a query requires, and those that no relevant clip has.
+
+    required: a relevant clip has all of them, or a part, by the rule of relevance.
+    excluded: a clip with any of them is not relevant.
 
     >>> from rankwell.tasks.clips.annotations import Keyword
     >>> QueryKeywords(
@@ -226,8 +239,9 @@ class QueryKeywords(NamedTuple):
 
 
 class Schema(NamedTuple):
-    """The keywords of annotations.
+    """The declared keywords.
 
+    vocabulary: the keywords with their aliases.
     parents: a keyword -> the wider one that it implies, as `sedan` is a `small vehicle`.
     """
 
@@ -238,8 +252,9 @@ class Schema(NamedTuple):
 class Row(NamedTuple):
     """A row of a table of clips.
 
-    labels: group -> texts as written.
-    attributes: other columns.
+    clip: id.
+    labels: group -> texts as written, which may be labels or aliases.
+    attributes: column -> text, for the columns that are not keywords; empty cells are left out.
     """
 
     clip: str
@@ -249,12 +264,15 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Annotations:
-    """Clips in the order of their bytes, keywords by group, and the keywords of each clip.
+    """Annotated clips: the keywords of each, by group.
 
-    clips: ids.
-    keywords: (keywords,) declared keywords, then used keywords that are not declared.
-    given: (clips, keywords) as annotated.
-    attributes: clip -> other columns.
+    clips: ids in the order of their bytes.
+    keywords: (keywords,) by group; in each group those that are declared, then those that are only
+        used.
+    given: (clips, keywords) as annotated, without the wider keywords that they imply.
+    attributes: clip -> column -> text, for the columns that are not keywords.
+    schema: the declared keywords; None where nothing is declared, so that the used keywords are the
+        vocabulary.
     notes: spellings that were read as another label, and unread columns.
     bare_groups: groups without a used or declared keyword.
     """

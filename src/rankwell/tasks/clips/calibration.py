@@ -22,8 +22,10 @@ from rankwell.tasks.clips.phrases import load_keybert
 class MappingTally(NamedTuple):
     """Numbers of keywords over all texts, and of texts.
 
-    meant: the labels.
-    right: both mapped and meant.
+    right: keywords that are both mapped and meant.
+    mapped: keywords that the mapper finds.
+    meant: keywords that the texts are labelled with.
+    texts: labelled texts.
     """
 
     right: int
@@ -193,6 +195,6 @@ def best_threshold(tallies: Mapping[float, MappingTally]) -> float:
 
 
 def hold_back(texts: Sequence[str], period: int) -> tuple[list[str], list[str]]:
-    """The texts for tuning and the texts held back: the last of every `every` texts, none for 0."""
+    """The texts for tuning and the texts held back: the last of every `period`, none for 0."""
     held = set(texts[period - 1 :: period]) if period else set[str]()
     return [text for text in texts if text not in held], [text for text in texts if text in held]

@@ -35,8 +35,11 @@ in the road user's own colour or a shade of it where none is given.
 
 
 class Scene(NamedTuple):
-    """An annotated clip: group -> labels; the n-th object has the n-th behaviour and the n-th
-    spatial relation.
+    """An annotated clip.
+
+    id: name of its file.
+    labels: group -> labels. The n-th object has the n-th behaviour and the n-th spatial relation,
+        or the last one where there are fewer.
     """
 
     id: str
@@ -49,8 +52,15 @@ class Scene(NamedTuple):
 
 
 class Actor(NamedTuple):
-    """A road user, in metres from the centre of the ego lane and the camera. side: 1 to the right,
-    -1 to the left.
+    """A road user, or something else that stands in the scene.
+
+    kind: key of `FIGURES` for a road user; a name for the reader otherwise.
+    x: metres to the right of the centre of the ego lane.
+    depth: metres from the camera.
+    side: direction in which it crosses the picture: 1 to the right, -1 to the left, 0 for neither.
+    front: whether it faces the camera; without effect where it crosses.
+    colour: hexadecimal, `#rrggbb`; empty where every part has a colour of its own.
+    step: phase of the limbs, from -1 to 1.
     """
 
     kind: str
@@ -63,8 +73,12 @@ class Actor(NamedTuple):
 
 
 class View(NamedTuple):
-    """The direction of the camera: horizon as a share of the height, yaw in pixels, bend of the
-    road, shift in metres.
+    """The direction of the camera.
+
+    horizon: height of the horizon, as a share of the picture from above.
+    yaw: pixels of the final picture by which everything moves to the right.
+    bend: curve of the road to the right: metres sideways per square metre of depth.
+    shift: metres of the camera to the right of the centre of the ego lane.
     """
 
     horizon: float

@@ -42,9 +42,14 @@ _LEFT_OUT = {
 
 
 class ClipResult(NamedTuple):
-    """One clip in the list of one query; its rank is None where it was not retrieved.
+    """One clip in the list of one query.
 
-    state: `relevant`, `nonrelevant`, `unjudged` (without annotation) or `junk` (the query itself).
+    item: id of the clip.
+    rank: from 1; None where the clip was not retrieved and where it is the query itself.
+    similarity: as the system gives it; None where it is unknown.
+    state: `relevant` (grade 1), `nonrelevant`, `unjudged` (without annotation) or `junk` (the query
+        itself).
+    grade: from 0 to 1; None for `unjudged` and `junk`.
     detail: as JSON the match, the found and missing labels of each required group, and the reasons
         why the clip does not count.
     """
@@ -91,8 +96,11 @@ class ClipResult(NamedTuple):
 class ClipAnswer(NamedTuple):
     """The outcome of one query.
 
-    status: `counted`, or why it is not.
+    text: the text of the query; of a clip its id.
     keywords: group -> required labels, and excluded ones behind `without`.
+    relevant: number of clips with grade 1 that it can find.
+    status: `counted`, or why it is not: `no keywords`, `no result` or `no relevant clip`.
+    results: the first results, as many as the largest cut-off.
     """
 
     text: str
@@ -113,8 +121,13 @@ class ClipResults(Results):
     annotations: the clips with their keywords.
     answers: run -> query -> its outcome, with the first `k` results.
     levels: the ceilings and chance levels of each element of `values`.
-    measured: the values of each run.
-    by_group, by_keyword: the means of groups of keywords and of keywords.
+    k: the largest cut-off.
+    measured: each run with its values, one for each measure.
+    by_group: rows of means over the keywords of a single group, for each run, group and measure;
+        empty where queries require keywords of one group only.
+    by_keyword: rows of means for each run and keyword that counted queries require, by the measure
+        at the largest cut-off, or the first one where none has it; within a run the keyword that
+        results lack most often comes first.
     """
 
     annotations: Annotations
@@ -298,7 +311,10 @@ def _variants(ranked: RankedClips, map_text: MapText | None) -> list[ClipVariant
 
 @dataclass(frozen=True, eq=False)
 class Explainer:
-    """Compares the keywords of clips with those of queries."""
+    """Explains the results of one run by the keywords of clips and queries.
+
+    variant: the run, with the keywords that its queries require.
+    """
 
     variant: ClipVariant
     _details: dict[tuple[Any, ...], str] = field(default_factory=dict[tuple[Any, ...], str])

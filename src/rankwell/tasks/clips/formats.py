@@ -40,8 +40,11 @@ _MOST_ROWS = 20
 class TextQuery(NamedTuple):
     """A text query.
 
-    keywords: its meaning, in texts that `Annotations.find` reads; None without labels.
-    excluded: likewise.
+    id: as in its file, else its position, from 0.
+    text: without blanks around it.
+    keywords: what it requires, in texts that `Annotations.find` reads; None where its row has no
+        column of keywords.
+    excluded: the keywords that no relevant clip has, likewise; empty without such a column.
     """
 
     id: str

@@ -31,12 +31,23 @@ _WORDS = ("P", "R", "AP", "nDCG")
 
 
 class ClipInputs:
-    """The inputs of an evaluation. Raises BadUsage for options that contradict the annotations,
-    BadInput for bad tables.
+    """The inputs of an evaluation.
 
-    selection: (keywords,) those that count. texts: query -> its text, of a clip its id. labelled:
-    text query -> keywords, None where no file labels them. drives: clip -> its drive. excluded:
-    query -> clips that are removed before any cut. ks: ascending.
+    options, progress: as they were passed.
+    annotations: the clips with their keywords.
+    keywords, query_clips: the names in the options; empty for all.
+    selection: (keywords,) those that count.
+    convention: whose names and units the measures have.
+    ks: the cut-offs, ascending.
+    measures: with the words that name them in outputs.
+    drives: clip -> its drive, without clips that have none; None where no drives are excluded.
+    texts: query -> its text; of a clip its id.
+    labelled: text query -> its keywords; None where no file labels the queries.
+    notes: on groups and drives.
+    relevance: the rule.
+    excluded: query -> clips that are removed before any cut; empty for text queries.
+
+    Raises BadUsage for options that contradict the annotations, BadInput for bad tables.
     """
 
     def __init__(

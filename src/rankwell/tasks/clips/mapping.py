@@ -47,8 +47,18 @@ _LONGEST_SPAN = 5
 
 
 class Mapped(NamedTuple):
-    """A keyword that a span of a text means, with the next best label and the lead over it; names
-    and rules have the score 1.
+    """A keyword that a span of a text means.
+
+    span: the words as written.
+    keyword: what they mean.
+    score: similarity, at most 1; names and rules have 1.
+    runner_up: the next best label of a span that was found by similarity; None for names and rules,
+        and for a vocabulary of one keyword.
+    margin: lead of the score over that of `runner_up`; None where there is none.
+    stage: by what it was found: a label (exact), an alias, a rule of wording, or similarity
+        (semantic).
+    start, end: places in the characters of the text, end exclusive.
+    why: the reason for a reader, such as the rule.
     """
 
     span: str
@@ -63,7 +73,11 @@ class Mapped(NamedTuple):
 
 
 class Ambiguity(NamedTuple):
-    """Words of a text with several plausible readings, none of which is taken."""
+    """Words of a text with several plausible readings, none of which is taken.
+
+    span: the words as written.
+    keywords: two or more, one for each reading.
+    """
 
     span: str
     keywords: tuple[Keyword, ...]
@@ -71,8 +85,15 @@ class Ambiguity(NamedTuple):
 
 @dataclass(frozen=True)
 class MappedText:
-    """The keywords of a text, those that it negates, its content words without one, and words with
-    several readings.
+    """What a text asks for, as keywords of a vocabulary.
+
+    text: as passed.
+    mapped: the requested keywords, each once, in the order of the text.
+    excluded: the negated keywords, likewise; `algorithm1` reads no negation and leaves it empty.
+    unmapped: content words that lead to no keyword, as written; all content words where every word
+        is understood and none means a keyword.
+    ambiguous: words with several readings.
+    unread_cues: words of negation that `algorithm1` does not read; empty for `cover`.
     """
 
     text: str
@@ -123,7 +144,17 @@ def in_doubt(span: str, keywords: tuple[Keyword, ...]) -> str:
 
 
 class _Candidate(NamedTuple):
-    """A span of words with its best keyword."""
+    """A span of words with its best keyword.
+
+    start, end: places of words, end exclusive.
+    keyword: what the span may mean.
+    score: similarity; 1 for names and rules.
+    runner_up: the next best label; None for names and rules.
+    margin: lead of the score over that of `runner_up`; None where there is none.
+    stage: by what it was found.
+    why: the reason for a reader.
+    negated: whether a rule reads it as negated; of other candidates the words before them decide.
+    """
 
     start: int
     end: int
@@ -137,12 +168,17 @@ class _Candidate(NamedTuple):
 
 
 class _TextMatch(NamedTuple):
-    """The matches of a text before any threshold: by name or rule, and by similarity.
+    """The matches of a text before any threshold.
 
-    Of each word:
+    words: the words of the text.
+    named: matches by name or rule.
+    spans: matches by similarity, which may overlap.
+    taken: (words,) whether the word is understood.
+    negated: (words,) whether the word is negated.
+    plain: (words,) whether no label is similar to the word, so that it is not compared.
+    ambiguous: words with several readings.
 
-    taken: whether it is understood. negated.
-    plain: whether no label is similar to it.
+    `algorithm1` has words and spans only.
     """
 
     words: ClauseWords
@@ -196,10 +232,14 @@ class KeywordMapper:
     """Maps texts to the keywords of a vocabulary; vocabulary and texts are encoded once, for any
     number of thresholds.
 
+    vocabulary: the keywords.
     encode: texts -> (texts, dimensions) vectors, such as `keybert.KeyBERT(model).model.embed`;
-    without it only names are found, and the wording of driving scenes for labels that it knows.
-    threshold: a score must exceed it; None is `READ_THRESHOLD` for such labels, else
-    `COVER_THRESHOLD`, calibrated with all-MiniLM-L6-v2, or 0.5 for `algorithm1`.
+        without it only names are found, and the wording of driving scenes for labels that it knows.
+    strategy: `cover` reads every word once, negated keywords apart; `algorithm1`, as in ALFA, adds
+        the best keyword of every 1-, 2- and 3-gram.
+    threshold: a score must exceed it; None is `READ_THRESHOLD` for labels of driving scenes, else
+        `COVER_THRESHOLD`, calibrated with all-MiniLM-L6-v2, or 0.5 for `algorithm1`.
+
     Raises BadInput for an empty vocabulary, UnknownName for an unknown strategy, BadUsage for a
     threshold outside [-1, 1] and for `algorithm1` without `encode`; when mapping, BadInput for a
     text without a word and for vectors of the wrong shape, BadScore for vectors that are not

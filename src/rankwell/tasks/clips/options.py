@@ -43,7 +43,8 @@ Names = Annotated[Sequence[str] | str | None, Option(kind=str)]
 class Relevance(NamedTuple):
     """A rule of relevance.
 
-    least: the smallest Jaccard index, for `jaccard` only.
+    kind: `all`, `any`, `jaccard` or `graded`, as `judge` defines them.
+    least: the smallest Jaccard index of a relevant clip; 0 for other kinds.
     """
 
     kind: Kind

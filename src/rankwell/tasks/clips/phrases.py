@@ -98,7 +98,10 @@ def content_words(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class ClauseWords:
-    """The words of a text in order; every other attribute has an entry for each of them."""
+    """The words of a text in order; every attribute but the text has an entry for each of them.
+
+    text: as written.
+    """
 
     text: str
 

@@ -40,7 +40,12 @@ _PAIRS_AT_ONCE = 1 << 22
 
 
 class ClipList(NamedTuple):
-    """The items of one query from first to last, with their similarities, NaN where unknown."""
+    """The results of one query from first to last.
+
+    items: ids of clips.
+    similarities: one for each item, higher is better; distances have their signs turned; NaN where
+        unknown.
+    """
 
     items: list[str]
     similarities: list[float]
@@ -50,8 +55,14 @@ class ClipList(NamedTuple):
 class RankedClips:
     """The rankings of a system for the queries of an evaluation.
 
-    others: the clips without annotation that it could have found.
-    failed: query -> error.
+    inputs: the annotations, the queries and the options.
+    name: of the system, from its file or its type.
+    ties: the tie rule; `input` where the order of the lists is the ranking.
+    notes: on clips and queries that are missing or unknown.
+    sources: option -> the file that was read for it.
+    others: the clips without annotation that the system could have found; empty for engines and
+        runs.
+    failed: query -> error, where an engine failed; its list is empty.
     """
 
     inputs: ClipInputs
@@ -86,7 +97,11 @@ class RankedClips:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClipLists(RankedClips):
-    """Definite lists of an engine or a run."""
+    """The definite lists of an engine or a run.
+
+    lists: query -> its list, without repeated and excluded items; a query that failed or is missing
+        in the run has none.
+    """
 
     lists: Mapping[str, ClipList]
 
@@ -140,7 +155,12 @@ def _at_least(hits: Hits, least: float, retrieved: Ints) -> Hits:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClipVectors(RankedClips):
-    """An exact search over vectors, in the order of the input."""
+    """An exact search over vectors.
+
+    queries: by query id; a query without a vector has no result.
+    vectors: by clip id, in the order of the input; clips without annotation are among them unless
+        they are skipped.
+    """
 
     queries: Embeddings
     vectors: Embeddings

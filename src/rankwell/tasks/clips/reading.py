@@ -32,8 +32,13 @@ _EDGES = {"^": "(?:^|(?<=:stop)|(?<=:and))", "$": "(?= [^ ]*:(?:stop|and)|$)"}
 
 
 class Rule(NamedTuple):
-    """A pattern over the words of a text, and what it says: of an actor, of the ego vehicle, of its
-    object, of the scene.
+    """A pattern over the words of a text, and what it says.
+
+    pattern: over the units of a text, written one after the other; its group `core` is what is
+        read.
+    text: the line of the file of words that it is compiled from.
+    says: its table in that file: under `actor`, `ego`, `object` and `scene` the concepts that it
+        says of each, under `part` those of a position; `none`, `drop` and `bare` limit it.
     """
 
     pattern: re.Pattern[str]
@@ -44,11 +49,16 @@ class Rule(NamedTuple):
 class Wording:
     """The file of words.
 
-    small, plain: words that mean nothing, and lemmas of driving without a label. words: lemmas, or
-    words as written after `=` -> their concept. labels: the lemmas of a label -> its concepts.
-    unless: words of a concept -> lemmas beside them with which they have another meaning. known:
-    lemmas that something is read from. wider: concept -> the narrower one that stands for it.
-    vague: concept -> its readings. classes: name -> the words of a rule that it stands for.
+    small: words that mean nothing.
+    plain: lemmas of driving without a label.
+    words: the lemmas of a phrase, or its words as written after `=` -> its concept.
+    labels: the lemmas of a label -> its concepts.
+    unless: words of a concept -> lemmas beside them with which they have another meaning.
+    known: lemmas that something is read from.
+    wider: concept -> the narrower one that stands for it.
+    vague: concept -> its readings.
+    classes: name -> the words of a rule that it stands for.
+    rules: in the order of the file.
     """
 
     def __init__(self) -> None:
@@ -152,9 +162,12 @@ def load_wording() -> Wording:
 
 
 class Sense(NamedTuple):
-    """The meaning of some words, end exclusive.
+    """The meaning of some words.
 
     concepts: one, or several where the words have as many readings.
+    start, end: places of words, end exclusive.
+    negated: whether the text excludes it.
+    why: the rule or the words that it was read from.
     """
 
     concepts: tuple[str, ...]
@@ -171,8 +184,15 @@ _NO_NOUN = ("ing", "ed", "ly", "ble", "ful")
 
 
 class Unit(NamedTuple):
-    """A word or noun phrase: its number, that of its clause, its words, end exclusive, its lemma,
-    its first word as written and its concept, `-` for none.
+    """A word, a noun phrase that counts as one word, or a mark that ends a clause.
+
+    number: its position among the units of the text.
+    clause: number of its clause, from 0.
+    start, end: places of its words, end exclusive; equal for a punctuation mark.
+    lemma: the lemmas of its words, small words aside, joined by `_`.
+    word: its words in lower case, joined by `_`.
+    tag: its concept; `name` for a name without one, `stop` and `and` for what separates clauses,
+        `-head` for the unknown head of a compound, `-` for other words.
     """
 
     number: int
@@ -199,7 +219,11 @@ class Unit(NamedTuple):
 
 
 class _Said(NamedTuple):
-    """A rule that holds: what it says, its text, and its core, from unit `first` to unit `last`."""
+    """A rule that holds.
+
+    rule: what it says and its text.
+    units: the units of its core, at least one.
+    """
 
     rule: Rule
     units: Sequence[Unit]
@@ -232,7 +256,12 @@ class _Said(NamedTuple):
 
 @dataclass
 class _Actor:
-    """The behaviours and parts of the position of an actor, each with the rule that gives it."""
+    """What is said of an actor.
+
+    unit: the noun; None for the ego vehicle, and for an actor without a noun.
+    does: its behaviours, concepts that begin with `do.`, each with the rule that gives it.
+    parts: the parts of its position, such as `left` and `front`, each with the rule that gives it.
+    """
 
     unit: Unit | None = None
     does: list[tuple[str, _Said]] = field(default_factory=list[tuple[str, _Said]])
@@ -240,11 +269,24 @@ class _Actor:
 
 
 class Reading:
-    """What a text says. names: the spans that are names of keywords -> their concepts, None for
-    others; they are not found again.
+    """What a text says.
 
-    senses: in the order of the text. names: those that count. Of each word: known: whether it is
-    understood. negated. plain: whether it is of driving, without a label.
+    words: the words of the text.
+    wording: the file of words.
+    units: words and noun phrases, in the order of the text.
+    names: the spans that are names of keywords and count as such.
+    cores: number of a unit -> the rule that holds there.
+    said: the rules that hold, in the order of the text.
+    actors: number of a unit -> what is said of this actor.
+    nouns: the units of the actors and of the ego vehicle.
+    nameless, ego: what is said of an actor without a noun, and of the ego vehicle.
+    senses: what the text means, in its order.
+    freed: spans of names that are no keywords here, such as the subject of a negated behaviour.
+    known: (words,) whether the word is understood.
+    negated: (words,) whether the word is negated.
+    plain: (words,) whether the word is of driving, without a label.
+
+    Names are passed as spans -> their concepts, None for others; they are not found again.
     """
 
     def __init__(self, words: ClauseWords, names: Mapping[tuple[int, int], str | None]) -> None:

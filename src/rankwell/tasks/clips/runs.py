@@ -44,10 +44,12 @@ _BLOCK = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class Required:
-    """The keywords that each query requires: (queries, keywords) of a selection.
+    """The keywords that each query requires and excludes.
 
     queries: ids in the order of their bytes.
+    wanted: (queries, keywords) those that the query asks for.
     unwanted: (queries, keywords) those that no relevant clip has.
+    selection: (keywords,) those that count; True for all.
     """
 
     queries: tuple[str, ...]
@@ -157,8 +159,11 @@ def judge(
 
 
 class ClipLevels(NamedTuple):
-    """(queries,) the ceiling of a measure, and its chance level, NaN where the measure has no
-    closed form.
+    """The reference levels of each query by one measure, in results in the unit of the convention.
+
+    ceiling: (queries,) the values of a perfect ranker.
+    chance: (queries,) the values expected of a random ranker, NaN where the measure has no closed
+        form.
     """
 
     ceiling: Floats
@@ -166,8 +171,10 @@ class ClipLevels(NamedTuple):
 
 
 class OwnRanks(NamedTuple):
-    """(queries,) the rank of each query clip in its own list, from 1; 0 if not listed. is_tied:
-    whether any of them is tied.
+    """The places of the query clips in their own lists.
+
+    ranks: (queries,) from 1; 0 where the list does not hold the query.
+    is_tied: whether any of them is tied.
     """
 
     ranks: Ints
@@ -191,9 +198,14 @@ def own_ranks(judgments: Judgments, hits: Hits, ties: TieRule) -> OwnRanks:
 class ClipRun(JudgedRun):
     """The rankings of clips under one set of judgments; the view never has the query clip itself.
 
+    levels: the perfect and the random ranking; clips always have a known number of candidates.
+    variant: the keywords of the queries, with the judgments that follow from them.
+    ranked: the rankings.
+    counted: (queries,) whether each counts for measures that accept partial grades.
     own: the ranks of the query clips; None where they are removed before any cut. Otherwise each
         list is cut to the k of a measure, then the query clip is removed, and no other clip moves
         up.
+    tied_items: what the note on input order calls tied clips and their order.
     """
 
     # Clips always have a known number of candidates.
@@ -309,7 +321,13 @@ class ClipRun(JudgedRun):
 
 @dataclass(frozen=True, eq=False)
 class ClipVariant:
-    """The rankings of a system with one source of the queries' keywords, `given` or `mapped`."""
+    """The rankings of a system with one source of the queries' keywords.
+
+    ranked: the rankings.
+    name: of the run in the results; with two sources `NAME (given)` and `NAME (mapped)`.
+    required: the keywords of the queries.
+    origin: `given` or `mapped` for texts; empty for clips, which require their own keywords.
+    """
 
     ranked: RankedClips
     name: str

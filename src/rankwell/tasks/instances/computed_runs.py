@@ -22,8 +22,14 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ComputedRun:
-    """A run and its cost: vectors of all images, or scores of queries and references. failures:
-    images not encoded.
+    """A run and its cost.
+
+    run: name.
+    table: vectors of all images, or scores of queries and references; without those that could not
+        be read.
+    failures: images that could not be encoded or read.
+    performance: numbers of images, and the seconds that they took.
+    rules: the encoder or the local features, with all that decides the numbers.
     """
 
     run: str

@@ -63,8 +63,13 @@ Paris.
 class ImageEntry(NamedTuple):
     """One image of a data set.
 
-    camera: the camera that took it.
-    group: images that a query must not meet, as its own session.
+    id: of a file its path below the data set.
+    instance: the label of what it shows; None without one.
+    split: whether it is a query, a reference or both.
+    path: the file; None where only the id is known.
+    camera: the camera that took it; None where unknown.
+    group: images that a query must not meet, as its own session; None for none.
+    contentless: whether it shows nothing that could be recognised.
     """
 
     id: str
@@ -77,8 +82,10 @@ class ImageEntry(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """The ground truth of one query: references that are easy, hard, and neither relevant nor
-    counted.
+    """The ground truth of one query.
+
+    easy, hard: ids of the references that are easy and hard to recognise.
+    junk: ids of the references that are neither relevant nor counted.
     """
 
     easy: tuple[str, ...] = ()
@@ -87,8 +94,9 @@ class Marks(NamedTuple):
 
 
 class ListedIds(NamedTuple):
-    """The ids of both sides in the data set's own order, which rows and columns of scores without
-    ids follow.
+    """The data set's own order, which rows and columns of scores without ids follow.
+
+    queries, references: ids.
     """
 
     queries: tuple[str, ...]
@@ -103,16 +111,18 @@ _COLUMNS = ("ids", "paths", "instances", "splits", "cameras", "groups")
 class Images:
     """A row per image, in the order of the ids' bytes.
 
-    ids: all different.
-    paths: the files, None where only ids are known.
-    instances: the label of each, None without one.
-    splits: the side of each.
-    cameras, groups: as for `ImageEntry`, None where no image has one.
+    ids: (n,) all different.
+    paths: (n,) the files; None where only ids are known.
+    instances: (n,) the label of each, None without one.
+    splits: (n,) the side of each.
+    cameras, groups: (n,) as for `ImageEntry`; None where no image has one.
     contentless: (n,) whether an image shows nothing that could be recognised.
-    marks: query -> ground truth, None where instances decide.
-    listed: the data set's own order, None where it has none, and for a part of its images.
-    notes: on what was read. Raises BadInput where lengths differ or marks name an unknown image,
-        DuplicateItem for an id that appears twice.
+    marks: query -> ground truth; None where instances decide.
+    listed: the data set's own order; None where it has none, and for a part of its images.
+    notes: on what was read.
+
+    Raises BadInput where lengths differ or marks name an unknown image, DuplicateItem for an id
+    that appears twice.
     """
 
     ids: tuple[str, ...]
@@ -266,8 +276,11 @@ def _same_files(entries: Iterable[ImageEntry]) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class FilteredImages:
-    """The images that take part, and how many were left out, by reason; an image of which one side
-    stays is counted nowhere.
+    """The images that take part, and what was left out.
+
+    images: without those that were left out on every side.
+    counts: reason -> number of images that are left out; an image of which one side stays is left
+        out on the other alone, and counted for that. Reasons without an image are absent.
     """
 
     images: Images
@@ -355,9 +368,13 @@ def _without(images: Images, references: Set[str], queries: Set[str]) -> Images:
 
 @dataclass(frozen=True, eq=False)
 class InstanceTruth:
-    """The relevant references of each query and its junk, by position; (pairs,) columns sorted by
-    query, then by reference.
+    """The relevant references of each query and its junk, by position. Pairs are sorted by query,
+    then by reference.
 
+    queries, references: ids, or positions where only these are known.
+    owner: (pairs,) position of the query.
+    item: (pairs,) position of the reference.
+    junk: (pairs,) whether the reference counts nowhere; else it is relevant.
     labels: the instance of each id that has one.
     """
 
@@ -504,9 +521,10 @@ def _of_one_label(queries: Sequence[object], references: Sequence[object]) -> Pa
 class ImageSetRequest(NamedTuple):
     """A data set to read.
 
-    queries: a folder beside the path.
-    root: the folder of the ids.
-    pattern: the form of file names.
+    path: a folder, a table or a ground truth; beside `queries` the folder of references.
+    queries: the folder of queries; None where the path has both sides.
+    root: the folder that the images of a table are in; None for the table's own.
+    pattern: the form of file names; None where folders name the instances.
     """
 
     path: Path
@@ -516,8 +534,12 @@ class ImageSetRequest(NamedTuple):
 
 
 class ImageSet(NamedTuple):
-    """The content of a data set: entries in any order, and the ground truth and own order where the
-    form has them.
+    """The content of a data set.
+
+    entries: images in any order.
+    marks: query -> ground truth; None where instances decide.
+    listed: the data set's own order; None where it has none.
+    notes: on what was read.
     """
 
     entries: list[ImageEntry]
@@ -722,7 +744,15 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True)
 class ImageRow:
-    """A row of a table of images."""
+    """A row of a table of images, as text. Empty cells, `nan`, `none` and `null` say nothing.
+
+    image: its path below the folder of images, which is its id.
+    instance: the label of what it shows.
+    split: a word of `SPLITS`.
+    camera: the camera that took it.
+    group: images that a query must not meet, as its own session.
+    contentless: yes or no: whether it shows nothing that could be recognised.
+    """
 
     image: str = column("file", "filename", "path", "id")
     instance: str = column("label", "class", "identity")

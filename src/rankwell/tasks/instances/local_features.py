@@ -48,8 +48,11 @@ class Features(NamedTuple):
 
 
 class MatchCounts(NamedTuple):
-    """Number of features of a query that match one of a reference, and of those that fit one
-    homography.
+    """Numbers of matches between a query and a reference.
+
+    matches: features of the query that match one of the reference.
+    inliers: matches that one homography explains; 0 below four matches, and where matches are the
+        score.
     """
 
     matches: int
@@ -57,8 +60,12 @@ class MatchCounts(NamedTuple):
 
 
 class _Picture(NamedTuple):
-    """SIFT's features of a picture, the seconds that finding them took, and whether they were in
-    the cache; or the problem.
+    """SIFT's features of a picture, or the problem with it.
+
+    features: empty where there is a problem.
+    seconds: that finding them took, also where they come from the cache.
+    cached: whether they come from the cache.
+    problem: why the picture could not be read; empty where it could.
     """
 
     features: Features
@@ -72,8 +79,16 @@ _NOTHING = Features(np.zeros((0, 2), dtype=np.float32), np.zeros((0, 128), dtype
 
 @dataclass(frozen=True, eq=False)
 class PairMatches:
-    """The matches and inliers of pairs of pictures, the seconds that they took, and why pictures
-    could not be read.
+    """The matches of queries with references, and their cost.
+
+    matches: (queries, references) numbers of features that match.
+    inliers: (queries, references) numbers of matches that one homography explains; 0 where matches
+        are the score.
+    problems: picture -> why it could not be read; its matches are 0.
+    feature_seconds: picture -> seconds that finding its features took, without pictures that could
+        not be read.
+    matching_seconds: (queries,) seconds that matching with all references took.
+    cached: number of pictures whose features came from the cache.
     """
 
     matches: Floats

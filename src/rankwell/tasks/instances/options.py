@@ -286,12 +286,21 @@ class ImageSystemOptions:
 
 
 class InstanceRules:
-    """Every rule, resolved; with positives, queries without a label are not absent. Raises
-    UnknownName and BadUsage.
+    """Every rule, resolved; with positives, queries without a label are not absent.
 
-    by_id: whether images are known, so that two of one id are the same. reading: the convention's.
-    has_named: whether TP/PRED is among the measures. takes_cutoffs: whether any of the others needs
-    a cut-off and names none.
+    options: the user's choices.
+    by_id: whether images are known, so that two of one id are the same.
+    convention: whose names and units the measures have.
+    reading: the options of the convention.
+    exclude: references that are removed from every ranking, in the order of `Excluded`.
+    contentless, absent: whether such images are left out beforehand.
+    ties: the tie rule.
+    no_relevant: what becomes of queries without a relevant reference.
+    has_named: whether TP/PRED is among the measures.
+    takes_cutoffs: whether any of the others needs a cut-off and names none.
+    measures: the others, each once.
+
+    Raises UnknownName and BadUsage.
     """
 
     def __init__(self, options: InstanceOptions, *, by_id: bool) -> None:

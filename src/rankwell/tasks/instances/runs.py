@@ -37,7 +37,14 @@ _OPEN = ("expected", "optimistic", "pessimistic", "error")
 
 @dataclass
 class InstanceRuns:
-    """Every run by name: a matrix of scores, or the vectors of queries and of references."""
+    """Every run by name.
+
+    tables: run -> a matrix of scores, or the vectors of queries and of references.
+    metric: by which vectors are compared.
+    sources: run, side or `learn` -> the file that was read.
+    transforms: of every run, one after the other.
+    learn: other vectors that transforms learn on; None for those of the search itself.
+    """
 
     tables: dict[str, Compared]
     metric: Metric
@@ -342,10 +349,13 @@ def _read_scores(file: Any, options: InstanceOptions) -> Compared:
 class InstanceRun(JudgedRun):
     """A run with the rank counts of its relevant references, ties open.
 
-    queries, references: the places in the truth of those that are compared; those of queries
-        ascend.
-    dimensions: of vectors.
-    tie_places: that of each reference among those of equal score.
+    truth: the relevant references and the junk of each query.
+    compared: the queries and references that both the run and the truth have, transformed.
+    queries, references: places in the truth of those that are compared; those of queries ascend.
+    dimensions: of vectors; None for scores.
+    tie_places: the place of each compared reference among those of equal score; None where the rule
+        names none.
+    hits: rank counts of the relevant references and the junk.
     """
 
     truth: InstanceTruth

@@ -14,8 +14,20 @@ from rankwell.tasks.instances.images import FilteredImages, Images, Switch, filt
 
 
 class ImageStatistics(NamedTuple):
-    """The numbers of a data set, counted after filtering except for those named `total`; None
-    without labels.
+    """The numbers of a data set, after filtering except for those named `total`. Numbers of
+    instances are None where no image has a label.
+
+    name: of the data set.
+    objects: what its images show, for the table.
+    instances: number of instances among the references.
+    references: number of references.
+    queries: number of queries.
+    query_instances: number of instances among the queries.
+    median, min, max: references per instance among the references; None without labels.
+    total_references: number of references before filtering.
+    total_reference_instances: number of instances among these.
+    total_queries: number of queries before filtering.
+    total_query_instances: number of instances among these.
     """
 
     name: str
@@ -95,8 +107,12 @@ def statistics_rows(columns: Mapping[str, ImageStatistics]) -> list[dict[str, An
 
 
 class PublishedTables(NamedTuple):
-    """Data sets by name, and (system, data set, figure as printed) of `measure` (`label` in print),
-    in the order of print.
+    """The tables of a publication.
+
+    datasets: name -> its numbers.
+    systems: (system, data set, figure as printed), in the order of print.
+    measure: exact name of the measure of the figures.
+    label: its name in print.
     """
 
     datasets: Mapping[str, ImageStatistics]

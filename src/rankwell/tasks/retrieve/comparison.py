@@ -34,8 +34,13 @@ def recall_names(k: int, by: str) -> tuple[str, str]:
 
 
 class SettingResult(NamedTuple):
-    """What was found of a setting: its requests, the values of every measure, the recall of every
-    query, by `distance` and by `ids` where there are exact results, and the costs.
+    """What was found of a setting.
+
+    asked: its requests.
+    quality: the values of every measure; empty without judgments.
+    recalls: `distance` and `ids` -> (queries,) shares of the exact results, NaN for a query without
+        any; empty where no exact results are known.
+    costs: its times and others.
     """
 
     asked: AskedSetting
@@ -222,8 +227,12 @@ class SettingsChosen:
 
 
 class CheapestSetting(NamedTuple):
-    """The cheapest setting that reaches a recall, None where none does; by setting `accepted` or
-    `rejected`; a sentence.
+    """The cheapest setting that reaches a recall.
+
+    setting: its number; None where no setting reaches the recall, or no cost of those that do is
+        known.
+    words: for each setting `accepted` or `rejected`.
+    sentence: the result in words.
     """
 
     setting: int | None
@@ -292,8 +301,12 @@ def cheapest(
 
 
 class BestSettings(NamedTuple):
-    """By setting whether it is indistinguishable from the best; the gain of the best over a
-    baseline; a sentence on both.
+    """The settings that no other is significantly better than.
+
+    is_best: for each setting whether it is one of them.
+    gain: the gain of the best over a baseline, apparent and out of fold with its interval, as a row
+        of a table.
+    sentence: the result in words.
     """
 
     is_best: list[bool]

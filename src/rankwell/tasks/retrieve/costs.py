@@ -41,9 +41,12 @@ _LEAST_PROCESSOR, _LEAST_ELAPSED = 1.0, 0.5
 
 
 class CostFigure(NamedTuple):
-    """One figure: its value with its interval, None where it is not known;
+    """One figure.
 
+    value: None where it is not known.
     n: requests behind it.
+    unit: of the value and its interval.
+    low, high: the ends of its interval; None where there is none.
     """
 
     value: float | None
@@ -55,9 +58,12 @@ class CostFigure(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SettingCosts:
-    """The costs of a setting by name, and notes.
+    """The costs of a setting.
 
-    busy_processors: those that other processes used meanwhile; None for few.
+    by_name: cost -> figure, for those of `COSTS` that apply.
+    notes: on costs that are missing.
+    busy_processors: processors that other processes used meanwhile; None where that is too few to
+        matter, or not known.
     """
 
     by_name: Mapping[str, CostFigure]

@@ -121,7 +121,12 @@ def retrieve_into(
 
 
 class RetrieveCall(NamedTuple):
-    """A call of `rankwell retrieve`, and the folder of its results."""
+    """A call of `rankwell retrieve`.
+
+    engine: as the user names it, or a Python object.
+    options: the user's choices.
+    folder: of its results, where an interrupted call goes on; None without one.
+    """
 
     engine: Any
     options: RetrieveOptions
@@ -130,7 +135,11 @@ class RetrieveCall(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CallPlan:
-    """A call of which nothing is done yet."""
+    """A call of which nothing is done yet.
+
+    evaluation: judges what will be asked.
+    work: the engine and what it is to be asked.
+    """
 
     evaluation: "RetrieveEvaluation"
     work: EngineWork
@@ -203,7 +212,11 @@ def retrieve_together(
 
 @dataclass(eq=False)
 class RetrieveEvaluation:
-    """The evaluation of one engine. What can be read is read before anything is asked."""
+    """The evaluation of one engine. What can be read is read before anything is asked.
+
+    inputs: items and queries.
+    options: the user's choices.
+    """
 
     inputs: RetrieveInputs
     options: RetrieveOptions

@@ -23,8 +23,11 @@ _FEW = 0.01
 
 
 class ExactList(NamedTuple):
-    """The exact results of a query: the first k, and their scores; those of others tied with the
-    last are in `tied`.
+    """The exact results of a query.
+
+    items: the first k; fewer where a filter admits fewer.
+    tied: others with the score of the last, where they come from a run.
+    least: the score of the last, where scores of other items can be computed; None elsewhere.
     """
 
     items: tuple[str, ...]
@@ -36,10 +39,12 @@ class ExactList(NamedTuple):
 class Truth:
     """The exact results of every query.
 
-    source: where they are from.
-    scorer: the scores of items under a query, -inf for what cannot be a result; None where unknown.
-    run_items: the ids of all results of a run, those of k and those beyond.
-    notes: of its reader.
+    source: where they are from, for notes and rules.
+    lists: (queries,) the results of each.
+    scorer: gives the scores of items under a query, -inf for what cannot be a result; None where
+        unknown.
+    run_items: the ids of all results of a run, those of k and those beyond; empty for others.
+    notes: of the reader of a run.
     """
 
     source: str

@@ -41,7 +41,18 @@ _WARM_UP = 10
 
 
 class EngineTraits(NamedTuple):
-    """Traits of an engine that another process may hold."""
+    """Traits of an engine that another process may hold.
+
+    name: as results call it.
+    kind: of its search: `vector`, `lexical` or `hybrid`.
+    metric: by which it compares vectors; None where it does not say so, or has none.
+    in_process: whether it works in the process that asks it, without a server.
+    is_server_known: whether all of its processor time can be measured.
+    exact: the parameters of its exact mode; None where it has none.
+    floor: seconds that the measurement of a request itself takes.
+    indexes: for each build its cost; None where nothing was indexed.
+    described: for each build how the engine describes itself and its index.
+    """
 
     name: str
     kind: str
@@ -57,8 +68,8 @@ class EngineTraits(NamedTuple):
 class WorkerLost(Exception):
     """A worker process that was ended for a request without end, or that ended itself.
 
-    requests: those that it worked on, as a failure of each. retries: how often each may be asked
-    again.
+    requests: those that it worked on, as a failure of each.
+    retries: how often each may be asked again.
     """
 
     def __init__(self, requests: Sequence[SentRequest], retries: int) -> None:

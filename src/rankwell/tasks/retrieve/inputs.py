@@ -26,7 +26,13 @@ _SNIPPET = 500
 
 @dataclass(frozen=True, eq=False)
 class Things:
-    """Items or queries: ids, and what is known of each."""
+    """Items or queries, with what is known of each.
+
+    ids: all different.
+    texts: one for each; None where only vectors are known.
+    vectors: (n, d) one row for each; None where there are none.
+    attributes: id -> column -> value, for further columns of the texts.
+    """
 
     ids: Sequence[str]
     texts: Sequence[str] | None
@@ -65,8 +71,10 @@ class Things:
 class RetrieveInputs:
     """The items and queries of a call.
 
-    filters: field -> (queries,) the value that each query requires.
-    collapse: item -> id.
+    items: None where the call names none.
+    queries: with a text, a vector or both.
+    filters: field -> (queries,) the value that each query requires; empty without filters.
+    collapse: item -> the id that stands for it in results; empty where items stand for themselves.
     """
 
     items: Things | None
@@ -196,8 +204,8 @@ class QueryEncoder:
     """The encoder of the queries. A query is encoded alone, as in use, so that its vector is the
     same in every process.
 
-    model: as `rankwell encode` takes it. items: texts of the items, to which an encoder without
-    training of its own is fitted.
+    model: as `rankwell encode` takes it.
+    items: texts of the items, to which an encoder without training of its own is fitted.
 
     Raises BadUsage for such an encoder without items.
     """

@@ -38,11 +38,16 @@ _NO_HITS = EngineHits(())
 
 
 class SentRequest(NamedTuple):
-    """One request.
+    """One request, with times by `clock`.
 
-    query: index.
-    planned: None in closed loops.
-    ids, scores: those of an answer.
+    query: its index among the queries.
+    planned: when an open loop was to send it; None in closed loops.
+    sent: when it was sent, of several attempts the last.
+    done: when its outcome was there.
+    status: `ok` for an answer; `failed`, `timeout` or `not_asked` without one.
+    error: why there is no answer; empty for one.
+    ids: of the answer, best first; empty without one.
+    scores: of the answer, higher is better; None where the engine gives none.
     encoding: seconds in which its text was encoded, before it was sent; None where it was not.
     """
 
@@ -66,9 +71,13 @@ class SentRequest(NamedTuple):
 class RequestBatch(NamedTuple):
     """Queries to ask at one setting.
 
-    moments: (queries,) seconds after the start; None in closed loops.
-    clients: threads.
-    seconds: after which no further query is asked.
+    build: number of the index.
+    search: parameters of the sessions.
+    queries: indices, in the order of asking.
+    warm_up: indices of queries that each new session is asked first, whose times do not count.
+    moments: (queries,) seconds after the start at which each is sent; None in closed loops.
+    clients: number of threads that ask.
+    seconds: time after which no further query is asked.
     prompt: whether every outcome is handed over at once, which takes time between requests; else
         several together.
     """
@@ -87,10 +96,11 @@ class BatchReport(NamedTuple):
     """The cost of a batch.
 
     first: seconds of the first request of each new session.
-    client, server, other_processes: seconds of processor time of this process, of the server and of
-        all others, None where unknown.
-    elapsed: the seconds that passed.
-    described: the session's description.
+    client: seconds of processor time of this process.
+    server: seconds of processor time of the server; None where unknown.
+    other_processes: seconds of processor time of all others on this machine; None where unknown.
+    elapsed: seconds that passed.
+    described: the session's description, or the `error` by which there is none.
     """
 
     first: Sequence[float]
@@ -103,11 +113,17 @@ class BatchReport(NamedTuple):
 
 @dataclass(frozen=True)
 class EngineTask:
-    """The work on an engine, which has an index for each of the builds: items to index, queries,
-    and the terms of all requests.
+    """The work on an engine, which has an index for each of the builds.
 
-    server_pid: the process of a server that the engine does not know itself.
-    encoder: of queries.
+    spec: the engine as the user names it, or a Python object.
+    settings: the parameters that are fixed and tried.
+    items: to index; None where the engine has an index already.
+    queries: as engines take them.
+    k: number of results to ask for.
+    timeout: seconds after which a request has failed.
+    retries: how often a failed request is sent again.
+    server_pid: the process of a server that the engine does not know itself; None for none.
+    encoder: model that encodes queries before they are sent; None for none.
     """
 
     spec: Any
@@ -122,9 +138,10 @@ class EngineTask:
 
 
 class Watch:
-    """When each client sent the request that it waits for, 0 for none, and which query it is;
-    shared with a watchdog.
+    """The requests that clients wait for, shared with a watchdog.
 
+    since: (clients,) when each sent its request; 0 for none.
+    query: (clients,) index of the query.
     ended: its `value` is 1 where nothing more is to be asked.
     """
 

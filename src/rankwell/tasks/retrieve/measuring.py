@@ -62,7 +62,13 @@ class EngineFailed(RankwellError):
 
 
 class SentBatch(NamedTuple):
-    """The requests of one setting in one round, and what they cost."""
+    """The requests of one setting in one round.
+
+    setting: its number.
+    round: from 1.
+    requests: one for each query, with the last outcome.
+    reports: what they cost, one for each host and attempt.
+    """
 
     setting: int
     round: int
@@ -77,8 +83,11 @@ class SentBatch(NamedTuple):
 
 
 class Journal:
-    """The batches of a call in a file; without a place they are in memory alone. key: what decides
-    the requests.
+    """The batches of a call, in a file and in memory.
+
+    file: where they are kept; None for memory alone.
+    key: what decides the requests; a file with another key is not read.
+    batches: (setting, round) -> its requests.
     """
 
     def __init__(self, file: Path | None = None, key: str = "") -> None:
@@ -110,8 +119,9 @@ class Journal:
 
 
 class JoinedJournal(Journal):
-    """The journals of several calls as one. places: by setting of all of them its journal, and its
-    number in that.
+    """The journals of several calls as one.
+
+    places: for each setting of all calls its journal, and its number in that.
     """
 
     def __init__(self, places: Sequence[tuple[Journal, int]]) -> None:
@@ -150,7 +160,13 @@ class Measurement:
     """Everything that was asked.
 
     engine: as the user names it.
-    exact: the lists of the engine's exact mode, where they are the truth.
+    family: the kind of engine, with its parameters.
+    settings: the parameters that are fixed and tried.
+    traits: of the engine as it was opened.
+    inputs: items and queries.
+    options: the user's choices.
+    journal: the requests of every setting and round.
+    exact: query -> the list of the engine's exact mode; empty where another truth is used.
     """
 
     engine: str
@@ -194,7 +210,13 @@ class Measurement:
 
 
 class AskedSetting:
-    """The requests of a setting. name: that of its run. Rounds are all by default."""
+    """The requests of a setting; of all rounds where none are named.
+
+    measured: everything that was asked.
+    number: of the setting.
+    setting: its parameters.
+    name: of its run.
+    """
 
     def __init__(self, measured: Measurement, number: int) -> None:
         self.measured, self.number = measured, number
@@ -256,10 +278,16 @@ class AskedSetting:
 class EngineWork:
     """An engine that is to be asked every query at its settings.
 
-    hosts: those that hold it.
+    engine: as the user names it, or a Python object.
+    inputs: items and queries.
+    options: the user's choices.
+    family: the kind of engine, with its parameters.
+    settings: the parameters that are fixed and tried.
+    journal: the requests so far, those of an interrupted call among them.
+    hosts: those that hold the engine; empty until it is opened.
     seconds: spent on asking so far.
     done: rounds of settings so far.
-    error: why it cannot be asked on.
+    error: why it cannot be asked on; None while it can.
     """
 
     engine: Any

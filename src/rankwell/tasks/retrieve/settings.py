@@ -17,7 +17,7 @@ MOST_SETTINGS = 500
 class Setting(NamedTuple):
     """One combination of parameters.
 
-    name: `ef_search=40`, "" for the only one.
+    name: such as `ef_search=40`; empty for the only one without tried parameters.
     build: number of its index among all indexes.
     search: the parameters of its sessions.
     values: all that are tried.
@@ -30,11 +30,12 @@ class Setting(NamedTuple):
 
 
 class EngineSettings(NamedTuple):
-    """The settings, in the order of the sweep.
+    """The settings of an engine.
 
-    fixed: parameters of all.
-    builds: those of each index.
-    varying: tried names.
+    fixed: parameters that all settings share.
+    builds: the tried parameters of each index.
+    settings: in the order of the sweep.
+    varying: names of the tried parameters that have several values.
     """
 
     fixed: Mapping[str, Any]

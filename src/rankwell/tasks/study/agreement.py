@@ -40,8 +40,9 @@ class RatedItems(NamedTuple):
 
     raters: their names.
     pairs: query and item.
-    grades: (items, raters), NaN for none.
-    is_sample: whether items of the study were drawn; known grades are of chosen items.
+    grades: (items, raters) NaN where a rater gave none.
+    is_sample: whether the items are drawn by the study; False for known grades, which are of chosen
+        items.
     """
 
     raters: tuple[str, ...]
@@ -52,11 +53,18 @@ class RatedItems(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class JudgeComparison:
-    """The agreement of raters: weighted by 1/π, and of the judged sample alone.
+    """The agreement of raters.
 
-    confusion, sample_confusion: of two raters.
-    items, queries: the number with two grades or more.
+    study: whose scale the grades are on.
     level: of the intervals.
+    raters: their names, two or more.
+    weighted: name -> coefficient with items weighted by 1/π; the same as `sample` where items are
+        not drawn.
+    sample: name -> coefficient of the judged sample, in which every item counts 1.
+    confusion: (grades, grades) weighted shares of the items, the first rater by row; (0, 0) for
+        more than two raters.
+    sample_confusion: numbers of items of the judged sample, likewise.
+    items, queries: numbers of those with two grades or more.
     """
 
     study: Study

@@ -29,8 +29,12 @@ NOTHING_LEFT = "nothing is left for this judge: every batch is finished, or anot
 
 
 class Progress(NamedTuple):
-    """Batches of the last round: all of them, and the finished ones; items that are judged, and all
-    that are to be.
+    """The progress of judging in the last round. Runs that are read down have no fixed batches.
+
+    batches: number of all batches; 0 where runs are read down.
+    finished: number of batches that are finished one after the other from the first; 0 likewise.
+    judged: number of answered items.
+    items: number of items to judge; where runs are read down, those that are judged or asked next.
     """
 
     batches: int
@@ -131,8 +135,14 @@ def _rows(study: Study, query: str, pairs: Any = None, **numbers: int) -> list[A
 
 
 class Lease(NamedTuple):
-    """A batch that a judge has taken: its round from 1, its number from 0, and its pairs of query
-    and item, by query, then by u. The file has pairs only where what is asked depends on answers.
+    """A batch that a judge has taken.
+
+    time: when it was taken.
+    judge: name.
+    round: from 1.
+    batch: number in the round, from 0.
+    pairs: query and item by query, then by u. The file has them only where what is asked depends on
+        answers.
     """
 
     time: str

@@ -30,10 +30,13 @@ Bounds = tuple[float, float] | None
 class StudyVerdict(NamedTuple):
     """An estimate at a level.
 
-    these, like: the intervals, widened by what unknown grades leave open; None where there is none.
+    estimate: the mean or the difference.
+    these, like: the intervals for these queries and for queries like these, widened by what unknown
+        grades leave open; None where there is none.
+    level: of the intervals.
     sign: 1 where the run is better, -1 where it is worse, 0 for no significant difference, None for
         no verdict.
-    reason: why not.
+    reason: why there is no verdict; empty where there is one.
     """
 
     estimate: StudyEstimate

@@ -49,12 +49,15 @@ Sample = SampleEstimate | WholeQueries | PredictedQueries
 
 
 class StudyEstimate(NamedTuple):
-    """A mean or a difference with its bounds: the estimate with predictions in place of unknown
-    gains, the least, the greatest.
+    """The mean of a run, or the difference of two, with its bounds.
 
-    against: "" for a mean.
-    judged, unknown: numbers of judged items that decide it.
-    queries: number in the estimate.
+    run: name; of a difference the first run.
+    against: name of the run that is subtracted; empty for a mean.
+    middle: the estimate with predictions in place of unknown gains.
+    least, most: the estimates under the unknown grades that make it smallest and largest.
+    judged: number of answered items that decide it.
+    unknown: number of these that have no grade.
+    queries: number of queries in the estimate.
     """
 
     run: str
@@ -98,8 +101,11 @@ def chosen_measure(study: Study, options: EstimateOptions) -> Measure:
 class StudyEstimates:
     """The estimates of a study under one choice of options.
 
-    runs: names of the chosen ones, by default all.
-    model: the grades of a model, as predictions.
+    study: with its pool.
+    answers: the grades of people.
+    measure: one that the design of the study can estimate.
+    runs: names of the chosen ones; empty for all.
+    model: grades of a model as predictions; None to use the answers alone.
     """
 
     study: Study

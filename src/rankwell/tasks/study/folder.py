@@ -38,7 +38,13 @@ Pair = tuple[str, str]
 
 
 class PooledRun(NamedTuple):
-    """A run of the study, its file with the digest, and the round that it came with."""
+    """A run of the study.
+
+    name: as it is called in outputs.
+    file: place, relative to the study where possible.
+    digest: of the file when it was pooled.
+    round: the round that it came with, from 1.
+    """
 
     name: str
     file: str
@@ -47,8 +53,10 @@ class PooledRun(NamedTuple):
 
 
 class StudyFile(NamedTuple):
-    """A file that the study was made of: its place, relative to the study where possible, and its
-    digest.
+    """A file that the study was made of.
+
+    file: place, relative to the study where possible.
+    digest: of the file when the study was pooled.
     """
 
     file: str
@@ -57,8 +65,11 @@ class StudyFile(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class StudyPlan:
-    """The planned looks: the level before correction, their number, and the number of pairs, None
-    until the first look.
+    """The planned looks.
+
+    level: of the intervals of all looks and pairs together, before correction.
+    looks: number of planned looks.
+    pairs: number of pairs that intervals are corrected for; None where the first look fixes it.
     """
 
     level: float
@@ -68,15 +79,16 @@ class StudyPlan:
 
 @dataclass(frozen=True, eq=False)
 class StudyPool:
-    """The pool in the order in which the last round asks; every array is (items,).
+    """The pool in the order in which the last round asks.
 
-    query: index into the study's queries.
-    item: ids.
-    u: permanent random numbers.
-    prior: chances of relevance.
-    sizes: (items, rounds), 0 where a round does not ask.
-    batches: (items, rounds), -1 where a round does not ask, or did not before it ended.
-    ranks: (items, runs), 0 for none.
+    query: (items,) index into the study's queries.
+    item: (items,) ids.
+    u: (items,) permanent random numbers, from 0 to 1.
+    prior: (items,) chances of relevance, guessed from ranks.
+    sizes: (items, rounds) weights by which a round samples; 0 where it does not ask.
+    batches: (items, rounds) numbers of batches, from 0; -1 where a round does not ask, or did not
+        before it ended.
+    ranks: (items, runs) from 1; 0 where a run lacks the item.
     """
 
     query: Ints
@@ -92,8 +104,22 @@ class StudyPool:
 class Study:
     """A study as its folder describes it.
 
-    drawn: number of drawn queries in the design `queries`.
+    place: the folder.
+    version: of rankwell, when the study was pooled.
+    seed: of permanent random numbers and of resampling.
+    design: what is judged: sampled `items`, whole `queries`, or runs down to their first relevant
+        items (`reading`).
+    purpose: what judgments are spent on: `differences` of runs, or also their `means`.
+    measure: name with parameters.
+    depth: number of first ranks of each run that are pooled.
+    batch: number of items to judge in a batch, or a few more where whole queries are drawn.
+    drawn: number of drawn queries in the design `queries`; None in others.
     grades: names by number, ascending.
+    plan: the planned looks.
+    thumbnails: pattern of the items' pictures, relative to the folder where possible; None for a
+        study without pictures.
+    sources: option -> file, for `query_texts`, `documents` and perhaps `guideline`.
+    runs: in the order in which they were pooled.
     rounds: number of pools so far.
     """
 

@@ -38,9 +38,17 @@ JUDGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 class JournalLine(NamedTuple):
     """One act of a judge.
 
-    grade: None for an action.
-    place: in the session.
-    purpose: "" for a judgment that counts.
+    time: in UTC, as ISO 8601.
+    judge: name.
+    query, item: ids.
+    grade: on the scale of the study; None for an action.
+    action: one of `ACTIONS`; empty for a grade.
+    note: of the judge; empty for none.
+    seconds: time that it took; None where it was not measured, as in a sheet.
+    place: number of the act in its session, from 1, or of the row in its sheet; None where it is
+        unknown.
+    guideline: digest of the guideline at the time; empty where it is unknown.
+    purpose: one of `PURPOSES`; empty for a judgment that counts.
     """
 
     time: str
@@ -72,7 +80,11 @@ class JournalLine(NamedTuple):
 
 
 class Journals(NamedTuple):
-    """The lines of all judges, by judge and in order, and notes on torn lines."""
+    """The journals of a study.
+
+    lines: of all judges, by judge, in the order of writing.
+    notes: on last lines that were not written to their ends, and are dropped.
+    """
 
     lines: Sequence[JournalLine]
     notes: tuple[str, ...]
@@ -209,10 +221,12 @@ def last_answers(lines: Iterable[JournalLine]) -> dict[Pair, dict[str, JournalLi
 
 @dataclass(frozen=True, eq=False)
 class StudyAnswers:
-    """The answers to the pool: (items,) grade, NaN where there is none; answered, also without a
-    grade.
+    """The answers to the pool.
 
-    judges: their names.
+    grade: (items,) the one that counts of several judges; NaN where there is none.
+    answered: (items,) whether there is an answer, be it without a grade.
+    judges: names of those who answered, sorted.
+    guidelines: digests of the guidelines that they judged by, sorted.
     """
 
     grade: Floats
@@ -279,10 +293,12 @@ def _grade(by_judge: Mapping[str, JournalLine], grade_by: str) -> float:
 
 
 class Look(NamedTuple):
-    """One look.
+    """One look at a study.
 
-    digest: of all that it showed.
-    pairs: the number of pairs that are corrected for, fixed by the first look.
+    time: of the first display, in UTC, as ISO 8601.
+    look: number, from 1.
+    digest: of all that it showed; the same digest later is no new look.
+    pairs: number of pairs that are corrected for, fixed by the first look.
     """
 
     time: str
@@ -294,6 +310,9 @@ class Look(NamedTuple):
 class Looks(NamedTuple):
     """The looks at a study so far: estimates of differences after new judgments, recorded, so that
     intervals are corrected for all that are planned.
+
+    study: with the plan.
+    looks: in order.
     """
 
     study: Study

@@ -196,7 +196,13 @@ def _lines(source: Source, study: Study) -> tuple[list[JournalLine], str]:
 
 @dataclass(frozen=True)
 class SheetRow:
-    """A row of a sheet."""
+    """A row of a sheet; cells that a spreadsheet would take for formulas have lost their
+    apostrophe.
+
+    query, item: ids.
+    grade: as written; empty while it is not judged.
+    note: of the judge; empty for none.
+    """
 
     query: str
     item: str

@@ -27,7 +27,11 @@ _FIXED = "base-uri 'none'; form-action 'none'"
 
 
 class JudgingPage(NamedTuple):
-    """A document and its policy."""
+    """The page of a judge.
+
+    text: the HTML document.
+    policy: its Content-Security-Policy, which allows its own scripts and styles alone.
+    """
 
     text: str
     policy: str

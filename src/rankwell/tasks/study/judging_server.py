@@ -63,8 +63,11 @@ class _Refused(Exception):
 
 
 class JudgingServer(ThreadingHTTPServer):
-    """Serves a session on a random port of 127.0.0.1. token: opens it once; from then on a cookie
-    does.
+    """Serves a session on a random port of 127.0.0.1.
+
+    session: the sittings of the judge.
+    page: the document that it serves, with its policy.
+    token: opens the session once; from then on a cookie does.
     """
 
     daemon_threads = False  # `server_close` waits for others alone
@@ -137,7 +140,10 @@ class JudgingServer(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One connection of a browser."""
+    """One connection of a browser.
+
+    server: the server of the session, with its page and its token.
+    """
 
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "rankwell", ""

@@ -32,7 +32,8 @@ GOLD_SHARE = 0.05
 class Ask(NamedTuple):
     """A query and an item to judge.
 
-    purpose: as in the journal, "" for a judgment that counts.
+    query, item: ids.
+    purpose: as in the journal; empty for a judgment that counts.
     """
 
     query: str
@@ -48,7 +49,8 @@ class Ask(NamedTuple):
 class SittingItems(NamedTuple):
     """The items of one sitting.
 
-    lease: None where only mixed-in items are left.
+    lease: the batch; None where only mixed-in items are left.
+    asks: in the order in which they are shown.
     lines: those of the judge so far.
     """
 
@@ -133,8 +135,11 @@ def _numbers(study: Study, asks: Sequence[Ask | Pair], *purpose: str) -> list[fl
 class _Mixture:
     """What is mixed into the items of a batch.
 
-    pairs: the judge's own ones.
-    first: who answered each item first.
+    study: whose permanent random numbers decide what is drawn.
+    judge: name.
+    pairs: those of the batch that no other judge has answered; empty where no batch is left.
+    lines: of all judges.
+    first: query and item -> who answered it first.
     """
 
     study: Study
@@ -208,8 +213,9 @@ class OutdatedAct(Exception):
 class AskState:
     """The state of an item.
 
-    answer: a grade, `unknown` or `open`.
-    postponed: the place among the postponed ones, 0 for none.
+    answer: a grade, `unknown` or `open`; None while there is none.
+    postponed: the place among the postponed ones; 0 for none.
+    note: the last one of the judge; empty for none.
     """
 
     answer: Answer = None
@@ -226,9 +232,15 @@ class AskState:
 
 
 class JudgingAct(NamedTuple):
-    """The act of a judge on an item.
+    """The act of a judge on an item, either a grade or an action.
 
-    seen: the answer that the page displayed. Either a grade or an action.
+    turn: number of the sitting in its session, from 1.
+    ask: position of the item in the sitting, from 0.
+    seen: the answer that the page displayed; None for none.
+    grade: on the scale of the study; None for an action.
+    action: one of `ACTIONS`; empty for a grade.
+    note: of the judge; empty for none.
+    seconds: time that it took.
     """
 
     turn: int
@@ -278,8 +290,11 @@ class JudgingAct(NamedTuple):
 
 
 class JudgingSession:
-    """The sittings of a judge, one after the other, for any number of windows at once. n_acts:
-    number of lines written in it.
+    """The sittings of a judge, one after the other, for any number of windows at once.
+
+    study, judge: whose they are.
+    n_acts: number of lines written in it.
+    notes: on known items that cannot be shown.
     """
 
     def __init__(self, study: Study, judge: str, options: JudgeOptions) -> None:

@@ -56,8 +56,8 @@ _ORDERS = re.compile(
 class ModelPrompt:
     """A prompt with places such as {query}.
 
-    text: with them.
-    values: of the places that are the same for all items.
+    text: with the places not yet filled.
+    values: place -> text, for those that are the same for all items.
     seed: that of the study.
     """
 
@@ -117,7 +117,13 @@ class ModelPrompt:
 
 
 class ItemToGrade(NamedTuple):
-    """An item to grade, with the texts that are sent."""
+    """An item to grade, with the texts that are sent.
+
+    query, item: ids.
+    query_text: the text of the query; its id where it has none.
+    document: the title and text of the item, cut to the longest that is sent; its id where it has
+        no text.
+    """
 
     query: str
     item: str
@@ -126,8 +132,11 @@ class ItemToGrade(NamedTuple):
 
 
 class ModelAnswer(NamedTuple):
-    """An answer of a model: a reply as text, a grade, or the error in place of both; and the
-    seconds that it took.
+    """An answer of a model.
+
+    question: the item that was asked for.
+    reply: a text, a grade, or the error in place of both.
+    seconds: time that it took, with all attempts.
     """
 
     question: ItemToGrade
@@ -138,11 +147,11 @@ class ModelAnswer(NamedTuple):
 class ModelJudge(NamedTuple):
     """A model that answers questions.
 
-    model: its name.
-    prompt: the digest of the prompt, "" for none.
+    model: name.
+    prompt: digest of the prompt; empty for none.
     parameters: all that decides a reply besides.
-    answer: the reply as text, or a grade; it raises EngineFailure where there is none, BadInput for
-        a question that the model refuses.
+    answer: gives the reply as text, or a grade; it raises EngineFailure where there is none,
+        BadInput for a question that the model refuses.
     """
 
     model: str

@@ -24,10 +24,15 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 class ModelReply(NamedTuple):
     """A reply to one item.
 
-    grade: None without exactly one valid grade.
-    flagged: whether the text looks as if it ordered a grade.
-    prompt: its digest.
+    time: when it arrived, in UTC, as ISO 8601.
+    model: name.
+    prompt: digest of the prompt; empty for a function.
     parameters: all that decides the reply besides.
+    query, item: ids.
+    status: `grade`, or `invalid` without exactly one grade of the scale.
+    grade: None where it is invalid.
+    flagged: whether the document looks as if it ordered a grade.
+    seconds: time that it took.
     text: the reply as it came.
     """
 
@@ -62,10 +67,13 @@ def settings_of(prompt: str, parameters: Mapping[str, Any]) -> str:
 class ModelGrades(NamedTuple):
     """The replies of one model for the pool, under the settings of its last reply.
 
-    grade: (items,), NaN without a valid grade.
-    replied: (items,).
-    invalid, flagged, others: numbers of replies without a valid grade, flagged, and under other
-        settings.
+    model: name.
+    prompt: digest of the prompt; empty for a function.
+    grade: (items,) NaN without a valid grade.
+    replied: (items,) whether there is a reply, be it invalid.
+    invalid: number of replies without a valid grade.
+    flagged: number of replies to documents that look as if they ordered a grade.
+    others: number of replies under other settings, or replaced by later ones.
     """
 
     model: str

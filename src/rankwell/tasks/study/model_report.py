@@ -39,9 +39,11 @@ PEOPLE = "people"
 
 
 class Bias(NamedTuple):
-    """The measure by the model's grades less that by people's: of a run, or of a run less another.
+    """The measure by a model's grades less that by people's.
 
-    sample: over queries.
+    run: name.
+    against: the run whose bias is subtracted; empty for the bias of one run.
+    sample: the bias of each query.
     """
 
     run: str
@@ -59,6 +61,7 @@ class ModelReport:
     """The grades of a model beside those of people.
 
     estimates: those that use the model.
+    model: its grades.
     """
 
     estimates: StudyEstimates

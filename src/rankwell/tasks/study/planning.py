@@ -39,11 +39,12 @@ _FEWEST = 10
 
 
 class PlannedStep(NamedTuple):
-    """A batch end.
+    """The end of a batch.
 
-    more, judged: judgments from now, and in all.
+    more: judgments from now to there.
+    judged: judgments there in all.
     forecast: standard errors there.
-    queries: in the estimate.
+    queries: number of queries in the estimate.
     """
 
     more: int
@@ -71,8 +72,11 @@ class PlannedStep(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StudyForecasts:
-    """The forecasts of a study for one pair of runs: at every batch end from now on, the last one
+    """The forecasts of a study for one pair of runs, at every batch end from now on, the last one
     with everything judged.
+
+    estimates: those from the judgments so far.
+    pair: names of the runs, the later one first.
     """
 
     estimates: StudyEstimates

@@ -212,7 +212,11 @@ def _pooled_runs(runs: Mapping[str, str], output: Path, number: int) -> tuple[Po
 
 
 class _EarlierRounds(NamedTuple):
-    """The pool of the earlier rounds, and (items,) which of its items are answered."""
+    """The earlier rounds of a study.
+
+    pool: as the last of them left it.
+    answered: (items,) whether there is an answer.
+    """
 
     pool: StudyPool
     answered: Bools

@@ -51,7 +51,13 @@ None where there is none.
 
 
 class GridPoint(NamedTuple):
-    """A cell of a grid, its files by name, and the options of its evaluation."""
+    """One point of a grid.
+
+    run: title of its system, with the parameters that vary.
+    cell: the combination of parameters and options, as the experiment file gives it.
+    files: path by name, among `gold`, `predictions` and `retrieved`.
+    settings: the other options of the evaluation.
+    """
 
     run: str
     cell: Cell
@@ -65,10 +71,15 @@ class GridPoint(NamedTuple):
 
 
 class PointResult(NamedTuple):
-    """A point with its summary rows and notes.
+    """The result of a point.
 
-    seconds: of the system, None for files.
+    point: what was evaluated.
+    rows: summary rows.
+    notes: of the evaluation.
+    seconds: that the callable took; None for files.
     date: of the evaluation, in UTC.
+    hostname: of the machine that evaluated it.
+    reused: whether the result is that of an earlier run.
     """
 
     point: GridPoint
@@ -257,7 +268,13 @@ def _recipe(
 
 @dataclass(frozen=True)
 class GridCells:
-    """Grids of `rankwell answers grid`; cells of one group share their answers."""
+    """Grids of `rankwell answers grid`; cells of one group share their answers.
+
+    file: the experiment file, for messages.
+    folder: of finished work, absolute.
+    judge: evaluates predictions and retrieved documents.
+    fresh: whether answers of earlier runs are ignored.
+    """
 
     file: str
     folder: Path

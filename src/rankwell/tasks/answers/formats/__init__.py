@@ -37,8 +37,10 @@ _RANKINGS = {"run": "a run", "judgments": "judgments"}
 class AnswerFormat:
     """One way to hold questions, predictions, no-answer probabilities or what was retrieved.
 
-    fits: confidence that a document has this form; from 0.5 on it is read as that.
+    name: as options write it; formats of different contents may share it.
+    holds: which of these contents it has.
     read: fills rows from their document.
+    fits: confidence that a document has this form; from 0.5 on it is read as that.
     parts: words that may follow a colon in the format's name.
     """
 
@@ -86,8 +88,11 @@ def has(*patterns: str, sure: float = 0.95) -> Callable[[Content], float]:
 
 
 class FoundTable(NamedTuple, Generic[Table]):
-    """A table as it was read, the format that it had, and what its reader noted.
+    """A table as it was read.
 
+    table: questions, predictions, retrieved documents or no-answer numbers.
+    format: name of the format that it had; `table` for a table that was passed as such.
+    notes: of its reader.
     counts: of questions, how often something was odd: `without_id`, `empty` (left out),
         `duplicate_texts` (questions that share theirs), `unmarked`, `answered_impossible`,
         `blank_answers`, `misaligned`, `no_start` (right answers), `no_list`, `same_title`,

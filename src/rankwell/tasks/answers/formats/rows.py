@@ -44,15 +44,18 @@ DOCUMENT = ("document", "document_id", "doc_id")
 
 @dataclass(slots=True)
 class Entry:
-    """A question of a file with its rows: right answers (text, document, start), answers (text,
-    document, start, end, score) or retrieved documents (document, score, whether the file says
-    that it holds an answer).
+    """A question of a file with its rows.
 
-    name, text: None where the file has none.
-    document: that it was asked about.
-    attributes: what else the file says of it.
+    where: place in the file.
+    name: id; None where the file has none.
+    text: of the question; None where the file has none.
+    rows: right answers (text, document, start), answers (text, document, start, end, score) or
+        retrieved documents (document, score, whether the file says that it holds an answer).
+    document: the one that was asked about; None where unknown.
+    attributes: what else the file says of it; None for nothing.
+    impossible: whether it is marked as impossible, or has no right answer and no mark.
+    no_answer: the probability or score of there being no answer; NaN where nothing says it.
     evidence: sets of documents, each of which is enough to answer it.
-    no_answer: how likely there is none, NaN where nothing says it.
     """
 
     where: Where
@@ -67,10 +70,15 @@ class Entry:
 
 
 class EntryRows:
-    """Questions in the order of a file, by id, by text or by neither; `notes` are those of the
-    reader.
+    """Questions in the order of a file, by id, by text or by neither.
 
-    entry: the last. numbers: of no-answer files, by id.
+    entry: the last one.
+    content: the document.
+    part: the word behind the colon in the format's name; empty for none.
+    notes: of the reader.
+    entries: all of them.
+    numbers: of no-answer files, by id.
+    contexts: document id -> its text.
     """
 
     entry: Entry
@@ -176,8 +184,11 @@ class EntryRows:
 
 
 class QuestionRows(EntryRows):
-    """Questions with their right answers. counts: how often something was odd, and `first`: where
-    first.
+    """Questions with their right answers.
+
+    keep_empty: whether questions with an empty text stay.
+    counts: how often something was odd.
+    first: where it was odd first.
     """
 
     def __init__(self, content: Content, part: str, *, keep_empty: bool) -> None:

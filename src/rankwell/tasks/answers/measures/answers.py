@@ -38,7 +38,15 @@ _PIAF = "Haystack 0.9 eval.py, deepset 2021, which PIAF's evaluation calls"
 
 
 class Counting(NamedTuple):
-    """How the values of single answers become those of questions; see `AnswerEM`."""
+    """How the values of single answers become those of questions; see `AnswerEM`.
+
+    k: number of first answers that are looked at; None for all.
+    population: the questions that are counted.
+    retrieval: what becomes of questions for which nothing relevant was retrieved.
+    no_answer: what is right for an impossible question.
+    na_threshold: number of there being no answer above which none is given; None for no such rule.
+    over: whether the `best` of the first answers counts, or their `mean`.
+    """
 
     k: int | None
     population: Population

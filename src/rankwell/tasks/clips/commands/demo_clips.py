@@ -41,8 +41,14 @@ _SHOWN = ("P@1", "P@5", "R@5", "AP", "nDCG@5")
 
 
 class DemoClips(NamedTuple):
-    """The files: a folder of GIFs, the annotations, the schema, vectors of the clips by two
-    systems, a sentence per clip, the text queries.
+    """The files of the demonstration.
+
+    clips: folder of the GIFs, one per clip.
+    annotations: table of the clips with their keywords.
+    schema: the declared keywords.
+    embeddings: vectors of the clips by two systems, each with a file of ids beside it.
+    captions: a sentence per clip.
+    queries: the text queries with their keywords.
     """
 
     clips: Path

@@ -27,8 +27,11 @@ from rankwell.tasks.instances.task import InstanceCommandOptions, evaluate
 class Collection(NamedTuple):
     """A data set to draw.
 
-    absent: exhibits that visitors photograph and the museum does not.
-    empty: pictures of nothing.
+    name: of its folder, a plural that names the exhibits too.
+    draw: draws the exhibit of a name.
+    exhibits: number of exhibits that the museum photographs.
+    absent: number of exhibits that visitors photograph and the museum does not.
+    empty: number of pictures of nothing.
     """
 
     name: str
@@ -39,8 +42,12 @@ class Collection(NamedTuple):
 
 
 class DemoSystem(NamedTuple):
-    """A method to compare pictures, with its user's statement on training.
+    """A method to compare pictures.
 
+    run: name in the results.
+    encoder: name of the encoder of the pictures.
+    transforms: of its vectors, in order; empty for none.
+    training: the user's statement on the time of training.
     sheets: number of contact sheets to draw.
     """
 

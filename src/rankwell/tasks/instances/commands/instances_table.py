@@ -203,7 +203,10 @@ def table(
 class _Cell(NamedTuple):
     """A folder of results, or the error in their place.
 
-    dataset, system: "" where the folder names them.
+    folder: where the results are, or would be.
+    dataset: name of the data set; empty where the folder says it.
+    system: name of the system; empty where the runs in the folder name it.
+    error: why there are no results; empty where there are.
     """
 
     folder: Path
@@ -287,7 +290,10 @@ def _published() -> Iterator[SystemFigure]:
 class _RunResult:
     """One run on one data set.
 
-    row: of the summary, for the measure.
+    run: name, of the system where a cell names it.
+    dataset: name.
+    folder: the results.
+    row: of the summary, for the measure of the table.
     stated: by the system's user.
     """
 

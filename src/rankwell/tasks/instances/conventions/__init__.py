@@ -15,17 +15,17 @@ it lists are junk.
 
 
 class InstanceConvention(NamedTuple):
-    """Options of a convention for pictures of instances; its tie rule for matrices and embeddings
-    precedes the convention's.
+    """Options of a convention for pictures of instances.
 
-    exclude: removed from every ranking.
-    level: see `Level`.
+    ties: the rule for matrices and embeddings; it precedes the convention's own.
+    exclude: references that are removed from every ranking.
+    level: the references that are relevant where a ground truth has marks; see `Level`.
     absent: whether a query of an instance that no reference shows is left out beforehand
         (`filter`), or judged by `no_relevant` (`keep`).
-    junk_label: references with this label are removed.
-    cut: length of the list for precision and recall of a whole list.
+    junk_label: references with this label are removed; None for no such label.
+    cut: length of the list for precision and recall of a whole list; None for no such measures.
     labels: whether the best reference names the query's instance, and how often it is right.
-    precision_recall: the area under the curve over queries (--confidence).
+    precision_recall: the rule for the area under the curve over queries (--confidence).
     """
 
     ties: MatrixTies = "expected"
