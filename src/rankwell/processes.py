@@ -1,5 +1,5 @@
-"""Processes that this package starts: how all of them begin and end, work in one whose end is not the
-end of this one, and the same work in several at once.
+"""Processes that this package starts: how all of them begin and end, work in one that may end
+alone, and the same work in several at once.
 
 None imports from the working directory, prints where results are printed, or outlives the process
 that started it.

@@ -1,5 +1,6 @@
-"""The same work on several parts at once, in threads, within the limits of control groups. Results do
-not depend on their number.
+"""The same work on several parts at once, in threads, within the limits of control groups.
+
+Results do not depend on the number of threads.
 """
 
 import os
