@@ -102,7 +102,7 @@ def kernel_products(queries: Any, items: Any, multiplier: vectors.Vectors) -> np
     """(queries, items) the products that the kernel makes, from the middle of the bounds that it
     appends.
     """
-    left, right = multiplier.ready(queries, each=True), multiplier.ready(items)
+    left, right = multiplier.ready(queries, by_row=True), multiplier.ready(items)
     n, m = len(queries), len(items)
     numbers = {"dtype": torch.float64, "device": "cuda"}
     count = torch.zeros(n, dtype=torch.int32, device="cuda")
@@ -136,7 +136,7 @@ def test_sums_of_this_card_stay_within_the_bound(kind):
         multiplier = vectors.Vectors(space, torch.device("cuda"), multiple=fused.INNER)
         raw = [torch.from_numpy(side).cuda() for side in (queries, items)]
         with torch.inference_mode(), vectors.full_accumulation():
-            rows = multiplier.ready(raw[0], each=True), multiplier.ready(raw[1])
+            rows = multiplier.ready(raw[0], by_row=True), multiplier.ready(raw[1])
             slack = multiplier.slack(*rows, vectors.HALF).cpu().numpy()
             eager = (
                 multiplier.products(*rows, vectors.HALF).double()
