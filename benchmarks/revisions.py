@@ -2,8 +2,8 @@
 one of them.
 
 A benchmark with --against REV names its cases and the work of each: `race` starts a process for
-each revision, which prepares the case and does its work whenever it is asked, so that both take
-turns on the same files.
+each revision, its own, which prepares the case and does its work whenever it is asked, so that both
+take turns.
 """
 
 import os
@@ -60,9 +60,10 @@ def race(
     """Prints, for each case, our median time and the ratio to the revision's in alternating rounds,
     with 95 % intervals.
 
-    script: the benchmark. arguments: its options that a case depends on.
+    script: the benchmark, which each revision has for itself: modules may have had other names.
+    arguments: its options that a case depends on.
     """
-    sources = [built(ROOT), source_of(revision)]
+    sources, name = [built(ROOT), source_of(revision)], Path(script).name
     print(
         f"{'':44} {'s':>8} {revision:>9} {'× clock':>8} {'95 %':>14} {'× processor':>12} "
         f"{'95 %':>14}",
@@ -70,7 +71,11 @@ def race(
     )
     for case in cases:
         contenders = [
-            _started([sys.executable, script, CASE, case, *arguments], source) for source in sources
+            _started(
+                [sys.executable, source.parent / "benchmarks" / name, CASE, case, *arguments],
+                source,
+            )
+            for source in sources
         ]
         turns = [[_turn(contender) for contender in contenders] for _ in range(rounds + 1)][1:]
         for contender in contenders:
@@ -87,7 +92,7 @@ def race(
         print(line, flush=True)
 
 
-def _started(command: list[str], source: Path) -> subprocess.Popen[str]:
+def _started(command: Sequence[str | Path], source: Path) -> subprocess.Popen[str]:
     environment = os.environ | {"PYTHONPATH": str(source)}
     return subprocess.Popen(
         command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
