@@ -2,11 +2,12 @@
 misbehave.
 """
 
+import re
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -19,16 +20,29 @@ DENIED = {
 """The answers to every request with such credentials, as S3 gives them."""
 
 
+class SignedPut(NamedTuple):
+    """A request to put an object.
+
+    key_id: of the credentials that signed it. is_done: false where it was refused.
+    """
+
+    name: str
+    key_id: str
+    is_done: bool
+
+
 class Bucket:
     """A bucket of a running server. mode: how it misbehaves from now on; times: to how many reads,
-    all by default, or to how many requests where it denies them. reads, puts: what was asked so
-    far. on_put: is called with the name of each object.
+    all by default, or to how many requests where it denies them. reads, puts, signed_puts: what
+    was asked so far. on_put: is called with the name of each object.
     """
 
     def __init__(self, url: str) -> None:
         self.url, self.mode, self.times = url, "", 1 << 30
         self.reads = list[tuple[str, str | None, int]]()
         self.puts = list[str]()
+        self.signed_puts = list[SignedPut]()
+        self._putting = threading.Lock()
         self.on_put: Callable[[str], object] = lambda _: None
 
     def put(self, key: str, content: bytes) -> str:
@@ -77,15 +91,35 @@ class Bucket:
                 start("503 Slow Down", [])
                 yield b"<Error><Code>SlowDown</Code></Error>"
                 return
-            body = b"".join(application(environ, start))
             if environ["REQUEST_METHOD"] == "PUT":
-                self.puts.append(key := environ["PATH_INFO"].removeprefix(f"/{BUCKET}/"))
+                key = environ["PATH_INFO"].removeprefix(f"/{BUCKET}/")
+                body = self._put(key, application, environ, start)
+                self.puts.append(key)
                 self.on_put(key)
+            else:
+                body = b"".join(application(environ, start))
             if is_read:
                 self.reads.append((environ["PATH_INFO"], asked, len(body)))
             yield body[: len(body) // 2] if mode == "truncate" else body
 
         return _answer
+
+    def _put(self, key: str, application: Any, environ: Any, start: Any) -> bytes:
+        """The answer to a request to put an object. One at a time: otherwise moto might put two on
+        the condition that there is none.
+        """
+        statuses = list[str]()
+
+        def _start(status: str, *more: Any) -> Any:
+            statuses.append(status)
+            return start(status, *more)
+
+        with self._putting:
+            body = b"".join(application(environ, _start))
+            credential = re.search("Credential=([^/]+)", environ.get("HTTP_AUTHORIZATION", ""))
+            key_id = credential[1] if credential else ""
+            self.signed_puts.append(SignedPut(key, key_id, statuses[-1].startswith("2")))
+        return body
 
 
 @contextmanager

@@ -10,14 +10,20 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from benches import RUNS_ALONE, make_bench
-from rankwell.runtime.executors import slurm_ranges
+from buckets import Bucket, SignedPut
+from rankwell.runtime.executors import RETRIES, slurm_ranges
+from rankwell.runtime.parts import place_of
+from rankwell.runtime.parts.plans import WorkFolder, read_plan
+from rankwell.store.remote import names_in
 from ray_cluster import has_loaded, part_workers_of, wait_for
 
 pytestmark = [
@@ -27,11 +33,12 @@ pytestmark = [
 ]
 
 
-def searched() -> list[str]:
+def searched(rows: int = 60_000, queries: int = 1000, k: int = 20, shards: int = 5) -> list[str]:
     chance = np.random.default_rng(2)
-    for name, rows in (("base", 60_000), ("queries", 1000)):
-        np.save(f"{name}.npy", chance.integers(-9, 9, size=(rows, 48)).astype(np.float32))
-    return ["search", "base.npy", "queries.npy", "-k", "20", "--metric", "dot", "--shards", "5"]
+    for name, size in (("base", rows), ("queries", queries)):
+        np.save(f"{name}.npy", chance.integers(-9, 9, size=(size, 48)).astype(np.float32))
+    words = ["search", "base.npy", "queries.npy", "-k", str(k), "--metric", "dot"]
+    return [*words, "--shards", str(shards)]
 
 
 def captioned() -> list[str]:
@@ -210,7 +217,7 @@ def test_a_killed_element_of_an_array_is_listed_and_done_again(words: list[str],
 
 
 KILLS = 12
-"""`KILLS=200 pytest -k random` kills more often."""
+"""`KILLS=200 pytest -rP -k random` kills more often."""
 
 
 def test_random_kills_of_drivers_and_workers_lose_nothing(
@@ -243,3 +250,142 @@ def test_random_kills_of_drivers_and_workers_lose_nothing(
             finished += 1
 
     assert finished
+
+
+class RepeatedCommand:
+    """A command on a work folder in the bucket that is started again where it was killed.
+
+    output: its folder. starts: the id of the credentials of each run, with the number of puts that
+    the bucket had seen when it began.
+    """
+
+    def __init__(self, words: list[str], output: str, s3: Bucket) -> None:
+        self.output, self.words, self.s3 = output, [*words, "-o", f"{output}/found.run"], s3
+        self.starts = dict[str, int]()
+        self.start()
+
+    def start(self) -> None:
+        key_id = f"{self.output}-{len(self.starts)}"
+        self.starts[key_id], self.lost_workers = len(self.s3.signed_puts), 0
+        # Workers that outlive their driver for a moment would keep a pipe open.
+        with Path(f"{key_id}.txt").open("w") as errors:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "rankwell", *self.words],
+                stdout=errors,
+                stderr=errors,
+                env={**os.environ, "AWS_ACCESS_KEY_ID": key_id},
+            )
+
+    def errors(self) -> str:
+        return "".join(Path(f"{key_id}.txt").read_text() for key_id in self.starts)
+
+    def is_done(self) -> bool:
+        code = self.process.poll()
+        assert code in (None, 0, -signal.SIGKILL), self.errors()
+        return code == 0
+
+    def kill(self, draw: random.Random) -> str:
+        """Kills the driver, or a worker where it may lose one more; says which, and nothing where
+        that had ended.
+        """
+        if self.process.poll() is not None:
+            return ""
+        if draw.random() < 0.4:
+            self.process.kill()
+            return "driver" if self.process.wait() else ""
+        workers = part_workers_of(self.process.pid) if self.lost_workers < RETRIES else []
+        with suppress(IndexError, ProcessLookupError):
+            os.kill(draw.choice(workers), signal.SIGKILL)
+            self.lost_workers += 1
+            return "worker"
+        return ""
+
+
+def wait_at_random(s3: Bucket, draw: random.Random) -> None:
+    """Waits for some puts, so that there is work to kill however slow the machine is, or for some
+    seconds.
+    """
+    puts, end = len(s3.signed_puts) + draw.randrange(40), time.monotonic() + draw.uniform(0, 4)
+    while len(s3.signed_puts) < puts and time.monotonic() < end:
+        time.sleep(0.002)
+    time.sleep(draw.uniform(0, 0.1))
+
+
+def counted_puts(
+    requests: list[SignedPut], names: set[str], starts: dict[str, int]
+) -> Counter[str]:
+    """The puts of parts: `new`; refused since the part was there, `in flight`, before it had a
+    record, or `at once`, by a run that had begun before that; `torn`, half of one.
+
+    Fails for an object that is put twice, and so for one that was lost, and for a part that a run
+    computes which has put its record, or began when that was there.
+    """
+    written, puts = dict[str, tuple[int, str]](), Counter[str]()
+    for at, (name, key_id, is_done) in enumerate(requests):
+        if name not in names:
+            continue
+        assert not (is_done and name in written), (name, key_id)
+        if name.endswith(".npy"):
+            record_at, owner = written.get(f"{name.removesuffix('.npy')}.json", (at, ""))
+            assert record_at >= starts[key_id], (name, key_id)
+            assert owner != key_id, name
+            refused = "at once" if owner else "in flight"
+            puts["new" if is_done else refused if name in written else "torn"] += 1
+        if is_done:
+            written[name] = at, key_id
+    assert written.keys() == names
+    return puts
+
+
+def test_random_kills_of_two_drivers_on_one_prefix_of_a_bucket_lose_nothing(
+    s3: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    Path("temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    # Parts take longer together than a command that was killed takes to be at work again.
+    words = searched(rows=150_000, queries=4000, k=3, shards=100)
+    draw = random.Random(7)
+    expected = run(*words[:-2], "-o", "one/found.run")
+    assert expected.returncode == 0, expected.stderr
+
+    kills, most, puts = Counter[str](), int(os.environ.get("KILLS", KILLS)), Counter[str]()
+    rounds = 0
+    while kills.total() < most:
+        place = place_of(f"s3://bucket/work-{rounds}")
+        line = [*words, "--work", place.name, "--executor", "processes:2", "--overwrite"]
+        s3.signed_puts.clear()
+        drivers = [RepeatedCommand(line, f"{name}-{rounds}", s3) for name in ("two", "three")]
+        rounds += 1
+        end = time.monotonic() + 600
+        try:
+            while running := [driver for driver in drivers if not driver.is_done()]:
+                assert time.monotonic() < end, [driver.errors() for driver in running]
+                for driver in running:
+                    if driver.process.poll() and draw.random() < 0.8:
+                        driver.start()
+                wait_at_random(s3, draw)
+                if kills.total() < most and (killed := draw.choice(running).kill(draw)):
+                    kills[killed] += 1
+        finally:
+            for driver in drivers:
+                driver.process.kill()
+                driver.process.wait()
+
+        for driver in drivers:
+            assert files(driver.output) == files("one")
+            assert "Traceback" not in driver.errors()
+        work = WorkFolder(place, read_plan(place))
+        assert not work.missing()
+        stems = map(work.stem, range(work.plan.parts))
+        names = {"plan.json", *(f"{stem}.{suffix}" for stem in stems for suffix in ("npy", "json"))}
+        left = set(names_in(f"{place.name}/")) - names
+        # A driver that was killed while it tried whether the place refuses a second put.
+        assert all(name.startswith(".draft-") and place.read(name) == b"1" for name in left), left
+        assert len(left) <= kills["driver"]
+        starts = {key_id: at for driver in drivers for key_id, at in driver.starts.items()}
+        prefix = place.name.removeprefix("s3://bucket/")
+        puts += counted_puts(s3.signed_puts, {f"{prefix}/{name}" for name in names}, starts)
+
+    assert kills.keys() == {"driver", "worker"}
+    sys.stdout.write(f"{rounds} rounds; kills: {dict(kills)}; parts put: {dict(puts)}\n")
