@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from rankwell.data.options import Doc, MeasureNames
 from rankwell.data.registry import Better, parse_measure, suggest
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag
 from rankwell.evaluation.bounds import UnjudgedItems
+from rankwell.evaluation.options import Seed
 from rankwell.evaluation.results import ResultData
 from rankwell.stats import Intervals, check_level
 from rankwell.store import Source
@@ -27,8 +28,33 @@ class Pair(NamedTuple):
     against: str
 
 
+Kind = TypeVar("Kind")
+DifferenceIntervals = Annotated[
+    Kind,
+    Doc(
+        "Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at least as wide "
+        "as Student's t; for differences of 0/1 values Bonett and Price's), `bootstrap` "
+        "(percentiles), or Student's `t`."
+    ),
+]
+
+
 @dataclass(frozen=True, kw_only=True)
-class ComparisonOptions:
+class DifferenceOptions:
+    """The intervals of differences."""
+
+    intervals: DifferenceIntervals[Intervals] = "bootstrap-t"
+    level: Annotated[
+        float, Doc("Level of the two-sided intervals; tests are at 1 minus this level.")
+    ] = 0.95
+    resamples: Annotated[
+        int, Doc("Number of resamples of the bootstrap, and of tests that draw.")
+    ] = 10_000
+    seed: Seed = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonOptions(DifferenceOptions):
     """The choices of a comparison. Raises BadUsage for choices that exclude each other, and for
     numbers out of range.
     """
@@ -70,27 +96,12 @@ class ComparisonOptions:
             "systems of each measure, or none."
         ),
     ] = "holm"
-    intervals: Annotated[
-        Intervals,
-        Doc(
-            "Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at "
-            "least as wide as Student's t; for differences of 0/1 values Bonett and "
-            "Price's), `bootstrap` (percentiles), Student's `t`, or none."
-        ),
-    ] = "bootstrap-t"
-    level: Annotated[
-        float, Doc("Level of the two-sided intervals; tests are at 1 minus this level.")
-    ] = 0.95
     power: Annotated[
         float,
         Doc(
             "Probability that a test finds a difference of the size that is reported as detectable."
         ),
     ] = 0.8
-    resamples: Annotated[
-        int, Doc("Number of resamples of the bootstrap, and of tests that draw.")
-    ] = 10_000
-    seed: Annotated[int, Doc("Seed of everything that is drawn.")] = 0
 
     def __post_init__(self) -> None:
         check_level(self.level)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.comparison.data import exact_name
+from rankwell.comparison.data import DifferenceIntervals, DifferenceOptions, exact_name
 from rankwell.data.options import Doc, MeasureNames, Option
 from rankwell.data.registry import measure_names, suggest
 from rankwell.data.tables import Values, format_value
@@ -37,7 +37,7 @@ class Gate(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GateOptions:
+class GateOptions(DifferenceOptions):
     """The requirements of a gate, and the intervals of differences from a baseline."""
 
     require: Annotated[
@@ -83,17 +83,7 @@ class GateOptions:
             "[...]; options go before it, --require adds to it."
         ),
     ] = None
-    intervals: Annotated[
-        Literal["bootstrap-t", "bootstrap", "t"],
-        Doc(
-            "Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at "
-            "least as wide as Student's t; for differences of 0/1 values Bonett and "
-            "Price's), `bootstrap` (percentiles), or Student's `t`."
-        ),
-    ] = "bootstrap-t"
-    level: Annotated[float, Doc("Level of those two-sided intervals.")] = 0.95
-    resamples: Annotated[int, Doc("Of the bootstrap.")] = 10_000
-    seed: Annotated[int, Doc("Of the bootstrap.")] = 0
+    intervals: DifferenceIntervals[Literal["bootstrap-t", "bootstrap", "t"]] = "bootstrap-t"
 
     def requiring(self, stated: Sequence[str], baseline: str | None) -> "GateOptions":
         """The options with further requirements; where nothing else is required, no run may be

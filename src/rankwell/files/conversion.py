@@ -7,10 +7,11 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.data.columns import Duplicates, Holds, chosen_columns
+from rankwell.data.columns import Holds, chosen_columns
 from rankwell.data.options import Doc, InputData, JudgmentColumns, Option, RunColumns, takes_options
 from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadUsage, flag, kind_of, shown
+from rankwell.evaluation.options import DuplicateOptions
 from rankwell.files.writing import writing_file
 from rankwell.io import formats as io
 from rankwell.io.formats import FORMATS, Request, refuse_foreign, scored, written_format
@@ -34,7 +35,7 @@ class Conversion(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConvertOptions:
+class ConvertOptions(DuplicateOptions):
     """Options of a conversion."""
 
     source_format: Annotated[
@@ -70,10 +71,6 @@ class ConvertOptions:
             "(STUDY:MODEL where there are several)."
         ),
     ] = "people"
-    duplicates: Annotated[
-        Duplicates,
-        Doc("An item that a query lists twice: an error, or keep the first or the best-scored."),
-    ] = "error"
     columns: RunColumns = None
     qrels_columns: JudgmentColumns = None
 

@@ -12,6 +12,7 @@ from rankwell import threads
 from rankwell.data.matrices import Scores, named_places
 from rankwell.data.options import Doc
 from rankwell.errors import BadUsage, count_of
+from rankwell.evaluation.options import PrintedFigures
 from rankwell.reporting import render_rows
 from rankwell.reporting.drafts import drafting
 from rankwell.reporting.folder import write_result
@@ -40,13 +41,7 @@ _SHEETS, _FIRST = 10, 5
 class OutputOptions:
     """Further output."""
 
-    check: Annotated[
-        list[str] | None,
-        Doc(
-            "A printed share such as 70.08: is it possible with as many queries? Repeat "
-            "it for more."
-        ),
-    ] = None
+    check: PrintedFigures = None
     sheets: Annotated[
         int | None,
         Doc(

@@ -23,6 +23,7 @@ from rankwell.data.options import Doc, Option
 from rankwell.data.registry import Better, suggest
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput, BadUsage
+from rankwell.evaluation.options import Seed
 from rankwell.evaluation.results import SCHEMA_VERSION
 from rankwell.io.result_folder import (
     ResultFolder,
@@ -82,7 +83,7 @@ class SystemTableOptions:
     ] = "P@1"
     alpha: Annotated[float, Doc("Level of the tests.")] = 0.05
     resamples: Annotated[int, Doc("Swaps that are drawn where not all can be counted.")] = 10_000
-    seed: Annotated[int, Doc("Seed of these swaps.")] = 0
+    seed: Seed = 0
     pages: Annotated[
         bool,
         Doc(
