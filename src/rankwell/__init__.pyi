@@ -45,7 +45,6 @@ from rankwell.io.mapping import group_rankings as group_rankings
 from rankwell.io.mapping import intent_rankings as intent_rankings
 from rankwell.io.mapping import judged_rankings as judged_rankings
 from rankwell.io.mapping import preference_rankings as preference_rankings
-from rankwell.io.mapping import ranking_pairs as ranking_pairs
 from rankwell.measures.own import measure as measure
 from rankwell.results import ComparisonResults as _ComparisonResults
 from rankwell.results import Results as _Results
@@ -53,6 +52,7 @@ from rankwell.tasks.agreement.evaluation import AgreementResults
 from rankwell.tasks.agreement.evaluation import compare_lists as compare_lists
 from rankwell.tasks.agreement.options import AgreementOptions as AgreementOptions
 from rankwell.tasks.agreement.options import AgreementPartOptions
+from rankwell.tasks.agreement.ranking_pairs import ranking_pairs as ranking_pairs
 from rankwell.tasks.answers.answer_pairs import Predictions as Predictions
 from rankwell.tasks.answers.answer_pairs import Questions as Questions
 from rankwell.tasks.answers.evaluation import AnswerResults

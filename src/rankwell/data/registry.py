@@ -230,8 +230,10 @@ class Measure(NamedTuple):
         """
         if not isinstance(view, self.entry.view):
             expected_view, view_name = self.entry.view.__name__, type(view).__name__
-            hint = "; `.judged(gold_depth)` of it makes one" if hasattr(view, "judged") else ""
-            raise BadUsage(f"{self} reads {expected_view}, this is {view_name}{hint}.")
+            raise BadUsage(
+                f"{self} reads {expected_view}, this is {view_name}"
+                f"{getattr(view, 'conversion_hint', '')}."
+            )
         return self.entry.function(view, **dict(self.arguments))
 
     def __str__(self) -> str:
@@ -484,9 +486,8 @@ class CollectionFigure(NamedTuple):
 
     text: its definition, with names in braces for what a call decides; words: what these stand for
     in general.
-    printed_by: the command lines that print it, without `rankwell`, as in `instances evaluate
-    --clusters`. aliases: labels that stand for it in tables. example: a worked example, empty for
-    what only a clock gives.
+    printed_by: the command lines that print it, without `rankwell`. aliases: labels that stand for
+    it in tables. example: a worked example, empty for what only a clock gives.
     """
 
     name: str

@@ -20,7 +20,7 @@ from rankwell.store import STDIN, Head, Source, split_part
 from rankwell.store.places import is_data_set_id, queries_beside
 
 _TEXTS = ("queries.parquet", "queries.jsonl", "queries.jsonl.gz")
-"""Texts of queries in the folder of a study, and in one of BEIR."""
+"""Texts of queries in the folder of a data set."""
 
 
 class Conversion(NamedTuple):
@@ -67,8 +67,8 @@ class ConvertOptions(DuplicateOptions):
         Literal["people", "model"],
         Option(("--source",)),
         Doc(
-            "Whose grades of a study: of people, or of a model, which are not judgments "
-            "(STUDY:MODEL where there are several)."
+            "Whose grades, where a folder has both: of people, or of a model, which are not "
+            "judgments (FOLDER:MODEL where there are several)."
         ),
     ] = "people"
     columns: RunColumns = None
@@ -82,7 +82,7 @@ def convert(
     """Converts a file of a run or of judgments to another format, which the target's suffix names,
     as `rankwell convert` does.
 
-    source: a file, the folder of a data set or of a study, or `irds:ID`. overwrite: replace a file
+    source: a file, the folder of a data set, or `irds:ID`. overwrite: replace a file
     that is there. `write_run` and `write_judgments` write what is in memory.
     Raises BadUsage for a target that is there or is the source, and the reader's errors for what
     cannot be read.

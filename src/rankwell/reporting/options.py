@@ -27,6 +27,13 @@ PageOption = Annotated[Path | None, Option(("--output", "-o"), writes="page")]
 FolderPath = Annotated[Path, Option(("--output", "-o"), writes="folder")]
 FileOption = Annotated[Path | None, Option(("--output", "-o"), writes="file")]
 FilePath = Annotated[Path, Option(("--output", "-o"), writes="file")]
+MissingPagesOption = Annotated[
+    bool,
+    Doc(
+        "Write the page of each folder of results that has none, as `rankwell report` does; "
+        "table.html links to them."
+    ),
+]
 JobsOption = Annotated[int, Option(("--jobs", "-j"))]
 OutputPath = Annotated[Path, Option(("--output", "-o"))]
 

@@ -33,7 +33,13 @@ from rankwell.io.result_folder import (
     values_behind,
 )
 from rankwell.reporting.drafts import drafting, publish, refuse_foreign, refuse_unclaimed
-from rankwell.reporting.options import FolderOption, JobsOption, Output, Progress
+from rankwell.reporting.options import (
+    FolderOption,
+    JobsOption,
+    MissingPagesOption,
+    Output,
+    Progress,
+)
 from rankwell.reporting.page import NAME as PAGE
 from rankwell.reporting.system_table import (
     SystemCost,
@@ -45,6 +51,7 @@ from rankwell.reporting.system_table import (
 )
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import refuse_blocked, write_text
+from rankwell.tasks.instances import PERFORMANCE
 from rankwell.tasks.instances.statistics import published_instances
 
 _RULES = ("exclude", "ties", "contentless", "absent", "no_relevant", "marks")
@@ -84,13 +91,7 @@ class SystemTableOptions:
     alpha: Annotated[float, Doc("Level of the tests.")] = 0.05
     resamples: Annotated[int, Doc("Swaps that are drawn where not all can be counted.")] = 10_000
     seed: Seed = 0
-    pages: Annotated[
-        bool,
-        Doc(
-            "Write the page of each folder of results that has none, as `rankwell report` "
-            "does; table.html links to them."
-        ),
-    ] = False
+    pages: MissingPagesOption = False
 
 
 def table(
@@ -345,7 +346,7 @@ class _RunResult:
     @property
     def cost(self) -> SystemCost:
         """The cost, as far as it was measured, and the statements of the system's user."""
-        performance = read_performance(self.folder)
+        performance = read_performance(self.folder, PERFORMANCE)
         of_run: Mapping[str, Any] = performance.get("runs", {}).get(str(self.row["run"]), {})
         machine: Mapping[str, Any] = performance.get("machine", {})
         numbers = [
