@@ -93,7 +93,7 @@ def rows_of(tool: str, scores: Mapping[str, Scores | str]) -> list[Row]:
         }
         files = f"{CASES[case].qrels}.txt", f"{CASES[case].run}.run"
         own = room.get("own") or rw.evaluate(*files, [*names.values()], intervals="none")
-        plain = {row.measure: row.mean for row in own.summary}
+        plain: dict[str, Any] = {row.measure: row.mean for row in own.summary}
         for label, row in ours.items():
             value = theirs if isinstance(theirs, str) else _rounded(tool, theirs[label])
             rows.append(

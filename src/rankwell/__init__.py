@@ -44,7 +44,6 @@ _NAMES = {
     "intent_rankings": "rankwell.io.mapping",
     "judged_rankings": "rankwell.io.mapping",
     "preference_rankings": "rankwell.io.mapping",
-    "ranking_pairs": "rankwell.io.mapping",
     "measure": "rankwell.measures.own",
     "EncodeFileOptions": "rankwell.files.encoding",
     "encode": "rankwell.files.encoding",

@@ -44,7 +44,6 @@ from rankwell.io.mapping import group_rankings as group_rankings
 from rankwell.io.mapping import intent_rankings as intent_rankings
 from rankwell.io.mapping import judged_rankings as judged_rankings
 from rankwell.io.mapping import preference_rankings as preference_rankings
-from rankwell.io.mapping import ranking_pairs as ranking_pairs
 from rankwell.measures.own import measure as measure
 from rankwell.results import ComparisonResults as _ComparisonResults
 from rankwell.results import Results as _Results
@@ -52,6 +51,7 @@ from rankwell.tasks.agreement.evaluation import AgreementResults
 from rankwell.tasks.agreement.evaluation import compare_lists as compare_lists
 from rankwell.tasks.agreement.options import AgreementOptions as AgreementOptions
 from rankwell.tasks.agreement.options import AgreementPartOptions
+from rankwell.tasks.agreement.ranking_pairs import ranking_pairs as ranking_pairs
 from rankwell.tasks.answers.answer_pairs import Predictions as Predictions
 from rankwell.tasks.answers.answer_pairs import Questions as Questions
 from rankwell.tasks.answers.evaluation import AnswerResults
@@ -100,9 +100,9 @@ class Results(_Results):
         test: Literal["randomisation", "t", "wilcoxon", "sign", "bootstrap"] = ...,
         family: Literal["primary", "all"] = ...,
         correction: Literal["holm", "bh", "max-t", "tukey", "none"] = ...,
+        power: float = ...,
         intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
         level: float = ...,
-        power: float = ...,
         resamples: int = ...,
         seed: int = ...,
         group: str | None = ...,
@@ -190,13 +190,13 @@ def captions(
     measures: Sequence[str] | str | None = ...,
     convention: str = ...,
     ties: str | None = ...,
-    no_relevant: Literal["empty", "skip", "error"] | None = ...,
     mask: Any = ...,
     transform: str | None = ...,
     bank: Any = ...,
     query_ids: Any = ...,
     item_ids: Any = ...,
     texts: Any = ...,
+    no_relevant: Literal["empty", "skip", "error"] | None = ...,
     intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
     seed: int = ...,
     executor: str | None = ...,
@@ -215,10 +215,10 @@ def check(
     runs: Any = ...,
     *,
     corpus: Path | None = ...,
-    judgments_format: str | None = ...,
-    qrels_columns: Mapping[str, str | int] | str | None = ...,
     run_format: str | None = ...,
     columns: Mapping[str, str | int] | str | None = ...,
+    judgments_format: str | None = ...,
+    qrels_columns: Mapping[str, str | int] | str | None = ...,
     options: CheckOptions | None = ...,
 ) -> Findings: ...
 def compare_values(
@@ -229,9 +229,9 @@ def compare_values(
     test: Literal["randomisation", "t", "wilcoxon", "sign", "bootstrap"] = ...,
     family: Literal["primary", "all"] = ...,
     correction: Literal["holm", "bh", "max-t", "tukey", "none"] = ...,
+    power: float = ...,
     intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
     level: float = ...,
-    power: float = ...,
     resamples: int = ...,
     seed: int = ...,
     row_attributes: Sequence[Mapping[str, Any]] = ...,
@@ -250,9 +250,9 @@ def convert(
     holds: Literal["run", "judgments"] | None = ...,
     query_texts: Any = ...,
     graded_by: Literal["people", "model"] = ...,
-    duplicates: Literal["error", "first", "best"] = ...,
     columns: Mapping[str, str | int] | str | None = ...,
     qrels_columns: Mapping[str, str | int] | str | None = ...,
+    duplicates: Literal["error", "first", "best"] = ...,
     overwrite: bool = ...,
     options: ConvertOptions | None = ...,
 ) -> Conversion: ...
@@ -289,9 +289,7 @@ def evaluate(
     measures: Sequence[str] | str | None = ...,
     *,
     convention: str = ...,
-    ties: str | None = ...,
     queries: Literal["truth", "run", "both"] | None = ...,
-    no_relevant: Literal["empty", "skip", "error"] | None = ...,
     unjudged: Literal["nonrelevant", "skip"] = ...,
     exclude_self: bool | None = ...,
     min_grade: float | None = ...,
@@ -300,6 +298,8 @@ def evaluate(
     other_judgments: Any = ...,
     sessions: Any = ...,
     confidence: list[Literal["max", "std", "diff1"]] | None = ...,
+    ties: str | None = ...,
+    no_relevant: Literal["empty", "skip", "error"] | None = ...,
     run_format: str | None = ...,
     columns: Mapping[str, str | int] | str | None = ...,
     duplicates: Literal["error", "first", "best"] = ...,
@@ -445,14 +445,14 @@ def evaluate_instances(
     k: Sequence[int] | int | str | None = ...,
     cut: int | None = ...,
     convention: str = ...,
-    ties: str | None = ...,
-    no_relevant: Literal["empty", "skip", "error"] | None = ...,
     transforms: Sequence[str] | str | None = ...,
     learn: Any = ...,
     confidence: list[Literal["max", "diff1"]] | None = ...,
     clusters: Any = ...,
-    seed: int = ...,
+    ties: str | None = ...,
+    no_relevant: Literal["empty", "skip", "error"] | None = ...,
     intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
+    seed: int = ...,
     details: bool = ...,
     rules: Mapping[str, Any] | None = ...,
     progress: Callable[[str, int, int], None] | None = ...,

@@ -112,7 +112,7 @@ Outcome = Results | PartOutcome | Presented
 class Task:
     """A kind of evaluation: its command and its Python function, with help.
 
-    name: the words of the command, such as `rag citations`.
+    name: the words of the command.
     about: a line for lists of commands, then paragraphs, of the command's help and of the Python
         function.
     options: a frozen dataclass, of `PartOptions` where the work may be done in parts.

@@ -2,7 +2,6 @@
 command line, too.
 """
 
-import dataclasses
 import inspect
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 import rankwell as rw
+from rankwell.data.options import parameters_of
 from regression.running import in_process
 
 QRELS = {f"q{number}": {"a": 1, "b": 2} for number in range(12)}
@@ -169,11 +169,9 @@ def test_the_command_line_takes_a_function_of_a_file(
 
 
 def test_editors_and_notebooks_see_the_parameters_of_the_steps():
-    fields = [each.name for each in dataclasses.fields(rw.ComparisonOptions)]
-
     assert [*inspect.signature(rw.Results.compare).parameters] == [
         "self",
-        *fields,
+        *parameters_of(rw.ComparisonOptions),
         "group",
         "cluster",
         "options",

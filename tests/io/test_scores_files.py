@@ -13,7 +13,7 @@ from rankwell.errors import BadInput, BadScore, DuplicateItem, UnknownName
 from rankwell.io.column_tables.table import ColumnTable
 from rankwell.io.formats import formats
 from rankwell.io.matrices import read_scores
-from rankwell.io.positives import Sides, read_mask, read_positives
+from rankwell.io.positives import Sides, read_positives
 
 MATRIX = np.array([[0.5, -1.0, 2.25], [3.0, 0.125, -0.75]], dtype=np.float32)
 IDS, ITEMS = ["c1", "c2"], ["v1", "v2", "ü 3"]
@@ -354,19 +354,3 @@ def test_numbers_are_positions_only_where_no_id_is_a_number():
     assert lists_of(read_positives([[10], ["y"]], numbers)) == [[0], [1]]
     with pytest.raises(BadInput, match="the item 1 is none of the 2 columns"):
         read_positives([[1], [0]], numbers)
-
-
-def test_masks_are_arrays_of_any_shape_or_lists(tmp_path: Path):
-    np.save(tmp_path / "mask.npy", np.array([[1, 0], [0, 1]], dtype=np.float32))
-    (tmp_path / "mask.json").write_text("[true, 0, false, 1.0]")
-
-    for place in (
-        tmp_path / "mask.npy",
-        tmp_path / "mask.json",
-        [1, 0, 0, 1],
-        np.array([True, False, False, True]),
-    ):
-        assert read_mask(place, 4).tolist() == [0, 3]
-    (tmp_path / "mask.json").write_text("[1, [0]]")
-    with pytest.raises(BadInput, match=r"mask.json: .*a mask is an .npy array or a JSON list"):
-        read_mask(tmp_path / "mask.json", 2)

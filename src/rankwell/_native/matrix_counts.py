@@ -184,8 +184,7 @@ class ComparedScores:
         greatest of its rows.
 
         groups: the rows (of those that take part) of each column's group; columns without any take
-        no part. order: (columns,). `pairs` are columns. Source: Luo and others 2021, CLIP4Clip,
-        multi-sentence.
+        no part. order: (columns,). `pairs` are columns.
         """
         members = np.flatnonzero(groups.counts)
         starts, width = groups.offsets[members], self.scores.matrix.shape[1]

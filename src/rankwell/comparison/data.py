@@ -3,12 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from rankwell.data.options import Doc, MeasureNames, Option
 from rankwell.data.registry import Better, parse_measure, suggest
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag
 from rankwell.evaluation.bounds import UnjudgedItems
+from rankwell.evaluation.options import Seed
 from rankwell.evaluation.results import ResultData
 from rankwell.stats import Intervals, check_level
 from rankwell.store import Source
@@ -32,8 +33,33 @@ class Pair(NamedTuple):
     against: str
 
 
+Kind = TypeVar("Kind")
+DifferenceIntervals = Annotated[
+    Kind,
+    Doc(
+        "Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at least as wide "
+        "as Student's t; for differences of 0/1 values Bonett and Price's), `bootstrap` "
+        "(percentiles), or Student's `t`."
+    ),
+]
+
+
 @dataclass(frozen=True, kw_only=True)
-class ComparisonOptions:
+class DifferenceOptions:
+    """The intervals of differences."""
+
+    intervals: DifferenceIntervals[Intervals] = "bootstrap-t"
+    level: Annotated[
+        float, Doc("Level of the two-sided intervals; tests are at 1 minus this level.")
+    ] = 0.95
+    resamples: Annotated[
+        int, Doc("Number of resamples of the bootstrap, and of tests that draw.")
+    ] = 10_000
+    seed: Seed = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonOptions(DifferenceOptions):
     """The choices of a comparison. Raises BadUsage for choices that exclude each other, and for
     numbers out of range.
     """
@@ -75,27 +101,12 @@ class ComparisonOptions:
             "systems of each measure, or none."
         ),
     ] = "holm"
-    intervals: Annotated[
-        Intervals,
-        Doc(
-            "Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at "
-            "least as wide as Student's t; for differences of 0/1 values Bonett and "
-            "Price's), `bootstrap` (percentiles), Student's `t`, or none."
-        ),
-    ] = "bootstrap-t"
-    level: Annotated[
-        float, Doc("Level of the two-sided intervals; tests are at 1 minus this level.")
-    ] = 0.95
     power: Annotated[
         float,
         Doc(
             "Probability that a test finds a difference of the size that is reported as detectable."
         ),
     ] = 0.8
-    resamples: Annotated[
-        int, Doc("Number of resamples of the bootstrap, and of tests that draw.")
-    ] = 10_000
-    seed: Annotated[int, Doc("Seed of everything that is drawn.")] = 0
 
     def __post_init__(self) -> None:
         check_level(self.level)
@@ -131,7 +142,7 @@ class ComparisonOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GateOptions:
+class GateOptions(DifferenceOptions):
     """The requirements of a gate, and the intervals of differences from a baseline."""
 
     require: Annotated[
@@ -177,17 +188,7 @@ class GateOptions:
             "[...]; options go before it, --require adds to it."
         ),
     ] = None
-    intervals: Annotated[
-        Literal["bootstrap-t", "bootstrap", "t"],
-        Doc(
-            "Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at "
-            "least as wide as Student's t; for differences of 0/1 values Bonett and "
-            "Price's), `bootstrap` (percentiles), or Student's `t`."
-        ),
-    ] = "bootstrap-t"
-    level: Annotated[float, Doc("Level of those two-sided intervals.")] = 0.95
-    resamples: Annotated[int, Doc("Of the bootstrap.")] = 10_000
-    seed: Annotated[int, Doc("Of the bootstrap.")] = 0
+    intervals: DifferenceIntervals[Literal["bootstrap-t", "bootstrap", "t"]] = "bootstrap-t"
 
     def requiring(self, stated: Sequence[str], baseline: str | None) -> "GateOptions":
         """The options with further requirements; where nothing else is required, no run may be

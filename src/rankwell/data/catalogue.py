@@ -248,6 +248,9 @@ class ResultKind(NamedTuple):
     may_skip: whether a run may leave out queries.
     files: what it adds to the files that every result has; `*` stands for any part of a name.
     timed: those that hold times, so that they are never the same twice.
+    tables: further tables of summary.json, with the columns that each has.
+    inputs: what its manifest states beside the runs, where it states all inputs; else none.
+    confidence: the command that has an option `--confidence`, "" where none has.
     """
 
     noun: tuple[str, str] = ("query", "queries")
@@ -255,6 +258,9 @@ class ResultKind(NamedTuple):
     may_skip: bool = False
     files: tuple[str, ...] = ()
     timed: tuple[str, ...] = ()
+    tables: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    inputs: tuple[str, ...] = ()
+    confidence: str = ""
 
 
 @cache

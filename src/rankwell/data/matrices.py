@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, ClassVar, Literal, NamedTuple, Self, cast
+from typing import IO, Any, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,8 +123,6 @@ class ScoredPairs:
     finite, naming its row.
     """
 
-    needs: ClassVar[str] = "pairs with a target and a similarity each"
-    command: ClassVar[str] = "pairs"
     names: Sequence[str]
     targets: Floats
     similarities: Floats

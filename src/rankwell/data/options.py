@@ -275,6 +275,9 @@ JudgmentColumns = Annotated[
         "with a header."
     ),
 ]
+Cutoffs = Annotated[
+    Sequence[int] | int | str, Option(kind=str), Doc("Cut-offs, separated by commas.")
+]
 CutoffNumbers = Annotated[Sequence[int] | int | str | None, Option(kind=str)]
 
 
@@ -769,6 +772,10 @@ class _Once(Action):
         setattr(namespace, self.dest, self.const if self.nargs == 0 else values)
 
 
+DeviceOption = Annotated[
+    str | None,
+    Doc("Where to compute, such as cpu or cuda; by default what the model's library chooses."),
+]
 WorkOption = Annotated[
     str | None,
     Doc(

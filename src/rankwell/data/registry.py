@@ -241,8 +241,10 @@ class Measure(NamedTuple):
         """
         if not isinstance(view, self.entry.view):
             expected_view, view_name = self.entry.view.__name__, type(view).__name__
-            hint = "; `.judged(gold_depth)` of it makes one" if hasattr(view, "judged") else ""
-            raise BadUsage(f"{self} reads {expected_view}, this is {view_name}{hint}.")
+            raise BadUsage(
+                f"{self} reads {expected_view}, this is {view_name}"
+                f"{getattr(view, 'conversion_hint', '')}."
+            )
         return self.entry.function(view, **dict(self.arguments))
 
     def __str__(self) -> str:
@@ -495,8 +497,7 @@ class CollectionFigure(NamedTuple):
 
     name: exact, with parameters where figures differ in them.
     text: its definition, with names in braces for what a call decides.
-    printed_by: the command lines that print it, without `rankwell`, as in `instances evaluate
-        --clusters`.
+    printed_by: the command lines that print it, without `rankwell`.
     source: who defined it.
     better: which values are better.
     words: name in the braces of `text` -> what it stands for in general.

@@ -35,10 +35,9 @@ Column = TypeVar("Column", Ints, Floats)
 
 TieRule = Literal["id-desc", "id-asc", "input", "expected", "optimistic", "pessimistic", "error"]
 TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
-MatrixTies = TieRule | Literal["input-desc", "averaged", "multiplied"]
+MatrixTies = TieRule | Literal["input-desc"]
 """Ties in a score matrix: `input` and `input-desc` put the lower and the higher position in the
-gallery first; `averaged` places all tied items at the middle of their places (MMT); `multiplied`
-counts a query once for each place of its tie (CLIP4Clip).
+gallery first.
 """
 
 
@@ -147,7 +146,7 @@ def equal_runs(rows: Ints, *keys: Ints) -> list[Ints]:
     return np.split(rows, np.flatnonzero(changes) + 1) if len(rows) else []
 
 
-def tie_order(ties: MatrixTies, names: Sequence[str]) -> Ints | None:
+def tie_order(ties: str, names: Sequence[str]) -> Ints | None:
     """Place of each item among items of equal score where the rule names one; None for the order of
     the table.
     """

@@ -366,8 +366,7 @@ def constant(judgments: Judgments, candidates: Ints) -> JudgedRankings:
 def ideal_if_shared(
     judgments: Judgments, groups: Sequence[int] | Ints, retrieved: Ints
 ) -> JudgedRankings:
-    """The view of the best ranking where all queries of a group must get the same one, as captions
-    of the same words do.
+    """The view of the best ranking where all queries of a group must get the same one.
 
     groups: (queries,) equal numbers for queries that a system cannot distinguish. retrieved:
     (queries,) items in each ranking. Each next item of a group's list is the one relevant to most

@@ -1,18 +1,35 @@
 """Options that tasks and commands share; each is declared and documented here alone."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from rankwell.data.columns import Duplicates
 from rankwell.data.options import (
     ConventionName,
     Doc,
+    InputData,
     JudgmentColumns,
     MeasureNames,
     Option,
     RunColumns,
 )
 from rankwell.stats import Intervals
+
+Seed = Annotated[int, Doc("Seed of everything that is drawn.")]
+Similarity = Annotated[
+    Literal["cosine", "dot", "l2"] | None,
+    Doc("Similarity of vectors: cosine (by default), dot, or l2 (negative distance)."),
+]
+EmbeddingIds = Annotated[
+    InputData, Doc("File or column of the items' ids, for embeddings that have none of their own.")
+]
+PrintedFigures = Annotated[
+    list[str] | None,
+    Doc(
+        "A printed share in percent, such as 70.08: is it possible with as many queries? Repeat it "
+        "for more."
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +45,27 @@ class MeasureOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TieOptions:
+    """What is done with ties, and with queries that have nothing relevant."""
+
+    ties: Annotated[
+        str | None,
+        Doc(
+            "Order of items with equal scores: id-desc, id-asc, input (of matrices and vectors "
+            "input-desc, too), expected, optimistic, pessimistic, error; by default the "
+            "convention's."
+        ),
+    ] = None
+    no_relevant: Annotated[
+        Literal["empty", "skip", "error"] | None,
+        Doc(
+            "A query without anything relevant: counts as for an empty ranking, is left out "
+            "(skip), or is an error; by default the convention's."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class StatisticsOptions:
     """The intervals beside the means."""
 
@@ -39,7 +77,7 @@ class StatisticsOptions:
             "Student's `t`, or none."
         ),
     ] = "bootstrap-t"
-    seed: Annotated[int, Doc("Seed of the bootstrap.")] = 0
+    seed: Seed = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +96,8 @@ class JudgmentFileOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunFileOptions:
-    """How files of runs are read."""
+class RunFormOptions:
+    """The form of files of runs."""
 
     run_format: Annotated[
         str | None,
@@ -69,7 +107,18 @@ class RunFileOptions:
         ),
     ] = None
     columns: RunColumns = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DuplicateOptions:
+    """What is done with items that are there twice."""
+
     duplicates: Annotated[
         Duplicates,
         Doc("An item that a query lists twice: an error, or keep the first or the best-scored."),
     ] = "error"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFileOptions(RunFormOptions, DuplicateOptions):
+    """How files of runs are read."""

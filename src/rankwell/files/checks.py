@@ -13,12 +13,13 @@ import numpy as np
 
 from rankwell import reporting
 from rankwell.data.judged_rankings import JudgedRankings
-from rankwell.data.options import Doc, JudgmentColumns, Option, RunColumns, takes_options
+from rankwell.data.options import Doc, takes_options
 from rankwell.data.rankings import Ranking, hits_of_ranking
 from rankwell.data.registry import parse_measure
 from rankwell.data.tables import Judgments, format_value
 from rankwell.evaluation.judged import RunInput, name_runs, refuse_one_stream
 from rankwell.evaluation.mistakes import Gauge, copies, judgment_mistakes, run_mistakes
+from rankwell.evaluation.options import JudgmentFileOptions, RunFormOptions
 from rankwell.io import formats as io
 from rankwell.stats import figure_of
 
@@ -92,7 +93,7 @@ class Findings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckOptions:
+class CheckOptions(RunFormOptions, JudgmentFileOptions):
     """What a check reads beside judgments and runs, and how it reads them."""
 
     corpus: Annotated[
@@ -102,16 +103,6 @@ class CheckOptions:
             "to find judged items that it lacks."
         ),
     ] = None
-    judgments_format: Annotated[
-        str | None,
-        Option(("--qrels-format",)),
-        Doc("Name of the judgments' format, where their content does not determine it."),
-    ] = None
-    qrels_columns: JudgmentColumns = None
-    run_format: Annotated[
-        str | None, Doc("Name of the runs' format, where their content does not determine it.")
-    ] = None
-    columns: RunColumns = None
 
 
 @takes_options(CheckOptions)

@@ -7,10 +7,11 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.data.columns import Duplicates, Holds, chosen_columns
+from rankwell.data.columns import Holds, chosen_columns
 from rankwell.data.options import Doc, InputData, JudgmentColumns, Option, RunColumns, takes_options
 from rankwell.data.tables import Judgments
 from rankwell.errors import BadInput, BadUsage, flag, kind_of, shown
+from rankwell.evaluation.options import DuplicateOptions
 from rankwell.files.writing import writing_file
 from rankwell.io import formats as io
 from rankwell.io.formats import FORMATS, Request, refuse_foreign, scored, written_format
@@ -19,7 +20,7 @@ from rankwell.store import STDIN, Head, Source, split_part
 from rankwell.store.places import is_data_set_id, queries_beside
 
 _TEXTS = ("queries.parquet", "queries.jsonl", "queries.jsonl.gz")
-"""Texts of queries in the folder of a study, and in one of BEIR."""
+"""Texts of queries in the folder of a data set."""
 
 
 class Conversion(NamedTuple):
@@ -41,7 +42,7 @@ class Conversion(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConvertOptions:
+class ConvertOptions(DuplicateOptions):
     """Options of a conversion."""
 
     source_format: Annotated[
@@ -73,14 +74,10 @@ class ConvertOptions:
         Literal["people", "model"],
         Option(("--source",)),
         Doc(
-            "Whose grades of a study: of people, or of a model, which are not judgments "
-            "(STUDY:MODEL where there are several)."
+            "Whose grades, where a folder has both: of people, or of a model, which are not "
+            "judgments (FOLDER:MODEL where there are several)."
         ),
     ] = "people"
-    duplicates: Annotated[
-        Duplicates,
-        Doc("An item that a query lists twice: an error, or keep the first or the best-scored."),
-    ] = "error"
     columns: RunColumns = None
     qrels_columns: JudgmentColumns = None
 
@@ -92,7 +89,7 @@ def convert(
     """Converts a file of a run or of judgments to another format, which the target's suffix names,
     as `rankwell convert` does.
 
-    source: a file, the folder of a data set or of a study, or `irds:ID`. overwrite: replace a file
+    source: a file, the folder of a data set, or `irds:ID`. overwrite: replace a file
     that is there. `write_run` and `write_judgments` write what is in memory.
     Raises BadUsage for a target that is there or is the source, and the reader's errors for what
     cannot be read.

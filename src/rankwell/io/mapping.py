@@ -3,10 +3,9 @@ list.
 """
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from math import isfinite
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +16,7 @@ from rankwell.data.hit_records import distance_notes, result_pair
 from rankwell.data.judged_rankings import GroupRankings, IntentRankings, JudgedRankings
 from rankwell.data.options import own_arithmetic
 from rankwell.data.preferences import PreferenceRankings, Preferences
-from rankwell.data.ranking_pairs import Listed, RankingPairs
-from rankwell.data.rankings import Hits, Ranking, arrange, hits_of_ranking, places_in_ties
+from rankwell.data.rankings import Hits, Ranking, hits_of_ranking, places_in_ties
 from rankwell.data.tables import (
     Bools,
     Floats,
@@ -28,7 +26,6 @@ from rankwell.data.tables import (
     columns_of,
     id_text,
     nested_columns,
-    sort_ids,
 )
 from rankwell.errors import BadInput, BadScore, DuplicateItem, kind_of, shown
 from rankwell.io.formats import Request, Texts, file_format
@@ -125,101 +122,6 @@ def preference_rankings(
         preferences if isinstance(preferences, Preferences) else Preferences.from_dict(preferences)
     )
     return PreferenceRankings.join(stated, _hits(run, stated.judgments, ties))
-
-
-@own_arithmetic
-def ranking_pairs(
-    reference: Any, candidate: Any, *, depth: int | None = None, n_candidates: int | None = None
-) -> RankingPairs:
-    """Two models' lists side by side, each given as a list of ids, or as a mapping query -> list of
-    ids.
-
-    A list may also be a mapping item -> similarity: highest first, ties by id descending by bytes.
-    A single list is of the query "query"; a query that only one side has is empty on the other.
-    depth: only so many first items are the list; what follows is known by its rank and similarity,
-    and not listed.
-    n_candidates: how many items could have been listed; by default those that either side names.
-    Raises DuplicateItem for an item that stands in a list twice, BadScore for a similarity that is
-    not a finite number.
-    """
-    sides = [_listings(side) for side in (reference, candidate)]
-    queries = sort_ids({*sides[0], *sides[1]})
-    lists_by_side = [[side.get(query, {}) for query in queries] for side in sides]
-    numbers: dict[str, int] = {}
-    for item in (item for side in lists_by_side for listing in side for item in listing):
-        numbers.setdefault(item, len(numbers))
-    counts = [
-        len({*first, *second}) if n_candidates is None else n_candidates
-        for first, second in zip(*lists_by_side, strict=True)
-    ]
-    first, second = (
-        _padded_lists(own_lists, other_lists, numbers, depth)
-        for own_lists, other_lists in (lists_by_side, lists_by_side[::-1])
-    )
-    return RankingPairs.from_top_k(
-        queries, first, second, n_candidates=np.array(counts, dtype=np.int64)
-    )
-
-
-def _listings(side: Any) -> dict[str, dict[str, float]]:
-    """Query -> item -> similarity, from first to last; NaN for items that come without one."""
-    is_one = not isinstance(side, Mapping) or any(
-        isinstance(member, Real) for member in side.values()
-    )
-    by_query = {"query": side} if is_one else side
-    return {
-        _text_id(query): _listing(_text_id(query), listing) for query, listing in by_query.items()
-    }
-
-
-def _listing(query: str, query_items: Any) -> dict[str, float]:
-    if isinstance(query_items, str) or not isinstance(query_items, Iterable):
-        raise BadInput(
-            f"query {query!r} has {shown(query_items)}; expected a list of ids or a mapping item "
-            "-> "
-            "similarity."
-        )
-    items = [_text_id(item) for item in query_items]
-    if len(set(items)) < len(items):
-        twice = next(item for item in items if items.count(item) > 1)
-        raise DuplicateItem(f"query {query!r} lists item {twice!r} twice; keep one of them.")
-    if not isinstance(query_items, Mapping):
-        return dict.fromkeys(items, float("nan"))
-    _count_ranks([_SharedQuery(query, query_items, [])])
-    scores = np.array(list(query_items.values()), dtype=np.float64)
-    rows = arrange(scores, lambda row: encode_id(items[row]), "id-desc")
-    return {items[row]: float(scores[row]) for row in rows.tolist()}
-
-
-def _padded_lists(
-    own_lists: Sequence[Mapping[str, float]],
-    other_lists: Sequence[Mapping[str, float]],
-    numbers: Mapping[str, int],
-    depth: int | None,
-) -> Listed:
-    """The table of one side's lists, with what the other side says of every item that it names."""
-    lists = [list(listing)[:depth] for listing in own_lists]
-    shape = (len(lists), max(map(len, lists), default=0))
-    columns = (
-        np.full(shape, -1),
-        np.full(shape, np.nan),
-        np.zeros(shape, dtype=np.int64),
-        np.full(shape, np.nan),
-    )
-    for row, (items, own_scores, other_scores) in enumerate(
-        zip(lists, own_lists, other_lists, strict=True)
-    ):
-        ranks = {item: rank for rank, item in enumerate(other_scores, 1)}
-        for index, item in enumerate(items):
-            cells = (
-                numbers[item],
-                own_scores[item],
-                ranks.get(item, 0),
-                other_scores.get(item, np.nan),
-            )
-            for column, cell in zip(columns, cells, strict=True):
-                column[row, index] = cell
-    return Listed(*columns)
 
 
 def find_hits(
@@ -367,12 +269,17 @@ def _pairs(
         number = "score" if ordered else "grade"
         problem = f"{where}{doubtful} may be an item and its {number}, or two items"
         raise BadInput(f"{problem}; write a mapping item -> {number}, or one list of ids.")
-    pairs = [(_text_id(item, where), number) for item, number in members]
-    if duplicates == "error" and len(dict(pairs)) < len(pairs):
-        names = [item for item, _ in pairs]
-        twice = next(item for item in names if names.count(item) > 1)
-        raise DuplicateItem(f"query {query!r} lists item {twice!r} twice; keep one of them.")
+    pairs = [(text_id(item, where), number) for item, number in members]
+    if duplicates == "error":
+        refuse_repeated(query, [item for item, _ in pairs])
     return pairs
+
+
+def refuse_repeated(query: Any, items: Sequence[str]) -> None:
+    """Raises DuplicateItem for an item that a query lists twice."""
+    if len(set(items)) < len(items):
+        twice = next(item for item in items if items.count(item) > 1)
+        raise DuplicateItem(f"query {query!r} lists item {twice!r} twice; keep one of them.")
 
 
 def _rows(
@@ -382,13 +289,13 @@ def _rows(
     and as `_pairs`.
     """
     rows = [
-        (_text_id(query), item, number)
+        (text_id(query), item, number)
         for query, query_items in mapping.items()
         for item, number in _pairs(
             query, query_items, ordered=ordered, duplicates=request.duplicates
         )
     ]
-    if len(set(map(_text_id, mapping))) < len(mapping):
+    if len(set(map(text_id, mapping))) < len(mapping):
         raise BadInput(_SAME)
     noun = "score" if ordered else "grade"
     for query, item, number in rows:
@@ -406,9 +313,9 @@ def _requested_hits(run: Any, judgments: Judgments, request: Request) -> Hits | 
         return None
     rules: Any = {"ties": request.ties, "single_precision": request.single_precision}
     try:
-        return find_hits(with_text_ids(run), judgments, **rules)
+        return find_hits(withtext_ids(run), judgments, **rules)
     except _MixedIds:
-        return find_hits(with_text_ids(run, each=True), judgments, **rules)
+        return find_hits(withtext_ids(run, each=True), judgments, **rules)
 
 
 @file_format(
@@ -424,8 +331,8 @@ def read_ranking(run: Any, request: Request) -> Ranking:
     if _has_lists(run):
         rows = _rows(run, request, ordered=True)
         request.notes.extend(distance_notes(run.values()))
-        return request.ranking(*rows, all_queries=map(_text_id, run))
-    clean = with_text_ids(run, each=True)
+        return request.ranking(*rows, all_queries=map(text_id, run))
+    clean = withtext_ids(run, each=True)
     _count_ranks([_SharedQuery(query, scored, []) for query, scored in clean.items()])
     return Ranking.from_dict(clean)
 
@@ -442,8 +349,8 @@ def read_judgments(judgments: Any, request: Request) -> Judgments:
         )
     if _has_lists(judgments):
         rows = unique_rows(*_rows(judgments, request, ordered=False), request.duplicates)
-        return Judgments.from_rows(*rows, all_queries=map(_text_id, judgments))
-    clean = with_text_ids(judgments, each=True)
+        return Judgments.from_rows(*rows, all_queries=map(text_id, judgments))
+    clean = withtext_ids(judgments, each=True)
     for query, graded in clean.items():
         for item, grade in graded.items():
             if not _is_finite(grade):
@@ -464,12 +371,11 @@ def read_judgments(judgments: Any, request: Request) -> Judgments:
 def read_texts(texts: Any, request: Request) -> Texts:  # noqa: ARG001 - a mapping has no options
     """The texts in a mapping id -> text."""
     return Texts(
-        {_text_id(name): text for name, text in texts.items()},
-        {_text_id(name): {} for name in texts},
+        {text_id(name): text for name, text in texts.items()}, {text_id(name): {} for name in texts}
     )
 
 
-def with_text_ids(
+def withtext_ids(
     mapping: Mapping[Any, Any], *, each: bool = False
 ) -> Mapping[str, Mapping[str, float]]:
     """The mapping with whole-number ids as text; the mapping itself where its ids are text.
@@ -487,11 +393,11 @@ def with_text_ids(
         each and not all(set(map(type, scored)) <= {str} for scored in mapping.values())
     ):
         clean = {
-            _text_id(query): {_text_id(item): score for item, score in scored.items()}
+            text_id(query): {text_id(item): score for item, score in scored.items()}
             for query, scored in mapping.items()
         }
         if len(clean) < len(mapping) or any(
-            len(clean[_text_id(query)]) < len(scored) for query, scored in mapping.items()
+            len(clean[text_id(query)]) < len(scored) for query, scored in mapping.items()
         ):
             raise BadInput(_SAME)
     empty = next((query for query, scored in clean.items() if not query or "" in scored), None)
@@ -503,7 +409,8 @@ def with_text_ids(
     return clean
 
 
-def _text_id(thing: Any, where: str = "") -> str:
+def text_id(thing: Any, where: str = "") -> str:
+    """The id as text. Raises BadInput for what is none, or empty."""
     text = id_text(thing)
     if text is None:
         raise BadInput(

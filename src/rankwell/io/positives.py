@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankwell._native.products import Groups
-from rankwell.data.matrices import MAGIC, Positions, Positives, read_only_npy
-from rankwell.data.tables import Ints, Judgments, refuse_masked
+from rankwell.data.matrices import MAGIC, Positions, Positives
+from rankwell.data.tables import Judgments
 from rankwell.documents import delimited_rows, read_json, unique_keys, without_comments
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, kind_of, shown
 from rankwell.io.formats import find_judgments
 from rankwell.store import Source, decode_id, naming
-from rankwell.store.places import Head
 
 _QUERY_WORDS = ("query", "q", "topic", "caption", "sentence", "text")
 _ITEM_WORDS = ("item", "doc", "document", "docno", "video", "clip", "image")
@@ -107,51 +106,6 @@ def _refuse_objects(source: Source) -> None:
             "[1, 4]], file), of an array "
             "json.dump([list(map(int, each)) for each in array], file)."
         )
-
-
-def read_mask(place: Any, n: int) -> Ints:
-    """The rows that are there, of n: those where a mask is not 0.
-
-    place: an `.npy` file, a JSON list or an array, (n,) or (items, queries per item) read row by
-    row. Raises BadInput for another number of entries, for what is neither 0 nor 1, and where
-    nothing is left.
-    """
-    name = f"{place}: " if isinstance(place, (str, Path)) else ""
-    refuse_masked(place, "the mask of rows")
-    try:
-        mask = np.asarray(_mask(Source(place)) if isinstance(place, (str, Path)) else place).ravel()
-    except ValueError as error:
-        raise BadInput(
-            f"{name}the mask is ragged; expected one entry, 0 or 1, for each of {n} rows "
-            "(captions)."
-        ) from error
-    if len(mask) != n:
-        raise BadInput(
-            f"{name}the mask has {len(mask)} entries, the scores have {n} rows; every row "
-            "(caption) has one."
-        )
-    if not np.isin(mask, (0, 1)).all():
-        row = int(np.flatnonzero(~np.isin(mask, (0, 1)))[0])
-        problem = f"{name}entry {row} of the mask is {shown(mask[row].item())}"
-        raise BadInput(f"{problem}; a mask holds 1 for a caption that is there, 0 for none.")
-    if not mask.any():
-        raise BadInput(f"{name}the mask leaves no row; it holds 1 for a caption that is there.")
-    return np.flatnonzero(mask)
-
-
-def _mask(source: Source) -> Any:
-    with naming(source.name):
-        if source.head(6) == MAGIC:
-            with source.open() as stream:
-                return read_only_npy(stream)
-        Head.of(source).refuse_foreign()
-        entries = read_json(source, "an .npy array or a JSON list of 0 and 1")
-        try:
-            return np.array(entries, dtype=np.float64)
-        except (ValueError, TypeError) as error:
-            raise BadInput(
-                f"{str(error).splitlines()[0]}; a mask is an .npy array or a JSON list of 0 and 1."
-            ) from error
 
 
 def _pairs(source: Source, sides: Sides) -> Positives | None:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
+from rankwell.data.catalogue import result_kind
 from rankwell.data.columns import parquet, quoted, sql_text
 from rankwell.data.registry import Better
 from rankwell.data.tables import Summary, Unit, Values
@@ -27,7 +28,7 @@ PER_QUERY, QUERIES, DETAILS, ITEMS = (
     "details.parquet",
     "items.parquet",
 )
-MANIFEST, SUMMARY, PERFORMANCE = "manifest.json", "summary.json", "performance.json"
+MANIFEST, SUMMARY = "manifest.json", "summary.json"
 AGAIN = "run the command again"
 _COLUMNS = ("run", "query", "measure", "label", "value", "unit")
 
@@ -155,10 +156,7 @@ def other_place(place: str | Path) -> str:
             f"{place} has tables, such as {next(iter(manifest.files))}, and no values of single "
             "queries"
         )
-        return (
-            f"{problem}; name a folder of results, as `rankwell evaluate -o` and `rankwell answers "
-            "-o` write it."
-        )
+        return f"{problem}; name a folder of results with values of single queries."
     lack = f"has no {PER_QUERY}" if folder.is_dir() else "is not a folder"
     return f"{place} {lack}; name a folder that a command wrote with -o."
 
@@ -621,14 +619,7 @@ def _rows(rows: list[Any], path: Path, name: str, columns: Sequence[str]) -> lis
     return rows
 
 
-_FURTHER = {
-    "groups": _GROUP_COLUMNS,
-    **{"failures": ("failed", "why", "questions", "share"), "verdicts": ("text",)},
-    **{
-        "parameters": ("run", "tried", "values", "choices", "others"),
-        "unanswered": ("run", "query", "round", "status", "error"),
-    },
-}
+_FURTHER = {"groups": _GROUP_COLUMNS, "verdicts": ("text",)}
 
 
 def read_further(folder: ResultFolder) -> dict[str, list[Any]]:
@@ -640,21 +631,21 @@ def read_further(folder: ResultFolder) -> dict[str, list[Any]]:
     tables = {
         name: table for name, table in summary.items() if name != "rows" and isinstance(table, list)
     }
-    for name, columns in _FURTHER.items():
+    for name, columns in {**_FURTHER, **result_kind(folder.protocol).tables}.items():
         _rows(tables.get(name, []), path, name, columns)
     return tables
 
 
-def read_performance(folder: ResultFolder) -> Mapping[str, Any]:
-    """The content of performance.json on runs and machine; empty where the file is missing. Raises
-    BadInput for other content.
+def read_performance(folder: ResultFolder, name: str) -> Mapping[str, Any]:
+    """The content of a JSON file on what runs and the machine took; empty where the file is
+    missing. Raises BadInput for other content.
     """
-    path = folder.place / PERFORMANCE
-    if not folder.has(PERFORMANCE):
+    path = folder.place / name
+    if not folder.has(name):
         return {}
-    performance = _json_object(folder, PERFORMANCE, "runs", dict)
-    for name, figures in {**performance["runs"], "machine": performance.get("machine", {})}.items():
-        _checked(figures, dict, path, shown(name))
+    performance = _json_object(folder, name, "runs", dict)
+    for run, figures in {**performance["runs"], "machine": performance.get("machine", {})}.items():
+        _checked(figures, dict, path, shown(run))
     return performance
 
 

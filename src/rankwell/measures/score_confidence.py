@@ -5,6 +5,7 @@ computes them.
 from collections.abc import Mapping
 from typing import Any
 
+from rankwell.data.catalogue import result_kinds
 from rankwell.data.registry import add_figure
 
 _WORDS = {
@@ -40,7 +41,8 @@ def _add(
         further="" if function else ", resamples=0",
         value=value,
     )
-    printed_by = ("evaluate --confidence", "instances evaluate --confidence")
+    commands = sorted(kind.confidence for kind in result_kinds().values() if kind.confidence)
+    printed_by = tuple(f"{command} --confidence" for command in commands)
     add_figure(name, definition, printed_by=printed_by, words=words, example=example, **keywords)
 
 

@@ -40,7 +40,7 @@ _PATIENCE = 30.0
 _PAGE_FILES = r"[^/]+\.html?|[^/]+_data/[0-9]{3}-[0-9a-f]{8}\.js"
 _PAGE = re.compile(_PAGE_FILES)
 _FILES = (
-    r"(summary|groups|systems|orders)\.csv|(summary|performance)\.json"
+    r"(summary|groups|systems|orders)\.csv|summary\.json"
     r"|table\.(txt|csv|json|md|tex)|(per_query|details|queries|items)\.parquet|verdicts\.txt"
     rf"|[^/]+\.(png|svg)|{_PAGE_FILES}"
 )
@@ -253,16 +253,16 @@ def _refuse_other_objects(
     """
     before = earlier.result or {}
     inputs, rules = _digests(manifest), manifest.get("rules") or {}
-    kind = manifest.get("protocol", "runs")
+    kind = result_kind(manifest.get("protocol", "runs"))
     is_known = (
-        {"judgments", *(rules.get("counts") or {})} <= inputs.keys()
-        if kind == "runs"
+        {*kind.inputs, *(rules.get("counts") or {})} <= inputs.keys()
+        if kind.inputs
         else bool(inputs)
     )
     is_same = inputs == _digests(before) and rules.get("version") == (
         before.get("rules") or {}
     ).get("version")
-    values = set(_VALUES) - set(result_kind(kind).timed)
+    values = set(_VALUES) - set(kind.timed)
     changed = [
         name
         for name, digest in written.items()

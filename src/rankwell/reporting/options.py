@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from rankwell import reporting
 from rankwell.data.options import Doc, Injected, Input, Option
@@ -19,12 +19,21 @@ InputPlace = Annotated[str, Input()]
 InputOption = Annotated[str | None, Input()]
 Progress = Annotated[Callable[[str, int, int], None] | None, Injected()]
 PerQueryOption = Annotated[bool, Option(("--per-query", "-q"))]
-FormatOption = Annotated[Format, Option(("--format", "-f")), Doc("How to print.")]
+Printed = TypeVar("Printed")
+PrintedAs = Annotated[Printed, Option(("--format", "-f")), Doc("How to print.")]
+FormatOption = PrintedAs[Format]
 FolderOption = Annotated[Path | None, Option(("--output", "-o"), writes="folder")]
 PageOption = Annotated[Path | None, Option(("--output", "-o"), writes="page")]
 FolderPath = Annotated[Path, Option(("--output", "-o"), writes="folder")]
 FileOption = Annotated[Path | None, Option(("--output", "-o"), writes="file")]
 FilePath = Annotated[Path, Option(("--output", "-o"), writes="file")]
+MissingPagesOption = Annotated[
+    bool,
+    Doc(
+        "Write the page of each folder of results that has none, as `rankwell report` does; "
+        "table.html links to them."
+    ),
+]
 JobsOption = Annotated[int, Option(("--jobs", "-j"))]
 OutputPath = Annotated[Path, Option(("--output", "-o"))]
 

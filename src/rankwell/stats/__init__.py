@@ -53,11 +53,8 @@ _MEDIANS_TOGETHER = 32
 
 
 class SummaryRow(dict[str, Any]):
-    """One run and measure over all counted queries; a task's further columns follow. Columns are
-    keys, and attributes too.
-
-    mean: the measure's own summary. sd: of single queries' values. ci_low, ci_high: the interval of
-    `mean`. n: counted queries. None: undefined.
+    """One run and measure over all counted queries. Columns are keys; those that every task has,
+    `SUMMARY_COLUMNS`, are attributes, too. A task's further columns follow them.
     """
 
     @classmethod
@@ -65,11 +62,50 @@ class SummaryRow(dict[str, Any]):
         """The row with these cells, in the order of `SUMMARY_COLUMNS`."""
         return cls(zip(SUMMARY_COLUMNS, cells, strict=True))
 
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(f"the summary has no column {name!r}") from None
+    @property
+    def run(self) -> str:
+        """The name of the run."""
+        return self["run"]
+
+    @property
+    def measure(self) -> str:
+        """The exact name of the measure, with its parameters."""
+        return self["measure"]
+
+    @property
+    def label(self) -> str:
+        """The convention's word for the measure."""
+        return self["label"]
+
+    @property
+    def mean(self) -> float | None:
+        """The measure's own summary over all counted queries, None where it is undefined."""
+        return self["mean"]
+
+    @property
+    def sd(self) -> float | None:
+        """The standard deviation of single queries' values, None where it is undefined."""
+        return self["sd"]
+
+    @property
+    def ci_low(self) -> float | None:
+        """The lower end of the interval of `mean`, None where there is none."""
+        return self["ci_low"]
+
+    @property
+    def ci_high(self) -> float | None:
+        """The upper end of the interval of `mean`, None where there is none."""
+        return self["ci_high"]
+
+    @property
+    def n(self) -> int:
+        """Number of counted queries."""
+        return self["n"]
+
+    @property
+    def unit(self) -> str:
+        """The unit of `mean`, `sd` and the interval, such as `share` or `percent`."""
+        return self["unit"]
 
 
 def summarise(

@@ -14,10 +14,10 @@ from scipy import stats
 
 import rankwell as rw
 from rankwell.conventions import CONVENTIONS
-from rankwell.data.ranking_pairs import Listed, RankingPairs, chance_level
 from rankwell.data.registry import MEASURES, Measure, parse_measure
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem
 from rankwell.tasks.agreement.evaluation import cuts_gold
+from rankwell.tasks.agreement.ranking_pairs import Listed, RankingPairs, chance_level
 
 SOURCE = [7, 23, 156, 89, 42]
 WORDS = CONVENTIONS["scholar-stream"].words

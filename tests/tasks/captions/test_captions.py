@@ -27,6 +27,7 @@ from rankwell.errors import (
     UnknownName,
 )
 from rankwell.tasks.captions.aggregates import aggregate_interval
+from rankwell.tasks.captions.inputs import read_mask
 
 FIVE = ["Success@1", "Success@5", "Success@10", "MedR", "MnR"]
 
@@ -330,6 +331,22 @@ def test_a_convention_fixes_the_protocol_the_medians_and_the_ties_of_each_direct
 
 # ---- masks, positives, transforms
 # ----------------------------------------------------------------------------------------
+
+
+def test_masks_are_arrays_of_any_shape_or_lists(tmp_path: Path):
+    np.save(tmp_path / "mask.npy", np.array([[1, 0], [0, 1]], dtype=np.float32))
+    (tmp_path / "mask.json").write_text("[true, 0, false, 1.0]")
+
+    for place in (
+        tmp_path / "mask.npy",
+        tmp_path / "mask.json",
+        [1, 0, 0, 1],
+        np.array([True, False, False, True]),
+    ):
+        assert read_mask(place, 4).tolist() == [0, 3]
+    (tmp_path / "mask.json").write_text("[1, [0]]")
+    with pytest.raises(BadInput, match=r"mask.json: .*a mask is an .npy array or a JSON list"):
+        read_mask(tmp_path / "mask.json", 2)
 
 
 def test_a_mask_leaves_captions_out_as_if_their_rows_were_not_there():

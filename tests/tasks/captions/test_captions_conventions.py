@@ -9,9 +9,14 @@ import pytest
 
 from rankwell.conventions import CONVENTIONS, Convention, choose_measures
 from rankwell.data.registry import parse_measure
-from rankwell.data.tables import TIE_RULES, MatrixTies
+from rankwell.data.tables import TIE_RULES
 from rankwell.files.explanations import meanings
-from rankwell.tasks.captions.conventions import Aggregate, CaptionConvention, VideoToText
+from rankwell.tasks.captions.conventions import (
+    Aggregate,
+    CaptionConvention,
+    CaptionTies,
+    VideoToText,
+)
 
 NAMES = [name for name in CONVENTIONS if "captions" in CONVENTIONS[name].tasks]
 DIRECTIONS = ("t2v", "v2t")
@@ -40,7 +45,7 @@ def test_a_source_has_rules_for_both_directions_and_reports_hits_of_the_best_pos
     entry: Convention = CONVENTIONS[name]
     rules = {
         *TIE_RULES,
-        *(rule for each in get_args(MatrixTies) for rule in get_args(each) or (each,)),
+        *(rule for each in get_args(CaptionTies) for rule in get_args(each) or (each,)),
     }
 
     for side in DIRECTIONS:

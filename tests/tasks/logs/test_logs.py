@@ -210,8 +210,10 @@ def test_weights_are_diagnosed():
 
     (row,) = (each for each in rw.evaluate_logs(log, ["mine"], "IPS").summary if each.run == "mine")
 
-    assert row.ess == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
-    assert (row.largest_weight, row.mean_weight) == pytest.approx((weights.max(), weights.mean()))
+    assert row["ess"] == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
+    assert (row["largest_weight"], row["mean_weight"]) == pytest.approx(
+        (weights.max(), weights.mean())
+    )
     wrong = log | {"propensity": [each / 2 for each in log["propensity"]]}
     assert any(
         "3 standard errors from 1" in note for note in rw.evaluate_logs(wrong, ["mine"]).notes

@@ -3,12 +3,11 @@ duplicated or retrieved by itself.
 """
 
 import sys
-from typing import Annotated, Literal
+from typing import Literal
 
 from rankwell import reporting
-from rankwell.data.options import Doc, Option
 from rankwell.files import checks
-from rankwell.reporting.options import Output
+from rankwell.reporting.options import Output, PrintedAs
 
 
 def check(
@@ -17,11 +16,7 @@ def check(
     *runs: str,
     options: checks.CheckOptions,
     strict: bool = False,
-    format: Annotated[
-        Literal["table", "csv", "tsv", "json", "jsonl", "md"],
-        Option(("--format", "-f")),
-        Doc("How to print."),
-    ] = "table",
+    format: PrintedAs[Literal["table", "csv", "tsv", "json", "jsonl", "md"]] = "table",
 ) -> Output:
     """Check judgments and runs before trusting a number: what is missing, tied, contradictory,
     duplicated or retrieved by itself.

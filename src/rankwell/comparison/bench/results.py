@@ -67,7 +67,7 @@ from rankwell.reporting.drafts import (
     refuse_unclaimed,
 )
 from rankwell.reporting.notebook.display import Displayable, system_tables
-from rankwell.reporting.options import JobsOption, Progress
+from rankwell.reporting.options import JobsOption, MissingPagesOption, Progress
 from rankwell.reporting.page import NAME as PAGE
 from rankwell.reporting.system_table import (
     NO_FIGURE,
@@ -637,13 +637,7 @@ class BenchOptions:
         ),
     ] = ()
     force: Annotated[bool, Doc("Evaluate unchanged cells as well.")] = False
-    pages: Annotated[
-        bool,
-        Doc(
-            "Write the page of each finished cell that has none, as `rankwell report` "
-            "does; table.html links to them."
-        ),
-    ] = False
+    pages: MissingPagesOption = False
     jobs: Annotated[
         JobsOption,
         Doc(

@@ -31,7 +31,7 @@ from rankwell.data.tables import (
     take_segments,
 )
 from rankwell.errors import BadUsage, NothingToEvaluate, flag, printable
-from rankwell.evaluation.options import JudgmentFileOptions, RunFileOptions
+from rankwell.evaluation.options import JudgmentFileOptions, RunFileOptions, Seed
 from rankwell.io import formats as io
 from rankwell.store import encode_id
 
@@ -381,7 +381,7 @@ class FusionTuningOptions(RunFileOptions, JudgmentFileOptions):
     absent: Annotated[str | None, Doc("Score of an item in a run that lacks it.")] = None
     step: Annotated[float, Doc("Weights are tried in steps of this that sum to 1.")] = 0.1
     folds: Annotated[int, Doc("Number of parts into which the queries are drawn.")] = 5
-    seed: Annotated[int, Doc("Seed of the folds.")] = 0
+    seed: Seed = 0
     depth: DepthOption = None
     top: TopOption = None
 

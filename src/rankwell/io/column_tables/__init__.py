@@ -173,8 +173,7 @@ def read_run(source: Source, request: Request, *, dialect: Dialect) -> Ranking:
 
 
 def run_places(place: str | Path) -> list[str]:
-    """The places `FILE:RUN` of the runs in a Parquet file whose column `run` names several, such as
-    run.parquet of `retrieve`.
+    """The places `FILE:RUN` of the runs in a Parquet file whose column `run` names several.
 
     They come in the order of their first rows; of any other place it is the only one.
     """

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.data.matrices import read_npy
-from rankwell.data.options import Doc
+from rankwell.data.options import DeviceOption, Doc
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate
 from rankwell.io import formats as io
 from rankwell.io.formats import read_column
@@ -82,10 +82,7 @@ class EncodeOptions:
     dimensions: Annotated[int | None, Doc("Keep only the first numbers of each vector.")] = None
     dtype: Annotated[Literal["float32", "float16"], Doc("Kind of number to store.")] = "float32"
     batch_size: Annotated[int, Doc("Texts that the model sees at a time.")] = 32
-    device: Annotated[
-        str | None,
-        Doc("Where to compute, such as cpu or cuda; by default what the model's library chooses."),
-    ] = None
+    device: DeviceOption = None
     seed: Annotated[int | None, Doc("Seed of the decomposition (tfidf-svd).")] = None
 
 

@@ -5,6 +5,7 @@ from rankwell.data.catalogue import ResultKind
 PUBLIC_NAMES = {
     "agree": "rankwell.tasks.agreement.evaluation",
     "compare_lists": "rankwell.tasks.agreement.evaluation",
+    "ranking_pairs": "rankwell.tasks.agreement.ranking_pairs",
     "AgreementOptions": "rankwell.tasks.agreement.options",
 }
 """The names that the task adds to `rankwell`, each with the module that defines it."""

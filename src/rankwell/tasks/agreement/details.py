@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.data.ranking_pairs import RankingPairs
 from rankwell.data.tables import Floats
 from rankwell.evaluation.details import Details, detail_columns
+from rankwell.tasks.agreement.ranking_pairs import RankingPairs
 from rankwell.tasks.agreement.vectors import Sample
 
 

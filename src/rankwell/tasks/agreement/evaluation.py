@@ -26,7 +26,6 @@ from rankwell.data.columns import refuse_unused_columns
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.matrices import MAGIC
 from rankwell.data.options import PartOptions, PartOutcome, cutoffs, own_arithmetic, takes_options
-from rankwell.data.ranking_pairs import Gains, RankingPairs, chance_level
 from rankwell.data.rankings import Ranking
 from rankwell.data.registry import FIGURES, Measure, measure_names, parse_measure
 from rankwell.data.tables import Floats, Unit, exact_mean, sort_ids
@@ -34,7 +33,6 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName, 
 from rankwell.evaluation.results import ResultsBuilder
 from rankwell.io import formats
 from rankwell.io.formats import scored
-from rankwell.io.mapping import ranking_pairs
 from rankwell.reporting import Row
 from rankwell.reporting.options import Output, Progress
 from rankwell.results import Results
@@ -49,6 +47,7 @@ from rankwell.tasks.agreement.details import list_columns, query_columns
 from rankwell.tasks.agreement.measures.agreement_space import margin
 from rankwell.tasks.agreement.options import AgreementOptions, AgreementPartOptions
 from rankwell.tasks.agreement.printing import source_tables, write_folder
+from rankwell.tasks.agreement.ranking_pairs import Gains, RankingPairs, chance_level, ranking_pairs
 from rankwell.tasks.agreement.vectors import (
     Model,
     NeighbourLists,

@@ -1,11 +1,11 @@
 """The options of a comparison of models."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from rankwell.data.options import (
     ConventionName,
+    Cutoffs,
     Doc,
     InputData,
     JudgmentColumns,
@@ -14,16 +14,14 @@ from rankwell.data.options import (
     PartOptions,
     RunColumns,
 )
-from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
+from rankwell.evaluation.options import EmbeddingIds, MeasureOptions, StatisticsOptions
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgreementOptions(StatisticsOptions, MeasureOptions):
     """The choices that decide the values of `agree`."""
 
-    k: Annotated[
-        Sequence[int] | int | str, Option(kind=str), Doc("Cut-offs, separated by commas.")
-    ] = "1,3,5,10"
+    k: Cutoffs = "1,3,5,10"
     samples: Annotated[
         int | str,
         Option(("--samples", "--n-samples"), kind=str),
@@ -48,10 +46,7 @@ class AgreementOptions(StatisticsOptions, MeasureOptions):
             "(nDCG(gains='similarity')); repeat it for more."
         ),
     ] = None
-    ids: Annotated[
-        InputData,
-        Doc("File or column of the items' ids, for embeddings that have none of their own."),
-    ] = None
+    ids: EmbeddingIds = None
     exclude: Annotated[
         InputData,
         Doc(

@@ -23,7 +23,6 @@ from rankwell.data.matrices import (
     row_blocks,
 )
 from rankwell.data.options import PartOptions, PartOutcome
-from rankwell.data.ranking_pairs import Listed, RankingPairs
 from rankwell.data.tables import Floats, Ints, format_value, rounded
 from rankwell.errors import BadInput, BadUsage, flag, shown
 from rankwell.evaluation.results import progress_of
@@ -34,6 +33,7 @@ from rankwell.runtime.parts.comparing import PartComparison
 from rankwell.runtime.parts.execution import PartArrays, arrays_of, run_in_parts, work_folder
 from rankwell.runtime.parts.tables import planned_embeddings
 from rankwell.tasks.agreement.options import AgreementOptions
+from rankwell.tasks.agreement.ranking_pairs import Listed, RankingPairs
 from rankwell.vectors.neighbours import Groups, TopK, ranks_of, search
 
 Progress = Callable[[int, int], None]

@@ -14,5 +14,8 @@ PUBLIC_NAMES = {
 """The names that the task adds to `rankwell`, each with the module that defines it."""
 
 RESULTS = ResultKind(
-    is_keyed=True, may_skip=True, files=("results.csv", "top_k.csv", "no_answer_curves.csv")
+    is_keyed=True,
+    may_skip=True,
+    files=("results.csv", "top_k.csv", "no_answer_curves.csv"),
+    tables={"failures": ("failed", "why", "questions", "share")},
 )

@@ -12,6 +12,7 @@ Relevance = Literal["document", "dpr", "kilt", "lower", "raw", "context"]
 RetrieverDuplicates = Literal["error", "first", "best", "keep"]
 RetrieverTies = Literal["id-desc", "id-asc", "input", "optimistic", "pessimistic", "error"]
 ThresholdTies = Literal["whole", "official"]
+FormatName = Annotated[str | None, Doc("Name of a format, where content does not determine it.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,12 +145,10 @@ class AnswerOptions(StatisticsOptions):
             "first of the report."
         ),
     ] = None
-    gold_format: Annotated[
-        str | None, Doc("Name of a format, where content does not determine it.")
-    ] = None
+    gold_format: FormatName = None
     predictions_format: Annotated[
         str | None, Doc("Likewise; haystack:isolated takes that part of Haystack's CSV.")
     ] = None
-    retrieved_format: Annotated[str | None, Doc("Likewise.")] = None
+    retrieved_format: FormatName = None
     columns: RunColumns = None
-    isolated_format: Annotated[str | None, Doc("Likewise.")] = None
+    isolated_format: FormatName = None

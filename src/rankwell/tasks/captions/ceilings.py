@@ -11,16 +11,10 @@ from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.matrices import Positives
 from rankwell.data.rankings import Hits
 from rankwell.data.registry import Measure
-from rankwell.data.tables import (
-    Floats,
-    Ints,
-    Judgments,
-    MatrixTies,
-    position_in_segment,
-    segment_offsets,
-)
+from rankwell.data.tables import Floats, Ints, Judgments, position_in_segment, segment_offsets
 from rankwell.evaluation.judged import Ceiling, ideal_if_shared
 from rankwell.measures.first_rank import reads_best_only
+from rankwell.tasks.captions.conventions import CaptionTies
 from rankwell.tasks.captions.ties import averaged
 
 _MEANS = ("mean", "sum")
@@ -54,7 +48,7 @@ class CopyCeilings:
     choices: of same items; None likewise.
     """
 
-    ties: MatrixTies
+    ties: CaptionTies
     judgments: Judgments
     retrieved: Ints
     alike: Ints | None

@@ -21,7 +21,7 @@ from rankwell.conventions import (
 from rankwell.data.judged_rankings import JudgedRankings
 from rankwell.data.options import PartOptions, PartOutcome, cutoffs, takes_options
 from rankwell.data.registry import Measure, at_each_cutoff, measure_names, parse_measure
-from rankwell.data.tables import TIE_RULES, MatrixTies, Values, sort_ids
+from rankwell.data.tables import TIE_RULES, Values, sort_ids
 from rankwell.errors import BadScore, BadUsage, UnknownName, count_of, flag
 from rankwell.evaluation import results
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
@@ -37,14 +37,14 @@ from rankwell.tasks.captions.aggregates import (
     aggregate_row,
     named_aggregates,
 )
-from rankwell.tasks.captions.conventions import CaptionConvention
+from rankwell.tasks.captions.conventions import CaptionConvention, CaptionTies
 from rankwell.tasks.captions.inputs import CaptionInputs, Direction
 from rankwell.tasks.captions.options import CaptionOptions, CaptionPartOptions
 from rankwell.tasks.captions.runs import CaptionRun
 
 Progress = Callable[[str, int, int], None]
-_TIES: tuple[MatrixTies, ...] = (*TIE_RULES, "input-desc", "averaged", "multiplied")
-_TIE_NOTES: dict[MatrixTies, str] = {
+_TIES: tuple[CaptionTies, ...] = (*TIE_RULES, "input-desc", "averaged", "multiplied")
+_TIE_NOTES: dict[CaptionTies, str] = {
     "averaged": (
         "a tied positive has the mean of its places as its rank: R@1 needs exactly 1, R@K for "
         "larger K a rank below K + 1; that is not an expected value"
@@ -153,7 +153,7 @@ def _directions(
             f"the protocol {protocol} applies to video to text, and only t2v is requested; "
             "leave one of them out."
         )
-    replaced: MatrixTies | None = next((rule for rule in _TIES if rule == options.ties), None)
+    replaced: CaptionTies | None = next((rule for rule in _TIES if rule == options.ties), None)
     if replaced is None and options.ties is not None:
         raise UnknownName(f"unknown tie rule {options.ties!r}; the rules are {', '.join(_TIES)}.")
     protocols = {"among-captions": ["v2t"], "among-videos": ["v2t-videos"]}

@@ -14,19 +14,30 @@ from rankwell._native.matrix_counts import ComparedScores, names_of, refuse_non_
 from rankwell._native.products import Groups
 from rankwell._native.similarity import Metric
 from rankwell.conventions import LabelledMeasure
-from rankwell.data.matrices import Embeddings, Matrix, Positions, Positives, Scores, named_places
+from rankwell.data.matrices import (
+    MAGIC,
+    Embeddings,
+    Matrix,
+    Positions,
+    Positives,
+    Scores,
+    named_places,
+    read_only_npy,
+)
 from rankwell.data.options import PartOptions, PartOutcome
-from rankwell.data.tables import Ints, MatrixTies, tie_order
-from rankwell.errors import BadInput, BadScore, BadUsage, flag
+from rankwell.data.tables import Ints, refuse_masked, tie_order
+from rankwell.documents import read_json
+from rankwell.errors import BadInput, BadScore, BadUsage, flag, shown
 from rankwell.evaluation.results import DETAIL_DEPTH
 from rankwell.io import formats
 from rankwell.io.matrices import note_on_ranks, read_embeddings, read_scores
-from rankwell.io.positives import Sides, read_mask, read_positives
+from rankwell.io.positives import Sides, read_positives
 from rankwell.io.records import read_numbers
 from rankwell.measures.first_rank import reads_best_only
 from rankwell.runtime.parts.compared import Question, compare_in_parts
 from rankwell.runtime.parts.tables import planned_embeddings
-from rankwell.store import exists, sources_of, split_part
+from rankwell.store import Head, Source, exists, naming, sources_of, split_part
+from rankwell.tasks.captions.conventions import CaptionTies
 from rankwell.tasks.captions.options import CaptionOptions
 from rankwell.vectors.neighbours.positive_counts import Compared, by_vectors
 from rankwell.vectors.transforms import Transform, parse_transform
@@ -44,7 +55,7 @@ class Direction(NamedTuple):
     """
 
     name: str
-    ties: MatrixTies
+    ties: CaptionTies
     measures: tuple[LabelledMeasure, ...]
     hits_after_last: bool
     notes: tuple[str, ...]
@@ -56,7 +67,9 @@ class Direction(NamedTuple):
 
     @property
     def collapsed(self) -> bool:
-        """Whether the captions of each video are collapsed to the one of the highest score."""
+        """Whether the captions of each video are collapsed to the one of the highest score. Source:
+        Luo and others 2021, CLIP4Clip, multi-sentence.
+        """
         return self.name == "v2t-videos"
 
     def question(
@@ -476,3 +489,48 @@ def _first_alike(texts: Sequence[str]) -> Ints:
     first_rows: dict[str, int] = {}
     rows = [first_rows.setdefault(" ".join(text.split()), row) for row, text in enumerate(texts)]
     return np.array(rows, dtype=np.int64)
+
+
+def read_mask(place: Any, n: int) -> Ints:
+    """The rows that are there, of n: those where a mask is not 0.
+
+    place: an `.npy` file, a JSON list or an array, (n,) or (items, queries per item) read row by
+    row. Raises BadInput for another number of entries, for what is neither 0 nor 1, and where
+    nothing is left.
+    """
+    name = f"{place}: " if isinstance(place, (str, Path)) else ""
+    refuse_masked(place, "the mask of rows")
+    try:
+        mask = np.asarray(_mask(Source(place)) if isinstance(place, (str, Path)) else place).ravel()
+    except ValueError as error:
+        raise BadInput(
+            f"{name}the mask is ragged; expected one entry, 0 or 1, for each of {n} rows "
+            "(captions)."
+        ) from error
+    if len(mask) != n:
+        raise BadInput(
+            f"{name}the mask has {len(mask)} entries, the scores have {n} rows; every row "
+            "(caption) has one."
+        )
+    if not np.isin(mask, (0, 1)).all():
+        row = int(np.flatnonzero(~np.isin(mask, (0, 1)))[0])
+        problem = f"{name}entry {row} of the mask is {shown(mask[row].item())}"
+        raise BadInput(f"{problem}; a mask holds 1 for a caption that is there, 0 for none.")
+    if not mask.any():
+        raise BadInput(f"{name}the mask leaves no row; it holds 1 for a caption that is there.")
+    return np.flatnonzero(mask)
+
+
+def _mask(source: Source) -> Any:
+    with naming(source.name):
+        if source.head(6) == MAGIC:
+            with source.open() as stream:
+                return read_only_npy(stream)
+        Head.of(source).refuse_foreign()
+        entries = read_json(source, "an .npy array or a JSON list of 0 and 1")
+        try:
+            return np.array(entries, dtype=np.float64)
+        except (ValueError, TypeError) as error:
+            raise BadInput(
+                f"{str(error).splitlines()[0]}; a mask is an .npy array or a JSON list of 0 and 1."
+            ) from error

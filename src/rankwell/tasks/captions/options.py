@@ -12,25 +12,19 @@ from rankwell.data.options import (
     Option,
     PartOptions,
 )
-from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
+from rankwell.evaluation.options import MeasureOptions, Similarity, StatisticsOptions, TieOptions
 
 Which = Literal["both", "t2v", "v2t"]
 Protocol = Literal["among-captions", "among-videos", "both"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class CaptionOptions(StatisticsOptions, MeasureOptions):
+class CaptionOptions(TieOptions, StatisticsOptions, MeasureOptions):
     """The choices that decide the values of `captions`; queries and gallery replace scores."""
 
     queries: Annotated[InputData, Doc("Embeddings of the captions, in place of scores.")] = None
     gallery: Annotated[InputData, Doc("Embeddings of the videos.")] = None
-    metric: Annotated[
-        Literal["cosine", "dot", "l2"] | None,
-        Doc(
-            "Similarity of embeddings: cosine (where none is named), dot, or l2 (negative "
-            "distance)."
-        ),
-    ] = None
+    metric: Similarity = None
     direction: Annotated[
         Which,
         Doc("From text to video (rows are queries), from video to text (columns are), or both."),
@@ -75,13 +69,6 @@ class CaptionOptions(StatisticsOptions, MeasureOptions):
             "mean over all orders (expected), in favour of positives (optimistic) or against them "
             "(pessimistic), at the mean of their places (averaged, MMT), a query for each place "
             "(multiplied, CLIP4Clip), refused (error); by default the convention's."
-        ),
-    ] = None
-    no_relevant: Annotated[
-        Literal["empty", "skip", "error"] | None,
-        Doc(
-            "A query without positives: ranks after all items (empty), is left out "
-            "(skip), or is an error; by default the convention's."
         ),
     ] = None
     mask: Annotated[

@@ -9,6 +9,7 @@ import numpy as np
 from rankwell.data.options import Doc, Input, PartOutcome
 from rankwell.data.tables import Values
 from rankwell.errors import BadUsage
+from rankwell.evaluation.options import PrintedFigures
 from rankwell.reporting.options import Progress
 from rankwell.results import Results
 from rankwell.stats.granularity import granularity_of
@@ -34,13 +35,7 @@ class CaptionCommandOptions(CaptionPartOptions):
             "video, or groups:FILE,FILE."
         ),
     ] = "diagonal"
-    check: Annotated[
-        list[str] | None,
-        Doc(
-            "A printed R@K in percent, such as 70.08: is it possible with as many queries? Repeat "
-            "it for more."
-        ),
-    ] = None
+    check: PrintedFigures = None
 
 
 def _evaluate(

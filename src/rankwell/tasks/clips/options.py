@@ -11,6 +11,8 @@ import numpy as np
 
 from rankwell.data.options import (
     ConventionName,
+    Cutoffs,
+    DeviceOption,
     Doc,
     Input,
     InputData,
@@ -19,7 +21,7 @@ from rankwell.data.options import (
     RunColumns,
 )
 from rankwell.errors import BadUsage, flag
-from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
+from rankwell.evaluation.options import EmbeddingIds, MeasureOptions, Similarity, StatisticsOptions
 from rankwell.reporting.options import InputOption, InputPlace
 
 Mode = Literal["video", "text"]
@@ -37,6 +39,7 @@ ANNOTATIONS = (
     "Table of clips: slice_id and a column of keywords per group, or one column keywords (CSV, "
     "TSV, JSON lines, Parquet)."
 )
+AnnotationTable = Annotated[InputPlace, Doc(ANNOTATIONS)]
 Names = Annotated[Sequence[str] | str | None, Option(kind=str)]
 
 
@@ -109,9 +112,7 @@ class ClipOptions(StatisticsOptions, MeasureOptions):
             "by default."
         ),
     ] = None
-    k: Annotated[
-        Sequence[int] | int | str, Option(kind=str), Doc("Cut-offs, separated by commas.")
-    ] = "1,3,5"
+    k: Cutoffs = "1,3,5"
     measures: Annotated[
         MeasureNames,
         Doc(
@@ -187,12 +188,8 @@ class ClipOptions(StatisticsOptions, MeasureOptions):
             "in use are the vocabulary."
         ),
     ] = None
-    ids: Annotated[
-        InputData, Doc("File or column of the clips' ids, for embeddings that have none.")
-    ] = None
-    metric: Annotated[
-        Literal["cosine", "dot", "l2"] | None, Doc("Similarity of vectors; cosine by default.")
-    ] = None
+    ids: EmbeddingIds = None
+    metric: Similarity = None
     columns: RunColumns = None
     ties: Annotated[
         str | None,
@@ -290,20 +287,14 @@ class VocabularyOptions:
 class DeviceOptions:
     """Where a model runs."""
 
-    device: Annotated[
-        str | None,
-        Doc(
-            "Device of the model, such as cpu or cuda; by default the choice of the "
-            "model's library."
-        ),
-    ] = None
+    device: DeviceOption = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClipCommandOptions(MappingOptions, ClipOptions):
     """The options of `clips evaluate`."""
 
-    annotations: Annotated[InputPlace, Doc(ANNOTATIONS)]
+    annotations: AnnotationTable
     sheets: Annotated[
         int | None,
         Doc(
@@ -322,7 +313,7 @@ class ClipCommandOptions(MappingOptions, ClipOptions):
 class MapOptions(MappingOptions, VocabularyOptions, DeviceOptions):
     """The options of `clips map`."""
 
-    annotations: Annotated[str, Doc(ANNOTATIONS)]
+    annotations: AnnotationTable
     groups: Annotated[
         Names,
         Doc(
@@ -364,7 +355,7 @@ class LintOptions(MappingOptions, VocabularyOptions):
 class CalibrationOptions(VocabularyOptions, DeviceOptions):
     """The options of `clips calibrate`."""
 
-    annotations: Annotated[str, Doc(ANNOTATIONS)]
+    annotations: AnnotationTable
     encoder: Annotated[str, Doc("Folder or name of a model of sentence-transformers.")]
     strategy: Annotated[Strategy, Doc("cover or algorithm1; see rankwell clips map.")] = "cover"
     low: Annotated[float, Doc("Lowest threshold.")] = 0.3

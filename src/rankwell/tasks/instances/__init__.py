@@ -10,4 +10,10 @@ PUBLIC_NAMES = {
 }
 """The names that the task adds to `rankwell`, each with the module that defines it."""
 
-RESULTS = ResultKind(files=("by_instance.csv", "encoding_errors.csv", "sheets/*.png"))
+PERFORMANCE = "performance.json"
+"""The file of what each run and the machine took."""
+
+RESULTS = ResultKind(
+    files=("by_instance.csv", "encoding_errors.csv", PERFORMANCE, "sheets/*.png"),
+    confidence="instances evaluate",
+)

@@ -1,7 +1,7 @@
 """The options of a search for instances, and its rules: the user's own, else the convention's."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -27,7 +27,13 @@ from rankwell.data.options import (
 from rankwell.data.registry import at_each_cutoff, measure_names, parse_measure, suggest
 from rankwell.data.tables import TIE_RULES, MatrixTies
 from rankwell.errors import BadUsage, UnknownName, flag
-from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
+from rankwell.evaluation.options import (
+    EmbeddingIds,
+    MeasureOptions,
+    Similarity,
+    StatisticsOptions,
+    TieOptions,
+)
 from rankwell.tasks.instances.conventions import Excluded, InstanceConvention
 from rankwell.tasks.instances.images import (
     FilteredImages,
@@ -37,17 +43,17 @@ from rankwell.tasks.instances.images import (
     mark_contentless,
     read_images,
 )
+from rankwell.vectors.encoders import NetworkSettings
 
 CUTOFFS = (1, 5, 10)
 NAMED = "TP/PRED"
 """The share of queries named rightly among those whose best reference has a label."""
-ENCODER_SETTINGS = ("size", "output_name", "weights", "batch_size", "device")
-"""Settings of an encoder, under the same names in `ImageSettings`."""
+ENCODER_SETTINGS = tuple(field.name for field in fields(NetworkSettings))
 _TIES: tuple[MatrixTies, ...] = (*TIE_RULES, "input-desc")
 
 
 @dataclass(frozen=True, kw_only=True)
-class InstanceOptions(StatisticsOptions, MeasureOptions):
+class InstanceOptions(TieOptions, StatisticsOptions, MeasureOptions):
     """The choices that decide the values of `evaluate_instances`, and the runs that it reads."""
 
     embeddings: Annotated[
@@ -76,12 +82,8 @@ class InstanceOptions(StatisticsOptions, MeasureOptions):
             "judgments in any format, or diagonal."
         ),
     ] = None
-    metric: Annotated[
-        Literal["cosine", "dot", "l2"] | None, Doc("Similarity of vectors; cosine by default.")
-    ] = None
-    ids: Annotated[
-        InputData, Doc("File or column of the images' ids, for embeddings that have none.")
-    ] = None
+    metric: Similarity = None
+    ids: EmbeddingIds = None
     query_ids: Annotated[
         InputData, Doc("Likewise of the queries, for --queries and the rows of --scores.")
     ] = None
@@ -134,20 +136,6 @@ class InstanceOptions(StatisticsOptions, MeasureOptions):
             "for plain names."
         ),
     ] = "thesis"
-    ties: Annotated[
-        str | None,
-        Doc(
-            "Order of references with equal scores: expected, input, input-desc, id-asc, "
-            "id-desc, optimistic, pessimistic, error."
-        ),
-    ] = None
-    no_relevant: Annotated[
-        Literal["empty", "skip", "error"] | None,
-        Doc(
-            "A query without a right reference: counts as not found (empty), is left out "
-            "(skip), or is an error."
-        ),
-    ] = None
     transforms: Annotated[
         Sequence[str] | str | None,
         Option(("--transform",), kind=list[str]),
@@ -184,7 +172,6 @@ class InstanceOptions(StatisticsOptions, MeasureOptions):
             "by the seed into as many clusters as there are instances."
         ),
     ] = None
-    seed: Annotated[int, Doc("Seed of the bootstrap, and of k-means.")] = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,7 +216,7 @@ class ImageSetOptions(ImageFileOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImageSystemOptions:
+class ImageSystemOptions(NetworkSettings):
     """A system that computes a run from the images: an encoder or local features."""
 
     encoder: Annotated[
@@ -242,19 +229,6 @@ class ImageSystemOptions:
             "colour-histogram or small-grey."
         ),
     ] = None
-    size: Annotated[
-        str | None,
-        Doc(
-            "Size to which the encoder scales images, such as 224x224, or original; "
-            "`rankwell encode images` has further settings."
-        ),
-    ] = None
-    output_name: Annotated[
-        str | None, Doc("Output of the network to take, where it has several.")
-    ] = None
-    weights: Annotated[Path | None, Input(), Doc("File of a state dict, for torch.")] = None
-    batch_size: Annotated[int | None, Doc("Images at a time.")] = None
-    device: Annotated[str | None, Doc("Where the encoder computes, cpu or cuda.")] = None
     local_features: Annotated[
         Literal["rootsift", "sift"] | None,
         Doc("Compare pictures by SIFT, or by its square roots, with the ratio test."),

@@ -12,6 +12,7 @@ from rankwell import threads
 from rankwell.data.matrices import Scores, named_places
 from rankwell.data.options import Doc
 from rankwell.errors import BadUsage, count_of
+from rankwell.evaluation.options import PrintedFigures
 from rankwell.reporting import render_rows
 from rankwell.reporting.drafts import drafting
 from rankwell.reporting.folder import write_result
@@ -19,6 +20,7 @@ from rankwell.reporting.options import Format, Output, Progress, StatusNote, pre
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import write_text
 from rankwell.task import Presented, Task, TaskInput
+from rankwell.tasks.instances import PERFORMANCE
 from rankwell.tasks.instances.computed_runs import ComputedRun, compute_run
 from rankwell.tasks.instances.evaluation import InstanceResults, evaluate_instances
 from rankwell.tasks.instances.images import both_sides, named_place
@@ -40,13 +42,7 @@ _SHEETS, _FIRST = 10, 5
 class OutputOptions:
     """Further output."""
 
-    check: Annotated[
-        list[str] | None,
-        Doc(
-            "A printed share such as 70.08: is it possible with as many queries? Repeat "
-            "it for more."
-        ),
-    ] = None
+    check: PrintedFigures = None
     sheets: Annotated[
         int | None,
         Doc(
@@ -170,7 +166,7 @@ def _present(
         ]
         contents["encoding_errors.csv"] = render_rows(problems, "csv")
     performance = _performance(result, computed, time.perf_counter() - start)
-    contents["performance.json"] = json.dumps(performance, indent=2) + "\n"
+    contents[PERFORMANCE] = json.dumps(performance, indent=2) + "\n"
     if result.by_instance:
         contents["by_instance.csv"] = render_rows(result.by_instance, "csv")
     with drafting(output, result.sources.values()) as draft:

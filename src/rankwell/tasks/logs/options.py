@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from rankwell.data.options import Doc, Input, InputData, MeasureNames, Option
+from rankwell.evaluation.options import StatisticsOptions
 from rankwell.stats import Intervals
 
 ValueOf = Literal["row", "query"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogOptions:
+class LogOptions(StatisticsOptions):
     """The choices that decide the values of `evaluate_logs`."""
 
     policies: Annotated[
@@ -73,4 +74,3 @@ class LogOptions:
             "Student's `t`, or none."
         ),
     ] = "bootstrap-t"
-    seed: Annotated[int, Doc("Seed of the bootstrap.")] = 0

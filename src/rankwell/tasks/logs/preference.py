@@ -11,14 +11,13 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from rankwell.comparison.data import Attribute, ComparisonOptions, Origin, Test
+from rankwell.comparison.data import Attribute, ComparisonOptions, DifferenceOptions, Origin, Test
 from rankwell.data.options import Doc, takes_options
 from rankwell.data.tables import Values, sort_ids
 from rankwell.documents import parse_json, unique_keys
 from rankwell.errors import BadInput, DuplicateItem, NothingToEvaluate, kind_of, shown
 from rankwell.io.records import load_columns
 from rankwell.results import ComparisonResults, compare_values
-from rankwell.stats import Intervals
 from rankwell.store import Source, sources_of
 from rankwell.tasks.logs.inputs import CLICKED, WORDS
 from rankwell.tasks.logs.interleaving import MARKS, METHODS, InterleavedList, Method
@@ -26,7 +25,7 @@ from rankwell.tasks.logs.measures.interleaving import CREDIT, WINS
 
 
 @dataclass(frozen=True, kw_only=True)
-class InterleavingTestOptions:
+class InterleavingTestOptions(DifferenceOptions):
     """The choices of the test of clicks on interleaved lists."""
 
     test: Annotated[
@@ -44,17 +43,6 @@ class InterleavingTestOptions:
             "count as independent."
         ),
     ] = True
-    intervals: Annotated[
-        Intervals,
-        Doc(
-            "Intervals of the differences: `bootstrap-t` (Bonett and Price's where each "
-            "impression is won, tied or lost, else the studentised bootstrap), "
-            "`bootstrap` (percentiles), Student's `t`, or none."
-        ),
-    ] = "bootstrap-t"
-    level: Annotated[float, Doc("Of the intervals; tests are at 1 less this.")] = 0.95
-    resamples: Annotated[int, Doc("Of the bootstrap and of the tests that draw.")] = 10_000
-    seed: Annotated[int, Doc("Seed of everything that is drawn.")] = 0
 
 
 class Credit(NamedTuple):

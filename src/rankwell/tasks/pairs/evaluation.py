@@ -17,6 +17,7 @@ from rankwell.data.options import Doc, Input, InputData, Option
 from rankwell.data.tables import Bools, Floats, Values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.details import DETAIL_COLUMNS
+from rankwell.evaluation.options import StatisticsOptions
 from rankwell.io.formats import read_column
 from rankwell.results import Results
 from rankwell.stats import MIN_QUERIES, Intervals, SummaryRow, correlation, summarise
@@ -31,7 +32,7 @@ _MOST_STRATA = 100
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairOptions:
+class PairOptions(StatisticsOptions):
     """The choices that decide the values of `rankwell pairs`."""
 
     reference: Annotated[InputData, Doc("Embeddings whose similarities are the targets.")] = None
@@ -85,7 +86,6 @@ class PairOptions:
             "(percentiles), Student's `t` (for correlations Fisher's z), or none."
         ),
     ] = "bootstrap-t"
-    seed: Annotated[int, Doc("Seed of the sample and of the bootstrap.")] = 0
 
 
 @dataclass(frozen=True, eq=False)

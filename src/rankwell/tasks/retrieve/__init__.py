@@ -9,5 +9,10 @@ PUBLIC_NAMES = {
 """The names that the task adds to `rankwell`, each with the module that defines it."""
 
 RESULTS = ResultKind(
-    files=("engine.json", "run.parquet", "timings.parquet"), timed=("per_query.parquet",)
+    files=("engine.json", "run.parquet", "timings.parquet"),
+    timed=("per_query.parquet",),
+    tables={
+        "parameters": ("run", "tried", "values", "choices", "others"),
+        "unanswered": ("run", "query", "round", "status", "error"),
+    },
 )

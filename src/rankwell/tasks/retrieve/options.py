@@ -13,14 +13,13 @@ from rankwell.data.options import (
     Option,
     RunColumns,
 )
-from rankwell.evaluation.options import MeasureOptions
-from rankwell.stats import Intervals
+from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
 
 Cost = Literal["p50", "p95", "p99", "throughput", "processor", "build", "size"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class RetrieveOptions(MeasureOptions):
+class RetrieveOptions(StatisticsOptions, MeasureOptions):
     """The choices that decide the figures of `rankwell retrieve`."""
 
     items: Annotated[
@@ -168,13 +167,6 @@ class RetrieveOptions(MeasureOptions):
     allow_load: Annotated[
         str | None, Doc("Host that may be put under load though it is not this machine.")
     ] = None
-    intervals: Annotated[
-        Intervals,
-        Doc("95 % intervals of quality: `bootstrap-t`, `bootstrap`, Student's `t`, or none."),
-    ] = "bootstrap-t"
-    seed: Annotated[
-        int, Doc("Seed of the order of requests, of their moments, and of intervals.")
-    ] = 0
 
     @property
     def truth_word(self) -> str:

@@ -1,7 +1,11 @@
 """Runs against judgments: the task behind `rankwell evaluate`."""
 
+from rankwell.data.catalogue import ResultKind
+
 PUBLIC_NAMES = {
     "evaluate": "rankwell.tasks.runs.evaluation",
     "RunOptions": "rankwell.tasks.runs.options",
 }
 """The names that the task adds to `rankwell`, each with the module that defines it."""
+
+RESULTS = ResultKind(inputs=("judgments",), confidence="evaluate")

@@ -10,11 +10,14 @@ from rankwell.evaluation.options import (
     MeasureOptions,
     RunFileOptions,
     StatisticsOptions,
+    TieOptions,
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, MeasureOptions):
+class RunOptions(
+    TieOptions, RunFileOptions, JudgmentFileOptions, StatisticsOptions, MeasureOptions
+):
     """The choices that decide the values of `evaluate`."""
 
     measures: Annotated[
@@ -28,25 +31,11 @@ class RunOptions(RunFileOptions, JudgmentFileOptions, StatisticsOptions, Measure
         ConventionName,
         Doc("Whose words and rules: rankwell, trec_eval9, trec_eval10, ranx, beir, mteb, st."),
     ] = "rankwell"
-    ties: Annotated[
-        str | None,
-        Doc(
-            "Order of items with equal scores: id-desc, id-asc, input, expected, "
-            "optimistic, pessimistic, error."
-        ),
-    ] = None
     queries: Annotated[
         Literal["truth", "run", "both"] | None,
         Doc(
             "Which queries count: all of the judgments (one without a ranking counts as "
             "empty), all of the run, or those in both."
-        ),
-    ] = None
-    no_relevant: Annotated[
-        Literal["empty", "skip", "error"] | None,
-        Doc(
-            "A query without anything relevant: counts as for an empty ranking, is left "
-            "out, or is an error."
         ),
     ] = None
     unjudged: Annotated[

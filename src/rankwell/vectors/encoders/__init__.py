@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.data.code import code_name
-from rankwell.data.options import Doc, Option
+from rankwell.data.options import DeviceOption, Doc, Input, Option
 from rankwell.data.registry import Catalogue, suggest
 from rankwell.data.tables import unmasked
 from rankwell.errors import BadUsage, UnknownName, flag
@@ -162,12 +162,8 @@ Channels = Literal["RGB", "BGR"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImageSettings:
-    """Settings of an encoder of pictures; None leaves a choice to the family, which refuses
-    settings that it does not use.
-
-    In Python size may be (width, height), mean and std tuples. Raises BadUsage for other numbers.
-    """
+class NetworkSettings:
+    """The settings of an encoder of pictures that every command has which encodes them."""
 
     size: Annotated[
         Any,
@@ -177,6 +173,22 @@ class ImageSettings:
             "the model expects."
         ),
     ] = None
+    output_name: Annotated[
+        str | None, Doc("Output of the network to take, where it has several.")
+    ] = None
+    weights: Annotated[Path | None, Input(), Doc("File of a state dict, for torch.")] = None
+    batch_size: Annotated[int | None, Doc("Images at a time, 16 by default.")] = None
+    device: DeviceOption = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageSettings(NetworkSettings):
+    """Settings of an encoder of pictures; None leaves a choice to the family, which refuses
+    settings that it does not use.
+
+    In Python size may be (width, height), mean and std tuples. Raises BadUsage for other numbers.
+    """
+
     longest: Annotated[
         int | None, Doc("Pixels of the longer side at most, where images keep their size.")
     ] = None
@@ -196,10 +208,6 @@ class ImageSettings:
         ),
     ] = None
     channels: Annotated[Channels | None, Doc("Order of the channels.")] = None
-    output_name: Annotated[
-        str | None, Doc("Output of the network to take, where it has several.")
-    ] = None
-    weights: Annotated[Path | None, Doc("File of a state dict, for torch.")] = None
     normalize: Annotated[
         bool | None,
         Doc(
@@ -207,8 +215,6 @@ class ImageSettings:
             "sentence-transformers are left as they are."
         ),
     ] = None
-    batch_size: Annotated[int | None, Doc("Images at a time, 16 by default.")] = None
-    device: Annotated[str | None, Doc("Where to compute, cpu or cuda.")] = None
 
     def __post_init__(self) -> None:
         for name in ("size", "mean", "std"):

@@ -209,10 +209,7 @@ class Transform:
         and where it works on vectors.
         """
         if self.entry.works_on != "scores":
-            raise BadUsage(
-                f"{self} works on descriptors and not on scores; give it vectors, as `rankwell "
-                "instances evaluate` does."
-            )
+            raise BadUsage(f"{self} works on descriptors and not on scores; give it vectors.")
         if self.entry.needs_bank and bank is None:
             raise BadUsage(
                 f"{self} needs a bank: the scores of other queries, of training data, with "

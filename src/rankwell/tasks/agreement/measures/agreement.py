@@ -7,10 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell.data.ranking_pairs import Prefixes, RankingPairs, Ties
 from rankwell.data.registry import measure
 from rankwell.data.tables import Floats, Ints, ratio, sum_by
 from rankwell.errors import BadUsage
+from rankwell.tasks.agreement.ranking_pairs import Prefixes, RankingPairs, Ties
 
 Kind = Literal["ext", "min", "res", "truncated"]
 

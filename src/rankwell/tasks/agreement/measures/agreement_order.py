@@ -6,10 +6,10 @@ from typing import Literal
 
 import numpy as np
 
-from rankwell.data.ranking_pairs import RankingPairs
 from rankwell.data.registry import RANK, Scale, measure
 from rankwell.data.tables import Floats, Ints, position_in_segment, segment_offsets, sum_by
 from rankwell.errors import BadUsage
+from rankwell.tasks.agreement.ranking_pairs import RankingPairs
 
 _HODOSH = "Hodosh, Young and Hockenmaier 2013, Framing image description as a ranking task"
 _CORRELATION = Scale((-1.0, 1.0), unit="score", empty=float("nan"))

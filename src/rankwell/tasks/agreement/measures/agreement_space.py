@@ -4,10 +4,10 @@ the reference's margin.
 
 import numpy as np
 
-from rankwell.data.ranking_pairs import ListSide, RankingPairs
 from rankwell.data.registry import COUNT, Scale, measure
 from rankwell.data.tables import Bools, Floats, Ints, ratio
 from rankwell.errors import BadUsage
+from rankwell.tasks.agreement.ranking_pairs import ListSide, RankingPairs
 
 _VENNA = "Venna and Kaski 2006, Local multidimensional scaling"
 

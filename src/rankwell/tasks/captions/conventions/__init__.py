@@ -6,6 +6,10 @@ from typing import Literal, NamedTuple
 
 from rankwell.data.tables import MatrixTies
 
+CaptionTies = MatrixTies | Literal["averaged", "multiplied"]
+"""`averaged` places all tied items at the middle of their places (MMT); `multiplied` counts a query
+once for each place of its tie (CLIP4Clip).
+"""
 Aggregate = Literal["rsum", "gmean", "r_mean"]
 """Aggregates of several R@K: the sum over both directions, the geometric mean of one direction's,
 the mean of one direction's.
@@ -27,8 +31,8 @@ class CaptionConvention(NamedTuple):
         counts as a hit at a K that is beyond the last item.
     """
 
-    t2v: MatrixTies = "expected"
-    v2t: MatrixTies = "expected"
+    t2v: CaptionTies = "expected"
+    v2t: CaptionTies = "expected"
     aggregates: tuple[Aggregate, ...] = ()
     protocol: VideoToText = "among-captions"
     hits_after_last: bool = False

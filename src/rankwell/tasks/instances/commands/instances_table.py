@@ -23,6 +23,7 @@ from rankwell.data.options import Doc, Option
 from rankwell.data.registry import Better, suggest
 from rankwell.data.tables import Values
 from rankwell.errors import BadInput, BadUsage
+from rankwell.evaluation.options import Seed
 from rankwell.evaluation.results import SCHEMA_VERSION
 from rankwell.io.result_folder import (
     ResultFolder,
@@ -32,7 +33,13 @@ from rankwell.io.result_folder import (
     values_behind,
 )
 from rankwell.reporting.drafts import drafting, publish, refuse_foreign, refuse_unclaimed
-from rankwell.reporting.options import FolderOption, JobsOption, Output, Progress
+from rankwell.reporting.options import (
+    FolderOption,
+    JobsOption,
+    MissingPagesOption,
+    Output,
+    Progress,
+)
 from rankwell.reporting.page import NAME as PAGE
 from rankwell.reporting.system_table import (
     SystemCost,
@@ -44,6 +51,7 @@ from rankwell.reporting.system_table import (
 )
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import refuse_blocked, write_text
+from rankwell.tasks.instances import PERFORMANCE
 from rankwell.tasks.instances.statistics import published_instances
 
 _RULES = ("exclude", "ties", "contentless", "absent", "no_relevant", "marks")
@@ -82,14 +90,8 @@ class SystemTableOptions:
     ] = "P@1"
     alpha: Annotated[float, Doc("Level of the tests.")] = 0.05
     resamples: Annotated[int, Doc("Swaps that are drawn where not all can be counted.")] = 10_000
-    seed: Annotated[int, Doc("Seed of these swaps.")] = 0
-    pages: Annotated[
-        bool,
-        Doc(
-            "Write the page of each folder of results that has none, as `rankwell report` "
-            "does; table.html links to them."
-        ),
-    ] = False
+    seed: Seed = 0
+    pages: MissingPagesOption = False
 
 
 def table(
@@ -350,7 +352,7 @@ class _RunResult:
     @property
     def cost(self) -> SystemCost:
         """The cost, as far as it was measured, and the statements of the system's user."""
-        performance = read_performance(self.folder)
+        performance = read_performance(self.folder, PERFORMANCE)
         of_run: Mapping[str, Any] = performance.get("runs", {}).get(str(self.row["run"]), {})
         machine: Mapping[str, Any] = performance.get("machine", {})
         numbers = [

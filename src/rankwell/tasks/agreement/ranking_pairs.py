@@ -2,18 +2,22 @@
 their ranks in the other.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Self
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
 from rankwell.data.judged_rankings import JudgedRankings, RankedRows, expected_values
+from rankwell.data.options import own_arithmetic
+from rankwell.data.rankings import arrange
 from rankwell.data.tables import (
     Bools,
     Floats,
     Ints,
+    Judgments,
     columns_at,
     first_true,
     offsets_from_rows,
@@ -21,9 +25,12 @@ from rankwell.data.tables import (
     running_sum,
     segment_of_row,
     segment_offsets,
+    sort_ids,
     take_segments,
 )
-from rankwell.errors import BadInput, DuplicateItem
+from rankwell.errors import BadInput, DuplicateItem, shown
+from rankwell.io.mapping import find_hits, refuse_repeated, text_id
+from rankwell.store import encode_id
 
 if TYPE_CHECKING:
     from rankwell.data.registry import Measure
@@ -203,6 +210,7 @@ class RankingPairs:
 
     needs: ClassVar[str] = "two rankings of the same queries, a reference and a candidate"
     command: ClassVar[str] = "agree"
+    conversion_hint: ClassVar[str] = "; `.judged(gold_depth)` of it makes one"
     reference: ListSide
     candidate: ListSide
     n_candidates: Ints
@@ -404,3 +412,96 @@ def chance_level(
             else entry.chance(pairs, **dict(measure.arguments))
         )
     return expected_values(measure, pairs.judged_at_random(gold_depth, gains))
+
+
+@own_arithmetic
+def ranking_pairs(
+    reference: Any, candidate: Any, *, depth: int | None = None, n_candidates: int | None = None
+) -> RankingPairs:
+    """Two models' lists side by side, each given as a list of ids, or as a mapping query -> list of
+    ids.
+
+    A list may also be a mapping item -> similarity: highest first, ties by id descending by bytes.
+    A single list is of the query "query"; a query that only one side has is empty on the other.
+    depth: only so many first items are the list; what follows is known by its rank and similarity,
+    and not listed.
+    n_candidates: how many items could have been listed; by default those that either side names.
+    Raises DuplicateItem for an item that stands in a list twice, BadScore for a similarity that is
+    not a finite number.
+    """
+    sides = [_listings(side) for side in (reference, candidate)]
+    queries = sort_ids({*sides[0], *sides[1]})
+    lists_by_side = [[side.get(query, {}) for query in queries] for side in sides]
+    numbers: dict[str, int] = {}
+    for item in (item for side in lists_by_side for listing in side for item in listing):
+        numbers.setdefault(item, len(numbers))
+    counts = [
+        len({*first, *second}) if n_candidates is None else n_candidates
+        for first, second in zip(*lists_by_side, strict=True)
+    ]
+    first, second = (
+        _padded_lists(own_lists, other_lists, numbers, depth)
+        for own_lists, other_lists in (lists_by_side, lists_by_side[::-1])
+    )
+    return RankingPairs.from_top_k(
+        queries, first, second, n_candidates=np.array(counts, dtype=np.int64)
+    )
+
+
+def _listings(side: Any) -> dict[str, dict[str, float]]:
+    """Query -> item -> similarity, from first to last; NaN for items that come without one."""
+    is_one = not isinstance(side, Mapping) or any(
+        isinstance(member, Real) for member in side.values()
+    )
+    by_query = {"query": side} if is_one else side
+    return {
+        text_id(query): _listing(text_id(query), listing) for query, listing in by_query.items()
+    }
+
+
+def _listing(query: str, query_items: Any) -> dict[str, float]:
+    if isinstance(query_items, str) or not isinstance(query_items, Iterable):
+        raise BadInput(
+            f"query {query!r} has {shown(query_items)}; expected a list of ids or a mapping item "
+            "-> "
+            "similarity."
+        )
+    items = [text_id(item) for item in query_items]
+    refuse_repeated(query, items)
+    if not isinstance(query_items, Mapping):
+        return dict.fromkeys(items, float("nan"))
+    find_hits({query: query_items}, Judgments.from_rows([], [], [], all_queries=[query]))
+    scores = np.array(list(query_items.values()), dtype=np.float64)
+    rows = arrange(scores, lambda row: encode_id(items[row]), "id-desc")
+    return {items[row]: float(scores[row]) for row in rows.tolist()}
+
+
+def _padded_lists(
+    own_lists: Sequence[Mapping[str, float]],
+    other_lists: Sequence[Mapping[str, float]],
+    numbers: Mapping[str, int],
+    depth: int | None,
+) -> Listed:
+    """The table of one side's lists, with what the other side says of every item that it names."""
+    lists = [list(listing)[:depth] for listing in own_lists]
+    shape = (len(lists), max(map(len, lists), default=0))
+    columns = (
+        np.full(shape, -1),
+        np.full(shape, np.nan),
+        np.zeros(shape, dtype=np.int64),
+        np.full(shape, np.nan),
+    )
+    for row, (items, own_scores, other_scores) in enumerate(
+        zip(lists, own_lists, other_lists, strict=True)
+    ):
+        ranks = {item: rank for rank, item in enumerate(other_scores, 1)}
+        for index, item in enumerate(items):
+            cells = (
+                numbers[item],
+                own_scores[item],
+                ranks.get(item, 0),
+                other_scores.get(item, np.nan),
+            )
+            for column, cell in zip(columns, cells, strict=True):
+                column[row, index] = cell
+    return Listed(*columns)
