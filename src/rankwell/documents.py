@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -16,6 +17,8 @@ import numpy as np
 from rankwell.errors import BadInput, BadLine, DuplicateItem, shown
 from rankwell.store import Source, decode_id, encode_id
 
+MOST_COLUMNS = 10_000
+"""The number of columns of the widest table."""
 MAX_DEPTH = 100
 MAX_DIGITS = 300
 """Digits of an integer in JSON; so many are always a finite float64."""
@@ -408,3 +411,17 @@ def _refuse_open_quote(where: str, lines: Sequence[str], delimiter: str) -> None
                 f"{where}: {beginning!r} has a quote that is not closed on its line; close it, or "
                 "leave it out."
             ) from error
+
+
+def repeated_name(names: Sequence[str]) -> str:
+    """The first name that two columns have; "" where there is none."""
+    return next((name for name, number in Counter(names).items() if number > 1), "")
+
+
+def refuse_wide(columns: int) -> None:
+    """Raises BadInput for more columns than can be read within seconds."""
+    if columns > MOST_COLUMNS:
+        raise BadInput(
+            f"{columns} columns; at most {MOST_COLUMNS} are read: keep those of queries, "
+            "items and values."
+        )

@@ -4,7 +4,6 @@ SQL literals.
 
 import os
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -32,9 +31,6 @@ Repeats = Literal[Duplicates, "keep"]
 """The treatment of an item that a list has twice; `keep` leaves it at all its places, each of which
 counts.
 """
-
-MOST_COLUMNS = 10_000
-"""The number of columns of the widest table."""
 
 NOTHING = "-1"
 """The item that faiss and others write in place of a missing one."""
@@ -332,6 +328,8 @@ def refuse_names(names: Sequence[str]) -> None:
     """Raises BadInput for a name that two columns have, and for more columns than can be read
     within seconds.
     """
+    from rankwell.documents import refuse_wide, repeated_name
+
     refuse_wide(len(names))
     if double := repeated_name(names):
         raise BadInput(f"two columns are called {double!r}; rename or drop one of them.")
@@ -580,17 +578,3 @@ def parquet(path: Path | str, *, numbered: bool = False) -> str:
     return (
         f"read_parquet({sql_text(plain)}, {number}hive_partitioning=false, binary_as_string=true)"
     )
-
-
-def repeated_name(names: Sequence[str]) -> str:
-    """The first name that two columns have; "" where there is none."""
-    return next((name for name, number in Counter(names).items() if number > 1), "")
-
-
-def refuse_wide(columns: int) -> None:
-    """Raises BadInput for more columns than can be read within seconds."""
-    if columns > MOST_COLUMNS:
-        raise BadInput(
-            f"{columns} columns; at most {MOST_COLUMNS} are read: keep those of queries, "
-            "items and values."
-        )

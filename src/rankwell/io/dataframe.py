@@ -16,11 +16,11 @@ from rankwell.data.columns import (
     are_ranks,
     contradicting,
     is_falling,
-    refuse_wide,
     unique_rows,
 )
 from rankwell.data.rankings import Ranking
 from rankwell.data.tables import Floats, Judgments, id_text, is_missing
+from rankwell.documents import refuse_wide
 from rankwell.errors import BadInput, BadScore, MissingExtra, kind_of, shown
 from rankwell.io.formats import Request, Texts, file_format
 from rankwell.store import Source, refuse_bomb

@@ -21,7 +21,6 @@ from typing import Any, Literal, NamedTuple, NewType, TypeVar, cast, get_type_hi
 
 import numpy as np
 
-from rankwell.data.columns import refuse_wide, repeated_name
 from rankwell.data.matrices import MAGIC, read_only_npy
 from rankwell.data.tables import Floats, id_text, is_missing
 from rankwell.documents import (
@@ -32,6 +31,8 @@ from rankwell.documents import (
     delimiter_of,
     parse_json,
     read_json,
+    refuse_wide,
+    repeated_name,
     unique_keys,
     without_comments,
 )

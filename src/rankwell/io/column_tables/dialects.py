@@ -17,7 +17,6 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from rankwell.data.columns import (
-    MOST_COLUMNS,
     Holds,
     known_columns,
     likelihood,
@@ -26,7 +25,7 @@ from rankwell.data.columns import (
     refuse_names,
     sql_text,
 )
-from rankwell.documents import TAB, first_rows
+from rankwell.documents import MOST_COLUMNS, TAB, first_rows
 from rankwell.io import connected, remote_tables, undamaged
 from rankwell.store import Head, Source, refuse_bomb
 

@@ -16,7 +16,7 @@ from itertools import islice
 from math import inf, isfinite, nan
 from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
-from rankwell.data.columns import known_columns, place_of, refuse_wide
+from rankwell.data.columns import known_columns, place_of
 from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.io.reader.lines import Layout, shorten
 from rankwell.store import decode_id
@@ -291,6 +291,8 @@ def refuse_columns(head: Head, holds: Position, *, exchanged: bool) -> None:
     if exchanged and (holds == "judgments" or all(row[1] == b"0" for row in rows)):
         return
     if any(_NUMBER.fullmatch(field) for field in rows[-1]):
+        from rankwell.documents import refuse_wide
+
         refuse_wide(width)
         evidence = evidence_of(rows, width)
         readings, reason = (

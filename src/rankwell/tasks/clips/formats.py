@@ -8,10 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell.data.columns import refuse_wide
 from rankwell.data.options import own_arithmetic
 from rankwell.data.tables import is_missing
-from rankwell.documents import delimited_rows, delimiter_of, parse_json, read_json, unique_keys
+from rankwell.documents import (
+    delimited_rows,
+    delimiter_of,
+    parse_json,
+    read_json,
+    refuse_wide,
+    unique_keys,
+)
 from rankwell.errors import BadInput, DuplicateItem, count_of, flag, kind_of
 from rankwell.io.formats import Place
 from rankwell.io.records import Content, Record, load
