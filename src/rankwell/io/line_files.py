@@ -5,6 +5,7 @@ line.
 import json
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,9 +20,7 @@ def append_rows(path: Path, rows: Iterable[Any]) -> None:
     """Appends a line for each row and returns when they are on the disk; a torn last line goes
     first. Raises OSError.
     """
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode(
-        "utf-8", "surrogateescape"
-    )
+    text = b"".join(map(_line, rows))
     is_new = not path.exists()
     with path.open("w+b" if is_new else "r+b") as file:
         end = file.seek(0, os.SEEK_END)
@@ -74,6 +73,12 @@ def records_in(
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise BadInput(f"{place}: {shown(row)} is not {kind}; {advice}.") from error
     return records
+
+
+def _line(row: Any) -> bytes:
+    with suppress(UnicodeEncodeError):  # half a character, of which the escape alone can be written
+        return json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n"
+    return json.dumps(row).encode() + b"\n"
 
 
 def _is_whole(line: bytes) -> bool:
