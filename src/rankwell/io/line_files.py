@@ -5,7 +5,6 @@ line.
 import json
 import os
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,7 +19,11 @@ def append_rows(path: Path, rows: Iterable[Any]) -> None:
     """Appends a line for each row and returns when they are on the disk; a torn last line goes
     first. Raises OSError.
     """
-    text = b"".join(map(_line, rows))
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    try:
+        content = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a character, of which the escape alone can be written
+        content = text.encode("utf-8", "backslashreplace")
     is_new = not path.exists()
     with path.open("w+b" if is_new else "r+b") as file:
         end = file.seek(0, os.SEEK_END)
@@ -29,11 +32,10 @@ def append_rows(path: Path, rows: Iterable[Any]) -> None:
             file.seek(0)
             last = file.read().rpartition(b"\n")[2]
             if _is_whole(last):
-                text = b"\n" + text
+                content = b"\n" + content
             else:
-                file.truncate(end - len(last))
-            file.seek(0, os.SEEK_END)
-        file.write(text)
+                file.truncate(file.seek(end - len(last)))
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())
     if is_new and hasattr(os, "O_DIRECTORY"):
@@ -73,12 +75,6 @@ def records_in(
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise BadInput(f"{place}: {shown(row)} is not {kind}; {advice}.") from error
     return records
-
-
-def _line(row: Any) -> bytes:
-    with suppress(UnicodeEncodeError):  # half a character, of which the escape alone can be written
-        return json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n"
-    return json.dumps(row).encode() + b"\n"
 
 
 def _is_whole(line: bytes) -> bool:
