@@ -36,8 +36,7 @@ def interrupts_held(notice: str = "") -> Generator[None]:
     second one at once.
 
     notice: for standard error, when the interruption comes. Outside the main thread, which alone
-    learns of signals, nothing
-    is held.
+    learns of signals, nothing is held.
     """
     handlers: dict[int, Any] = {}
 
@@ -216,9 +215,8 @@ def apart(work: Callable[..., Iterable[Result]], *arguments: Any) -> Generator[R
     its errors are raised here.
 
     What it prints goes to standard error. The process is spawned; a script that calls this keeps
-    its own work below
-    `if __name__ == "__main__":`. Raises ProcessEnded where it ends first, as by `os._exit` or by a
-    fault in compiled code.
+    its own work below `if __name__ == "__main__":`. Raises ProcessEnded where it ends first, as by
+    `os._exit` or by a fault in compiled code.
     """
     process, pipe = start_function(_serve, work, arguments)
     try:

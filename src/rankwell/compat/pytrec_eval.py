@@ -2,12 +2,10 @@
 pytrec_eval`.
 
 The rules are those of pytrec-eval-terrier 0.5.11, and so of trec_eval 9: scores in single
-precision, ties by item id
-descending, a value for each query that both sides have. What differs on purpose: a score that is
-NaN or infinite, and
-parameters that a measure does not take (`ndcg.5`), are errors here, where pytrec_eval gives a
-meaningless figure or ends the process; and the coefficients of `utility` stay in the order given,
-where pytrec_eval sorts them as texts.
+precision, ties by item id descending, a value for each query that both sides have. What differs on
+purpose: a score that is NaN or infinite, and parameters that a measure does not take (`ndcg.5`),
+are errors here, where pytrec_eval gives a meaningless figure or ends the process; and the
+coefficients of `utility` stay in the order given, where pytrec_eval sorts them as texts.
 """
 
 import re
@@ -51,8 +49,7 @@ class RelevanceEvaluator:
 
     query_relevance: integer grades; queries without items are left out. measures: trec_eval's names
     and nicknames, with parameters as `ndcg_cut.5,10` or `P_5`. relevance_level: the lowest relevant
-    grade. judged_docs_only_flag: unjudged items
-    are taken out of runs.
+    grade. judged_docs_only_flag: unjudged items are taken out of runs.
     Raises TypeError for keys, grades or levels of the wrong type, ValueError for measures that
     pytrec_eval does not have.
     """

@@ -19,9 +19,11 @@ def append_rows(path: Path, rows: Iterable[Any]) -> None:
     """Appends a line for each row and returns when they are on the disk; a torn last line goes
     first. Raises OSError.
     """
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode(
-        "utf-8", "surrogateescape"
-    )
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    try:
+        content = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a character, of which the escape alone can be written
+        content = text.encode("utf-8", "backslashreplace")
     is_new = not path.exists()
     with path.open("w+b" if is_new else "r+b") as file:
         end = file.seek(0, os.SEEK_END)
@@ -30,11 +32,10 @@ def append_rows(path: Path, rows: Iterable[Any]) -> None:
             file.seek(0)
             last = file.read().rpartition(b"\n")[2]
             if _is_whole(last):
-                text = b"\n" + text
+                content = b"\n" + content
             else:
-                file.truncate(end - len(last))
-            file.seek(0, os.SEEK_END)
-        file.write(text)
+                file.truncate(file.seek(end - len(last)))
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())
     if is_new and hasattr(os, "O_DIRECTORY"):

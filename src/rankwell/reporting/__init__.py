@@ -348,8 +348,8 @@ def summary_grid(document: Document) -> Grid:
     mean, interval, sd, n.
 
     A task's own columns come before the mean where they distinguish rows (texts and integers:
-    `direction`, `k`), and
-    after n with their names where they are figures (`ceiling`, `chance`, `coverage`).
+    `direction`, `k`), and after n with their names where they are figures (`ceiling`, `chance`,
+    `coverage`).
     """
     rows = document.rows
     several = len({row["run"] for row in rows}) > 1

@@ -210,8 +210,7 @@ def parameter_chart(
     out are rows without a mean and measures that are the same in all rows, as long as another is
     not. With more than `MOST_LINES` series a line is the median of a system's series at each value;
     intervals are drawn for up to three. Numbers that grow 25-fold, or each by the same factor, have
-    a
-    logarithmic scale. point: the word for one.
+    a logarithmic scale. point: the word for one.
     Raises NothingToEvaluate where no row has a mean.
     """
     mean_rows = [row for row in rows if plain(row["mean"]) is not None]

@@ -56,6 +56,14 @@ def test_a_torn_line_goes_before_the_next_one_in_every_file(tmp_path, last):
     assert file.read_bytes() == b'{"a": 0}\n{"a": 2}\n'
 
 
+def test_half_a_character_is_written_as_its_escape(tmp_path):
+    file = tmp_path / "lines.jsonl"
+    append_rows(file, [{"id": "\udce9é"}])
+    append_rows(file, [{"id": "\ud83d"}])
+
+    assert file.read_bytes() == b'{"id": "\xe9\xc3\xa9"}\n{"id": "\\ud83d"}\n'
+
+
 def test_a_batch_that_a_torn_line_leaves_open_is_explained(study, truth):
     judge_batches(study, truth, 1)
     journal = study / "judgments" / "judge-1.jsonl"

@@ -615,3 +615,17 @@ def test_neither_server_nor_function_is_one_sentence(study):
             model_judge(str(study), **more)
     with pytest.raises(BadUsage, match="--attempts is 0"):
         ModelOptions(attempts=0)
+
+
+def test_lines_that_are_no_replies_are_refused_wherever_they_are_read(study, truth):
+    with ScriptedServer(by_truth(truth)) as server:
+        ask(study, server, at_most=1)
+    found, file = read_study(study), replies_of(read_study(study), "judge/7b")
+    row = json.loads(file.read_text())
+
+    file.write_text(json.dumps({**row, "grade": [1]}) + "\n")
+    with pytest.raises(BadInput, match=r":1: \[1\] is not a reply of judge/7b on the scale"):
+        read_replies(found, "judge/7b")
+    file.write_text("[]\n")
+    with pytest.raises(BadUsage, match=f"there are replies of {re.escape(file.stem)}"):
+        model_grades(found, "another")

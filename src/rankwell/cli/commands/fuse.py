@@ -77,8 +77,7 @@ def fuse(
     that no query tunes on itself.
 
     With --tune every judged query is fused by the choice of the other folds, and tables compare the
-    fused run with the runs
-    that it is made of, and list the choice of each fold.
+    fused run with the runs that it is made of, and list the choice of each fold.
 
     Parameters
     ----------

@@ -38,8 +38,7 @@ def power(
     without their difference.
 
     It shows neither a difference nor its sign, so that planning is not a look at the outcome. After
-    each number is
-    the range between its 5th and 95th percentile over resampled queries.
+    each number is the range between its 5th and 95th percentile over resampled queries.
 
     Parameters
     ----------

@@ -29,10 +29,9 @@ def frontier(data: ChartData) -> dict[str, Any] | None:
 
     rules: `frontier` names the rows of both, {"cost": "p50", "quality": "Recall@10"}, and where
     known `best`, the runs that are indistinguishable from the best, `cheapest`, those that reach
-    the recall `target` for least, and `engines`, by run; each
-    of several has a line and a colour of its own. Recall crowds at 1, so that 1 - recall is drawn,
-    on a logarithmic axis
-    that falls; costs are on a logarithmic axis. None for fewer than two such runs.
+    the recall `target` for least, and `engines`, by run; each of several has a line and a colour of
+    its own. Recall crowds at 1, so that 1 - recall is drawn, on a logarithmic axis that falls;
+    costs are on a logarithmic axis. None for fewer than two such runs.
     """
     rules: Any = data.rules.get("frontier")
     if not isinstance(rules, Mapping) or not rules.get("quality") or not rules.get("cost"):

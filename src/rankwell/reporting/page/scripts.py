@@ -98,9 +98,8 @@ def join_modules(root: Traversable, entries: Iterable[str]) -> str:
     function scope of its own.
 
     root: a folder; entries are paths below it. Supported are `import {a, b} from "./file.js";` and
-    `export` before a function,
-    a constant or a class, both at the start of a line. Raises ValueError with file and line for
-    anything else.
+    `export` before a function, a constant or a class, both at the start of a line. Raises
+    ValueError with file and line for anything else.
     """
     modules: dict[str, _Module] = {}
     scripts = ["const $modules = [];\n"]

@@ -137,8 +137,7 @@ its own page.
 
 def run_part(argument: str) -> str:
     """Computes one part of a work folder: JSON with `work`, `part` and perhaps `code` to JSON with
-    the `record`, or `error`
-    and its `kind`.
+    the `record`, or `error` and its `kind`.
 
     An error of the input is an answer, so that no executor repeats what would fail again.
     """

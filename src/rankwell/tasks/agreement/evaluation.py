@@ -136,9 +136,9 @@ def agree(
 
     Runs are compared list by list, at every query of the reference: whatever `read_ranking` takes.
     reference: whatever `read_embeddings` takes, or `NAME=PATH`. candidates: one such thing, a list
-    of them, or a mapping
-    name -> thing; rows belong together by id where both sides have ids, else by position. options:
-    the fields of `AgreementOptions`, as keywords or as one; measures may follow the candidates.
+    of them, or a mapping name -> thing; rows belong together by id where both sides have ids, else
+    by position. options: the fields of `AgreementOptions`, as keywords or as one; measures may
+    follow the candidates.
     spectrum: the effective rank in the panel; None leaves it out without intervals, when time
     matters. details: keep the lists and the queries for a folder of results. executor, work and
     what belongs to them: neighbours are sought in parts, with the same result, see docs/scale.md.

@@ -44,10 +44,6 @@ class ItemLists:
             self.cache[id(items)] = items.rows(self.queries)
         return self.cache[id(items)]
 
-    def keep_rows(self, items: QueryItems, rows: Ints) -> None:
-        """Takes these for the rows of the queries, which are looked up already."""
-        self.cache[id(items)] = rows
-
     def cells(self, k: int | None) -> tuple[Ints, Ints, Ints]:
         """The first k items one list behind the other: the row, the rank from 0 and the code of
         each.

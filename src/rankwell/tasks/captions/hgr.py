@@ -20,9 +20,9 @@ def eval_q2m(scores: Any, q2m_gts: Any) -> tuple[float, float, float, float, flo
 
     scores: (queries, memory), a NumPy array, a tensor of any device, or lists. q2m_gts: the
     positives of each query, by position, in lists, arrays or a mapping from its position; one alone
-    may stand for its list. A query whose list is empty has the
-    rank n + 1 of n items, and so misses at every K that they reach. Of equal scores the lower
-    position comes first, where the source's unstable sort leaves it open.
+    may stand for its list. A query whose list is empty has the rank n + 1 of n items, and so misses
+    at every K that they reach. Of equal scores the lower position comes first, where the source's
+    unstable sort leaves it open.
     Raises BadInput and BadScore where the source would crash or count what is wrong.
     Source: Chen and others 2020, hgr_v2t, t2vretrieval/models/evaluation.py.
 

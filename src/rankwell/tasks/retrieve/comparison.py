@@ -254,8 +254,7 @@ def cheapest(
     one, by setting, in the order of the sweep.
 
     Of one parameter the settings are tested from the last, the most expensive, down to the first
-    failure; of several
-    (`grid`) all of them, with Holm's correction.
+    failure; of several (`grid`) all of them, with Holm's correction.
     """
     p = [exceeds_p(setting_recalls, target, seed=seed) for setting_recalls in recalls]
     adjusted = holm(p) if grid else fixed_sequence(p[::-1])[::-1]

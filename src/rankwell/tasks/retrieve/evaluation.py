@@ -89,9 +89,8 @@ def retrieve(
     follow the engine. In Python texts are mappings id -> text or lists, vectors arrays, option,
     build and sweep mappings, too (`sweep={"ef_search": [10, 40]}`).
     Engines that are named by a text work in a process of their own: a script that calls this keeps
-    its own work below
-    `if __name__ == "__main__":`. Raises BadInput, BadUsage, UnknownName, EngineFailed where queries
-    fail.
+    its own work below `if __name__ == "__main__":`. Raises BadInput, BadUsage, UnknownName,
+    EngineFailed where queries fail.
 
     >>> import rankwell as rw
     >>> docs = {"a": "command line parsing", "b": "event scheduler"}

@@ -104,7 +104,7 @@ def read_replies(study: Study, model: str) -> list[ModelReply]:
         path, "a reply", lambda row: ModelReply(**row), "restore the file from a copy"
     )
     for number, reply in enumerate(replies, 1):
-        is_valid = reply.grade is None if reply.status == "invalid" else reply.grade in study.grades
+        is_valid = reply.grade is None if reply.status == "invalid" else study.is_grade(reply.grade)
         if reply.model != model or not is_valid:
             raise BadInput(
                 f"{path}:{number}: {shown(reply.grade)} is not a reply of {model} on the "
@@ -118,8 +118,8 @@ def known_models(study: Study) -> list[str]:
     names = set[str]()
     for path in (study.place / MODELS).glob("*.jsonl"):
         if path.stat().st_size and not is_draft(path):
-            rows, _ = rows_in(path)
-            names.add(str(rows[0][1].get("model")) if rows else path.stem)
+            rows = [row for _, row in rows_in(path)[0] if isinstance(row, dict)]
+            names.add(str(rows[0].get("model")) if rows else path.stem)
     return sorted(names)
 
 

@@ -67,9 +67,8 @@ def has(*patterns: str, sure: float = 0.95) -> Callable[[Content], float]:
     """The confidence `sure` for a document with the features of any pattern, else 0.
 
     A pattern is a list of features: `key` (of the first records), `key[]` (its first value is a
-    list), `*.key` (of the values
-    of an object), `a|b` (either), `!a` (absent), `form=table`, `[]` and `{}` (a list, an object),
-    `no-header`.
+    list), `*.key` (of the values of an object), `a|b` (either), `!a` (absent), `form=table`, `[]`
+    and `{}` (a list, an object), `no-header`.
     """
     alternatives = [[word.split("|") for word in pattern.split()] for pattern in patterns]
 

@@ -83,8 +83,8 @@ def serendipity(view: ItemLists, *, k: int, head: int | None = None, rel: float 
     ones, divided by `k`.
 
     The most popular items are the list that is expected without any system; `head` is its length, k
-    by default. Of items
-    with as many users the one with the first id, by its bytes, is the more popular.
+    by default. Of items with as many users the one with the first id, by its bytes, is the more
+    popular.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes, QueryItems

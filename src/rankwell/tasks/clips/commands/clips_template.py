@@ -55,8 +55,7 @@ def template(
         JSON file {group: [label, ...]}: its groups are the columns, its labels are printed.
     groups
         Names of the groups separated by commas; by default pv_object_type, pv_actor_behavior,
-        pv_spatial_relation,
-        ego_behavior and scene_type.
+        pv_spatial_relation, ego_behavior and scene_type.
     """
     if output is not None and output.suffix.lower() != ".csv":
         raise BadUsage(f"{output}: the table is written as CSV; name a file that ends in .csv.")

@@ -53,10 +53,9 @@ def images(
         File to write, .npy.
     model
         resnet152-im:FILE.onnx, alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx,
-        torch:./FILE.py:OBJECT,
-        ./FILE.py:OBJECT (a function of paths), a model of sentence-transformers such as CLIP by
-        folder or name; or what needs no model: colour-histogram[:BINS], small-grey[:WIDTHxHEIGHT],
-        colours-and-shapes.
+        torch:./FILE.py:OBJECT, ./FILE.py:OBJECT (a function of paths), a model of
+        sentence-transformers such as CLIP by folder or name; or what needs no model:
+        colour-histogram[:BINS], small-grey[:WIDTHxHEIGHT], colours-and-shapes.
     root
         Folder of the images that a table or a JSON lists.
     cache

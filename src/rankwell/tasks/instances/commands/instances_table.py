@@ -106,8 +106,8 @@ def table(
     each took, published figures.
 
     After a figure are letters of the systems that it is significantly better than: by the paired
-    randomisation test over
-    the queries that both have, with Holm's correction for all pairs of a data set.
+    randomisation test over the queries that both have, with Holm's correction for all pairs of a
+    data set.
 
     Parameters
     ----------
