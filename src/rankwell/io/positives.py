@@ -13,10 +13,12 @@ import numpy as np
 from rankwell._native.products import Groups
 from rankwell.data.matrices import MAGIC, Positions, Positives
 from rankwell.data.tables import Judgments
-from rankwell.documents import delimited_rows, read_json, unique_keys, without_comments
-from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, kind_of, shown
+from rankwell.documents import read_json, unique_keys
+from rankwell.errors import BadInput, BadLine, BadUsage, DuplicateItem, flag, kind_of, shown
+from rankwell.io.column_tables.dialects import CSV, JSONL, PARQUET, TSV
 from rankwell.io.formats import find_judgments
-from rankwell.store import Source, decode_id, naming
+from rankwell.io.records import Content, load
+from rankwell.store import Head, Source, naming
 
 _QUERY_WORDS = ("query", "q", "topic", "caption", "sentence", "text")
 _ITEM_WORDS = ("item", "doc", "document", "docno", "video", "clip", "image")
@@ -63,24 +65,19 @@ def read_positives(place: Any, sides: Sides) -> Positives:
                 f"of {sides.shape}."
             )
         return place
-    if isinstance(place, (str, Path)) and not str(place):
-        raise BadUsage(
-            "positives are named by an empty text; name a file, or leave the option out for "
-            "the diagonal."
-        )
     if isinstance(place, (str, Path)) and str(place) != "diagonal":
+        if not str(place):
+            raise BadUsage(
+                "positives are named by an empty text; name a file, or leave the option out for "
+                "the diagonal."
+            )
         source = Source(place)
         with naming(source.name):
             _refuse_objects(source)
-            pairs = _pairs(source, sides)
-            if pairs is not None:
+            if _may_be_pairs(source) and (pairs := _pairs(load(source), sides)) is not None:
                 return pairs
             thing = _loaded(source)
-            return (
-                _of_judgments(find_judgments(place).judgments, sides)
-                if thing is None
-                else _of(thing, sides)
-            )
+            return _of_judgments(place, sides) if thing is None else _of(thing, sides)
     return _of(place, sides)
 
 
@@ -108,29 +105,29 @@ def _refuse_objects(source: Source) -> None:
         )
 
 
-def _pairs(source: Source, sides: Sides) -> Positives | None:
-    """The positives in a table of text with two columns, query and item, each row of which is a
-    positive; None for others.
+def _may_be_pairs(source: Source) -> bool:
+    """Whether a file begins as a table with two columns."""
+    begin = Head.of(source)
+    # An object alone maps queries to items.
+    if begin.text.startswith("{") and "\n{" not in begin.text:
+        return False
+    is_spaced = len(b"".join(begin.lines[:1]).split()) > 2
+    tables = (JSONL, PARQUET, TSV) if is_spaced else (JSONL, PARQUET, TSV, CSV)
+    return any(len(table.names(begin)) == 2 for table in tables)
+
+
+def _pairs(content: Content, sides: Sides) -> Positives | None:
+    """The positives in a table with two columns, query and item, each row of which is a positive;
+    None for others.
     """
-    head = source.head().lstrip()
-    first = re.split(rb"[\r\n]", head, maxsplit=1)[0]
-    delimiter = next(
-        (mark for mark in (",", "\t", ";", "|") if first.count(mark.encode()) == 1), None
-    )
-    if (
-        delimiter is None
-        or head.startswith((b"{", b"[", b"PAR1"))
-        or (delimiter != "\t" and len(first.split()) > 2)
-    ):
+    if isinstance(content.problem, BadLine):
+        raise content.problem
+    rows: list[list[Any]] = [row.fields for row in content.texts] or [
+        content.names,
+        *([*map(record.value.get, content.names)] for record in content.checked_records()),
+    ]
+    if len(rows[0]) != 2:
         return None
-    text = without_comments(decode_id(source.read()))
-    rows = [row.fields for row in delimited_rows(text, source.name, delimiter)]
-    wrong = next((number for number, row in enumerate(rows, 1) if len(row) != 2), None)
-    if wrong is not None:
-        raise BadInput(
-            f"row {wrong} has {len(rows[wrong - 1])} fields, row 1 has 2 (query and item). "
-            "Correct the row."
-        )
     queries, items = (
         _SideNames(sides.queries, "row", "query"),
         _SideNames(sides.items, "column", "item"),
@@ -163,8 +160,8 @@ def _order(header: Sequence[str]) -> bool:
 
 
 def _loaded(source: Source) -> Any:
-    """The content of a JSON file, or None for another kind of file, and for a mapping query -> item
-    -> grade.
+    """The content of a JSON file, or None for another kind of file, for a mapping query -> item ->
+    grade, and for a list of objects.
     """
     head = source.head().lstrip()
     if not head.startswith((b"{", b"[")):
@@ -177,11 +174,9 @@ def _loaded(source: Source) -> Any:
         if head.startswith(b"{") and b"\n{" in head:
             return None  # JSON lines
         raise
-    return (
-        None
-        if isinstance(thing, dict) and any(isinstance(value, dict) for value in thing.values())
-        else thing
-    )
+    members = thing.values() if isinstance(thing, dict) else thing
+    is_table = isinstance(members, Iterable) and any(isinstance(member, dict) for member in members)
+    return None if is_table else thing
 
 
 def _of(thing: Any, sides: Sides) -> Positives:
@@ -213,10 +208,13 @@ def _of(thing: Any, sides: Sides) -> Positives:
         return sides.positives(pairs)
     if isinstance(thing, Judgments):
         return _of_judgments(thing, sides)
+    if hasattr(thing, "columns"):
+        pairs = _pairs(load(thing), sides)
+        return _of_judgments(thing, sides) if pairs is None else pairs
     if isinstance(thing, Mapping):
         mapping: Mapping[Any, Any] = thing
         if any(isinstance(query_items, Mapping) for query_items in mapping.values()):
-            return _of_judgments(find_judgments(mapping).judgments, sides)
+            return _of_judgments(mapping, sides)
         rows = _SideNames(sides.queries, "row", "query")
         return _of_lists(
             [(rows.find(key, "the positives"), values) for key, values in mapping.items()], sides
@@ -263,8 +261,8 @@ def _plain(thing: Any) -> list[Any]:
     return [member.tolist() if hasattr(member, "tolist") else member for member in members]
 
 
-def _of_judgments(table: Judgments, sides: Sides) -> Positives:
-    flat = table.flat
+def _of_judgments(place: Any, sides: Sides) -> Positives:
+    flat = find_judgments(place).judgments.flat
     rows, columns = (
         _SideNames(sides.queries, "row", "query"),
         _SideNames(sides.items, "column", "item"),

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING as NO_DEFAULT
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from functools import cached_property
 from itertools import islice
@@ -74,6 +74,19 @@ def column(*aliases: str, **default: Any) -> Any:
     return field(metadata={"aliases": aliases}, **default)
 
 
+class Range(NamedTuple):
+    """The numbers that a column may hold."""
+
+    above: float = -math.inf
+    """The least, which a number may not be itself."""
+    least: float = -math.inf
+    most: float = math.inf
+    words: str = "a finite number"
+    """The range in words, for messages."""
+    is_integer: bool = False
+    """Whether all are integers."""
+
+
 @dataclass(frozen=True)
 class Content:
     """A document in memory."""
@@ -81,8 +94,10 @@ class Content:
     name: str
     form: Literal["json", "lines", "table", "python"]
     value: Any
-    """Any JSON value; of lines and tables a list of objects, of tables of text nothing."""
-    numbers: Sequence[int] = ()
+    """Any JSON value; of lines and tables a list of objects, of tables of text nothing, of columns
+    in memory a list by name.
+    """
+    line_numbers: Sequence[int] = ()
     """The number of the line of each record of lines, from 1."""
     header: tuple[str, ...] = ()
     """The first row of a table, as it is written."""
@@ -92,6 +107,8 @@ class Content:
     """The rows of a table of text, the header first."""
     problem: BadInput | None = None
     """The error on a wrong row or header; not raised yet, because the file may be no table."""
+    words: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """The names that a column goes by, in the order of preference, by what it holds."""
 
     @cached_property
     def prefix(self) -> Where:
@@ -124,6 +141,8 @@ class Content:
         """The names of the columns, or the keys of all records."""
         if self.is_text:
             return [name.strip() for name in self.header]
+        if self.has_columns:
+            return list(self.value)
         return list(dict.fromkeys(key for record in self.checked_records() for key in record.value))
 
     @property
@@ -131,9 +150,22 @@ class Content:
         """Whether this is a table whose cells are texts, as in CSV."""
         return self.form == "table" and bool(self.header) and self.value is None
 
+    @property
+    def column_list(self) -> str:
+        """The names of the columns, for messages."""
+        return ", ".join(map(repr, self.names)) or "none"
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether this is a mapping of columns."""
+        return self.form == "table" and isinstance(self.value, dict)
+
     def column(self, name: str) -> list[Any]:
-        """The cells of a column; None where a record has no such key. Raises BadInput as "
-        "`checked_records`."""
+        """The cells of a column; None where a record has no such key. Raises BadInput as
+        `checked_records`.
+        """
+        if self.has_columns:
+            return self.value[name]
         if not self.is_text or self.problem is not None:
             return [record.value.get(name) for record in self.checked_records()]
         at = self.names.index(name)
@@ -196,8 +228,8 @@ class Content:
         begin = f"{self.name}: row {row + 1}"
         if self.is_text:
             begin = f"{self.name}:{self.texts[row + 1].line}"
-        elif self.numbers:
-            begin = f"{self.name}:{self.numbers[row]}"
+        elif self.line_numbers:
+            begin = f"{self.name}:{self.line_numbers[row]}"
         if self.form == "table" and below:
             return f"{begin}, column {below[0]!r}{path(below[1:])}"
         return f"{begin}: {path(below)}" if below else begin
@@ -240,14 +272,100 @@ class Content:
             if name is not None:
                 readers[declared.name] = name, _READERS[hints[declared.name]]
             elif declared.default is NO_DEFAULT and records:
-                column_list = ", ".join(map(repr, self.names)) or "none"
                 raise BadInput(
                     f"{self.name}: no column {declared.name} ({', '.join(words)}); found are "
-                    f"{column_list}."
+                    f"{self.column_list}."
                 )
         for record in records:
             cells = {field: read(record, name) for field, (name, read) in readers.items()}
             yield record, kind(**cells)
+
+    def find(self, holds: str, **choices: str) -> str | None:
+        """The column that holds something: the chosen one, else that with the first of its usual
+        names.
+
+        Raises BadInput for a chosen column that is not there, and for two columns of one name.
+        """
+        if holds in choices:
+            return self.existing_column(choices[holds])
+        for word in self.words[holds]:
+            same_names = [
+                name for name in self.names if re.sub(r"[\s_-]", "", name.lower()) == word
+            ]
+            if len(same_names) > 1:
+                raise BadInput(
+                    f"{self.name}: columns {same_names[0]!r} and {same_names[1]!r} mean the same; "
+                    "rename or drop one of them."
+                )
+            if same_names:
+                return same_names[0]
+        return None
+
+    def need(self, holds: str, advice: str, **choices: str) -> str:
+        """The column that holds something. Raises BadInput with the advice where there is none."""
+        name = self.find(holds, **choices)
+        if name is None:
+            words = ", ".join(self.words[holds])
+            raise BadInput(
+                f"{self.name}: no column for the {holds} ({words}); found are {self.column_list}; "
+                f"{advice}."
+            )
+        return name
+
+    def existing_column(self, column: str) -> str:
+        """The column of this name. Raises BadInput that lists those that are there."""
+        if column not in self.names:
+            raise BadInput(f"{self.name}: no column {column!r}; found are {self.column_list}.")
+        return column
+
+    def all_ids(self, column: str) -> list[str | None]:
+        """The ids of a column; None where there is none."""
+        cells = self.column(column)
+        return [(cell if type(cell) is str else id_text(cell)) or None for cell in cells]
+
+    def ids(self, column: str) -> list[str]:
+        """The ids of a column. Raises BadInput for the first row without one."""
+        ids = self.all_ids(column)
+        if None in ids or not _are_lines("".join(map(str, ids)), is_text=self.is_text):
+            row = next(
+                row
+                for row, name in enumerate(ids)
+                if name is None or not _are_lines(name, is_text=self.is_text)
+            )
+            raise BadInput(
+                self.wrong_cell(column, row, "an id, a string on one line or an integer")
+            )
+        return cast("list[str]", ids)
+
+    def numbers(self, column: str, within: Range) -> Floats:
+        """The numbers of a column. Raises BadScore for the first row without one in the range."""
+        cells = self.column(column)
+        read = _number
+        if self.is_text:
+            # Python reads 1_000 as a thousand, and Arabic digits.
+            text = "".join(cells)
+            read = _parse_number if "_" in text or not text.isascii() else float
+        try:
+            numbers = np.array(list(map(read, cells)), dtype=np.float64)
+        except ValueError:
+            numbers = np.array(list(map(_parse_number, cells)), dtype=np.float64)
+        with np.errstate(invalid="ignore"):
+            fits = (
+                np.isfinite(numbers)
+                & (numbers > within.above)
+                & (numbers >= within.least)
+                & (numbers <= within.most)
+            )
+            fits &= (numbers == np.rint(numbers)) | (not within.is_integer)
+        if not fits.all():
+            raise BadScore(self.wrong_cell(column, int(np.flatnonzero(~fits)[0]), within.words))
+        return numbers
+
+    def wrong_cell(self, column: str, row: int, expected: str) -> str:
+        """The message on a cell."""
+        cell = self.column(column)[row]
+        text = "nothing" if cell is None or cell == "" else shown_value(cell)
+        return f"{self.place((row, column))}: {text}; expected {expected}. Correct or drop the row."
 
 
 class Record(NamedTuple):
@@ -348,15 +466,8 @@ class Record(NamedTuple):
             return value
         if value is None or value == "":
             return math.nan
-        try:
-            number = (
-                float(value)
-                if isinstance(value, (int, float, str)) and not isinstance(value, bool)
-                else math.nan
-            )
-        except (ValueError, OverflowError):
-            number = math.nan
-        if math.isfinite(number) and "_" not in str(value):
+        number = _parse_number(value) if isinstance(value, str) else _number(value)
+        if number is not None and math.isfinite(number):
             return number
         if self.content.form in ("table", "python") and str(value).lower() == "nan":
             return math.nan
@@ -389,145 +500,23 @@ _READERS: dict[Any, Callable[[Record, str], Any]] = {
 }
 
 
-class Range(NamedTuple):
-    """The numbers that a column may hold."""
-
-    above: float = -math.inf
-    """The least, which a number may not be itself."""
-    least: float = -math.inf
-    most: float = math.inf
-    words: str = "a finite number"
-    """The range in words, for messages."""
-    is_integer: bool = False
-    """Whether all are integers."""
-
-
-class NamedColumns(NamedTuple):
-    """A table by its columns: ids and numbers, checked a column at a time."""
-
-    content: Content
-    names: Sequence[str]
-    cells: Callable[[str], Sequence[Any]]
-    """The cells of a column."""
-    words: Mapping[str, Sequence[str]]
-    """The names that a column goes by, in the order of preference, by what it holds."""
-
-    @property
-    def name(self) -> str:
-        """The file, or what else the table is."""
-        return self.content.name
-
-    @property
-    def column_list(self) -> str:
-        """The names of the columns, for messages."""
-        return ", ".join(map(repr, self.names)) or "none"
-
-    def find(self, holds: str, choices: Mapping[str, str]) -> str | None:
-        """The column that holds something: the chosen one, else that with the first of its usual
-        names.
-
-        Raises BadInput for a chosen column that is not there, and for two columns of one name.
-        """
-        if holds in choices:
-            return self.existing_column(choices[holds])
-        for word in self.words[holds]:
-            same_names = [
-                name for name in self.names if re.sub(r"[\s_-]", "", name.lower()) == word
-            ]
-            if len(same_names) > 1:
-                raise BadInput(
-                    f"{self.name}: columns {same_names[0]!r} and {same_names[1]!r} mean the same; "
-                    "rename or drop one of them."
-                )
-            if same_names:
-                return same_names[0]
-        return None
-
-    def need(self, holds: str, choices: Mapping[str, str], advice: str) -> str:
-        """The column that holds something. Raises BadInput with the advice where there is none."""
-        name = self.find(holds, choices)
-        if name is None:
-            words = ", ".join(self.words[holds])
-            raise BadInput(
-                f"{self.name}: no column for the {holds} ({words}); found are {self.column_list}; "
-                f"{advice}."
-            )
-        return name
-
-    def existing_column(self, column: str) -> str:
-        """The column of this name. Raises BadInput that lists those that are there."""
-        if column not in self.names:
-            raise BadInput(f"{self.name}: no column {column!r}; found are {self.column_list}.")
-        return column
-
-    def all_ids(self, column: str) -> list[str | None]:
-        """The ids of a column; None where there is none."""
-        cells = self.cells(column)
-        return [(cell if type(cell) is str else id_text(cell)) or None for cell in cells]
-
-    def ids(self, column: str) -> list[str]:
-        """The ids of a column. Raises BadInput for the first row without one."""
-        ids = self.all_ids(column)
-        if None in ids or not _are_lines("".join(map(str, ids)), is_text=self.content.is_text):
-            row = next(
-                row
-                for row, name in enumerate(ids)
-                if name is None or not _are_lines(name, is_text=self.content.is_text)
-            )
-            raise BadInput(self.wrong(column, row, "an id, a string on one line or an integer"))
-        return cast("list[str]", ids)
-
-    def numbers(self, column: str, within: Range) -> Floats:
-        """The numbers of a column. Raises BadScore for the first row without one in the range."""
-        cells = self.cells(column)
-        read = _number
-        if self.content.is_text:
-            # Python reads 1_000 as a thousand, and Arabic digits.
-            text = "".join(cells)
-            read = _number_in_text if "_" in text or not text.isascii() else float
-        try:
-            numbers = np.array(list(map(read, cells)), dtype=np.float64)
-        except ValueError:
-            numbers = np.array(list(map(_number_in_text, cells)), dtype=np.float64)
-        with np.errstate(invalid="ignore"):
-            fits = (
-                np.isfinite(numbers)
-                & (numbers > within.above)
-                & (numbers >= within.least)
-                & (numbers <= within.most)
-            )
-            fits &= (numbers == np.rint(numbers)) | (not within.is_integer)
-        if not fits.all():
-            raise BadScore(self.wrong(column, int(np.flatnonzero(~fits)[0]), within.words))
-        return numbers
-
-    def wrong(self, column: str, row: int, expected: str) -> str:
-        """The message on a cell."""
-        cell = self.cells(column)[row]
-        text = "nothing" if cell is None or cell == "" else shown_value(cell)
-        return (
-            f"{self.content.place((row, column))}: {text}; expected {expected}. Correct or drop "
-            "the row."
-        )
-
-
-def load_columns(place: Any, name: str, words: Mapping[str, Sequence[str]]) -> NamedColumns:
-    """The columns of a table that `load` reads, or of a mapping column -> values. name: of what is
-    not a file. words: as in `NamedColumns`.
+def load_columns(place: Any, name: str, words: Mapping[str, Sequence[str]]) -> Content:
+    """A table that `load` reads, or of a mapping column -> values, to be read by columns. name: of
+    what is not a file. words: as in `Content`.
 
     Raises BadInput for columns of different lengths, NothingToEvaluate without rows.
     """
     if isinstance(place, Mapping):
-        cells = _columns_of_mapping(place, name)
-        if not any(map(len, cells.values())):
-            raise NothingToEvaluate(f"{name}: the table has no rows.")
-        return NamedColumns(Content(name, "table", None), tuple(cells), cells.__getitem__, words)
-    content = load(place, name, utf8=True)
-    if len(content.texts) < 2 and not content.records:
+        columns = _columns_of_mapping(place, name)
+        content, is_empty = Content(name, "table", columns), not any(columns.values())
+    else:
+        content = load(place, name, utf8=True)
+        is_empty = len(content.texts) < 2 and not content.records
+    if is_empty:
         raise NothingToEvaluate(f"{content.name}: the table has no rows.")
     if content.problem is not None:
         raise content.problem
-    return NamedColumns(content, content.names, content.column, words)
+    return replace(content, words=words)
 
 
 def _columns_of_mapping(columns: Mapping[Any, Any], name: str) -> dict[str, list[Any]]:
@@ -557,12 +546,13 @@ def _are_lines(text: str, *, is_text: bool) -> bool:
     return text.isprintable() or (not (is_text and "\n" in text) and _HALF.search(text) is None)
 
 
-def _number_in_text(text: str) -> float:
-    """The number, NaN for what is none."""
+def _parse_number(text: str) -> float | None:
+    """The number, None for what is none."""
     try:
-        return float(text) if text.isascii() and "_" not in text else math.nan
+        # Python reads 1_000 as a thousand, and Arabic digits; no other reader of numbers does.
+        return float(text) if text.isascii() and "_" not in text else None
     except ValueError:
-        return math.nan
+        return None
 
 
 def _number(value: object) -> float:
@@ -830,14 +820,6 @@ def read_array(source: Source, request: Request) -> Floats:  # noqa: ARG001 - an
             "numbers."
         )
     return array.reshape(-1).astype(np.float64)
-
-
-def _parse_number(text: str) -> float | None:
-    try:
-        # Python reads 1_000 as a thousand, and Arabic digits; no other reader of numbers does.
-        return float(text) if text.isascii() and "_" not in text else None
-    except ValueError:
-        return None
 
 
 @file_format(

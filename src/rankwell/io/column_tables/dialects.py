@@ -173,7 +173,8 @@ class Dialect:
             )
         if self.name == "jsonl":
             return list(dict.fromkeys(key for record in records(head) for key in record))
-        return self.split(head)[0] if head.lines else []
+        is_text = head.lines and not head.text.startswith(("{", "["))
+        return self.split(head)[0] if is_text else []
 
     def _plain_names(self, head: Head) -> list[str]:
         """The names by which a table is recognised; those of a header between tabs in quotes, too,

@@ -18,7 +18,9 @@ from rankwell.data.tables import Floats
 from rankwell.errors import BadInput, BadScore
 from rankwell.io import connected, undamaged
 from rankwell.io.column_tables.dialects import (
+    CSV,
     PAR1,
+    TSV,
     Dialect,
     glimpse,
     glimpse_of,
@@ -161,11 +163,13 @@ def sniff_column(head: Head, dialect: Dialect) -> float:
         return 0.0
     if dialect.name in ("parquet", "jsonl"):
         return 0.9
-    return (
-        0.8
-        if head.name.lower().endswith(dialect.suffixes)
-        else 0.5 * (len(names) > 1 and known_columns(names) > 0)
-    )
+    # A header says more than a suffix.
+    if next((table for table in (TSV, CSV) if len(table.names(head)) > 1), dialect) != dialect:
+        return 0.0
+    suffixes = dialect.suffixes if len(names) == 1 else CSV.suffixes + TSV.suffixes
+    if head.name.lower().endswith(suffixes):
+        return 0.8
+    return 0.5 * (len(names) > 1 and known_columns(names) > 0)
 
 
 def read_column(source: Source, request: Request, *, dialect: Dialect) -> list[str | None]:

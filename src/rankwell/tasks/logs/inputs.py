@@ -11,7 +11,7 @@ import numpy as np
 
 from rankwell.data.tables import Floats, Ints, index_queries, sort_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, shown
-from rankwell.io.records import NamedColumns, Range, load_columns
+from rankwell.io.records import Content, Range, load_columns
 from rankwell.store import Source, exists, split_name
 from rankwell.tasks.logs.options import LogOptions
 
@@ -206,13 +206,13 @@ def read_log(
         if option.startswith("--")
         else "pass columns={'reward': COLUMN}"
     )
-    columns = {"reward": table.need("reward", column_names, advice)}
+    columns = {"reward": table.need("reward", advice, **column_names)}
     if policies:
         columns["propensity"] = table.need(
-            "propensity", column_names, f"estimates need the logging policy's; {advice}"
+            "propensity", f"estimates need the logging policy's; {advice}", **column_names
         )
     for content in ("query", "item", "position"):
-        if (column := table.find(content, column_names)) is not None:
+        if (column := table.find(content, **column_names)) is not None:
             columns[content] = column
     rewards = table.numbers(columns["reward"], FINITE)
     propensities = table.numbers(columns["propensity"], PROPENSITY) if policies else None
@@ -249,14 +249,14 @@ def read_log(
 
 
 def _user_notes(
-    table: NamedColumns, queries: Sequence[str], columns: Mapping[str, str], option: str
+    table: Content, queries: Sequence[str], columns: Mapping[str, str], option: str
 ) -> tuple[str, ...]:
     """The note on a column of users of whom the log has several queries: intervals take these for
     independent.
 
     columns: those with a meaning already. option: by which columns are named.
     """
-    column = table.find("user", {})
+    column = table.find("user")
     if column is None or column in columns.values():
         return ()
     n_queries = len(set(queries))
@@ -274,10 +274,7 @@ def _user_notes(
 
 
 def _further(
-    table: NamedColumns,
-    options: LogOptions,
-    policies: Mapping[str, Any],
-    expected: Mapping[str, str],
+    table: Content, options: LogOptions, policies: Mapping[str, Any], expected: Mapping[str, str]
 ) -> dict[str, Range]:
     """The columns of the log that the options name, with the numbers that each may hold."""
     kinds = {source: PROBABILITY for source in policies.values() if is_column(source, table.names)}
@@ -312,9 +309,9 @@ def read_entries(place: Any, noun: str, within: Range, option: str) -> Entries:
     """
     table = load_columns(place, option, WORDS)
     column, item = (
-        table.need(content, {}, "rename it to one of the names") for content in (noun, "item")
+        table.need(content, "rename it to one of the names") for content in (noun, "item")
     )
-    query, position = (table.find(content, {}) for content in ("query", "position"))
+    query, position = (table.find(content) for content in ("query", "position"))
     items = table.ids(item)
     queries, positions = (
         [None] * len(items) if name is None else table.ids(name) for name in (query, position)

@@ -214,9 +214,9 @@ def read_impressions(
     """
     table = load_columns(clicks, "the clicks", WORDS)
     name, item = (
-        table.need(content, {}, "rename it to one of the names") for content in ("list", "item")
+        table.need(content, "rename it to one of the names") for content in ("list", "item")
     )
-    reward, impression = table.find("reward", {}), table.find("impression", {})
+    reward, impression = table.find("reward"), table.find("impression")
     lists, items = table.ids(name), table.ids(item)
     shows = [""] * len(lists) if impression is None else table.ids(impression)
     clicked = [1.0] * len(lists) if reward is None else table.numbers(reward, CLICKED).tolist()
@@ -229,10 +229,10 @@ def read_impressions(
                 f"the name of one of the {len(lists_by_name)} lists, such as "
                 f"{next(iter(lists_by_name))!r}"
             )
-            raise BadInput(table.wrong(name, row, expected))
+            raise BadInput(table.wrong_cell(name, row, expected))
         items_of_list = lists_by_name[list_name].items
         if item_id not in items_of_list:
-            raise BadInput(table.wrong(item, row, f"an item of the list {list_name!r}"))
+            raise BadInput(table.wrong_cell(item, row, f"an item of the list {list_name!r}"))
         places = clicked_places.setdefault((list_name, show), set())
         if is_clicked:
             places.add(items_of_list.index(item_id))

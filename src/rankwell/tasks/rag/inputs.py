@@ -134,10 +134,11 @@ def _passage(record: Record, documents: Mapping[str, str]) -> DocumentPassage:
 
 
 def _position(record: Record, key: str) -> int:
-    value = record.value.get(key)
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 53:
-        raise record.wrong("a number of characters from the beginning of the document", key)
-    return value
+    expected = "a number of characters from the beginning of the document"
+    position = record.integer(key, expected)
+    if not 0 <= position < 1 << 53:
+        raise record.wrong(expected, key)
+    return position
 
 
 def read_supports(source: Any) -> CitedStatements:
