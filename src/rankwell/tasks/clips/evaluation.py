@@ -480,7 +480,7 @@ def group_rows(variant: ClipVariant, builder_of_all: ResultsBuilder) -> list[dic
     rows: list[dict[str, Any]] = []
     for group, part in required.items() if len(required) > 1 else ():
         builder = ResultsBuilder(variant.inputs.convention)
-        replace(variant, required=part, origin="").measure(builder)
+        replace(variant, keywords=part, origin="").measure(builder)
         builder_of_all.notes += builder.notes
         builder_of_all.in_input_order |= builder.in_input_order
         summaries = summarise(builder.values, intervals=options.intervals, seed=options.seed)
