@@ -135,7 +135,7 @@ def matrices(rounds: int) -> None:
 def first_ranks(scores: Scores, right: Positives) -> np.ndarray:
     found = ComparedScores(scores).count(right, transposed=False, best=True)
     ranks = np.full(right.n_queries, scores.matrix.shape[1] + 1)
-    np.minimum.at(ranks, right.owner[found.pairs], found.above + found.before + 1)
+    np.minimum.at(ranks, right.owner[found.positions], found.above + found.before + 1)
     return ranks[:TIMED]
 
 

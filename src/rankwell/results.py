@@ -84,7 +84,7 @@ class Results(ResultData, Displayable):
                 details=self.details,
                 items=self.items,
                 queries=self.queries,
-                protocol=self.task,
+                task=self.task,
                 unjudged=self._unjudged_items,
                 better=stated_directions(rules),
             ),

@@ -571,9 +571,9 @@ def test_what_folds_report_is_what_the_run_reaches() -> None:
     )
 
     reached = rankwell.evaluate(judged, tuned.ranking, "nDCG@5").summary[0].mean
-    assert sum(choice.queries * choice.held_out for choice in tuned.choices) / 15 == pytest.approx(
-        reached, rel=1e-12
-    )
+    assert sum(
+        choice.n_queries * choice.held_out for choice in tuned.choices
+    ) / 15 == pytest.approx(reached, rel=1e-12)
     for choice in tuned.choices:
         way = choice.fusion
         fused = fuse(runs, method=way.method, normalise=way.normalise, weights=way.weights)
@@ -592,7 +592,7 @@ def test_the_best_of_all_weights_is_found() -> None:
     ways = [fuse(runs, method="combsum", weights=weights) for weights in [(1, 1, 1), *halves]]
     means = [rankwell.evaluate(judged, way, "AP").summary[0].mean for way in ways]
     assert tuned.whole.training == pytest.approx(max(means), rel=1e-12)
-    assert tuned.candidates == 7
+    assert tuned.n_candidates == 7
 
 
 def test_a_measure_of_which_less_is_better_is_lowered() -> None:

@@ -213,7 +213,7 @@ def test_a_topic_without_results_is_left_out_by_version_9(folder, monkeypatch):
 def test_options_are_read_as_getopt_reads_them(arguments):
     options = parse(arguments.split())
 
-    assert (options.queries, options.complete, options.rel, options.marked) == (
+    assert (options.has_query_lines, options.complete, options.rel, options.marked) == (
         True,
         True,
         2,

@@ -118,7 +118,7 @@ def lines(
     spec: Any, options: Mapping[str, Any] = {}, queries: Any = ()
 ) -> dict[str, tuple[str, str]]:
     return {
-        each.check: (each.state, each.message)
+        each.statement: (each.state, each.message)
         for each in Conformance(spec, options, exact, queries).lines()
     }
 

@@ -318,7 +318,7 @@ def test_no_product_lies_further_from_the_truth_than_its_bound(seed, metric, dty
         - space.place(exact, queries.squares[:, None])
     )
 
-    assert (off <= space.slack(queries.reach[:, None], items.reach[None, :])).all()
+    assert (off <= space.slack(queries.norm_bounds[:, None], items.norm_bounds[None, :])).all()
 
 
 @pytest.mark.parametrize("metric", DAILY_COSINE)
@@ -431,7 +431,7 @@ def test_integers_are_multiplied_without_error():
     )
     space = Space(items, items, "dot")
 
-    assert (space.slack(space.queries(0, 50).reach, 2000.0) == 0).all()
+    assert (space.slack(space.queries(0, 50).norm_bounds, 2000.0) == 0).all()
 
 
 def test_a_memory_map_is_read_block_by_block(tmp_path):

@@ -44,7 +44,7 @@ query's scores is faster.
 class PositiveCounts(NamedTuple):
     """Rank counts of some pairs of a query and its positive.
 
-    pairs: (n,) their positions in the table of positives, ascending; of groups of rows, the
+    positions: (n,) their positions in the table of positives, ascending; of groups of rows, the
         columns.
     scores: (n,) the score of each pair.
     above: (n,) items that score higher.
@@ -52,7 +52,7 @@ class PositiveCounts(NamedTuple):
     before: (n,) of the tied items, those that come earlier in the order in force.
     """
 
-    pairs: Ints
+    positions: Ints
     scores: Floats
     above: Ints
     tied: Ints

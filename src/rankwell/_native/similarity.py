@@ -124,12 +124,12 @@ class Block(NamedTuple):
     """Vectors of some rows of a table, made ready for the product.
 
     vectors: (n, width) normalised under `cosine`, moved to the items' centre under `l2`.
-    reach: (n,) upper bounds of their norms.
+    norm_bounds: (n,) upper bounds of their norms.
     squares: (n,) under `l2` the exact squared norms of queries; otherwise not used.
     """
 
     vectors: Reals
-    reach: Floats
+    norm_bounds: Floats
     squares: Floats
 
 

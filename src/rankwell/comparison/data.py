@@ -227,11 +227,11 @@ class Attribute(NamedTuple):
     """An attribute of queries, such as their type.
 
     name: the word for it, a column of the queries.
-    of: query -> text; a query that is not in it has none.
+    query_values: query -> text; a query that is not in it has none.
     """
 
     name: str
-    of: Mapping[str, str]
+    query_values: Mapping[str, str]
 
 
 def attribute_named(
@@ -260,7 +260,7 @@ class Origin:
         comparison has too; None where there are none.
     better: exact name of a measure -> the direction of better values; of others it is that of the
         registered measure.
-    protocol: the kind of result, which decides the word for a query.
+    task: the kind of result, which decides the word for a query.
     unjudged: returns the unjudged items among the first of each query, read when they are needed;
         None where they are not known.
     """
@@ -272,7 +272,7 @@ class Origin:
     items: Mapping[str, Sequence[Any]] | None = None
     queries: Mapping[str, Sequence[Any]] | None = None
     better: Mapping[str, Better] = field(default_factory=dict[str, Better])
-    protocol: str = "runs"
+    task: str = "runs"
     unjudged: Callable[[], UnjudgedItems | None] = lambda: None
 
 

@@ -59,8 +59,8 @@ class Gathered(NamedTuple):
     row_attributes: of each element of `values`.
     origin: their rules, notes and sources.
     attributes: attribute of queries -> query -> text.
-    chooses: whether the measures that the user requests are still to be chosen among the values;
-        false where nothing else was evaluated.
+    has_all_measures: whether the values are of all measures that folders hold, so that those that
+        the user requests are still to be chosen; false where nothing else was evaluated.
     folders: where the values are from, in order; none where they were evaluated for the comparison.
     """
 
@@ -68,7 +68,7 @@ class Gathered(NamedTuple):
     row_attributes: Sequence[RowAttributes]
     origin: Origin
     attributes: Mapping[str, Mapping[str, str]]
-    chooses: bool
+    has_all_measures: bool
     folders: Sequence[GatheredFolder] = ()
 
     @property
@@ -139,10 +139,10 @@ def from_folders(folders: NamedFolders, *, details: bool) -> Gathered:
                 for _, folder in reversed(folders)
                 for measure, word in folder.better.items()
             },
-            protocol=protocol,
+            task=protocol,
         ),
         attributes,
-        chooses=True,
+        has_all_measures=True,
         folders=gathered,
     )
 

@@ -134,7 +134,7 @@ def _manifest_files(folder: Path) -> tuple[Mapping[str, str], Mapping[str, str]]
     before a process was killed.
     """
     manifest = read_manifest(folder) if is_result_folder(folder) else None
-    return ({}, {}) if manifest is None else (manifest.files, manifest.written)
+    return ({}, {}) if manifest is None else (manifest.files, manifest.pending_files)
 
 
 def page_source(
@@ -156,7 +156,7 @@ def page_source(
         title_names.append(f"{len(runs) - _MOST_NAMED} more")
     source = PageSource(
         title=title or " and ".join(filter(None, (", ".join(title_names[:-1]), title_names[-1]))),
-        protocol=gathered.origin.protocol,
+        protocol=gathered.origin.task,
         values=gathered.values,
         row_attributes=gathered.row_attributes,
         rows=[

@@ -94,7 +94,7 @@ def compare_values(
             "over the same queries."
         )
     parts = [] if group is None else _parts(comparison, pairs, group)
-    noun = result_kind(origin.protocol).noun
+    noun = result_kind(origin.task).noun
     differences = judge(columns, options, clusters)
     groups = judge(parts, options, clusters)
     rows = tuple(difference.row for difference in differences)
@@ -144,7 +144,7 @@ def compare_values(
         details=origin.details,
         queries=origin.queries,
         items=origin.items,
-        task=origin.protocol,
+        task=origin.task,
         intervals=options.intervals,
         seed=options.seed,
         tables={name: table for name, table in tables.items() if table},
@@ -177,7 +177,7 @@ def _by_query(
 
 def _parts(comparison: Comparison, pairs: Sequence[Pair], group: Attribute) -> list[Column]:
     """The columns of every group of the queries, groups in the order of their names."""
-    texts = _in_ranges([group.of.get(query) for query in comparison.queries])
+    texts = _in_ranges([group.query_values.get(query) for query in comparison.queries])
     named = _ordered(set(filter(None, texts)))
     if not named:
         raise BadInput(
@@ -233,12 +233,12 @@ def _ordered(texts: set[str]) -> list[str]:
 def _numbered(comparison: Comparison, cluster: Attribute) -> Ints:
     """The number of each query's cluster. Raises BadInput for a query without one."""
     for query in comparison.queries:
-        if not cluster.of.get(query):
+        if not cluster.query_values.get(query):
             raise BadInput(
                 f"query {query!r} has no value of {cluster.name!r}; every query belongs to a "
                 "cluster."
             )
-    names = [cluster.of[query] for query in comparison.queries]
+    names = [cluster.query_values[query] for query in comparison.queries]
     numbers = {name: number for number, name in enumerate(sort_ids(set(names)))}
     return np.array([numbers[name] for name in names], dtype=np.int64)
 
@@ -543,7 +543,7 @@ def sentences(
             [
                 difference
                 for difference in groups_by_pair.get(pair, [])
-                if difference.measure == first_difference.measure
+                if difference.label == first_difference.label
             ],
             family=family,
             few=FEW,
@@ -569,11 +569,11 @@ def _by_pair(
         is_clear = labels.count(matrix.label) == 1 or not attributes
         by_pair.setdefault(pair, []).append(
             MeasuredDifference(
-                measure=matrix.label if is_clear else f"{matrix.label} ({attributes})",
+                label=matrix.label if is_clear else f"{matrix.label} ({attributes})",
                 difference=row["mean"],
                 interval=None if row["ci_low"] is None else (row["ci_low"], row["ci_high"]),
                 p=row["p_adjusted"],
-                part=group,
+                group=group,
                 differing=row["wins"] + row["losses"] if signs and "clusters" not in row else None,
                 **{
                     name: row[name]

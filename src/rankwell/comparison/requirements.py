@@ -106,18 +106,18 @@ class Requirement(NamedTuple):
     subject: the text before the operator.
     operator: `>=`, `>`, `<=`, `<`, `==` or `within`.
     number: the bound, or the middle of `within`; as it is written, without its %.
-    percent: whether `number` has the sign %.
+    is_percent: whether `number` has the sign %.
     reach: for `within`, the largest distance of a figure from the number.
-    relative: whether that is a percentage of the number.
+    is_reach_relative: whether that is a percentage of the number.
     """
 
     text: str
     subject: str
     operator: str
     number: float
-    percent: bool
+    is_percent: bool
     reach: float = 0.0
-    relative: bool = False
+    is_reach_relative: bool = False
 
 
 class GateLine(NamedTuple):
@@ -459,7 +459,7 @@ def _bounds(
 ) -> tuple[float, float, str]:
     """The bounds of the figure in its unit, and in words."""
     number, scale = requirement.number, 1.0
-    if requirement.percent:
+    if requirement.is_percent:
         if unit not in ("share", "percent"):
             raise BadUsage(
                 f"{figure} of {row['label']} is not a share ({unit or 'a plain number'}); "
@@ -483,10 +483,10 @@ def _bounds(
     if requirement.operator == "within":
         reach = (
             abs(number) * requirement.reach / 100
-            if requirement.relative
+            if requirement.is_reach_relative
             else requirement.reach * scale
         )
-        distance = f"{requirement.reach:g}{' %' if requirement.relative else ''}"
+        distance = f"{requirement.reach:g}{' %' if requirement.is_reach_relative else ''}"
         words = (
             f"{number:.10g} within {distance}, from {number - reach:.10g} to {number + reach:.10g}"
         )
@@ -501,12 +501,12 @@ class Tolerance(NamedTuple):
 
     text: as it was given.
     number: from 0, in the measure's unit or in percent.
-    relative: whether it is in percent of the baseline's mean.
+    is_relative: whether it is in percent of the baseline's mean.
     """
 
     text: str
     number: float
-    relative: bool
+    is_relative: bool
 
     @classmethod
     def of(cls, text: str) -> "Tolerance":
@@ -528,7 +528,7 @@ class Tolerance(NamedTuple):
         """Raises BadUsage for one that is of two units at once, or that no difference of shares can
         exceed.
         """
-        if self.relative or not self.number:
+        if self.is_relative or not self.number:
             return
         if len(units) > 1:
             raise BadUsage(
@@ -543,4 +543,4 @@ class Tolerance(NamedTuple):
 
     def reach(self, row: Mapping[str, Any]) -> float:
         """The same in the unit of a difference's row."""
-        return abs(row["mean_against"]) * self.number / 100 if self.relative else self.number
+        return abs(row["mean_against"]) * self.number / 100 if self.is_relative else self.number

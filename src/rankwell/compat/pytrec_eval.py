@@ -94,7 +94,7 @@ class RelevanceEvaluator:
         view = view.condensed if self._judged_only else view
         table = values_of(self._lines, view, self._level).T.tolist()
         names = [
-            line.trec.name if line.trec.kind in ("plain", "pairs", "numbers") else line.name
+            line.measure.name if line.measure.kind in ("plain", "pairs", "numbers") else line.name
             for line in self._lines
         ]
         index = self._judgments.index
@@ -115,7 +115,7 @@ def _lines(measures: Iterable[str], level: int) -> list[Line]:
             name, parameters = _parse(text)
             requested.setdefault(name, {}).update(dict.fromkeys(parameters))
     parameters = tuple((name, ",".join(values)) for name, values in requested.items() if values)
-    options = Options(old=True, rel=level, parameters=parameters)
+    options = Options(is_v9=True, rel=level, parameters=parameters)
     try:
         return [
             line for trec in MEASURES if trec.name in requested for line in lines_of(trec, options)

@@ -39,11 +39,11 @@ class Options(NamedTuple):
     qrels, run: paths of both files; empty where only help or the version is requested.
     help: -h, prints the help and nothing else.
     version: -v, prints the version and nothing else.
-    queries: -q, prints the values of single queries too.
-    summary: prints the values over all queries; false under -n.
+    has_query_lines: -q, prints the values of single queries too.
+    has_summary_lines: prints the values over all queries; false under -n.
     complete: -c, counts every judged query, one that the run lacks as empty.
     judged_only: -J, takes unjudged items out of the rankings.
-    old: follows trec_eval 9.0.8 in place of version 10.
+    is_v9: follows trec_eval 9.0.8 in place of version 10.
     rel: -l, the lowest grade that counts as relevant.
     depth: -M, the first items of each query that are kept; None for all.
     collection: -N, the number of items in the collection, for `utility`.
@@ -59,11 +59,11 @@ class Options(NamedTuple):
     run: str = ""
     help: bool = False
     version: bool = False
-    queries: bool = False
-    summary: bool = True
+    has_query_lines: bool = False
+    has_summary_lines: bool = True
     complete: bool = False
     judged_only: bool = False
-    old: bool = False
+    is_v9: bool = False
     rel: int = 1
     depth: int | None = None
     collection: int = 0
@@ -97,12 +97,12 @@ _LONG = {
 _FLAGS: dict[str, dict[str, bool]] = {
     "h": {"help": True},
     "v": {"version": True},
-    "q": {"queries": True},
+    "q": {"has_query_lines": True},
     "c": {"complete": True},
-    "n": {"summary": False},
+    "n": {"has_summary_lines": False},
     "J": {"judged_only": True},
-    "v9": {"old": True},
-    "v10": {"old": False},
+    "v9": {"is_v9": True},
+    "v10": {"is_v9": False},
 }
 
 
@@ -210,7 +210,7 @@ def read_ahead(options: Options) -> Ahead | None:
     """
     if options.truth_format != "qrels":
         return None
-    rows = read_judged_rows(Source(options.qrels), comments=not options.old)
+    rows = read_judged_rows(Source(options.qrels), comments=not options.is_v9)
     if rows is None:
         return None
     reading = Scan(Source(options.run), rows, TREC_RUN, reading_of(options))
@@ -221,7 +221,7 @@ def read_ahead(options: Options) -> Ahead | None:
 def reading_of(options: Options, ties: TieRule = "id-desc") -> ReadOptions:
     """The rules by which trec_eval reads a run."""
     return ReadOptions(
-        ties=ties, single_precision=options.old, comments=not options.old, trailing=True
+        ties=ties, single_precision=options.is_v9, comments=not options.is_v9, trailing=True
     )
 
 
@@ -291,13 +291,13 @@ class Line(NamedTuple):
     """One line of output.
 
     name: as printed, parameters included (`P_5`).
-    trec: the measure that it shows.
+    measure: the measure that it shows.
     arguments: the parameters of rankwell's measure.
     numbers: those behind the dot of a measure that takes numbers.
     """
 
     name: str
-    trec: TrecMeasure
+    measure: TrecMeasure
     arguments: tuple[tuple[str, Any], ...]
     numbers: tuple[float, ...] = ()
 
@@ -412,7 +412,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 def plan(options: Options) -> list[Line]:
     """The lines of the options, in trec_eval's order. Raises UnknownName, BadUsage."""
     marked = set[str]()
-    offered = {trec.name: trec for trec in MEASURES if trec.since == 9 or not options.old}
+    offered = {trec.name: trec for trec in MEASURES if trec.since == 9 or not options.is_v9}
     for name in options.marked or ("official",):
         if name not in GROUPS and name not in offered:
             from rankwell.data.catalogue import suggest
@@ -492,6 +492,6 @@ def _arguments(
     arguments = dict(trec.arguments) | parameters
     if trec.by_level and options.rel != 1:
         arguments["rel"] = options.rel
-    if options.old and trec.name in ("iprec_at_recall", "11pt_avg"):
+    if options.is_v9 and trec.name in ("iprec_at_recall", "11pt_avg"):
         arguments["rounding"] = "floor"
     return tuple(arguments.items())

@@ -43,7 +43,7 @@ def main(arguments: list[str], stdout: TextIO) -> int:
         from rankwell import __version__
 
         sys.stderr.write(
-            f"trec_eval version {'9.0.8' if options.old else '10.0'} (rankwell {__version__})\n"
+            f"trec_eval version {'9.0.8' if options.is_v9 else '10.0'} (rankwell {__version__})\n"
         )
         return 0
     if options.help:
@@ -62,26 +62,28 @@ def _definitions(options: Options) -> str:
 
     rows = dict[str, str]()
     for line in plan(options):
-        if line.trec.name not in rows:
+        if line.measure.name not in rows:
             measure, message = measure_of(line), "printed, not measured"
             if measure is not None:
                 message = measure.entry.definition["definition"]
-            rows[line.trec.name] = f"{line.trec.name:<22} {message}\n"
+            rows[line.measure.name] = f"{line.measure.name:<22} {message}\n"
     return "\n" + "".join(rows.values())
 
 
 def _evaluate(options: Options, stdout: TextIO) -> int:
     lines = plan(options)
     for line in lines:
-        if line.trec.view not in (TRUTH_FORMATS[options.truth_format], "any"):
-            raise BadUsage(f"{line.trec.name} cannot be computed with -R {options.truth_format}.")
+        if line.measure.view not in (TRUTH_FORMATS[options.truth_format], "any"):
+            raise BadUsage(
+                f"{line.measure.name} cannot be computed with -R {options.truth_format}."
+            )
     # Other threads read while this one imports NumPy, which takes as long.
     ahead = read_ahead(options)
     from rankwell.compat import trec_views
 
     evaluated = _adjusted(trec_views.evaluate(lines, options, ahead))
     counted, stopped_at = _counted(evaluated)
-    if options.queries:
+    if options.has_query_lines:
         for text in _single_lines(evaluated, counted):
             _write(stdout, text)
     if stopped_at is not None:
@@ -96,7 +98,7 @@ def _evaluate(options: Options, stdout: TextIO) -> int:
             "trec_eval: No queries with both results and relevance info; do both files use the "
             "same query ids?"
         )
-    if options.summary:
+    if options.has_summary_lines:
         _write(stdout, _summary_lines(evaluated, counted))
     return 0
 
@@ -108,7 +110,7 @@ def _adjusted(evaluated: Evaluated) -> Evaluated:
     options, values = evaluated.options, list(evaluated.values)
     if options.complete and not all(evaluated.present):
         for row, line in enumerate(evaluated.lines):
-            if line.trec.name == "unj" or line.name in ("num_ret", "utility", "rbp_resid"):
+            if line.measure.name == "unj" or line.name in ("num_ret", "utility", "rbp_resid"):
                 paired = zip(values[row], evaluated.present, strict=True)
                 values[row] = array(
                     "d", [value if is_present else 0.0 for value, is_present in paired]
@@ -127,7 +129,7 @@ def _counted(evaluated: Evaluated) -> tuple[list[int], str | None]:
     """
     options, queries, present = evaluated.options, evaluated.queries, evaluated.present
     rows = [row for row, query in enumerate(queries) if options.single_query in (None, query)]
-    if options.old:
+    if options.is_v9:
         return [row for row in rows if present[row]], None
     for order, row in enumerate(() if options.complete else rows):
         if not present[row]:
@@ -152,7 +154,7 @@ def _single_lines(evaluated: Evaluated, counted: list[int]) -> Iterator[str]:
     shown_lines = [
         (row, line)
         for row, line in enumerate(evaluated.lines)
-        if row in strings or line.trec.is_single
+        if row in strings or line.measure.is_single
     ]
     heads = [
         f"{line.name:<22}" if row in strings else _head(line, options) for row, line in shown_lines
@@ -177,9 +179,9 @@ def _summary_lines(evaluated: Evaluated, counted: list[int]) -> str:
     queries = len(evaluated.queries) if options.complete else len(counted)
     for row, line in enumerate(evaluated.lines):
         if line.name == "runid":
-            tag = last_tag(Source(options.run), comments=not options.old)
+            tag = last_tag(Source(options.run), comments=not options.is_v9)
             parts.append(f"{line.name:<22}\tall\t{tag}\n")
-        elif line.trec.name != "relstring":
+        elif line.measure.name != "relstring":
             values = [evaluated.values[row][query_row] for query_row in counted]
             # With -c trec_eval goes back to the qrels for this total, and does not look at -l
             # there.
@@ -197,9 +199,9 @@ def _summary(line: Line, values: list[float], queries: int) -> float:
         return queries
     # One after the other, as trec_eval adds them; `sum` rounds otherwise from Python 3.12 on.
     total = reduce(add, values, 0.0)
-    if line.trec.summary == "geometric":
+    if line.measure.summary == "geometric":
         return exp((total + (queries - len(values)) * log(LEAST_FOR_GEOMETRIC)) / queries)
-    return total if line.trec.summary == "sum" else total / queries
+    return total if line.measure.summary == "sum" else total / queries
 
 
 def _head(line: Line, options: Options) -> str:
@@ -207,7 +209,7 @@ def _head(line: Line, options: Options) -> str:
 
 
 def _cells(values: list[float], line: Line, options: Options) -> list[str]:
-    if line.trec.is_integer and options.zscores is None:
+    if line.measure.is_integer and options.zscores is None:
         return [f"{int(value)}" for value in values]
     if any(map(isnan, values)):
         # Unlike Python, C prints the sign of what is not a number.

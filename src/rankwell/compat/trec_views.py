@@ -53,7 +53,7 @@ def evaluate(lines: Sequence[Line], options: Options, ahead: Ahead | None) -> Ev
             from rankwell.io.formats import Request
             from rankwell.io.trec import read_preferences
 
-            request = Request(comments=not options.old)
+            request = Request(comments=not options.is_v9)
             preferences = read_preferences(Source(options.qrels), request)
         else:
             preferences = Preferences.from_judgments(_other_judgments(options))
@@ -66,7 +66,7 @@ def evaluate(lines: Sequence[Line], options: Options, ahead: Ahead | None) -> Ev
     strings = {
         row: _relevance_strings(line, view, present)
         for row, line in enumerate(lines)
-        if line.trec.name == "relstring"
+        if line.measure.name == "relstring"
     }
     table = list(map(memoryview, values))
     return Evaluated(lines, options, view.queries, present, table, positives, strings)
@@ -80,7 +80,7 @@ def _other_judgments(options: Options) -> Judgments:
     from rankwell.io.trec import read_judgments
 
     aspects = "none" if options.truth_format == "qrels" else "groups"
-    request = Request(comments=not options.old, aspects=aspects)
+    request = Request(comments=not options.is_v9, aspects=aspects)
     return read_judgments(Source(options.qrels), request)
 
 
@@ -93,14 +93,14 @@ def _hits(
     hits = None if ahead is None else ahead.scan.hits(judgments)
     if hits is None:
         hits = scan(Source(options.run), judgments, TREC_RUN, reading_of(options, ties))
-    if options.old or not options.complete:
+    if options.is_v9 or not options.complete:
         return hits
     return replace(hits, n_retrieved=np.where(hits.has_ranking, hits.n_retrieved, 1))
 
 
 def measure_of(line: Line) -> Measure | None:
     """The measure behind a line; None where there is none (runid, num_q, relstring)."""
-    folder, _, name = line.trec.home.partition(".")
+    folder, _, name = line.measure.home.partition(".")
     if not folder:
         return None
     importlib.import_module(f"rankwell.measures.{folder}")
@@ -118,12 +118,12 @@ def values_of(lines: Sequence[Line], view: Any, rel: int) -> Floats:
             row[:] = 1
         elif measure is not None:
             row[:] = measure(view)
-            if line.trec.summary == "geometric":
+            if line.measure.summary == "geometric":
                 np.log(np.maximum(row, LEAST_FOR_GEOMETRIC), out=row)
-            elif line.trec.name in ("iprec_at_recall", "11pt_avg"):
+            elif line.measure.name in ("iprec_at_recall", "11pt_avg"):
                 # On x86 what 0 / 0 gives has a minus sign, which trec_eval prints.
                 row[_undefined(line, measure, view)] = -np.nan
-            elif line.trec.name == "Rndcg":
+            elif line.measure.name == "Rndcg":
                 # Of all gain-based measures this one alone uses -l to decide whether a query has
                 # relevant items.
                 row[view.n_relevant(rel) == 0] = 0
@@ -138,7 +138,7 @@ def _undefined(line: Line, measure: Measure, view: Any) -> Bools:
     if not empty.any():
         return empty
     parameters = measure.parameters
-    recalls = parameters["recalls"] if line.trec.name == "11pt_avg" else (parameters["recall"],)
+    recalls = parameters["recalls"] if line.measure.name == "11pt_avg" else (parameters["recall"],)
     n_needed = min(recalls) * view.n_relevant(parameters["rel"])
     return empty & (n_needed + 0.9 < 1 if parameters["rounding"] == "floor" else n_needed < 0.5)
 

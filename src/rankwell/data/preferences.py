@@ -212,7 +212,7 @@ class PlacedGroup(NamedTuple):
     """(items,) the level of each item."""
     better: Bools
     """(items, items) whether the item of the row is preferred to that of the column."""
-    retrieved: int
+    n_retrieved: int
     """Number of items that are retrieved."""
     chained: bool
     """Whether subgroups were joined."""
@@ -307,7 +307,7 @@ class PreferenceRankings:
     def tallies(self) -> tuple[Tally, Tally]:
         """The preferences of each group that are fulfilled, and all of them."""
         group_tallies = [
-            tally(placed.better, placed.retrieved)
+            tally(placed.better, placed.n_retrieved)
             for placed in map(self.placed, range(len(self.groups)))
         ]
         table = np.array(group_tallies, dtype=np.float64).reshape(len(group_tallies), 2, 3)
@@ -329,14 +329,15 @@ class PreferenceRankings:
 
     def _pairs(self, groups: range) -> Floats:
         bounds = self.item_offsets[self.query_of_group[groups[0]] :][:2]
-        n, retrieved = int(bounds[1] - bounds[0]), count_true(self.ranks[bounds[0] : bounds[1]] > 0)
+        n = int(bounds[1] - bounds[0])
+        n_retrieved = count_true(self.ranks[bounds[0] : bounds[1]] > 0)
         votes = np.zeros((n, n))
         for group in groups:
             placed = self.placed(group)
             votes[np.ix_(placed.item_places, placed.item_places)] += placed.better
         stated = np.triu(votes + votes.T)
         share = np.divide(np.triu(votes), stated, out=np.zeros_like(votes), where=stated > 0)
-        first, last = slice(0, retrieved), slice(retrieved, n)
+        first, last = slice(0, n_retrieved), slice(n_retrieved, n)
         return np.array(
             [
                 [share[first, first].sum(), share[first, last].sum(), 0.0],
@@ -370,11 +371,11 @@ class PreferenceRankings:
         )
 
 
-def tally(better: Bools, retrieved: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+def tally(better: Bools, n_retrieved: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
     """Of the preferences between items in order, the fulfilled ones and all of them: both, one,
     none of the two retrieved.
     """
-    first, last = slice(retrieved), slice(retrieved, None)
+    first, last = slice(n_retrieved), slice(n_retrieved, None)
     both_retrieved, one_retrieved = better[first, first], count_true(better[first, last])
     possible = (
         count_true(both_retrieved),

@@ -60,12 +60,12 @@ _CLOSING = "it can be closed twice"
 class ConformanceLine(NamedTuple):
     """The outcome of one point.
 
-    check: the point, as a statement on the engine (`it can be closed twice`).
+    statement: the point, as a statement on the engine (`it can be closed twice`).
     state: `ok`, `failed`, or `skipped` where the engine has nothing to try it on.
     message: the reason of a failure or of a skipped point, or a remark; empty for none.
     """
 
-    check: str
+    statement: str
     state: State
     message: str = ""
 

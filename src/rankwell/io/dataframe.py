@@ -35,7 +35,7 @@ def _is_frame(thing: Any) -> bool:
     )
 
 
-@file_format("python dataframe", "run", accepts=_is_frame, columns=True)
+@file_format("python dataframe", "run", accepts=_is_frame, has_columns=True)
 def read_run(frame: Any, request: Request) -> Ranking:
     """The ranking in a data frame; text or whole-number ids, a finite score in every row, or else a
     distance or rank.
@@ -76,7 +76,7 @@ def _refuse_contradicting(
             last = query, rival_score
 
 
-@file_format("python dataframe", "judgments", accepts=_is_frame, columns=True)
+@file_format("python dataframe", "judgments", accepts=_is_frame, has_columns=True)
 def read_judgments(frame: Any, request: Request) -> Judgments:
     """The judgments in a data frame; text or whole-number ids, a finite grade in every row."""
     table, columns = _columns(frame, "judgments", request)
@@ -236,13 +236,13 @@ def _number(value: Any) -> float:
 _MAGIC = b"\xff\xff\xff\xff"
 
 
-@file_format("arrow", "run", magic=_MAGIC, columns=True)
+@file_format("arrow", "run", magic=_MAGIC, has_columns=True)
 def read_arrow_run(source: Source, request: Request) -> Ranking:
     """The ranking in an Arrow stream, whose columns have the names of a table."""
     return read_run(_table(source), request)
 
 
-@file_format("arrow", "judgments", magic=_MAGIC, columns=True)
+@file_format("arrow", "judgments", magic=_MAGIC, has_columns=True)
 def read_arrow_judgments(source: Source, request: Request) -> Judgments:
     """The judgments in an Arrow stream, such as `qrels/test/data-00000-of-00001.arrow` of a saved
     data set.

@@ -88,7 +88,7 @@ class Request:
     by_text: whether the queries of judgments are texts, which may have several lines.
     graded_by: people, or a model where a format has both.
     ids_only: texts need not be kept.
-    warnings: filled by the reader; None where nobody asks for them.
+    oddities: filled by the reader; None where nobody asks for them.
     progress: called with the bytes done and the bytes in all.
     notes: filled by the reader.
     """
@@ -106,7 +106,7 @@ class Request:
     by_text: bool = False
     graded_by: Literal["people", "model"] = "people"
     ids_only: bool = False
-    warnings: ReadWarnings | None = None
+    oddities: ReadWarnings | None = None
     progress: Progress | None = None
     notes: list[str] = field(default_factory=list[str])
 
@@ -122,7 +122,7 @@ class Request:
         as `Ranking.from_rows`.
         """
         unique = unique_rows(
-            queries, items, scores, self.duplicates, self.warnings and self.warnings.duplicated
+            queries, items, scores, self.duplicates, self.oddities and self.oddities.duplicated
         )
         return Ranking.from_rows(*unique, repeated=self.duplicates == "keep", **options)
 
@@ -195,13 +195,13 @@ class Format(NamedTuple):
     count_shared: (source, judgments, shared queries, request) -> SharedCounts, likewise.
     write: (table, path); None for a format that is only read.
     suffixes: ends of the names of files that are written in it.
-    parts: whether a file may hold several things, of which the format's name (`mteb:en/test`) or
-        the file's (`gt.hdf5:10`) selects one.
-    columns: whether they may be chosen.
-    comments: whether lines may be comments.
+    has_parts: whether a file may hold several things, of which the format's name (`mteb:en/test`)
+        or the file's (`gt.hdf5:10`) selects one.
+    has_columns: whether columns may be chosen.
+    has_comments: whether lines may be comments.
     settle: raises for a file recognised by its first lines whose columns have two meanings.
     confirm: the same of the whole file, where its parts are read.
-    kind_of: the name of a format whose reader gives the same table.
+    base_format: the name of a format whose reader gives the same table.
     cut: (plain file, places in it in bytes) -> where ranges of it begin that can be read by
         themselves.
     lists: (files of one run, items, request) -> the first items of every query, some queries at a
@@ -226,12 +226,12 @@ class Format(NamedTuple):
     ) = None
     write: Callable[[Any, Path], None] | None = None
     suffixes: tuple[str, ...] = ()
-    parts: bool = False
-    columns: bool = False
-    comments: bool = False
+    has_parts: bool = False
+    has_columns: bool = False
+    has_comments: bool = False
     settle: Callable[[Source, Head], None] | None = None
     confirm: Callable[[Source], None] | None = None
-    kind_of: str = ""
+    base_format: str = ""
     cut: Callable[[Source, Sequence[int]], Cuts] | None = None
     lists: Callable[[Sequence[Source], Sequence[str], Request], Iterator[NumberedLists]] | None = (
         None
@@ -357,7 +357,7 @@ def choose_format(head: Head, holds: Holds, name: str | None, part: str) -> Form
                 "it, or name the format."
             )
         entry = likely[0][1]
-    if part and not entry.parts:
+    if part and not entry.has_parts:
         raise BadInput(
             f"a file of the format {entry.name} holds one thing, {part!r} names nothing in "
             f"it; leave :{part} out."
@@ -399,7 +399,7 @@ def identify(
         description = str(place) if is_id else kind_of(place)
         for entry in formats(holds):
             if entry.accepts(place):
-                if not entry.columns:
+                if not entry.has_columns:
                     refuse_choice(request.columns, holds, description)
                 return place, entry, request
         expected = "a path, a mapping query -> item -> number, or a data frame"
@@ -420,17 +420,17 @@ def identify(
         ) and entry.settle is not None:
             entry.settle(source, head)
     part = part or (name or "").partition(":")[2]
-    if part and not entry.parts:
+    if part and not entry.has_parts:
         raise UnknownName(
             f"the format {entry.name!r} has no parts, so {part!r} names nothing in "
             f"{source.name}; leave it out."
         )
-    if request.columns and not entry.columns:
+    if request.columns and not entry.has_columns:
         if name is None:
             refuse_missing(head, holds, request.columns)
         subject = f"{source.name} has no such columns, and" if name is None else source.name
         raise BadUsage(_no_columns(request.columns, holds, f"{subject} is read as {entry.name}"))
-    comments = request.comments and entry.comments
+    comments = request.comments and entry.has_comments
     return source, entry, replace(request, part=part, recognised=recognised, comments=comments)
 
 
@@ -484,7 +484,9 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
     if usual is not None or (fitting and fitting[0][0] >= 0.5):
         entry = usual or fitting[0][1]
         rival_formats = [
-            rival.name for sure, rival in fitting[1:] if sure >= 0.5 and rival.name != entry.kind_of
+            rival.name
+            for sure, rival in fitting[1:]
+            if sure >= 0.5 and rival.name != entry.base_format
         ]
         if rival_formats and holds in ("run", "judgments"):
             doubt = f"read as {entry.name}, although {' or '.join(rival_formats)} would fit, too"
@@ -492,7 +494,8 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
         return entry
     if request.ungraded and (
         table := next(
-            (candidate for sure, candidate in fitting if candidate.columns and sure > UNKNOWN), None
+            (candidate for sure, candidate in fitting if candidate.has_columns and sure > UNKNOWN),
+            None,
         )
     ):
         return table
@@ -502,7 +505,7 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
     likely = next(
         (entry for sure, entry in scored_formats if sure >= 0.5 and entry.holds != "column"), None
     )
-    table = next((entry for sure, entry in fitting if entry.columns and sure >= UNKNOWN), None)
+    table = next((entry for sure, entry in fitting if entry.has_columns and sure >= UNKNOWN), None)
     if table is not None and (likely is None or likely.holds in ("run", "judgments")):
         return table  # its reader names the column that is missing
     if (holds == "run" or holds == "judgments") and not request.ungraded:
@@ -764,7 +767,7 @@ def check_ranking(
     """
     odd = ReadWarnings(set(), set())
     request = Request(
-        comments=comments, duplicates=repeats, columns=chosen_columns(columns, "run"), warnings=odd
+        comments=comments, duplicates=repeats, columns=chosen_columns(columns, "run"), oddities=odd
     )
     table, name = read_as(place, "run", format, request)
     return CheckedRanking(

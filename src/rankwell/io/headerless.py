@@ -94,7 +94,7 @@ def _layout(source: Source, request: Request) -> Layout | None:
     sniff=_sniff_run,
     settle=settle_run,
     cut=line_cuts,
-    columns=True,
+    has_columns=True,
     **run_lines(_layout),
 )
 def read_run(source: Source, request: Request) -> Ranking:
@@ -115,7 +115,7 @@ def read_run(source: Source, request: Request) -> Ranking:
     return request.ranking_of(rows, source)
 
 
-@file_format("headerless", "judgments", sniff=_sniff_judgments, columns=True, is_lines=True)
+@file_format("headerless", "judgments", sniff=_sniff_judgments, has_columns=True, is_lines=True)
 def read_judgments(source: Source, request: Request) -> Judgments:
     """The judgments in lines without a header: `query item grade` between white space, unless
     columns are chosen.

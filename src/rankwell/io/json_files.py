@@ -195,7 +195,7 @@ _MTEB = re.compile(rf'\{{\s*"{_META}"\s*:')
     find_hits=lambda source, judgments, request: FORMATS["python mapping run"].hits(
         _load_mteb(source, request), judgments, request
     ),
-    parts=True,
+    has_parts=True,
 )
 def read_mteb(source: Source, request: Request) -> Ranking:
     """The ranking of one subset and split; the format's name carries them, `mteb:en/test`, where
@@ -259,7 +259,7 @@ def _sniff_predictions(head: Head) -> float:
     return 0.95 if start and keys and has_corpus_ids else 0.0
 
 
-@file_format("sentence-transformers", "run", sniff=_sniff_predictions, kind_of="results")
+@file_format("sentence-transformers", "run", sniff=_sniff_predictions, base_format="results")
 def read_predictions(source: Source, request: Request) -> Ranking:
     """The ranking in the predictions of an `InformationRetrievalEvaluator` with
     `write_predictions`.
@@ -492,7 +492,7 @@ def read_relevant_docs(thing: Any, request: Request) -> Judgments:
     return FORMATS["python mapping judgments"].read(_part(thing, "relevant_docs"), request)
 
 
-@file_format("llamaindex", "texts", sniff=_sniff_parts, accepts=_accepts, parts=True)
+@file_format("llamaindex", "texts", sniff=_sniff_parts, accepts=_accepts, has_parts=True)
 def read_text_parts(thing: Any, request: Request) -> Texts:
     """The texts of `queries` or `corpus`, whichever is named (`data.json:corpus`); of both where
     neither is.

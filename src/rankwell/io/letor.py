@@ -115,7 +115,7 @@ def read_judgments(source: Source, request: Request) -> Judgments:
     return request.judgments_of(_run_rows(rows, [row.grade for row in rows]), source)
 
 
-@file_format("letor", "run", sniff=_sniff, parts=True, is_lines=True)
+@file_format("letor", "run", sniff=_sniff, has_parts=True, is_lines=True)
 def read_run(source: Source, request: Request) -> Ranking:
     """The ranking by one feature, `letor:25`, as a baseline; a line without the feature has 0.
     Items are those of the judgments.

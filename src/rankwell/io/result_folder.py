@@ -230,13 +230,13 @@ class Manifest(NamedTuple):
 
     content: the object in manifest.json.
     files: file of the result -> its digest.
-    written: file -> the digest of what a process writes in its place, until it has finished; one
-        that was interrupted leaves it.
+    pending_files: file -> the digest of what a process writes in its place, until it has finished;
+        one that was interrupted leaves it.
     """
 
     content: Mapping[str, Any]
     files: Mapping[str, str]
-    written: Mapping[str, str]
+    pending_files: Mapping[str, str]
 
     @property
     def is_own(self) -> bool:

@@ -98,7 +98,7 @@ def write_run(ranking: Ranking, path: Path, *, tag: str = "rankwell") -> None:
     write=write_run,
     suffixes=(".run", ".trec", ".txt"),
     cut=line_cuts,
-    comments=True,
+    has_comments=True,
     **run_lines(lambda *_: TREC_RUN),
 )
 def read_run(source: Source, request: Request | None = None) -> Ranking:
@@ -109,8 +109,8 @@ def read_run(source: Source, request: Request | None = None) -> Ranking:
     """
     request = request or Request()
     rows = read_rows(source, request.options, progress=request.progress)
-    if request.warnings is not None:
-        request.warnings.contradicting.update(_contradicting(rows))
+    if request.oddities is not None:
+        request.oddities.contradicting.update(_contradicting(rows))
     return request.ranking_of(rows, source)
 
 
@@ -246,7 +246,7 @@ def write_judgments(judgments: Judgments, path: Path) -> None:
     settle=settle_qrels,
     write=write_judgments,
     suffixes=(".qrels", ".qrel", ".trec", ".txt"),
-    comments=True,
+    has_comments=True,
     is_lines=True,
 )
 def read_judgments(source: Source, request: Request | None = None) -> Judgments:
@@ -297,7 +297,7 @@ def _sniff_preferences(head: Head) -> float:
     )
 
 
-@file_format("trec", "preferences", sniff=_sniff_preferences, comments=True, is_lines=True)
+@file_format("trec", "preferences", sniff=_sniff_preferences, has_comments=True, is_lines=True)
 def read_preferences(source: Source, request: Request | None = None) -> "Preferences":
     """The preferences in lines `query group subgroup item level` (trec_eval's format prefs).
 

@@ -53,8 +53,10 @@ def _tables(
             table = read(source, request)
             return Scores(table.vectors, table.ids)
 
-        file_format(name, "scores", parts=True, **recognised)(_read_scores)
-        return file_format(name, "embeddings", suffixes=suffixes, parts=True, **recognised)(read)
+        file_format(name, "scores", has_parts=True, **recognised)(_read_scores)
+        return file_format(name, "embeddings", suffixes=suffixes, has_parts=True, **recognised)(
+            read
+        )
 
     return _register
 
@@ -238,7 +240,7 @@ def _neighbours(source: Source, request: Request) -> tuple[list[str], list[str],
     return list(map(str, rows.tolist())), list(map(str, near[rows, ranks].tolist())), ranks + 1
 
 
-@file_format("hdf5", "judgments", magic=_HDF5, parts=True, presumed=True)
+@file_format("hdf5", "judgments", magic=_HDF5, has_parts=True, presumed=True)
 def read_true_neighbours(source: Source, request: Request) -> Judgments:
     """Each query's nearest neighbours in ann-benchmarks' HDF5 (`neighbors`), all relevant, for
     recall; ids are positions.
@@ -249,7 +251,7 @@ def read_true_neighbours(source: Source, request: Request) -> Judgments:
     return Judgments.from_rows(queries, items, np.ones(len(items)))
 
 
-@file_format("hdf5", "run", magic=_HDF5, parts=True)
+@file_format("hdf5", "run", magic=_HDF5, has_parts=True)
 def read_neighbour_run(source: Source, request: Request) -> Ranking:
     """The lists of neighbours in ann-benchmarks' HDF5 as a run; the score is the rank with its sign
     turned.

@@ -231,8 +231,8 @@ def prefs_pair_ret(preferences: PreferenceRankings) -> Floats:
     return _over_pairs(preferences, "both")
 
 
-def _counted(better: Bools, retrieved: int, ret: bool) -> tuple[int, int]:
-    fulfilled, possible = tally(better, retrieved)
+def _counted(better: Bools, n_retrieved: int, ret: bool) -> tuple[int, int]:
+    fulfilled, possible = tally(better, n_retrieved)
     return (fulfilled[0], possible[0]) if ret else (sum(fulfilled), sum(possible))
 
 
@@ -240,14 +240,14 @@ def _balanced(group: PlacedGroup, *, ret: bool, quirk: bool) -> tuple[int, int]:
     """Fulfilled and possible preferences of a group as if it had as many items of level 0 as of
     higher ones.
     """
-    in_list = np.arange(len(group.levels)) < group.retrieved
+    in_list = np.arange(len(group.levels)) < group.n_retrieved
     is_counted = in_list if ret else np.ones_like(in_list)
     relevant = (group.levels > 0) & is_counted
     irrelevant = (group.levels <= 0) & is_counted
     missing = count_true(relevant) - count_true(irrelevant)
     n_relevant = count_true(group.levels > 0)
     if missing >= 0:
-        fulfilled, possible = _counted(group.better, group.retrieved, ret)
+        fulfilled, possible = _counted(group.better, group.n_retrieved, ret)
         owed = n_relevant if quirk else count_true(relevant)
         return fulfilled + count_true(relevant & in_list) * missing, possible + owed * missing
     if quirk and not group.chained:
@@ -270,8 +270,8 @@ def _as_trec_eval(
     lowest = group.levels.min()
     kept_rows = np.flatnonzero(irrelevant & (group.levels == lowest))[: count_true(relevant)]
     above = group.better & (group.levels > lowest)[None, :]
-    fulfilled, possible = _counted(above, group.retrieved, ret)
-    return fulfilled + int(np.minimum(kept_rows, group.retrieved).sum()), possible + count_true(
+    fulfilled, possible = _counted(above, group.n_retrieved, ret)
+    return fulfilled + int(np.minimum(kept_rows, group.n_retrieved).sum()), possible + count_true(
         is_counted
     ) * len(kept_rows)
 

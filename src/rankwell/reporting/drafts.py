@@ -394,7 +394,7 @@ def _earlier(
         if (directory / MANIFEST).exists() and not changed:
             _refuse(directory / MANIFEST)
         return {}
-    states = [manifest.files, manifest.written]
+    states = [manifest.files, manifest.pending_files]
     names = [
         name
         for name in dict.fromkeys(chain(*states))

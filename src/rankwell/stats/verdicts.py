@@ -19,7 +19,7 @@ class MeasuredDifference(NamedTuple):
 
     run: the run whose mean is the first term.
     against: the run whose mean is subtracted.
-    measure: its label, with the attributes of its row where several have that label.
+    label: that of the measure, with the attributes of its row where several have that label.
     unit: that of the difference.
     better: the direction of better values.
     difference: of the means; None where no query counts for both.
@@ -29,14 +29,14 @@ class MeasuredDifference(NamedTuple):
     decisive: whether the adjusted p-value is at most the level.
     detectable: the difference that a test of as many queries finds with the family's power; None
         where it was not computed.
-    part: the group of queries that it covers, empty for all.
+    group: the group of queries that it covers, empty for all.
     differing: the queries with a difference, of a test that counts their signs; None of other
         tests.
     """
 
     run: str
     against: str
-    measure: str
+    label: str
     unit: str
     better: Direction
     difference: float | None
@@ -45,7 +45,7 @@ class MeasuredDifference(NamedTuple):
     n: int
     decisive: bool
     detectable: float | None = None
-    part: str = ""
+    group: str = ""
     differing: int | None = None
 
     @property
@@ -104,7 +104,7 @@ def verdict(
         return (
             f"Nothing can be said of {comparison.run} and {comparison.against}: no query counts "
             "for both by "
-            f"{comparison.measure}."
+            f"{comparison.label}."
         )
     clauses = [
         _clause(comparison, family),
@@ -128,7 +128,7 @@ def leader(
     """
     name, mean = ranked[0]
     total = len(ranked) - 1
-    head = f"{name} leads by {comparison.measure} ({format_value(mean, comparison.unit)})"
+    head = f"{name} leads by {comparison.label} ({format_value(mean, comparison.unit)})"
     tail = f"; {family.words}" if family.words else ""
     if not unclear:
         return f"{head} and is better than all {total} others{tail}."
@@ -154,7 +154,7 @@ def _clause(comparison: MeasuredDifference, family: Family) -> str:
     where = {True: "ahead", False: "behind", None: "level"}[comparison.is_ahead]
     standing = f"{comparison.run} is {where} by {size}"
     if comparison.is_ahead is None:
-        standing = f"they are level by {comparison.measure}"
+        standing = f"they are level by {comparison.label}"
     if comparison.p is None:
         evidence_shown = ", ".join(filter(None, [standing, evidence[0]]))
         return (
@@ -200,7 +200,7 @@ def _other_measures(
 ) -> list[str]:
     clauses: list[str] = []
     agreeing = [
-        difference.measure
+        difference.label
         for difference in other_measures
         if difference.decisive
         and difference.is_ahead is comparison.is_ahead
@@ -211,15 +211,15 @@ def _other_measures(
         clauses.append(f"{word} by {_measures(agreeing, family)}, too")
     for word, ahead in _DIRECTIONS:
         names = [
-            difference.measure
+            difference.label
             for difference in other_measures
             if difference.decisive
             and difference.is_ahead is ahead
-            and difference.measure not in agreeing
+            and difference.label not in agreeing
         ]
         if names:
             clauses.append(f"{word} by {_measures(names, family)}")
-    unclear = [difference.measure for difference in other_measures if not difference.decisive]
+    unclear = [difference.label for difference in other_measures if not difference.decisive]
     if unclear and comparison.decisive:
         clauses.append(f"not decisive by {_measures(unclear, family)}")
     return clauses
@@ -237,7 +237,7 @@ def _parts(
     if not parts:
         return []
     labelled_parts = [
-        (part, f"{part.part} (n = {part.n}{', small' if part.n < few else ''})") for part in parts
+        (part, f"{part.group} (n = {part.n}{', small' if part.n < few else ''})") for part in parts
     ]
     clauses: list[str] = []
     for word, ahead in _DIRECTIONS:
@@ -263,7 +263,7 @@ def _join_names(names: Sequence[str]) -> str:
 def _amount(comparison: MeasuredDifference) -> str:
     unit = {"percent": " points of", "rank": " ranks by", "count": " by"}.get(comparison.unit, "")
     size = format_value(abs(comparison.difference or 0.0), comparison.unit)
-    return f"{size}{unit} {comparison.measure}"
+    return f"{size}{unit} {comparison.label}"
 
 
 def _interval(comparison: MeasuredDifference, family: Family) -> str:

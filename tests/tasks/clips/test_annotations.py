@@ -19,7 +19,9 @@ ONE = 'slice_id,keywords\nb.mp4,"bicyclist, small vehicle, urban"\na.mp4,"urban,
 
 
 def carried(table: Annotations) -> dict[str, dict[str, list[str]]]:
-    return {clip: table.named(row) for clip, row in zip(table.clips, table.given, strict=True)}
+    return {
+        clip: table.named(row) for clip, row in zip(table.clips, table.is_annotated, strict=True)
+    }
 
 
 def saved(folder: Path, text: str, name: str = "t.csv") -> Path:

@@ -139,7 +139,7 @@ def asked_for(path: Path, groups: list[str]) -> dict[str, frozenset[int]]:
     mask = table.select(groups)
     return {
         clip: frozenset(np.flatnonzero(row & mask).tolist())
-        for clip, row in zip(table.clips, table.given, strict=True)
+        for clip, row in zip(table.clips, table.is_annotated, strict=True)
     }
 
 

@@ -10,7 +10,7 @@ from rankwell.errors import BadInput, BadUsage
 from rankwell.tasks.clips.annotations import Annotations, Keyword, QueryKeywords, Schema, Vocabulary
 from rankwell.tasks.clips.formats import read_annotations
 from rankwell.tasks.clips.options import Relevance
-from rankwell.tasks.clips.runs import Required, judge
+from rankwell.tasks.clips.runs import KeywordMasks, judge
 
 RULES = ("all", "any", "graded", "jaccard>=0.5")
 
@@ -51,10 +51,10 @@ def as_dict(judgments: Judgments) -> dict[str, dict[str, float]]:
 def test_every_rule_agrees_with_sets(rule: str, groups: tuple[str, ...], seed: int):
     raw = world(seed)
     table = read_annotations(raw)
-    required = Required.of_clips(table, table.select(groups))
+    keywords = KeywordMasks.of_clips(table, table.select(groups))
     found = as_dict(
         judge(
-            required,
+            keywords,
             table,
             relevance=Relevance.parse(rule),
             excluded={clip: [clip] for clip in raw},
@@ -71,7 +71,7 @@ def test_every_rule_agrees_with_sets(rule: str, groups: tuple[str, ...], seed: i
 def test_all_is_not_symmetric_and_the_same_label_of_two_groups_is_two_keywords():
     table = read_annotations({"a": {"g": ["x"]}, "b": {"g": ["x", "y"]}, "c": {"h": ["x"]}})
     found = as_dict(
-        judge(Required.of_clips(table), table, excluded={clip: [clip] for clip in "abc"})
+        judge(KeywordMasks.of_clips(table), table, excluded={clip: [clip] for clip in "abc"})
     )
 
     assert found == {"a": {"b": 1.0}, "b": {}, "c": {}}
@@ -79,24 +79,24 @@ def test_all_is_not_symmetric_and_the_same_label_of_two_groups_is_two_keywords()
 
 def test_a_query_that_asks_for_nothing_has_nothing_or_under_vacuous_everything():
     table = read_annotations({"a": {"g": []}, "b": {"g": ["x"]}})
-    required = Required.of_clips(table)
+    keywords = KeywordMasks.of_clips(table)
 
-    assert as_dict(judge(required, table))["a"] == {}
-    assert as_dict(judge(required, table, vacuous=True))["a"] == {"a": 1.0, "b": 1.0}
+    assert as_dict(judge(keywords, table))["a"] == {}
+    assert as_dict(judge(keywords, table, vacuous=True))["a"] == {"a": 1.0, "b": 1.0}
 
 
 def test_texts_ask_for_what_they_are_given_and_only_in_the_selection():
     table: Annotations = read_annotations({"a": {"g": ["x"], "h": ["z"]}, "b": {"g": ["x"]}})
     asked = {"q": QueryKeywords((Keyword("g", "x"), Keyword("h", "z")))}
 
-    assert as_dict(judge(Required.of_texts(table, asked), table)) == {"q": {"a": 1.0}}
-    assert as_dict(judge(Required.of_texts(table, asked, table.select(["g"])), table)) == {
+    assert as_dict(judge(KeywordMasks.of_texts(table, asked), table)) == {"q": {"a": 1.0}}
+    assert as_dict(judge(KeywordMasks.of_texts(table, asked, table.select(["g"])), table)) == {
         "q": {"a": 1.0, "b": 1.0}
     }
     with pytest.raises(BadInput, match="neither declared nor used"):
-        Required.of_texts(table, {"q": QueryKeywords((Keyword("g", "nothing"),))})
+        KeywordMasks.of_texts(table, {"q": QueryKeywords((Keyword("g", "nothing"),))})
     with pytest.raises(BadInput, match=r"query 'q' excludes .*neither declared nor used"):
-        Required.of_texts(table, {"q": QueryKeywords((), (Keyword("g", "nothing"),))})
+        KeywordMasks.of_texts(table, {"q": QueryKeywords((), (Keyword("g", "nothing"),))})
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -110,7 +110,9 @@ def test_a_clip_with_an_excluded_keyword_is_relevant_by_no_rule(rule: str, seed:
         )
         for number in range(12)
     }
-    found = as_dict(judge(Required.of_texts(table, asked), table, relevance=Relevance.parse(rule)))
+    found = as_dict(
+        judge(KeywordMasks.of_texts(table, asked), table, relevance=Relevance.parse(rule))
+    )
 
     sets, (kind, _, least) = sets_of(raw, ("object", "scene")), rule.partition(">=")
     plain = {
@@ -134,12 +136,12 @@ def test_an_excluded_keyword_excludes_narrower_ones_and_what_is_left_is_all_that
     table = read_annotations(
         {"a": {"g": ["sedan"]}, "b": {"g": ["bus"]}, "c": {"g": ["bus", "sedan"]}}, schema=schema
     )
-    required = Required.of_texts(
+    keywords = KeywordMasks.of_texts(
         table, {"bus": QueryKeywords((bus,), (car,)), "none": QueryKeywords((), (car,))}
     )
 
-    assert as_dict(judge(required, table)) == {"bus": {"b": 1.0}, "none": {}}
-    assert as_dict(judge(required, table, vacuous=True)) == {"bus": {"b": 1.0}, "none": {"b": 1.0}}
+    assert as_dict(judge(keywords, table)) == {"bus": {"b": 1.0}, "none": {}}
+    assert as_dict(judge(keywords, table, vacuous=True)) == {"bus": {"b": 1.0}, "none": {"b": 1.0}}
 
 
 @pytest.mark.parametrize("text", ["some", "jaccard", "jaccard>=0", "jaccard>=1.5"])

@@ -262,9 +262,11 @@ def test_credit_is_that_of_the_package_interleaving(case: dict[str, Any]):
     else:
         lists = optimised(a, b, "inverse")
         assert lists is not None
-        assert tuple(items) in lists.items
+        assert tuple(items) in lists.item_lists
         found = credit(
-            shown_as("optimised", items, lists.credits[lists.items.index(tuple(items))].tolist()),
+            shown_as(
+                "optimised", items, lists.credits[lists.item_lists.index(tuple(items))].tolist()
+            ),
             clicks,
         )
         assert found.first - found.second == pytest.approx(case["scores"][0] - case["scores"][1])

@@ -125,7 +125,7 @@ def test_the_page_does_not_show_what_an_item_is_for_and_the_journal_does(
         "".join(f"q000 0 {item} 1\n" for item in study.pool.item[study.pool.query == 0])
         + "q000 0 elsewhere 1\n"
     )
-    with serving(study.place, gold=str(gold), repeat=0.2) as server:
+    with serving(study.folder, gold=str(gold), repeat=0.2) as server:
         client = Client(server)
         client.enter()
         asks = client.get("/state")["asks"]
@@ -140,7 +140,7 @@ def test_the_page_does_not_show_what_an_item_is_for_and_the_journal_does(
 
     assert len(asks) > 40
     assert not {"gold", "repeat", "purpose"} & set(texts.replace('"', " ").split())
-    purposes = [line.get("purpose", "") for line in lines_of(study.place)]
+    purposes = [line.get("purpose", "") for line in lines_of(study.folder)]
     assert purposes.count("") == 40
     assert purposes.count("gold") == 2
     assert purposes.count("repeat") == len(asks) - 42
@@ -153,7 +153,7 @@ def test_shares_and_known_items_of_elsewhere_are_refused(study: Study, tmp_path:
         JudgeOptions(double=2)
     with (
         pytest.raises(BadInput, match="none of its items is in the pool"),
-        serving(study.place, gold=str(tmp_path / "gold.qrels")),
+        serving(study.folder, gold=str(tmp_path / "gold.qrels")),
     ):
         pass
 

@@ -95,16 +95,16 @@ def test_grades_of_a_model_are_exported_on_request_alone_and_named(tmp_path):
     append_reply(study, reply)
 
     with pytest.raises(NothingToEvaluate, match="no item is graded"):
-        rw.convert(study.place, tmp_path / "people.csv")
-    done = rw.convert(study.place, tmp_path / "model.csv", graded_by="model")
+        rw.convert(study.folder, tmp_path / "people.csv")
+    done = rw.convert(study.folder, tmp_path / "model.csv", graded_by="model")
     assert files.read_judgments(tmp_path / "model.csv").to_dict() == {
         reply.query: {reply.item: 2.0}
     }
     assert any("the model m; these are not judgments" in note for note in done.notes)
     append_reply(study, reply._replace(model="other"))
     with pytest.raises(BadUsage, match="its models are m, other; name one"):
-        rw.convert(study.place, tmp_path / "x.csv", graded_by="model")
-    assert rw.convert(f"{study.place}:other", tmp_path / "other.csv", graded_by="model").rows == 1
+        rw.convert(study.folder, tmp_path / "x.csv", graded_by="model")
+    assert rw.convert(f"{study.folder}:other", tmp_path / "other.csv", graded_by="model").rows == 1
     with pytest.raises(BadUsage, match="holds no grades of a model"):
         rw.convert(tmp_path / "model.csv", tmp_path / "x.csv", graded_by="model")
 

@@ -268,7 +268,7 @@ def test_another_prompt_asks_anew_and_only_its_replies_are_used(tmp_path, study,
         )
 
     found = model_grades(read_study(study), "judge/7b")
-    assert (int(found.replied.sum()), found.others) == (4, 5)
+    assert (int(found.replied.sum()), found.n_unused) == (4, 5)
     assert any("5 replies were made under other prompts" in note for note in done.notes)
 
 

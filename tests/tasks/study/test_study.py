@@ -57,7 +57,7 @@ def test_the_pool_is_in_the_order_of_priorities_with_the_sizes_of_the_issue(tmp_
     weight = [0.0, *(1 / np.log2(rank + 1) for rank in range(1, 11))]
     norm = sum(weight)
 
-    rows = duckdb.sql(f"SELECT * FROM '{study.place}/rounds/1.parquet'").fetchall()
+    rows = duckdb.sql(f"SELECT * FROM '{study.folder}/rounds/1.parquet'").fetchall()
 
     previous = 0.0
     for query, item, u, prior, size, batch, *ranks in rows:
@@ -112,8 +112,8 @@ def test_a_batch_is_arranged_by_query_and_belongs_to_its_judge(tmp_path, truth):
 
 def test_batches_read_from_the_file_are_those_of_the_whole_pool(tmp_path, truth):
     study = read_study(pool_study(tmp_path, batch=50))
-    pool(str(study.place), add=[str(tmp_path / "c.run")])
-    study = read_study(study.place)
+    pool(str(study.folder), add=[str(tmp_path / "c.run")])
+    study = read_study(study.folder)
     batch, rows = study.pool.batches[:, -1], range(len(study.pool.item))
     pairs = [(study.queries[study.pool.query[row]], study.pool.item[row]) for row in rows]
 

@@ -95,7 +95,7 @@ def test_reading_goes_on_by_batches_of_queries_and_its_estimates_are_not_those_o
         )
         estimates = read_some(read_study(study), truth, 12)
         if len(estimates.drawn):
-            found.append(estimates.means()[0].middle.mean)
+            found.append(estimates.means()[0].with_predictions.mean)
         assert len(estimates.drawn) in (0, 10, 20)
 
     assert len(found) > 20

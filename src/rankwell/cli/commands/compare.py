@@ -101,7 +101,7 @@ def compare(
     gathered = _gather(places, options, queries, details=output is not None, progress=progress)
     result = compare_values(
         gathered.values,
-        options if gathered.chooses else replace(options, measures=None),
+        options if gathered.has_all_measures else replace(options, measures=None),
         row_attributes=gathered.row_attributes,
         group=attribute_named(queries.group, gathered.attributes, _ADVICE),
         cluster=attribute_named(queries.cluster, gathered.attributes, _ADVICE),
@@ -198,4 +198,6 @@ def _gather(
         queries=result.queries,
     )
     attributes = query_attributes(result.queries or {})
-    return Gathered(result.values, [{} for _ in result.values], origin, attributes, chooses=False)
+    return Gathered(
+        result.values, [{} for _ in result.values], origin, attributes, has_all_measures=False
+    )

@@ -60,7 +60,9 @@ def check(
             lines.append(line)  # those before the end are kept
     except ProcessEnded as error:
         lines += lines_of_ended(len(lines), str(error))
-    rows = [{"check": line.check, "outcome": line.state, "message": line.message} for line in lines]
+    rows = [
+        {"check": line.statement, "outcome": line.state, "message": line.message} for line in lines
+    ]
     if format == "json":
         text = json.dumps(rows, indent=2)
     else:

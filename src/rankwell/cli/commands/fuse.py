@@ -252,7 +252,7 @@ def _tuning_notes(
     notes = [
         f"tuned out of fold by {tuned.measure.label}: each of {len(tuned.folds)} judged "
         "queries is fused by the best of "
-        f"{tuned.candidates} ways over the other folds ({len(tuned.choices)}, seed "
+        f"{tuned.n_candidates} ways over the other folds ({len(tuned.choices)}, seed "
         f"{tuned.seed}), so none is tuned on itself"
     ]
     if loose:

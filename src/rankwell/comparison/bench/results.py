@@ -129,14 +129,14 @@ class CellFigures(NamedTuple):
     """The results of one cell.
 
     folder: the content of its folder.
-    rows: figure -> its row of the summary, in the order of the summary.
-    values: figure -> the values of single queries behind it; without figures of a whole collection,
-        which have none.
+    rows_by_figure: figure -> its row of the summary, in the order of the summary.
+    values_by_figure: figure -> the values of single queries behind it; without figures of a whole
+        collection, which have none.
     """
 
     folder: ResultFolder
-    rows: Mapping[Figure, Row]
-    values: Mapping[Figure, Values]
+    rows_by_figure: Mapping[Figure, Row]
+    values_by_figure: Mapping[Figure, Values]
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +178,10 @@ def make_tables(
     """
     parts = _datasets(experiment, cells, choices)
     all_figures = {
-        figure for part in parts for results in part.results.values() for figure in results.rows
+        figure
+        for part in parts
+        for results in part.results.values()
+        for figure in results.rows_by_figure
     }
     for name in choices.measures if all(part.results for part in parts) else ():
         if not any(_is_named(figure, name) for figure in all_figures):
@@ -215,13 +218,15 @@ def values_shown(
     titles = experiment.titles
     return [
         (
-            replace(results.values[figure], run=titles["system", system], label=figure.name),
+            replace(
+                results.values_by_figure[figure], run=titles["system", system], label=figure.name
+            ),
             {"dataset": titles["dataset", part.name]},
         )
         for part in _datasets(experiment, cells, choices)
         for figure in part.figures
         for system, results in part.results.items()
-        if figure in results.values
+        if figure in results.values_by_figure
     ]
 
 
@@ -305,7 +310,9 @@ def _on_dataset(name: str, cells: Sequence[CellResult], choices: TableChoices) -
                 if query_values is not None:
                     values[figure] = query_values
         results[system] = CellFigures(folder, cell_rows, values)
-    figures = list(dict.fromkeys(figure for part in results.values() for figure in part.rows))
+    figures = list(
+        dict.fromkeys(figure for part in results.values() for figure in part.rows_by_figure)
+    )
     if choices.measures:
         figures = [
             figure for name in choices.measures for figure in figures if _is_named(figure, name)
@@ -345,8 +352,8 @@ def _compare(part: DatasetResults, choices: TableChoices) -> list[str]:
     values, attributes = list[Values](), list[dict[str, Any]]()
     for number, figure in enumerate(part.figures):
         for system, results in part.results.items():
-            if figure in results.values:
-                values.append(replace(results.values[figure], run=system))
+            if figure in results.values_by_figure:
+                values.append(replace(results.values_by_figure[figure], run=system))
                 attributes.append({"figure": number})
     runs = {run_values.run for run_values in values}
     baseline = choices.baseline
@@ -423,7 +430,7 @@ def _cells(
     titles = experiment.titles
     for cell in part.cells:
         system = cell.plan.cell.system
-        row = part.results[system].rows.get(figure) if system in part.results else None
+        row = part.results[system].rows_by_figure.get(figure) if system in part.results else None
         if row is None:
             yield _gap(experiment, cell, figure)
             continue

@@ -235,13 +235,13 @@ class Votes:
     lists: those of the runs that take part, with the ranks.
     values: (runs, rows) normalised scores, NaN where a run lacks the item; (runs, 0) for methods of
         ranks.
-    filled: as `values`, with what an absent item counts in place of NaN.
+    filled_values: as `values`, with what an absent item counts in place of NaN.
     weights: (runs,) above 0.
     """
 
     lists: RunLists
     values: Floats
-    filled: Floats
+    filled_values: Floats
     weights: Floats
 
     @classmethod

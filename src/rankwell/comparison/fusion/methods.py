@@ -142,13 +142,13 @@ def _inverse_squares(votes: Votes) -> Floats:
 @fusion_method("combsum", reads="scores", source=_FOX)
 def combsum(votes: Votes) -> Floats:
     """CombSUM: the sum of the scores over all runs; with weights, the weighted sum."""
-    return votes.sum(votes.filled)
+    return votes.sum(votes.filled_values)
 
 
 @fusion_method("combmnz", reads="scores", source=_FOX)
 def combmnz(votes: Votes) -> Floats:
     """CombMNZ: CombSUM times the number of runs that have the item."""
-    return votes.lists.counts * votes.sum(votes.filled)
+    return votes.lists.counts * votes.sum(votes.filled_values)
 
 
 @fusion_method(
@@ -163,7 +163,7 @@ def combgmnz(votes: Votes, *, gamma: float) -> Floats:
             f"combgmnz(gamma={gamma!r}): expected a number from 0 to 100; 0 is combsum, 1 is "
             "combmnz."
         )
-    return votes.lists.counts.astype(np.float64) ** gamma * votes.sum(votes.filled)
+    return votes.lists.counts.astype(np.float64) ** gamma * votes.sum(votes.filled_values)
 
 
 @fusion_method("wmnz", reads="scores", source=_WU)

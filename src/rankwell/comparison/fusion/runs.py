@@ -47,7 +47,7 @@ class Choice:
     """The choice of a fusion for the queries of one fold, by those of all others.
 
     fold: from 1; None for the choice by all judged queries.
-    queries: number of judged queries in the fold, or of all.
+    n_queries: number of judged queries in the fold, or of all.
     fusion: the best candidate, after training where it learns.
     training: the mean of the measure over the queries that chose.
     held_out: the mean over the queries of the fold; None without a fold, and where none of them
@@ -55,7 +55,7 @@ class Choice:
     """
 
     fold: int | None
-    queries: int
+    n_queries: int
     fusion: Fusion
     training: float
     held_out: float | None
@@ -261,7 +261,7 @@ class Trials:
         best = int(np.flatnonzero(merit >= merit.max() - _SAME * max(1.0, abs(merit.max())))[0])
         return Choice(
             fold=left_out,
-            queries=len(self._fold) if left_out is None else int(is_left_out.sum()),
+            n_queries=len(self._fold) if left_out is None else int(is_left_out.sum()),
             fusion=self.taught(self._fusions[best], left_out),
             training=float(means[best]),
             held_out=exact_mean(values[best, inside]) if inside.any() else None,
@@ -560,7 +560,7 @@ class TunedFusion:
     folds: query -> its fold, from 1; queries without judgments are in none.
     choices: one for each fold.
     whole: the choice of all judged queries together, for unjudged queries and for new ones.
-    candidates: number of fusions that were tried.
+    n_candidates: number of fusions that were tried.
     seed: of the draw of the folds.
     """
 
@@ -571,7 +571,7 @@ class TunedFusion:
     folds: Mapping[str, int]
     choices: tuple[Choice, ...]
     whole: Choice
-    candidates: int
+    n_candidates: int
     seed: int
 
     def __repr__(self) -> str:
@@ -596,7 +596,7 @@ class TunedFusion:
             rows.append(
                 {
                     "fold": str(choice.fold or "all"),
-                    "queries": choice.queries,
+                    "queries": choice.n_queries,
                     "method": fusion.method,
                     "normalise": fusion.normalise,
                     **dict(zip(names, weights, strict=True)),
@@ -614,7 +614,7 @@ class TunedFusion:
             "tuned": "out of fold",
             "tuned_by": str(self.measure.measure),
             "folds": len(self.choices),
-            "candidates": self.candidates,
+            "candidates": self.n_candidates,
             "seed": self.seed,
             "definitions": {
                 fusion.method: fusion.describe()
@@ -685,7 +685,7 @@ def tune_fusion(
         folds=fold_of_query,
         choices=tuple(choices.values()),
         whole=overall_choice,
-        candidates=len(tried),
+        n_candidates=len(tried),
         seed=options.seed,
     )
 

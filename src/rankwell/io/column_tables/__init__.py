@@ -155,19 +155,19 @@ def read_run(source: Source, request: Request, *, dialect: Dialect) -> Ranking:
     """
     with opened(source, dialect, "run", request) as (table, columns):
         table.load(columns)
-        if request.warnings is not None:
+        if request.oddities is not None:
             twice = table.run(
                 "SELECT DISTINCT owner FROM (SELECT owner FROM r GROUP BY owner, item HAVING "
                 "count(*) > 1)"
             )
-            request.warnings.duplicated.update(owner for (owner,) in twice)
+            request.oddities.duplicated.update(owner for (owner,) in twice)
             if columns.rank and not columns.by_rank:
                 climbs = (
                     "SELECT owner, value > lag(value) OVER (PARTITION BY owner ORDER BY place, "
                     "value DESC) AS up FROM r"
                 )
                 odd = table.run(f"SELECT DISTINCT owner FROM ({climbs}) WHERE up")
-                request.warnings.contradicting.update(owner for (owner,) in odd)
+                request.oddities.contradicting.update(owner for (owner,) in odd)
         _drop_duplicates(table, request.duplicates)
         return _ranking_of(table, repeated=request.duplicates == "keep")
 
@@ -210,7 +210,7 @@ def first_rows(
         form
     ]
     odd = ReadWarnings(set(), set())
-    request = Request(part=run, columns=chosen_columns(columns, "run"), warnings=odd)
+    request = Request(part=run, columns=chosen_columns(columns, "run"), oddities=odd)
     with opened(source, dialect, "run", request) as (table, run_columns):
         rank = (
             table.number(run_columns.rank)
@@ -385,15 +385,15 @@ def _register(dialect: Dialect) -> None:
         "count_shared": _bind(count_rows),
         "lists": _bind(read_lists),
     }
-    file_format(name, "run", sniff=_sniff_as("run"), parts=dialect is PARQUET, columns=True, **run)(
-        _bind(read_run)
-    )
+    file_format(
+        name, "run", sniff=_sniff_as("run"), has_parts=dialect is PARQUET, has_columns=True, **run
+    )(_bind(read_run))
     written: dict[str, Any] = {"write": _bind(write_judgments), "suffixes": suffixes}
-    file_format(name, "judgments", sniff=_sniff_as("judgments"), columns=True, **written)(
+    file_format(name, "judgments", sniff=_sniff_as("judgments"), has_columns=True, **written)(
         _bind(read_judgments)
     )
     file_format(name, "texts", sniff=_sniff_as("texts"))(_bind(read_texts))
-    file_format(name, "column", sniff=_bind(sniff_column), parts=True)(_bind(read_column))
+    file_format(name, "column", sniff=_bind(sniff_column), has_parts=True)(_bind(read_column))
     file_format(name, "numbers", sniff=_bind(sniff_numbers))(_bind(read_numbers))
 
 
@@ -404,9 +404,9 @@ for _dialect in (CSV, TSV, PARQUET):
         _dialect.name,
         "scores",
         sniff=partial(sniff_scores, dialect=_dialect),
-        parts=_dialect is PARQUET,
+        has_parts=_dialect is PARQUET,
     )(partial(read_scores, dialect=_dialect))
-file_format("parquet", "embeddings", magic=PAR1, sniff=sniff_vectors, parts=True)(read_vectors)
+file_format("parquet", "embeddings", magic=PAR1, sniff=sniff_vectors, has_parts=True)(read_vectors)
 file_format("parquet", "records")(read_records)
 
 
@@ -426,7 +426,7 @@ def _sniff_beir_texts(head: Head) -> float:
     return 0.99 if head.text.startswith("{") and keys else 0.0
 
 
-@file_format("beir", "judgments", sniff=_sniff_beir, kind_of="tsv")
+@file_format("beir", "judgments", sniff=_sniff_beir, base_format="tsv")
 def read_beir_judgments(source: Source, request: Request) -> Judgments:
     """The judgments in `qrels/test.tsv`. Source: Thakur et al. 2021, BEIR."""
     if (
@@ -465,7 +465,7 @@ def _write_quepid(table: Judgments, path: Path) -> None:
 
 
 @file_format(
-    "quepid", "judgments", sniff=_sniff_quepid, write=_write_quepid, kind_of="csv", by_text=True
+    "quepid", "judgments", sniff=_sniff_quepid, write=_write_quepid, base_format="csv", by_text=True
 )
 def read_quepid_judgments(source: Source, request: Request) -> Judgments:
     """The ratings that Quepid exports and imports; queries go by their texts. Source: Quepid 8,

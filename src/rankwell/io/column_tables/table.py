@@ -511,7 +511,7 @@ def opened(
         if request.recognised and holds in ("run", "judgments") and columns.value:
             _refuse_doubtful(dialect, Head.of(source), holds, columns.value)
         # Queries whose ranks do not follow their scores are warnings, where these are requested.
-        warned = columns.rank if request.warnings is not None else None
+        warned = columns.rank if request.oddities is not None else None
         table.refuse_contradicting(
             columns._replace(rivals=tuple(name for name in columns.rivals if name != warned))
         )

@@ -688,7 +688,7 @@ class HitRows(NamedTuple):
     """The columns of `Hits` as the compiled reader gives them: numbers as bytes, int64 but for the
     scores, and rows in any order.
 
-    retrieved: (judged queries,) number of items that the run has.
+    n_retrieved: (judged queries,) number of items that the run has.
     unknown: query without judgments -> number of its items.
     row: (rows,) the row of each retrieved item in the judgments.
     score: (rows,) float64.
@@ -697,7 +697,7 @@ class HitRows(NamedTuple):
         (rows,) lengths of the ids and scores; and the ids, one behind the other.
     """
 
-    retrieved: bytes
+    n_retrieved: bytes
     unknown: dict[bytes, int]
     row: bytes
     score: bytes
@@ -717,7 +717,7 @@ class HitRows(NamedTuple):
             for raw in (self.above, self.tied, self.before)
         )
         score = np.frombuffer(self.score)[order]
-        retrieved = np.frombuffer(self.retrieved, dtype=np.int64).copy()
+        retrieved = np.frombuffer(self.n_retrieved, dtype=np.int64).copy()
         unknown = {decode_id(query): self.unknown[query] for query in sorted(self.unknown)}
         top = self._first_items(judgments) if keep else None
         query, row = judgments.query_of_row[rows[order]], rows[order]

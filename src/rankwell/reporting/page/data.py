@@ -144,7 +144,7 @@ def page_data(source: PageSource) -> PageData:
             "No lists: the results have none; evaluate with "
             f"{flag('-o', True, name='details').removeprefix('pass ')}."
         )
-        if overview is not None and not (overview.retrieved.any() or overview.relevant.any()):
+        if overview is not None and not (overview.retrieved.any() or overview.n_relevant.any()):
             # Pairs, say, are not ranked.
             overview, rule = None, ""
         if overview is not None:
@@ -306,10 +306,10 @@ def _ranked(overview: Overview, *, is_keyed: bool) -> dict[str, Any]:
     unjudged, none with a key.
     """
     rank_data = {
-        "relevant": cells(np.where(overview.has_rows, overview.relevant, np.nan)),
-        "first": cells(overview.first),
+        "relevant": cells(np.where(overview.has_rows, overview.n_relevant, np.nan)),
+        "first": cells(overview.first_rank),
     }
-    return rank_data if is_keyed else rank_data | {"unjudged": overview.unjudged.tolist()}
+    return rank_data if is_keyed else rank_data | {"unjudged": overview.n_unjudged.tolist()}
 
 
 def flags_of(
@@ -320,10 +320,10 @@ def flags_of(
     """
     if overview is None:
         return {}, []
-    flagged: dict[str, Any] = {"no relevant": overview.has_rows & (overview.relevant == 0)}
+    flagged: dict[str, Any] = {"no relevant": overview.has_rows & (overview.n_relevant == 0)}
     # Where every query has unjudged results, the warning with their number is enough.
-    if not source.is_keyed and not overview.unjudged.any(axis=0).all():
-        flagged[f"unjudged in the first {NEAR}"] = overview.unjudged > 0
+    if not source.is_keyed and not overview.n_unjudged.any(axis=0).all():
+        flagged[f"unjudged in the first {NEAR}"] = overview.n_unjudged > 0
     flagged[f"tie at rank {overview.cut}"] = overview.tied
     for run, name in enumerate(source.runs):
         if not source.kind.may_skip and overview.has_rows[run].any():
@@ -349,12 +349,12 @@ def warnings_of(source: PageSource, overview: Overview | None) -> list[dict[str,
     """Cautions about the figures, each with the order of the queries that shows it: results without
     a judgment.
     """
-    if overview is None or source.is_keyed or not overview.unjudged.any():
+    if overview is None or source.is_keyed or not overview.n_unjudged.any():
         return []
     counts = zip(
         source.runs,
-        overview.unjudged.sum(axis=1).tolist(),
-        overview.near.sum(axis=1).tolist(),
+        overview.n_unjudged.sum(axis=1).tolist(),
+        overview.n_near.sum(axis=1).tolist(),
         strict=True,
     )
     unjudged_shares = [
@@ -368,7 +368,7 @@ def warnings_of(source: PageSource, overview: Overview | None) -> list[dict[str,
             f"{len(unjudged_shares)} runs, from {min(unjudged_shares)[1]} to "
             f"{max(unjudged_shares)[1]}"
         ]
-    queries = int(overview.unjudged.any(axis=0).sum())
+    queries = int(overview.n_unjudged.any(axis=0).sum())
     where = f"in {queries:,} {'query' if queries == 1 else 'queries'}"
     text = f"Unjudged among the first {NEAR} results, {where}: {', '.join(shares)}."
     return [{"text": text, "sort": "unjudged"}]
@@ -422,7 +422,9 @@ def choose(
     counted = np.count_nonzero(~np.isnan(values), axis=0)
     mean = np.nansum(values, axis=0) / np.maximum(counted, 1)
     spread = np.fmax.reduce(values) - np.fmin.reduce(values)
-    late = np.where(np.isnan(overview.first[:, able]), np.inf, overview.first[:, able]).mean(axis=0)
+    late = np.where(
+        np.isnan(overview.first_rank[:, able]), np.inf, overview.first_rank[:, able]
+    ).mean(axis=0)
     is_chosen = np.zeros(len(able), dtype=np.bool_)
 
     def take(key: Floats, max_marked: int, tie_key: Floats) -> int:

@@ -58,7 +58,7 @@ def write_page(path: Path, source: PageSource, *, most_bytes: int = MOST_BYTES) 
         for name in (path.name, *(name for name, *_ in parts))
     }
     manifest = read_manifest(folder) if is_result_folder(folder) else None
-    states = [] if manifest is None else [manifest.files, manifest.written]
+    states = [] if manifest is None else [manifest.files, manifest.pending_files]
     for name, digest in {} if may_overwrite() else digests.items():
         accepted_digests = [digest, *(state.get(name) for state in states)]
         if (folder / name).is_file() and digest_of(folder / name) not in accepted_digests:
@@ -74,8 +74,8 @@ def write_page(path: Path, source: PageSource, *, most_bytes: int = MOST_BYTES) 
     }
     if listed:
         # They leave the manifest until they are written, so that it never lists what is not there.
-        written = {**listed.written, **digests}
-        write_manifest(folder, {**listed.content, "written": written}, others)
+        pending_files = {**listed.pending_files, **digests}
+        write_manifest(folder, {**listed.content, "written": pending_files}, others)
     for name, content in files.items():
         write_text(folder / name, content)
     _remove_parts(folder / parts_folder, {Path(name).name for name in files})

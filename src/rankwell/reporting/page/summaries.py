@@ -267,7 +267,7 @@ def _sentence(row: Row, source: PageSource) -> str:
     interval = row["ci_low"], row["ci_high"]
     difference = MeasuredDifference(
         **{name: row[name] for name in ("run", "against", "unit", "better", "n")},
-        measure=difference_label(row),
+        label=difference_label(row),
         difference=row["mean"],
         interval=None if None in interval else interval,
         p=row["p_adjusted"],

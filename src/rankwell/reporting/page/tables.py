@@ -33,20 +33,20 @@ class Overview(NamedTuple):
     cut: the rank behind which `tied` looks; None where no measure has one.
     has_rows: whether there is a row at all.
     retrieved: whether there is one with a rank.
-    relevant: how many relevant items.
-    first: the rank of the first one, NaN for none.
-    near: how many items are among the first 10.
-    unjudged: how many of those are unjudged.
+    n_relevant: how many relevant items.
+    first_rank: the rank of the first one, NaN for none.
+    n_near: how many items are among the first 10.
+    n_unjudged: how many of those are unjudged.
     tied: whether items of different grades have the score at the cut, on both of its sides.
     """
 
     cut: int | None
     has_rows: Bools
     retrieved: Bools
-    relevant: Ints
-    first: Floats
-    near: Ints
-    unjudged: Ints
+    n_relevant: Ints
+    first_rank: Floats
+    n_near: Ints
+    n_unjudged: Ints
     tied: Bools
 
 
@@ -139,10 +139,10 @@ class Tables:
         )
         counts = self._numpy(
             f"WITH ties AS ({ties}) SELECT query, run, count(*) FILTER (state = 'relevant') "
-            "AS relevant, "
-            "min(rank) FILTER (state = 'relevant') AS first, "
-            f"count(*) FILTER (rank <= {NEAR}) AS near, count(*) FILTER (state = 'unjudged' "
-            f"AND rank <= {NEAR}) AS unjudged, "
+            "AS n_relevant, "
+            "min(rank) FILTER (state = 'relevant') AS first_rank, "
+            f"count(*) FILTER (rank <= {NEAR}) AS n_near, count(*) FILTER (state = 'unjudged' "
+            f"AND rank <= {NEAR}) AS n_unjudged, "
             "count(rank) > 0 AS retrieved, coalesce(bool_or(tied), FALSE) AS tied "
             "FROM lists LEFT JOIN ties USING (query, run) GROUP BY query, run"
         )
@@ -154,11 +154,11 @@ class Tables:
                 for kind in (bool, bool, int, float, int, int, bool)
             ),
         )
-        overview.first[:] = np.nan
+        overview.first_rank[:] = np.nan
         overview.has_rows[positions] = True
-        for name in ("retrieved", "relevant", "near", "unjudged", "tied"):
+        for name in ("retrieved", "n_relevant", "n_near", "n_unjudged", "tied"):
             getattr(overview, name)[positions] = counts[name]
-        overview.first[positions] = _floats(counts["first"])
+        overview.first_rank[positions] = _floats(counts["first_rank"])
         return overview
 
     def lists_of(self, queries: Sequence[int]) -> Iterable[tuple[Any, ...]]:

@@ -486,11 +486,11 @@ class Amounts(NamedTuple):
     """The work of each part, of which `--dry-run` prints the sum.
 
     unit: what is counted, in the plural (`products`).
-    parts: how much each part does, in order.
+    part_amounts: how much each part does, in order.
     """
 
     unit: str
-    parts: Sequence[int]
+    part_amounts: Sequence[int]
 
 
 class PartInputs(NamedTuple):

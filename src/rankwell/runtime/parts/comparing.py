@@ -226,7 +226,7 @@ class Compared(PartComparison):
         path, label = self.table(name)
         vectors, digest = read_range(path, rows, ids, self.layouts[name])
         self.digests[f"{name} {rows.start}-{rows.stop}"] = digest
-        return replace(vectors, file=label)
+        return replace(vectors, table_path=label)
 
     def _read_rows(self, name: str, rows: Ints) -> VectorRange:
         """Vectors of any rows; those that follow each other are read as a range."""
@@ -238,7 +238,7 @@ class Compared(PartComparison):
         self.digests[f"{name} rows {hashlib.sha256(rows.tobytes()).hexdigest()[:8]}"] = checksum(
             vectors
         )
-        return _ChosenRows(None, vectors, file=self.table(name).label, files=files, rows=rows)
+        return _ChosenRows(None, vectors, table_path=self.table(name).label, files=files, rows=rows)
 
     def _queries(self, rows: slice) -> VectorRange:
         array_name = self.own
@@ -384,7 +384,7 @@ class Compared(PartComparison):
             item_vectors = _ChosenRows(
                 None,
                 item_vectors.vectors[order],
-                file=item_vectors.file,
+                table_path=item_vectors.table_path,
                 files=item_vectors.files,
                 rows=rows,
             )

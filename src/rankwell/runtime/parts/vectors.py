@@ -291,12 +291,12 @@ class VectorRange(Embeddings):
     """Vectors of a range of a table; messages name the row in the whole table, and its file.
 
     start: the first one's row in the table.
-    file: path of the table, as messages name it.
+    table_path: path of the table, as messages name it.
     files: the files of the table, so that messages name the shard; None where it is one file.
     """
 
     start: int = 0
-    file: str = ""
+    table_path: str = ""
     files: VectorFiles | None = None
 
     def place(self, row: int) -> str:
@@ -311,7 +311,7 @@ class VectorRange(Embeddings):
     def _named_row(self, row: int) -> str:
         """The name of a row of the whole table, with its shard where there are several."""
         shard = self.files and self.files.shard(row)
-        return shard or f"{self.file}, row {row}"
+        return shard or f"{self.table_path}, row {row}"
 
 
 def read_range(
@@ -322,7 +322,9 @@ def read_range(
     """
     files = VectorFiles(path, layout)
     vectors = files.read(rows.start, rows.stop)
-    return VectorRange(ids, vectors, start=rows.start, file=path, files=files), checksum(vectors)
+    return VectorRange(ids, vectors, start=rows.start, table_path=path, files=files), checksum(
+        vectors
+    )
 
 
 def checksum(vectors: Vectors) -> str:

@@ -183,10 +183,11 @@ def agreement_results(
     spectrum = not quick if spectrum is None else spectrum
     # The panel needs all vectors; those of objects are read once there is a result.
     is_late = parts.dry_run or (
-        not options.ceiling and any(isinstance(model.items, ObjectEmbeddings) for model in models)
+        not options.ceiling
+        and any(isinstance(model.embeddings, ObjectEmbeddings) for model in models)
     )
     panel = VectorPanel([], ()) if is_late else check_vectors(models, spectrum=spectrum)
-    sample = Sample.draw(models[0].items.names(), options, sized=parts.dry_run)
+    sample = Sample.draw(models[0].embeddings.names(), options, sized=parts.dry_run)
     default_names = usual_measures(options, ks, sample)
     plans = requested_measures(options, rules, ks, default_names)
     deepest = max(ks)
@@ -210,9 +211,9 @@ def agreement_results(
             return outcome
         panel = check_vectors(models, spectrum=spectrum) if is_late else panel
     matching = {"rows": "matched by position"} if notes else {}
-    if sample.requested > len(sample.items):
+    if sample.requested > len(sample.item_names):
         notes.append(
-            f"{options.samples} samples were requested and there are {len(sample.items)} "
+            f"{options.samples} samples were requested and there are {len(sample.item_names)} "
             "items: all are queries"
         )
     agreement = _VectorAgreement(places, options, rules, plans, ks, lists)
@@ -227,7 +228,7 @@ def agreement_results(
             rules=agreement.rules(matching, panel),
             notes=[*panel.warnings, *notes],
             aggregates=tuple(agreement.aggregates),
-            details=list_columns(agreement.pairs, sample.items, deepest) if details else None,
+            details=list_columns(agreement.pairs, sample.item_names, deepest) if details else None,
             queries=agreement.query_columns() if details else None,
             panel=panel,
             sample=sample,
@@ -431,7 +432,7 @@ def usual_measures(options: AgreementOptions, ks: Sequence[int], sample: Sample)
     for option, value in (("k", deepest), ("the gold depth", options.gold_depth or 0)):
         if value > n:
             raise BadUsage(
-                f"{option} is {value}, but {len(sample.items)} vectors leave {n} neighbours; "
+                f"{option} is {value}, but {len(sample.item_names)} vectors leave {n} neighbours; "
                 "choose a smaller value, or give more vectors."
             )
     texts: list[str] = []
@@ -709,7 +710,7 @@ class _VectorAgreement(_Agreement):
                 f"{len(judged)} of {len(names)} sampled queries have labels; measures against "
                 "labels count these"
             )
-        lacking = sort_ids(set(flat.items) - set(self._lists.sample.items))
+        lacking = sort_ids(set(flat.items) - set(self._lists.sample.item_names))
         if lacking:
             notes.append(
                 f"{len(lacking)} judged items are not among the embeddings, first {lacking[0]!r}; "
@@ -731,17 +732,19 @@ class _VectorAgreement(_Agreement):
                 self._keep(run, plan_of_labels, names, values, chance=None)
 
     def _add_alignment(self, candidate: Model) -> None:
-        n, name = self._lists.reference.items.n, candidate.name
+        n, name = self._lists.reference.embeddings.n, candidate.name
         size = min(n, _ALIGNED_ITEMS)
         rows = slice(None) if size == n else np.arange(size, dtype=np.int64) * n // size
-        self._vectors = self._vectors or Representation(self._lists.reference.items.vectors[rows])
-        cka = linear_cka(self._vectors, Representation(candidate.items.vectors[rows]))
+        self._vectors = self._vectors or Representation(
+            self._lists.reference.embeddings.vectors[rows]
+        )
+        cka = linear_cka(self._vectors, Representation(candidate.embeddings.vectors[rows]))
         self._aggregate(name, "CKA", cka.linear, size)
         self._aggregate(name, "CKA(kind='debiased')", cka.debiased, size, chance=0.0)
 
     def _add_hubs(self, name: str) -> None:
         k, queries = self._deepest, len(self._lists.sample.rows)
-        hubs = hubness(self._tops[name].positions, len(self._lists.sample.items), k=k)
+        hubs = hubness(self._tops[name].positions, len(self._lists.sample.item_names), k=k)
         self._aggregate(name, f"Hubness@{k}", hubs.skewness, queries, k)
         self._aggregate(name, f"Hubness(kind='largest')@{k}", hubs.largest, queries, k, "count")
         self._aggregate(name, f"Hubness(kind='never')@{k}", hubs.never, queries, k, "share")
@@ -776,7 +779,7 @@ class _VectorAgreement(_Agreement):
     def rules(self, matching: Mapping[str, Any], panel: VectorPanel) -> dict[str, Any]:
         """Every choice that decided a number. matching: how rows belong together."""
         sample, rules = self._lists.sample, self.builder.convention
-        n, queries = len(sample.items), len(sample.rows)
+        n, queries = len(sample.item_names), len(sample.rows)
         least, most = int(sample.n_candidates.min()), int(sample.n_candidates.max())
         margins = " ".join(
             f"{k}:{'–' if value is None else f'{value:g}'}" for k, value in self._margins.items()

@@ -184,17 +184,17 @@ class Prefixes(NamedTuple):
     offsets: (queries + 1,) where the rows of each query begin.
     query: (rows,) index of the query.
     depth: (rows,) from 1.
-    shared: (rows,) number of items that both lists have down to the depth.
-    reference, candidate: (rows,) number of items that each list has down to the depth. Where ties
-        are shared, an item counts from the first rank of its tie on.
+    n_shared: (rows,) number of items that both lists have down to the depth.
+    n_reference, n_candidate: (rows,) number of items that each list has down to the depth. Where
+        ties are shared, an item counts from the first rank of its tie on.
     """
 
     offsets: Ints
     query: Ints
     depth: Ints
-    shared: Ints
-    reference: Ints
-    candidate: Ints
+    n_shared: Ints
+    n_reference: Ints
+    n_candidate: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,9 +315,9 @@ class RankingPairs:
             offsets=offsets,
             query=segment_of_row(offsets),
             depth=position_in_segment(offsets) + 1,
-            shared=_at_depth(owner, depth),
-            reference=_at_depth(first.query_of_row[is_within[0]], ranks[0][is_within[0]]),
-            candidate=_at_depth(second.query_of_row[is_within[1]], ranks[1][is_within[1]]),
+            n_shared=_at_depth(owner, depth),
+            n_reference=_at_depth(first.query_of_row[is_within[0]], ranks[0][is_within[0]]),
+            n_candidate=_at_depth(second.query_of_row[is_within[1]], ranks[1][is_within[1]]),
         )
 
     def judged(self, gold_depth: int | None = None, gains: Gains = "binary") -> JudgedRankings:

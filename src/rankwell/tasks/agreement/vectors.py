@@ -455,11 +455,11 @@ def check_vectors(models: "Sequence[Model]", *, spectrum: bool) -> VectorPanel:
     """The panel of the models' vectors. Raises BadScore for a number that is not finite, BadInput
     for zero under cosine.
     """
-    panel = vector_panel({model.name: model.items for model in models}, spectrum=spectrum)
+    panel = vector_panel({model.name: model.embeddings for model in models}, spectrum=spectrum)
     for model, row in zip(models, panel.rows, strict=True):
         if row["nan"] or row["infinite"]:
             try:
-                refuse_non_finite(model.items)
+                refuse_non_finite(model.embeddings)
             except BadInput as error:
                 raise type(error)(f"{model.name}: {error}") from error
         if row["zero"] and model.metric == "cosine":
@@ -477,13 +477,13 @@ class Sample:
     """The items that are queries.
 
     rows: (queries,) places among the items.
-    items: names of all items, in the order of the reference.
+    item_names: names of all items, in the order of the reference.
     labels: (items,) an item is no neighbour of a query with its label; None excludes nothing.
     requested: how many queries were to be drawn, which may be more than there are items.
     """
 
     rows: Ints
-    items: Sequence[str]
+    item_names: Sequence[str]
     labels: Sequence[Hashable] | None
     requested: int
 
@@ -518,13 +518,13 @@ class Sample:
     @property
     def is_all(self) -> bool:
         """Whether the sample is all items, in order."""
-        return len(self.rows) == len(self.items)
+        return len(self.rows) == len(self.item_names)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """(queries,) the names of the sampled items."""
         rows: list[int] = self.rows.tolist()
-        return tuple(self.items[row] for row in rows)
+        return tuple(self.item_names[row] for row in rows)
 
     @cached_property
     def groups(self) -> Groups | None:
@@ -538,15 +538,15 @@ class Sample:
     def n_candidates(self) -> Ints:
         """(queries,) number of items that may be neighbours of each query."""
         if self.groups is None:
-            return np.full(len(self.rows), len(self.items) - 1, dtype=np.int64)
+            return np.full(len(self.rows), len(self.item_names) - 1, dtype=np.int64)
         sizes = Counter(self.groups.items)
         excluded = [1 if label is None else sizes[label] for label in self.groups.queries]
-        return len(self.items) - np.array(excluded, dtype=np.int64)
+        return len(self.item_names) - np.array(excluded, dtype=np.int64)
 
     @property
     def most_candidates(self) -> int:
         """Number of items that may be neighbours of some query."""
-        return len(self.items) - 1 if self.labels is None else int(self.n_candidates.max())
+        return len(self.item_names) - 1 if self.labels is None else int(self.n_candidates.max())
 
 
 def _labels(exclude: Any, n: int) -> list[str | None] | None:
@@ -569,12 +569,12 @@ class Model:
     """The vectors of all items by one model, in the order of the reference.
 
     name: that of the model in results and messages.
-    items: the vectors, with the ids of the items.
+    embeddings: the vectors, with the ids of the items.
     metric: the similarity by which neighbours are sought.
     """
 
     name: str
-    items: Embeddings
+    embeddings: Embeddings
     metric: Metric
 
     def nearest(self, sample: Sample, k: int, progress: Progress | None = None) -> TopK:
@@ -583,7 +583,11 @@ class Model:
         """
         try:
             return search(
-                self._queries(sample), self.items, k=k, **self._options(sample), progress=progress
+                self._queries(sample),
+                self.embeddings,
+                k=k,
+                **self._options(sample),
+                progress=progress,
             )
         except BadInput as error:
             raise type(error)(f"{self.name}: {error}") from error
@@ -595,7 +599,11 @@ class Model:
         (queries, m) rows, or -1.
         """
         ranks = ranks_of(
-            self._queries(sample), self.items, items, **self._options(sample), progress=progress
+            self._queries(sample),
+            self.embeddings,
+            items,
+            **self._options(sample),
+            progress=progress,
         )
         return ranks.above + ranks.before + 1, ranks.scores
 
@@ -604,19 +612,19 @@ class Model:
         type.
         """
         with np.errstate(over="ignore"):
-            half = np.asarray(self.items.vectors, dtype=np.float16)
+            half = np.asarray(self.embeddings.vectors, dtype=np.float16)
         if not np.isfinite(half).all():
             raise BadInput(
                 f"{self.name}: float16 ends at 65504, which a number exceeds; scale the vectors, "
                 f"or leave out {flag('--ceiling')}."
             )
-        return Model(f"{self.name} (float16)", Embeddings(self.items.ids, half), self.metric)
+        return Model(f"{self.name} (float16)", Embeddings(self.embeddings.ids, half), self.metric)
 
     def _options(self, sample: Sample) -> dict[str, Any]:
         return {"metric": self.metric, "exclude": "self", "groups": sample.groups}
 
     def _queries(self, sample: Sample) -> Embeddings:
-        vectors = self.items.vectors
+        vectors = self.embeddings.vectors
         return Embeddings(sample.names, vectors if sample.is_all else vectors[sample.rows])
 
 
@@ -690,7 +698,7 @@ class NeighbourLists:
             arrays_of(folder, outlined=parts.dry_run) as store,
         ):
             tables = {
-                model.name: list(store.table(model.items, places.get(model.name)))
+                model.name: list(store.table(model.embeddings, places.get(model.name)))
                 for model in self.models
             }
             arrays, fields = _sampled(store, sample)
@@ -731,7 +739,7 @@ class NeighbourLists:
             models = {model.name: model for model in self.models}
             for model, (positions, scores) in zip(self.models, outcome.result, strict=False):
                 self._tops[model.name] = TopK(
-                    positions, scores, sample.names, model.items.names(), model.metric
+                    positions, scores, sample.names, model.embeddings.names(), model.metric
                 )
             for (model, listing), counts in zip(pairs, outcome.result[len(first) :], strict=True):
                 positions = self._tops[listing].positions[:, : self.depth]
@@ -759,7 +767,7 @@ def _ranks(model: Model, sample: Sample, positions: Ints, counts: Ints) -> tuple
     owner, column = np.nonzero(positions >= 0)
     ranks, scores = np.full(positions.shape, -1, dtype=np.int64), np.full(positions.shape, np.nan)
     ranks[owner, column] = counts[0] + counts[2] + 1
-    vectors = model.items.vectors
+    vectors = model.embeddings.vectors
     scores[owner, column] = score_pairs(
         vectors, vectors, sample.rows[owner], positions[owner, column], model.metric
     )

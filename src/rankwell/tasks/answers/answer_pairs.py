@@ -296,18 +296,18 @@ class AnswerPairs:
     impossible: (questions,) whether nothing is right but to give no answer.
     missing: (questions,) whether no prediction says anything of the question, which makes it 0
         whatever the measure.
-    gold_offsets: (questions + 1,) where the right answers of each begin.
-    golds: (right answers,) texts.
-    gold_documents: (right answers,) numbers, equal where the document is; unknown documents share
+    right_offsets: (questions + 1,) where the right answers of each begin.
+    right_answers: (right answers,) texts.
+    right_documents: (right answers,) numbers, equal where the document is; unknown documents share
         one.
-    gold_starts, gold_ends: (right answers,) in characters, end exclusive; -1 where unknown.
+    right_starts, right_ends: (right answers,) in characters, end exclusive; -1 where unknown.
     offsets: (questions + 1,) where the ranked answers of each begin.
     texts: (answers,) None or blank says that there is none.
     documents: (answers,) numbers, as of the right answers.
     starts, ends: (answers,) as of the right answers.
     no_answer: (questions,) the probability or score of there being no answer; NaN where unknown.
     retrieved: (questions,) whether what an answer needs was retrieved; None where that is unknown.
-    questions: (questions,) texts; empty or None where unknown.
+    question_texts: (questions,) texts; empty or None where unknown.
     positions: why rules about positions cannot be applied; empty where they can.
     cache: what measures have computed already, so that other cut-offs use it again.
     """
@@ -317,11 +317,11 @@ class AnswerPairs:
     queries: tuple[str, ...]
     impossible: Bools
     missing: Bools
-    gold_offsets: Ints
-    golds: tuple[str, ...]
-    gold_documents: Ints
-    gold_starts: Ints
-    gold_ends: Ints
+    right_offsets: Ints
+    right_answers: tuple[str, ...]
+    right_documents: Ints
+    right_starts: Ints
+    right_ends: Ints
     offsets: Ints
     texts: tuple[str | None, ...]
     documents: Ints
@@ -329,7 +329,7 @@ class AnswerPairs:
     ends: Ints
     no_answer: Floats
     retrieved: Bools | None = None
-    questions: tuple[str | None, ...] = ()
+    question_texts: tuple[str | None, ...] = ()
     positions: str = ""
     cache: dict[Any, Any] = field(default_factory=dict[Any, Any], repr=False)
 
@@ -371,11 +371,11 @@ class AnswerPairs:
             queries=questions.ids,
             impossible=unanswered & questions.impossible if impossible == "flagged" else unanswered,
             missing=lost if missing == "zero" else np.zeros_like(lost),
-            gold_offsets=questions.offsets,
-            golds=questions.answers,
-            gold_documents=_coded(questions.answer_documents, codes),
-            gold_starts=questions.starts,
-            gold_ends=np.where(questions.starts < 0, -1, questions.starts + lengths),
+            right_offsets=questions.offsets,
+            right_answers=questions.answers,
+            right_documents=_coded(questions.answer_documents, codes),
+            right_starts=questions.starts,
+            right_ends=np.where(questions.starts < 0, -1, questions.starts + lengths),
             offsets=offsets,
             texts=_taken(predictions.texts, rows),
             documents=_coded(predictions.documents, codes)[rows],
@@ -385,7 +385,7 @@ class AnswerPairs:
             retrieved=None
             if retrieved is None
             else np.array([bool(retrieved.get(name)) for name in questions.ids], dtype=np.bool_),
-            questions=questions.texts,
+            question_texts=questions.texts,
             positions=_without_positions(questions, predictions),
         )
         return view.take(np.flatnonzero(~lost)) if missing == "skip" else view
@@ -394,7 +394,7 @@ class AnswerPairs:
         """The view of some questions only, in the order given by their indices. single: the row of
         the only answer of each.
         """
-        gold, gold_offsets = take_segments(self.gold_offsets, queries)
+        right_rows, right_offsets = take_segments(self.right_offsets, queries)
         rows, offsets = (
             take_segments(self.offsets, queries)
             if single is None
@@ -402,12 +402,15 @@ class AnswerPairs:
         )
         columns: dict[str, Any] = {}
         for column_rows, names in (
-            (queries, ("queries", "impossible", "missing", "no_answer", "retrieved", "questions")),
-            (gold, ("golds", "gold_documents", "gold_starts", "gold_ends")),
+            (
+                queries,
+                ("queries", "impossible", "missing", "no_answer", "retrieved", "question_texts"),
+            ),
+            (right_rows, ("right_answers", "right_documents", "right_starts", "right_ends")),
             (rows, ("texts", "documents", "starts", "ends")),
         ):
             columns |= {name: _taken(getattr(self, name), column_rows) for name in names}
-        return replace(self, **columns, gold_offsets=gold_offsets, offsets=offsets, cache={})
+        return replace(self, **columns, right_offsets=right_offsets, offsets=offsets, cache={})
 
     @cached_property
     def question_of_row(self) -> Ints:
@@ -425,12 +428,12 @@ class AnswerPairs:
         """
         if name not in self.cache:
             texts = [text or "" for text in self.texts]
-            forms = normalize_all([*texts, *self.golds], normalizer(name))
+            forms = normalize_all([*texts, *self.right_answers], normalizer(name))
             number: dict[str, int] = {}
             codes = {text: number.setdefault(form, len(number)) for text, form in forms.items()}
             vanished = np.array([not form or form.isspace() for form in number], dtype=np.bool_)
             self.cache[name] = NormalForms(
-                tuple(number), vanished, _coded(texts, codes), _coded(self.golds, codes)
+                tuple(number), vanished, _coded(texts, codes), _coded(self.right_answers, codes)
             )
         return self.cache[name]
 

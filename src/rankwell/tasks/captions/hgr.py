@@ -33,7 +33,7 @@ def eval_q2m(scores: Any, q2m_gts: Any) -> tuple[float, float, float, float, flo
     positives = read_positives(_lists(q2m_gts), Sides(table.query_names, table.item_names))
     counts = ComparedScores(table).count(positives, transposed=False, best=True)
     ranks = np.full(positives.n_queries, table.matrix.shape[1] + 1, dtype=np.int64)
-    np.minimum.at(ranks, positives.owner[counts.pairs], counts.above + counts.before + 1)
+    np.minimum.at(ranks, positives.owner[counts.positions], counts.above + counts.before + 1)
     r1, r5, r10 = (100.0 * int(np.count_nonzero(ranks <= k)) / len(ranks) for k in (1, 5, 10))
     return r1, r5, r10, float(np.median(ranks)), float(ranks.mean())
 

@@ -37,7 +37,7 @@ class CaptionRun(JudgedRun):
     items: the names of what is ranked, `n_items` of which take part.
     n_items: number of items in every ranking.
     copies: what no scorer can distinguish.
-    positives: of each query; of collapsed videos their captions.
+    input_positives: of each query; of collapsed videos their captions.
     """
 
     direction: Direction
@@ -48,7 +48,7 @@ class CaptionRun(JudgedRun):
     items: Sequence[str]
     n_items: int
     copies: Copies
-    positives: Positives
+    input_positives: Positives
 
     @classmethod
     def of(
@@ -71,12 +71,14 @@ class CaptionRun(JudgedRun):
             positives, names = positives.transposed, videos
         if question.grouped:
             counts = compared.count_groups(positives, order=question.order, progress=progress)
-            n_items = len(counts.pairs)
+            n_items = len(counts.positions)
             # The one positive of a video with captions is the video itself.
             right = Positives(
-                segment_offsets((positives.counts > 0).astype(np.int64)), counts.pairs, len(videos)
+                segment_offsets((positives.counts > 0).astype(np.int64)),
+                counts.positions,
+                len(videos),
             )
-            counts = counts._replace(pairs=np.arange(n_items))
+            counts = counts._replace(positions=np.arange(n_items))
         else:
             right, items = positives, captions if question.transposed else videos
             counts = compared.count(
@@ -91,7 +93,10 @@ class CaptionRun(JudgedRun):
         judgments = right.judgments(names, items)
         retrieved = np.full(right.n_queries, n_items, dtype=np.int64)
         hits = Hits(
-            right.owner[counts.pairs], *counts, retrieved, np.ones(right.n_queries, dtype=np.bool_)
+            right.owner[counts.positions],
+            *counts,
+            retrieved,
+            np.ones(right.n_queries, dtype=np.bool_),
         )
         view = JudgedRankings.join(judgments, hits)
         return cls(
@@ -109,7 +114,7 @@ class CaptionRun(JudgedRun):
             items=items,
             n_items=n_items,
             copies=copies,
-            positives=positives,
+            input_positives=positives,
         )
 
     @cached_property
@@ -191,7 +196,9 @@ class CaptionRun(JudgedRun):
         queries, items = self.copies[:: -1 if self.question.transposed else 1]
         find_choices = choices_collapsed if self.question.grouped else choices_among
         choices = (
-            None if items is None else find_choices(self.positives, items, self.question.order)
+            None
+            if items is None
+            else find_choices(self.input_positives, items, self.question.order)
         )
         return CopyCeilings(
             self.direction.ties, self.judgments, self.hits.n_retrieved, queries, choices
@@ -201,7 +208,7 @@ class CaptionRun(JudgedRun):
         """The first items of each query, and every positive wherever it stands."""
         depth, order = self.question.depth, self.question.order
         positions, scores = (
-            self.compared.first_groups(self.positives, depth, order=order)
+            self.compared.first_groups(self.input_positives, depth, order=order)
             if self.question.grouped
             else self.compared.first_items(depth, transposed=self.question.transposed, order=order)
         )

@@ -269,7 +269,7 @@ class Annotations:
     clips: ids in the order of their bytes.
     keywords: (keywords,) by group; in each group those that are declared, then those that are only
         used.
-    given: (clips, keywords) as annotated, without the wider keywords that they imply.
+    is_annotated: (clips, keywords) as annotated, without the wider keywords that they imply.
     attributes: clip -> column -> text, for the columns that are not keywords.
     schema: the declared keywords; None where nothing is declared, so that the used keywords are the
         vocabulary.
@@ -279,7 +279,7 @@ class Annotations:
 
     clips: tuple[str, ...]
     keywords: tuple[Keyword, ...]
-    given: Bools
+    is_annotated: Bools
     attributes: Mapping[str, Mapping[str, str]] = field(
         default_factory=dict[str, Mapping[str, str]]
     )
@@ -371,11 +371,11 @@ class Annotations:
     def carried(self) -> Bools:
         """(clips, keywords) annotated keywords, and the wider ones that they imply."""
         parents = self.schema.parents if self.schema is not None else {}
-        carried = self.given.copy()
+        carried = self.is_annotated.copy()
         for entry in self.keywords:
             chain, wider = {entry}, parents.get(entry)
             while wider is not None and wider not in chain:
-                carried[:, self.column[wider]] |= self.given[:, self.column[entry]]
+                carried[:, self.column[wider]] |= self.is_annotated[:, self.column[entry]]
                 chain.add(wider)
                 wider = parents.get(wider)
         return carried
@@ -389,13 +389,13 @@ class Annotations:
     @property
     def empty(self) -> tuple[str, ...]:
         """The clips without any keyword."""
-        rows = np.flatnonzero(self.given.sum(axis=1) == 0).tolist()
+        rows = np.flatnonzero(self.is_annotated.sum(axis=1) == 0).tolist()
         return tuple(self.clips[row] for row in rows)
 
     @property
     def uses(self) -> Ints:
         """(keywords,) number of clips that are annotated with each keyword."""
-        return self.given.sum(axis=0, dtype=np.int64)
+        return self.is_annotated.sum(axis=0, dtype=np.int64)
 
     def find_group(self, name: str) -> str:
         """The group of a name in any case, spelling and prefix: `object type` is `pv_object_type`.

@@ -24,7 +24,7 @@ from rankwell.tasks.clips.annotations import Annotations, QueryKeywords
 from rankwell.tasks.clips.inputs import ClipInputs, named
 from rankwell.tasks.clips.options import ClipOptions, check_options
 from rankwell.tasks.clips.rankings import RankedClips, rank_clips
-from rankwell.tasks.clips.runs import ClipLevels, ClipVariant, Required
+from rankwell.tasks.clips.runs import ClipLevels, ClipVariant, KeywordMasks
 
 _MOST_NOTES = 5
 _LEFT_OUT = {
@@ -259,7 +259,10 @@ def _refuse_unknown(ranked: RankedClips) -> None:
     """Raises BadInput for a result without annotation where that is an error."""
     annotated = ranked.inputs.annotations.index
     items = (item for results_of_query in ranked.first.values() for item in results_of_query.items)
-    unknown = [*(item for item in items if item not in annotated), *sorted(ranked.others)]
+    unknown = [
+        *(item for item in items if item not in annotated),
+        *sorted(ranked.unannotated_clips),
+    ]
     if ranked.inputs.options.unjudged == "error" and unknown:
         raise BadInput(
             f"the retrieved clip {unknown[0]!r} has no annotation; annotate it, or choose "
@@ -275,7 +278,9 @@ def _variants(ranked: RankedClips, map_text: MapText | None) -> list[ClipVariant
     inputs = ranked.inputs
     name, table, selection = ranked.name, inputs.annotations, inputs.selection
     if inputs.by_clips:
-        return [ClipVariant(ranked, name, Required.of_clips(table, selection, list(inputs.texts)))]
+        return [
+            ClipVariant(ranked, name, KeywordMasks.of_clips(table, selection, list(inputs.texts)))
+        ]
     keywords: dict[str, dict[str, QueryKeywords]] = {}
     if inputs.labelled is not None:
         keywords["given"] = inputs.labelled
@@ -299,7 +304,7 @@ def _variants(ranked: RankedClips, map_text: MapText | None) -> list[ClipVariant
         ClipVariant(
             ranked,
             f"{name} ({origin})" if len(keywords) > 1 else name,
-            Required.of_texts(table, meant, selection),
+            KeywordMasks.of_texts(table, meant, selection),
             origin,
         )
         for origin, meant in keywords.items()
@@ -324,16 +329,16 @@ class Explainer:
         """The keywords that queries require and exclude, and each clip's, a bit per keyword: few
         sets, even of many clips.
         """
-        required, annotations = self.variant.required, self.variant.inputs.annotations
+        keywords, annotations = self.variant.keywords, self.variant.inputs.annotations
         return [
             [int.from_bytes(row.tobytes()) for row in np.packbits(bits, axis=1)]
-            for bits in (required.wanted, required.unwanted, annotations.carried)
+            for bits in (keywords.required, keywords.excluded, annotations.carried)
         ]
 
     def answers(self) -> dict[str, ClipAnswer]:
         """query -> its outcome, with its first results."""
         inputs, answers = self.variant.inputs, dict[str, ClipAnswer]()
-        for row, query in enumerate(self.variant.required.queries):
+        for row, query in enumerate(self.variant.keywords.queries):
             answers[query] = ClipAnswer(
                 inputs.texts[query],
                 self._keywords(row),
@@ -354,7 +359,7 @@ class Explainer:
             places[at][judgments.items[item]] = rank, score
         queries: list[str] = []
         rows: list[ClipResult] = []
-        for row, query in enumerate(self.variant.required.queries):
+        for row, query in enumerate(self.variant.keywords.queries):
             grades = self._grades(row)
             results = self._first_results(row, grades)
             listed_items = {result.item for result in results}
@@ -382,12 +387,12 @@ class Explainer:
         """group -> the labels that a query requires, then those that it excludes behind `without`.
         carried: (keywords,) only what it requires of these, and excludes of the others.
         """
-        required, annotations = self.variant.required, self.variant.inputs.annotations
-        wanted, unwanted = required.wanted[row], required.unwanted[row]
+        keywords, annotations = self.variant.keywords, self.variant.inputs.annotations
+        required, excluded = keywords.required[row], keywords.excluded[row]
         if carried is not None:
-            wanted, unwanted = wanted & carried, unwanted & ~carried
-        labels_of = annotations.named(wanted)
-        for group, labels in annotations.named(unwanted).items():
+            required, excluded = required & carried, excluded & ~carried
+        labels_of = annotations.named(required)
+        for group, labels in annotations.named(excluded).items():
             labels_of.setdefault(group, []).extend(f"without {label}" for label in labels)
         return labels_of
 
@@ -395,7 +400,7 @@ class Explainer:
         self, row: int, grades: Mapping[str, float], max_results: int | None = None
     ) -> list[ClipResult]:
         """The first items as results of the query."""
-        items, similarities = self.variant.ranked.first[self.variant.required.queries[row]]
+        items, similarities = self.variant.ranked.first[self.variant.keywords.queries[row]]
         return [
             self._result(row, item, rank, similarity, grades)
             for rank, (item, similarity) in enumerate(
@@ -411,7 +416,7 @@ class Explainer:
         measured, least = None if isnan(similarity) else similarity, variant.options.min_similarity
         is_below = least is not None and measured is not None and measured < least
         below = ["below_threshold"] * is_below
-        if variant.inputs.by_clips and item == variant.required.queries[row]:
+        if variant.inputs.by_clips and item == variant.keywords.queries[row]:
             detail = _detail({}, {}, ["query_itself"])
             return ClipResult(item, None, measured, "junk", None, detail)
         clip = annotations.index.get(item)
@@ -419,15 +424,15 @@ class Explainer:
             detail = _detail({}, self._keywords(row), [*below, "unannotated"])
             return ClipResult(item, rank, measured, "unjudged", None, detail)
         grade = grades.get(item, 0.0)
-        wanted, unwanted, of_clip = (
+        required, excluded, of_clip = (
             patterns[at] for patterns, at in zip(self._patterns, (row, row, clip), strict=True)
         )
-        key = wanted, wanted & of_clip, unwanted, unwanted & of_clip, grade, is_below
+        key = required, required & of_clip, excluded, excluded & of_clip, grade, is_below
         if key not in self._details:
             carried = annotations.carried[clip]
             sides = (
-                ("missing", variant.required.wanted[row] & ~carried),
-                ("excluded", variant.required.unwanted[row] & carried),
+                ("missing", variant.keywords.required[row] & ~carried),
+                ("excluded", variant.keywords.excluded[row] & carried),
             )
             lacking = [
                 f"{why}:{label}"
@@ -470,12 +475,12 @@ def group_rows(variant: ClipVariant, builder_of_all: ResultsBuilder) -> list[dic
     """
     options, table = variant.options, variant.inputs.annotations
     groups = np.array([keyword.group for keyword in table.keywords])
-    parts = {group: variant.required.only(groups == group) for group in table.groups}
-    required = {group: part for group, part in parts.items() if part.wanted.any()}
+    parts = {group: variant.keywords.only(groups == group) for group in table.groups}
+    required = {group: part for group, part in parts.items() if part.required.any()}
     rows: list[dict[str, Any]] = []
     for group, part in required.items() if len(required) > 1 else ():
         builder = ResultsBuilder(variant.inputs.convention)
-        replace(variant, required=part, origin="").measure(builder)
+        replace(variant, keywords=part, origin="").measure(builder)
         builder_of_all.notes += builder.notes
         builder_of_all.in_input_order |= builder.in_input_order
         summaries = summarise(builder.values, intervals=options.intervals, seed=options.seed)
@@ -500,7 +505,7 @@ def keyword_rows(variant: ClipVariant, measured: Sequence[Values]) -> list[dict[
     values, levels = measured[deepest], variant.levels()[deepest]
     counts, by_chance = _lacking(variant)
     columns: list[int] = np.flatnonzero(counts[0]).tolist()
-    masks = [variant.required.wanted[:, column] & values.counted for column in columns]
+    masks = [variant.keywords.required[:, column] & values.counted for column in columns]
     over = [replace(values, values=np.where(mask, values.values, np.nan)) for mask in masks]
     rows: list[dict[str, Any]] = []
     for column, mask, row in zip(columns, masks, summarise(over, intervals="none"), strict=True):
@@ -542,12 +547,10 @@ def _lacking(variant: ClipVariant) -> tuple[Ints, Floats]:
     """
     inputs, carried = variant.inputs, variant.inputs.annotations.carried
     index, everywhere = inputs.annotations.index, carried.sum(axis=0, dtype=np.int64)
-    counts, (shares, queries) = (
-        np.zeros((3, len(everywhere)), np.int64),
-        np.zeros((2, len(everywhere))),
-    )
+    counts = np.zeros((3, len(everywhere)), np.int64)
+    shares, queries = np.zeros((2, len(everywhere)))
     for row in np.flatnonzero(variant.counted).tolist():
-        query, wanted = variant.required.queries[row], variant.required.wanted[row]
+        query, required = variant.keywords.queries[row], variant.keywords.required[row]
         excluded, n_candidates = variant.excluded[query], int(variant.candidates[row])
         items = [
             item
@@ -555,13 +558,13 @@ def _lacking(variant: ClipVariant) -> tuple[Ints, Floats]:
             if not (inputs.by_clips and item == query)
         ]
         clips = [index[item] for item in items if item in index]
-        counts[0] += wanted
-        counts[1] += wanted * len(items)
-        counts[2] += wanted * (len(items) - carried[clips].sum(axis=0, dtype=np.int64))
+        counts[0] += required
+        counts[1] += required * len(items)
+        counts[2] += required * (len(items) - carried[clips].sum(axis=0, dtype=np.int64))
         if n_candidates > 0:
             out = carried[[index[clip] for clip in excluded]].sum(axis=0, dtype=np.int64)
-            shares += wanted * (1 - (everywhere - out) / n_candidates)
-            queries += wanted
+            shares += required * (1 - (everywhere - out) / n_candidates)
+            queries += required
     return counts, np.where(queries > 0, ratio(shares, queries), np.nan)
 
 
@@ -675,7 +678,7 @@ def variant_notes(variant: ClipVariant, measured: Sequence[Values]) -> list[str]
 
 
 def _titles(variant: ClipVariant, is_titled: Bools) -> list[str]:
-    return list(map(variant.inputs.title, compress(variant.required.queries, is_titled.tolist())))
+    return list(map(variant.inputs.title, compress(variant.keywords.queries, is_titled.tolist())))
 
 
 def mapping_notes(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> list[str]:
@@ -686,8 +689,8 @@ def mapping_notes(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> l
         return []
     (labelled, of_given), (mapped, of_mapped) = measured
     differing = (
-        (labelled.required.wanted != mapped.required.wanted)
-        | (labelled.required.unwanted != mapped.required.unwanted)
+        (labelled.keywords.required != mapped.keywords.required)
+        | (labelled.keywords.excluded != mapped.keywords.excluded)
     ).any(axis=1)
     notes: list[str] = []
     if titles := _titles(labelled, differing):

@@ -18,7 +18,7 @@ from rankwell.tasks.clips.annotations import Annotations, Keyword, fold
 from rankwell.tasks.clips.formats import find_text_queries, read_annotations
 from rankwell.tasks.clips.mapping import WITHOUT_ENCODER, in_doubt, mapper_of
 from rankwell.tasks.clips.options import LintOptions, names
-from rankwell.tasks.clips.runs import Required, judge
+from rankwell.tasks.clips.runs import KeywordMasks, judge
 
 _PLACEHOLDERS = ("n a", "na", "undefined", "unclear", "tbd", "todo", "xxx", "tba")
 _ALIKE = 0.8
@@ -89,7 +89,7 @@ def _text_findings(options: LintOptions, table: Annotations) -> tuple[int, list[
     mapper.prepare(texts)
     mapped = {text: mapper.map_text(text) for text in texts}
     keywords = {text: meant.query_keywords for text, meant in mapped.items()}
-    truth = judge(Required.of_texts(table, keywords), table)
+    truth = judge(KeywordMasks.of_texts(table, keywords), table)
     n_relevant = dict(zip(truth.queries, np.diff(truth.offsets).tolist(), strict=True))
     problems: list[LintFinding] = []
     for text, meant in mapped.items():

@@ -291,8 +291,8 @@ def keyword_table(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> l
     """
     rows: list[dict[str, Any]] = []
     for variant, values in measured:
-        required, counted = variant.required, variant.counted[:, None]
-        sides = (("", required.wanted & counted), ("without ", required.unwanted & counted))
+        keywords, counted = variant.keywords, variant.counted[:, None]
+        sides = (("", keywords.required & counted), ("without ", keywords.excluded & counted))
         for word, queries in sides:
             for column in np.flatnonzero(queries.any(axis=0)):
                 group, label = variant.inputs.annotations.keywords[column]

@@ -60,8 +60,7 @@ class RankedClips:
     ties: the tie rule; `input` where the order of the lists is the ranking.
     notes: on clips and queries that are missing or unknown.
     sources: option -> the file that was read for it.
-    others: the clips without annotation that the system could have found; empty for engines and
-        runs.
+    unannotated_clips: those that the system could have found; empty for engines and runs.
     failed: query -> error, where an engine failed; its list is empty.
     """
 
@@ -70,7 +69,7 @@ class RankedClips:
     ties: TieRule
     notes: Sequence[str]
     sources: Mapping[str, Source]
-    others: frozenset[str] = frozenset()
+    unannotated_clips: frozenset[str] = frozenset()
     failed: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
@@ -316,7 +315,7 @@ class _Ranker:
             sources=sources_of(
                 {"embeddings": options.embeddings, "text_embeddings": options.text_embeddings}
             ),
-            others=frozenset(vectors.names()) - inputs.annotations.index.keys(),
+            unannotated_clips=frozenset(vectors.names()) - inputs.annotations.index.keys(),
             queries=queries,
             vectors=vectors,
         )

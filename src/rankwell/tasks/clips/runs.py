@@ -43,18 +43,18 @@ _BLOCK = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
-class Required:
+class KeywordMasks:
     """The keywords that each query requires and excludes.
 
     queries: ids in the order of their bytes.
-    wanted: (queries, keywords) those that the query asks for.
-    unwanted: (queries, keywords) those that no relevant clip has.
+    required: (queries, keywords) those that the query asks for.
+    excluded: (queries, keywords) those that no relevant clip has.
     selection: (keywords,) those that count; True for all.
     """
 
     queries: tuple[str, ...]
-    wanted: Bools
-    unwanted: Bools
+    required: Bools
+    excluded: Bools
     selection: Bools | bool
 
     @classmethod
@@ -63,13 +63,15 @@ class Required:
         annotations: Annotations,
         selection: Bools | bool = True,
         clips: Sequence[str] | None = None,
-    ) -> "Required":
+    ) -> "KeywordMasks":
         """Clips, all by default, are queries that require their own keywords. clips: in the order
         of the table.
         """
         queries = annotations.clips if clips is None else tuple(clips)
-        wanted = annotations.given[[annotations.index[clip] for clip in queries]] & selection
-        return cls(queries, wanted, np.zeros_like(wanted), selection)
+        required = (
+            annotations.is_annotated[[annotations.index[clip] for clip in queries]] & selection
+        )
+        return cls(queries, required, np.zeros_like(required), selection)
 
     @classmethod
     def of_texts(
@@ -77,14 +79,16 @@ class Required:
         annotations: Annotations,
         keywords: Mapping[str, QueryKeywords],
         selection: Bools | bool = True,
-    ) -> "Required":
+    ) -> "KeywordMasks":
         """Queries with the keywords that their texts mean. Raises BadInput for an unknown
         keyword.
         """
         queries = tuple(sort_ids(keywords))
-        wanted, unwanted = np.zeros((2, len(queries), len(annotations.keywords)), dtype=np.bool_)
+        required, excluded = np.zeros((2, len(queries), len(annotations.keywords)), dtype=np.bool_)
         for row, query in enumerate(queries):
-            sides = zip((wanted, unwanted), ("requires", "excludes"), keywords[query], strict=True)
+            sides = zip(
+                (required, excluded), ("requires", "excludes"), keywords[query], strict=True
+            )
             for cells, verb, entries in sides:
                 for entry in entries:
                     if entry not in annotations.column:
@@ -93,19 +97,19 @@ class Required:
                             "used; name one that is."
                         )
                     cells[row, annotations.column[entry]] = True
-        return cls(queries, wanted & selection, unwanted & selection, selection)
+        return cls(queries, required & selection, excluded & selection, selection)
 
-    def only(self, columns: Bools) -> "Required":
+    def only(self, columns: Bools) -> "KeywordMasks":
         """The same queries, which require the chosen keywords alone; what they exclude stays
         excluded.
         """
-        return Required(
-            self.queries, self.wanted & columns, self.unwanted, self.selection & columns
+        return KeywordMasks(
+            self.queries, self.required & columns, self.excluded, self.selection & columns
         )
 
 
 def judge(
-    required: Required,
+    keywords: KeywordMasks,
     annotations: Annotations,
     *,
     relevance: Relevance = _ALL,
@@ -124,17 +128,17 @@ def judge(
     step = max(1, _BLOCK // max(len(annotations.clips), 1))
     # Integers up to 2^24 are exact in float32.
     carried = annotations.carried.T.astype(np.float32)
-    annotated = (annotations.given & required.selection).T.astype(np.float32)
+    annotated = (annotations.is_annotated & keywords.selection).T.astype(np.float32)
     items: list[str] = []
     counts, parts = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
-    for start in range(0, len(required.queries), step):
-        queries = required.queries[start : start + step]
-        wanted, unwanted = (
+    for start in range(0, len(keywords.queries), step):
+        queries = keywords.queries[start : start + step]
+        required_rows, excluded_rows = (
             side[start : start + step].astype(np.float32)
-            for side in (required.wanted, required.unwanted)
+            for side in (keywords.required, keywords.excluded)
         )
-        matched = (wanted @ carried).astype(np.float64)
-        total = wanted.sum(axis=1, dtype=np.float64)[:, None]
+        matched = (required_rows @ carried).astype(np.float64)
+        total = required_rows.sum(axis=1, dtype=np.float64)[:, None]
         if relevance.kind == "all":
             grades = (matched == total) & (total > 0)
         elif relevance.kind == "any":
@@ -142,10 +146,10 @@ def judge(
         elif relevance.kind == "graded":
             grades = ratio(matched, total)
         else:
-            together = total + annotated.sum(axis=0, dtype=np.float64) - wanted @ annotated
+            together = total + annotated.sum(axis=0, dtype=np.float64) - required_rows @ annotated
             grades = (ratio(matched, together) >= relevance.least) & (total > 0)
         grades = np.where(vacuous & (total == 0), 1.0, grades)
-        grades[unwanted @ carried > 0] = 0.0
+        grades[excluded_rows @ carried > 0] = 0.0
         for row, query in enumerate(queries):
             clips = (excluded or {}).get(query, ())
             grades[row, [annotations.index[clip] for clip in clips]] = 0.0
@@ -154,7 +158,7 @@ def judge(
         counts.append(np.bincount(rows, minlength=len(queries)).astype(np.int64))
         parts.append(grades[rows, clips])
     return Judgments(
-        required.queries, segment_offsets(np.concatenate(counts)), items, np.concatenate(parts)
+        keywords.queries, segment_offsets(np.concatenate(counts)), items, np.concatenate(parts)
     )
 
 
@@ -325,13 +329,13 @@ class ClipVariant:
 
     ranked: the rankings.
     name: of the run in the results; with two sources `NAME (given)` and `NAME (mapped)`.
-    required: the keywords of the queries.
+    keywords: the keywords of the queries.
     origin: `given` or `mapped` for texts; empty for clips, which require their own keywords.
     """
 
     ranked: RankedClips
     name: str
-    required: Required
+    keywords: KeywordMasks
     origin: str = ""
 
     @property
@@ -349,7 +353,7 @@ class ClipVariant:
         """query -> clips that it cannot find, itself among them."""
         return {
             query: {query, *self.inputs.excluded.get(query, ())} if self.inputs.by_clips else set()
-            for query in self.required.queries
+            for query in self.keywords.queries
         }
 
     @cached_property
@@ -358,7 +362,7 @@ class ClipVariant:
         junk.
         """
         judgments = judge(
-            self.required,
+            self.keywords,
             self.inputs.annotations,
             relevance=self.inputs.relevance,
             excluded=self.excluded,
@@ -366,13 +370,13 @@ class ClipVariant:
         )
         if not self.inputs.is_cut_first:
             return judgments
-        return judgments.with_junk({query: [query] for query in self.required.queries})
+        return judgments.with_junk({query: [query] for query in self.keywords.queries})
 
     @cached_property
     def candidates(self) -> Ints:
         """(queries,) number of clips that each query could find."""
-        n_clips = len(self.ranked.others.union(self.inputs.annotations.clips))
-        n_excluded = [len(self.excluded[query]) for query in self.required.queries]
+        n_clips = len(self.ranked.unannotated_clips.union(self.inputs.annotations.clips))
+        n_excluded = [len(self.excluded[query]) for query in self.keywords.queries]
         return n_clips - np.array(n_excluded, dtype=np.int64)
 
     @cached_property
@@ -404,7 +408,7 @@ class ClipVariant:
     @property
     def bare(self) -> Bools:
         """(queries,) whether each requires no keyword."""
-        return np.equal(self.required.wanted.sum(axis=1), 0)
+        return np.equal(self.keywords.required.sum(axis=1), 0)
 
     def _counted(self, view: JudgedRankings) -> Bools:
         """(queries,) whether each counts. Raises BadInput for a query whose lack of keywords or
@@ -413,7 +417,7 @@ class ClipVariant:
         options, bare = self.options, self.bare
         is_vacuous = options.no_keywords == "vacuous"
         may_lack = ~bare | (is_vacuous and options.no_relevant == "skip")
-        titles = list(map(self.inputs.title, self.required.queries))
+        titles = list(map(self.inputs.title, self.keywords.queries))
         counted = counted_queries(
             titles,
             bare,
@@ -453,7 +457,7 @@ class ClipVariant:
         for labelled in inputs.measures if self.options.no_relevant == "error" else ():
             unmatched = np.flatnonzero(run.unmatched(labelled.measure))
             if len(unmatched):
-                query = inputs.title(self.required.queries[int(unmatched[0])])
+                query = inputs.title(self.keywords.queries[int(unmatched[0])])
                 raise BadInput(
                     f"query {query!r} has no clip with all its keywords, which {labelled.label} "
                     f"requires; leave it out, or choose {flag('--no-relevant', 'skip')} or empty."

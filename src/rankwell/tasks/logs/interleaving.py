@@ -297,12 +297,12 @@ def probabilistic(
 class OptimisedLists(NamedTuple):
     """The lists that optimised interleaving draws from.
 
-    items: the items of each list, in order.
+    item_lists: the items of each list, in order.
     credits: (lists, length) the credit of a click on each item, above 0 for the first run.
     probabilities: (lists,) that of drawing each; their sum is 1.
     """
 
-    items: list[tuple[str, ...]]
+    item_lists: list[tuple[str, ...]]
     credits: Floats
     probabilities: Floats
 
@@ -310,7 +310,7 @@ class OptimisedLists(NamedTuple):
         """One of the lists and the credits of its items."""
         number = int(np.searchsorted(np.cumsum(self.probabilities), random.random(), side="right"))
         number = min(number, int(np.flatnonzero(self.probabilities)[-1]))
-        return list(self.items[number]), self.credits[number].tolist()
+        return list(self.item_lists[number]), self.credits[number].tolist()
 
 
 def optimised(a: Sequence[str], b: Sequence[str], credit: CreditFunction) -> OptimisedLists | None:

@@ -138,7 +138,7 @@ def evaluate_interleaving(
             notes=notes,
             sources=sources_of({"lists": lists, "clicks": clicks}),
             better={figure.name: figure.better for figure in (WINS, CREDIT)},
-            protocol="logs",
+            task="logs",
         ),
     )
 

@@ -87,7 +87,8 @@ def read_truth(measured: Measurement) -> Truth | None:
         return None
     if options.truth_word == "engine":
         lists = [
-            ExactList(tuple(measured.exact[query])) for query in range(len(inputs.queries.ids))
+            ExactList(tuple(measured.exact_lists[query]))
+            for query in range(len(inputs.queries.ids))
         ]
         _check_length(lists, inputs, options.k, "the engine's exact mode")
         return Truth("the engine's exact mode", lists)

@@ -48,7 +48,7 @@ class EngineTraits(NamedTuple):
     metric: by which it compares vectors; None where it does not say so, or has none.
     in_process: whether it works in the process that asks it, without a server.
     is_server_known: whether all of its processor time can be measured.
-    exact: the parameters of its exact mode; None where it has none.
+    exact_parameters: the parameters of its exact mode; None where it has none.
     floor: seconds that the measurement of a request itself takes.
     indexes: for each build its cost; None where nothing was indexed.
     described: for each build how the engine describes itself and its index.
@@ -59,7 +59,7 @@ class EngineTraits(NamedTuple):
     metric: str | None
     in_process: bool
     is_server_known: bool
-    exact: Mapping[str, Any] | None
+    exact_parameters: Mapping[str, Any] | None
     floor: float
     indexes: Sequence[IndexReport | None]
     described: Sequence[Mapping[str, Any]]

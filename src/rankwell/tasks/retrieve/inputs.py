@@ -25,7 +25,7 @@ _SNIPPET = 500
 
 
 @dataclass(frozen=True, eq=False)
-class Things:
+class Entries:
     """Items or queries, with what is known of each.
 
     ids: all different.
@@ -77,8 +77,8 @@ class RetrieveInputs:
     collapse: item -> the id that stands for it in results; empty where items stand for themselves.
     """
 
-    items: Things | None
-    queries: Things
+    items: Entries | None
+    queries: Entries
     filters: Mapping[str, Sequence[str]]
     collapse: Mapping[str, str]
 
@@ -149,13 +149,13 @@ def read_inputs(options: RetrieveOptions) -> RetrieveInputs:
             reason = f"replaces {flag('--query-vectors')}"
         if reason:
             raise BadUsage(f"{flag('--encoder', options.encoder)} {reason}.")
-    queries = _things(options.queries, options.query_vectors, "queries")
+    queries = _entries(options.queries, options.query_vectors, "queries")
     if queries is None:
         raise BadUsage(
             f"no queries; give {flag('--queries')} with their texts, "
             f"{flag('--query-vectors')}, or both."
         )
-    items = _things(options.items, options.item_vectors, "items")
+    items = _entries(options.items, options.item_vectors, "items")
     if options.encoder is not None:
         encoder = QueryEncoder(options.encoder, None if items is None else items.texts)
         if items is not None and items.texts is not None and items.vectors is None:
@@ -183,13 +183,13 @@ def read_inputs(options: RetrieveOptions) -> RetrieveInputs:
     return RetrieveInputs(items, queries, filters, collapse)
 
 
-def _things(texts: Any, vectors: Any, noun: str) -> Things | None:
+def _entries(texts: Any, vectors: Any, noun: str) -> Entries | None:
     if isinstance(texts, Sequence) and not isinstance(texts, (str, bytes)):
         texts = {str(row): text for row, text in enumerate(texts)}
     content = None if texts is None else read_texts(texts)
     table = None if vectors is None else read_embeddings(vectors)
     if content is None:
-        return table and Things(list(table.names()), None, np.asarray(table.vectors), {})
+        return table and Entries(list(table.names()), None, np.asarray(table.vectors), {})
     ids, rows = list(content.texts), None
     if table is not None:
         text_ids = Embeddings(ids, np.zeros((len(ids), 1), dtype=np.float32))
@@ -197,7 +197,7 @@ def _things(texts: Any, vectors: Any, noun: str) -> Things | None:
         rows = np.asarray(align(text_ids, table, *names).vectors)
     if not ids:
         raise BadInput(f"there are no {noun}; expected at least one.")
-    return Things(ids, list(content.texts.values()), rows, content.attributes)
+    return Entries(ids, list(content.texts.values()), rows, content.attributes)
 
 
 class QueryEncoder:

@@ -76,7 +76,7 @@ class SentBatch(NamedTuple):
     reports: list[BatchReport]
 
     @property
-    def open(self) -> set[int]:
+    def unanswered_queries(self) -> set[int]:
         """The queries without an answer."""
         answered = {request.query for request in self.requests if request.status == "ok"}
         return {request.query for request in self.requests} - answered
@@ -166,7 +166,7 @@ class Measurement:
     inputs: items and queries.
     options: the user's choices.
     journal: the requests of every setting and round.
-    exact: query -> the list of the engine's exact mode; empty where another truth is used.
+    exact_lists: query -> the list of the engine's exact mode; empty where another truth is used.
     """
 
     engine: str
@@ -176,7 +176,7 @@ class Measurement:
     inputs: RetrieveInputs
     options: RetrieveOptions
     journal: Journal
-    exact: Mapping[int, Sequence[str]]
+    exact_lists: Mapping[int, Sequence[str]]
 
     @property
     def batches(self) -> Mapping[tuple[int, int], SentBatch]:
@@ -369,8 +369,8 @@ class EngineWork:
         for setting in draw.permutation(len(self.settings.settings)).tolist():
             queries = draw.permutation(len(self.inputs.queries.ids)).tolist()
             if (batch := self.journal.batches.get((setting, number))) is not None:
-                open_queries = batch.open
-                queries = [query for query in queries if query in open_queries]
+                unanswered_queries = batch.unanswered_queries
+                queries = [query for query in queries if query in unanswered_queries]
             if queries:
                 seconds_left = self.options.most_seconds - self.seconds
                 if seconds_left <= 0:
@@ -481,13 +481,15 @@ class EngineWork:
         """
         if self.options.truth_word != "engine":
             return {}
-        if traits.exact is None:
+        if traits.exact_parameters is None:
             raise BadUsage(
                 f"{flag('--truth', 'engine')}: {traits.name} has no exact mode; give "
                 f"{flag('--item-vectors')}, or a run of `rankwell search`."
             )
         ids, answers = self.inputs.queries.ids, list[SentRequest]()
-        self.hosts[0].ask(RequestBatch(0, traits.exact, range(len(ids)), ()), answers.extend)
+        self.hosts[0].ask(
+            RequestBatch(0, traits.exact_parameters, range(len(ids)), ()), answers.extend
+        )
         for request in answers:
             if request.status != "ok":
                 raise BadInput(

@@ -58,9 +58,9 @@ class JudgeComparison:
     study: whose scale the grades are on.
     level: of the intervals.
     raters: their names, two or more.
-    weighted: name -> coefficient with items weighted by 1/π; the same as `sample` where items are
-        not drawn.
-    sample: name -> coefficient of the judged sample, in which every item counts 1.
+    weighted_coefficients: name -> coefficient with items weighted by 1/π; the same as
+        `sample_coefficients` where items are not drawn.
+    sample_coefficients: name -> coefficient of the judged sample, in which every item counts 1.
     confusion: (grades, grades) weighted shares of the items, the first rater by row; (0, 0) for
         more than two raters.
     sample_confusion: numbers of items of the judged sample, likewise.
@@ -70,8 +70,8 @@ class JudgeComparison:
     study: Study
     level: float
     raters: tuple[str, ...]
-    weighted: Mapping[str, Coefficient]
-    sample: Mapping[str, Coefficient]
+    weighted_coefficients: Mapping[str, Coefficient]
+    sample_coefficients: Mapping[str, Coefficient]
     confusion: Floats
     sample_confusion: Floats
     items: int
@@ -82,7 +82,7 @@ class JudgeComparison:
         each.
         """
         judge, against = self.raters if len(self.raters) == 2 else ("all", None)
-        for name, coefficient in self.weighted.items():
+        for name, coefficient in self.weighted_coefficients.items():
             low, high = coefficient.interval or (None, None)
             yield {
                 "kind": "coefficient",
@@ -94,7 +94,7 @@ class JudgeComparison:
                 "value": coefficient.value,
                 "low": low,
                 "high": high,
-                "sample": self.sample[name].value,
+                "sample": self.sample_coefficients[name].value,
                 "items": self.items,
                 "queries": self.queries,
             }
@@ -122,11 +122,11 @@ class JudgeComparison:
         if len(self.raters) == 2:
             raters = ", ".join(self.raters)
         table = list[Row]()
-        for name, coefficient in self.weighted.items():
+        for name, coefficient in self.weighted_coefficients.items():
             row = {"judges": raters, "coefficient": name, "value": _printed(coefficient.value)}
             row[f"{100 * self.level:g} % interval"] = shown_interval(coefficient.interval, "score")
             if self.study.design == "items":
-                row["of the judged sample"] = _printed(self.sample[name].value)
+                row["of the judged sample"] = _printed(self.sample_coefficients[name].value)
             table.append({**row, "items": self.items, "queries": self.queries})
         return table
 

@@ -157,10 +157,10 @@ def lease_batch(study: Study, judge: str) -> Lease | None:
     judge has; None for none.
     """
     check_judge(judge)
-    with locked(study.place, wait=10):
+    with locked(study.folder, wait=10):
         lines = read_journals(study).lines
         leases = records_in(
-            study.place / LEASES,
+            study.folder / LEASES,
             "a lease",
             lambda row: Lease(
                 str(row["time"]),
@@ -226,4 +226,4 @@ def _lease_read_down(
 
 def _append(study: Study, lease: Lease) -> None:
     row = {name: value for name, value in lease._asdict().items() if name != "pairs" or value}
-    append_rows(study.place / LEASES, [row])
+    append_rows(study.folder / LEASES, [row])

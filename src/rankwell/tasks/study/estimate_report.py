@@ -80,7 +80,7 @@ class StudyVerdict(NamedTuple):
             "run": estimate.run,
             "against": estimate.against or None,
             "measure": measure,
-            "mean": estimate.middle.mean,
+            "mean": estimate.with_predictions.mean,
             "these_low": these_low,
             "these_high": these_high,
             "like_low": like_low,
@@ -97,13 +97,13 @@ class StudyVerdict(NamedTuple):
         estimate = self.estimate
         signed = bool(estimate.against)
         these_queries = shown_interval(self.these, unit, signed=signed)
-        if estimate.middle.is_exact and not estimate.unknown:
+        if estimate.with_predictions.is_exact and not estimate.unknown:
             these_queries = "exact"
         return {
             "run": estimate.run,
             **({"against": estimate.against} if signed else {}),
             "difference" if signed else "mean": format_value(
-                estimate.middle.mean, unit, signed=signed
+                estimate.with_predictions.mean, unit, signed=signed
             ),
             "these queries": these_queries,
             "queries like these": shown_interval(self.like, unit, signed=signed),
@@ -117,7 +117,7 @@ class StudyVerdict(NamedTuple):
             return (
                 f"No verdict on {estimate.run} and {estimate.against} by {measure}: {self.reason}."
             )
-        like, mean = self.like, estimate.middle.mean
+        like, mean = self.like, estimate.with_predictions.mean
         better, worse = estimate.run, estimate.against
         if self.sign < 0:  # the better run comes first
             better, worse = worse, better
@@ -176,7 +176,7 @@ def print_estimates(
         raise NothingToEvaluate(
             " ".join([str(error), *(f"{note}." for note in journals.notes)])
         ) from error
-    with writing_to(study.place), locked(study.place, wait=10):
+    with writing_to(study.folder), locked(study.folder, wait=10):
         looks = read_looks(study)
         look = looks.take(list(estimates.data()))
     plan, label, refusal = study.plan, estimates.label, ""
@@ -225,7 +225,7 @@ def _run_names(study: Study, runs: Sequence[str]) -> tuple[str, ...]:
         if name is None and (file := Source(run).file) is not None:
             name = name_of.get(digest_of(file))
         if name is None:
-            adding = typed("rankwell", "study", "pool", study.place, "--add", run)
+            adding = typed("rankwell", "study", "pool", study.folder, "--add", run)
             raise BadUsage(
                 f"{next(iter(name_runs([run])))} was not pooled, so that items only it returned "
                 f"had no chance to be judged; add it with: {adding}"
@@ -264,7 +264,7 @@ def _sample_rules(estimates: Sequence[StudyEstimate]) -> str:
     if unknown:
         items = count_of(unknown, "judged item has", "judged items have")
         rule = f"; {items} no grade, and the intervals cover every grade they may have"
-    samples = [estimate.middle for estimate in estimates]
+    samples = [estimate.with_predictions for estimate in estimates]
     if any(
         isinstance(sample, SampleEstimate) and sample.sampling_variance == 0 and not sample.is_exact
         for sample in samples

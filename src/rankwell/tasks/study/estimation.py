@@ -53,7 +53,7 @@ class StudyEstimate(NamedTuple):
 
     run: name; of a difference the first run.
     against: name of the run that is subtracted; empty for a mean.
-    middle: the estimate with predictions in place of unknown gains.
+    with_predictions: the estimate with predictions in place of unknown gains.
     least, most: the estimates under the unknown grades that make it smallest and largest.
     judged: number of answered items that decide it.
     unknown: number of these that have no grade.
@@ -62,7 +62,7 @@ class StudyEstimate(NamedTuple):
 
     run: str
     against: str
-    middle: Sample
+    with_predictions: Sample
     least: Sample
     most: Sample
     judged: int
@@ -271,7 +271,7 @@ class StudyEstimates:
         items = self.items_of(pair)
         if not self.sampled.any():
             raise NothingToEvaluate(
-                f"{self.study.place}: no batch is finished; judge one with `rankwell study judge`."
+                f"{self.study.folder}: no batch is finished; judge one with `rankwell study judge`."
             )
         shares = cross_fitted(items, self.halves)
         low, high = most_and_least(items, self.highest_gain)
@@ -384,7 +384,7 @@ class StudyEstimates:
             if self.study.design == "reading":
                 n_first = min(queries_read_together(self.study), len(self.study.queries))
                 reason = f"the first {n_first} queries are not read down to their ends"
-            raise NothingToEvaluate(f"{self.study.place}: {reason}; judge more of them.")
+            raise NothingToEvaluate(f"{self.study.folder}: {reason}; judge more of them.")
         ends = [self.of_pair(completions, pair) for _, completions in self.values]
         judged = np.isin(self.study.pool.query, self.drawn) & self.answers.answered
         return StudyEstimate(

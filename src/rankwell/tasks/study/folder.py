@@ -104,7 +104,7 @@ class StudyPool:
 class Study:
     """A study as its folder describes it.
 
-    place: the folder.
+    folder: the folder.
     version: of rankwell, when the study was pooled.
     seed: of permanent random numbers and of resampling.
     design: what is judged: sampled `items`, whole `queries`, or runs down to their first relevant
@@ -123,7 +123,7 @@ class Study:
     rounds: number of pools so far.
     """
 
-    place: Path
+    folder: Path
     version: str
     seed: int
     design: Design
@@ -162,7 +162,7 @@ class Study:
     @cached_property
     def queries(self) -> tuple[str, ...]:
         """The ids of all queries, in the order of their bytes."""
-        return tuple(_columns(self.place / QUERIES, ["query"])["query"].tolist())
+        return tuple(_columns(self.folder / QUERIES, ["query"])["query"].tolist())
 
     @cached_property
     def pool(self) -> StudyPool:
@@ -201,7 +201,7 @@ class Study:
     @property
     def pool_file(self) -> Path:
         """The file of the last round."""
-        return self.place / f"rounds/{self.rounds}.parquet"
+        return self.folder / f"rounds/{self.rounds}.parquet"
 
     def pairs(self, rows: Ints) -> list[Pair]:
         """The query and the item of some rows of the pool."""
@@ -211,7 +211,7 @@ class Study:
     @cached_property
     def guideline_digest(self) -> str:
         """The digest of the guideline as it is now."""
-        return digest_of(self.place / GUIDELINE)
+        return digest_of(self.folder / GUIDELINE)
 
     @cached_property
     def identity(self) -> str:
@@ -227,11 +227,11 @@ class Study:
 
     def query_texts(self, queries: Iterable[str]) -> dict[str, dict[str, Any]]:
         """The rows of some queries by id: `text` and further columns."""
-        return _rows_of(self.place / QUERIES, "query", queries)
+        return _rows_of(self.folder / QUERIES, "query", queries)
 
     def texts_of(self, items: Iterable[str]) -> dict[str, dict[str, Any]]:
         """The rows of some items by id: `text`, None without a document, and further columns."""
-        return _rows_of(self.place / DOCUMENTS, "item", items)
+        return _rows_of(self.folder / DOCUMENTS, "item", items)
 
     def refuse_changed_files(self) -> list[str]:
         """Raises BadInput for a run or text that is not what it was when it was pooled; notes on
@@ -242,7 +242,7 @@ class Study:
         files.pop("guideline", None)
         notes = list[str]()
         for name, (file, digest) in files.items():
-            path = self.place / file
+            path = self.folder / file
             if not path.is_file():
                 notes.append(f"{name}: {path} is gone; the study goes on with what was pooled")
             elif digest_of(path) != digest:
@@ -264,7 +264,7 @@ def place_of(file: str | Path, study: Path) -> str:
 def write_study(study: Study) -> None:
     """Writes study.json, whole or not at all."""
     content: dict[str, Any] = {"study": SCHEMA} | {
-        field.name: getattr(study, field.name) for field in fields(study) if field.name != "place"
+        field.name: getattr(study, field.name) for field in fields(study) if field.name != "folder"
     }
     content |= {
         "grades": [{"grade": grade, "name": name} for grade, name in study.grades.items()],
@@ -273,7 +273,7 @@ def write_study(study: Study) -> None:
         "runs": [run._asdict() for run in study.runs],
     }
     content["digest"] = _digest(content)
-    write_text(study.place / STUDY, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    write_text(study.folder / STUDY, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
 def _digest(content: Mapping[str, Any]) -> str:
@@ -307,7 +307,7 @@ def read_study(name: str | Path) -> Study:
                 "Update rankwell."
             )
         study = Study(
-            place=folder,
+            folder=folder,
             grades={float(grade["grade"]): str(grade["name"]) for grade in content["grades"]},
             plan=StudyPlan(**content["plan"]),
             sources={name: StudyFile(**file) for name, file in content["sources"].items()},
@@ -315,7 +315,7 @@ def read_study(name: str | Path) -> Study:
             **{
                 field.name: content[field.name]
                 for field in fields(Study)
-                if field.name not in ("place", "grades", "plan", "sources", "runs")
+                if field.name not in ("folder", "grades", "plan", "sources", "runs")
             },
         )
         if (

@@ -102,7 +102,7 @@ def check_judge(name: str) -> str:
 
 def journal_of(study: Study, judge: str) -> Path:
     """The journal of a judge."""
-    return study.place / JUDGMENTS / f"{check_judge(judge)}.jsonl"
+    return study.folder / JUDGMENTS / f"{check_judge(judge)}.jsonl"
 
 
 @contextmanager
@@ -144,7 +144,7 @@ def append_lines(study: Study, lines: Sequence[JournalLine]) -> None:
 
 
 def _files(study: Study) -> list[Path]:
-    return sorted(path for path in (study.place / JUDGMENTS).glob("*.jsonl") if not is_draft(path))
+    return sorted(path for path in (study.folder / JUDGMENTS).glob("*.jsonl") if not is_draft(path))
 
 
 def read_journals(study: Study) -> Journals:
@@ -272,7 +272,7 @@ def outside_pool(study: Study, pair: Pair) -> BadInput:
             for where, row in rows_in(path)[0]
             if (row.get("query"), row.get("item")) == pair
         ),
-        study.place / JUDGMENTS,
+        study.folder / JUDGMENTS,
     )
     return BadInput(
         f"{place}: item {shown(item)} of query {shown(query)} is judged, but not in the pool; "
@@ -355,14 +355,14 @@ class Looks(NamedTuple):
             if look.digest == digest:
                 return look.look
         look = Look(now(), len(self.looks) + 1, digest, self.pairs)
-        append_rows(self.study.place / LOOKS, [look._asdict()])
+        append_rows(self.study.folder / LOOKS, [look._asdict()])
         return look.look
 
 
 def read_looks(study: Study) -> Looks:
     """The looks of a study. Raises BadInput for a line that is not one."""
     looks = records_in(
-        study.place / LOOKS,
+        study.folder / LOOKS,
         "a look",
         lambda row: Look(str(row["time"]), int(row["look"]), str(row["digest"]), int(row["pairs"])),
         "restore the file from a copy",

@@ -142,7 +142,7 @@ def _refuse_other_study(other_study: Any, study: Study, where: str) -> None:
         other_identity = shown(other_study["identity"][:8])
         raise BadInput(
             f"{where}: judged for the study {shown(other_study['name'])} (identity "
-            f"{other_identity}), not for {study.place} ({study.identity[:8]!r}); collect it there."
+            f"{other_identity}), not for {study.folder} ({study.identity[:8]!r}); collect it there."
         )
 
 
@@ -186,7 +186,7 @@ def _lines(source: Source, study: Study) -> tuple[list[JournalLine], str]:
         if line.pair not in pool and line.purpose != "gold":
             problem = (
                 f"item {shown(line.item)} of query {shown(line.query)} is not in the pool of "
-                f"{study.place}"
+                f"{study.folder}"
             )
             raise BadInput(
                 f"{source.name}:{number}: {problem}; collect files of pages of this study."

@@ -66,10 +66,10 @@ def judging_page(judge: str, batch: str = "null") -> JudgingPage:
 def page_head(study: Study, judge: str) -> dict[str, Any]:
     """The head of every page of a judge: the judge, the grades, and the guideline."""
     grades = [{"grade": grade, "name": name} for grade, name in study.grades.items()]
-    guideline = (study.place / GUIDELINE).read_text(encoding="utf-8", errors="replace")
+    guideline = (study.folder / GUIDELINE).read_text(encoding="utf-8", errors="replace")
     return {
         "judge": judge,
-        "study": study.place.resolve().name,
+        "study": study.folder.resolve().name,
         "grades": grades,
         "guideline": guideline,
     }
@@ -106,7 +106,7 @@ class ItemContents:
         """
         if self._study.thumbnails is None:
             return None
-        pattern = str(self._study.place / self._study.thumbnails)
+        pattern = str(self._study.folder / self._study.thumbnails)
         with suppress(RankwellError):
             return ItemPictures(pattern, longest=LONGEST_SIDE).of(self._ids)
         return Thumbnails({})

@@ -306,7 +306,7 @@ def serve_session(
     """
     with held_journal(study, judge):
         session = JudgingSession(study, judge, options)
-        path = study.place / f"open-{judge}.html"
+        path = study.folder / f"open-{judge}.html"
         with JudgingServer(session) as server, opening_file(path, server.origin, server.token):
             opened = browser and webbrowser.open(path.resolve().as_uri())
             how = "opened in the browser" if opened else f"open {printable(str(path))} in a browser"

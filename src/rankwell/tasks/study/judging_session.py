@@ -74,8 +74,8 @@ def gold_items(study: Study, options: JudgeOptions) -> tuple[Sequence[Pair], tup
     pairs = [(query, item) for query, item in pairs if item in texts]
     if not pairs:
         raise BadInput(
-            f"{file}: none of its items is in the pool of {study.place}; --gold takes judgments of "
-            "pooled items."
+            f"{file}: none of its items is in the pool of {study.folder}; --gold takes judgments "
+            "of pooled items."
         )
     lost = n_all - len(pairs)
     outside = count_of(
@@ -369,7 +369,7 @@ class JudgingSession:
             if turn == self._turn and all(
                 state.answer is not None for state in self._states.values()
             ):
-                study, fresh = self.study, read_study(self.study.place)
+                study, fresh = self.study, read_study(self.study.folder)
                 if fresh.rounds != study.rounds or fresh.guideline_digest != study.guideline_digest:
                     self.study = fresh
                 self._begin_turn()

@@ -95,7 +95,7 @@ class ModelPrompt:
         values = {
             "model": str(options.model),
             "grades": "\n".join(f"{grade:g}: {name}" for grade, name in study.grades.items()),
-            "guideline": (study.place / GUIDELINE).read_text("utf-8", "replace").strip(),
+            "guideline": (study.folder / GUIDELINE).read_text("utf-8", "replace").strip(),
             "example": f"{min(study.grades):g}",
         }
         return cls(text, values, study.seed)

@@ -71,18 +71,18 @@ class ModelGrades(NamedTuple):
     prompt: digest of the prompt; empty for a function.
     grade: (items,) NaN without a valid grade.
     replied: (items,) whether there is a reply, be it invalid.
-    invalid: number of replies without a valid grade.
-    flagged: number of replies to documents that look as if they ordered a grade.
-    others: number of replies under other settings, or replaced by later ones.
+    n_invalid: number of replies without a valid grade.
+    n_flagged: number of replies to documents that look as if they ordered a grade.
+    n_unused: number of replies under other settings, or replaced by later ones.
     """
 
     model: str
     prompt: str
     grade: Floats
     replied: Bools
-    invalid: int
-    flagged: int
-    others: int
+    n_invalid: int
+    n_flagged: int
+    n_unused: int
 
 
 def replies_of(study: Study, model: str) -> Path:
@@ -92,7 +92,7 @@ def replies_of(study: Study, model: str) -> Path:
     safe = _UNSAFE.sub("-", model).strip(".-")[:80] or "model"
     if safe != model:
         safe += "-" + hashlib.sha256(model.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return study.place / MODELS / f"{safe}.jsonl"
+    return study.folder / MODELS / f"{safe}.jsonl"
 
 
 def read_replies(study: Study, model: str) -> list[ModelReply]:
@@ -116,7 +116,7 @@ def read_replies(study: Study, model: str) -> list[ModelReply]:
 def known_models(study: Study) -> list[str]:
     """The names of the models that have replied."""
     names = set[str]()
-    for path in (study.place / MODELS).glob("*.jsonl"):
+    for path in (study.folder / MODELS).glob("*.jsonl"):
         if path.stat().st_size and not is_draft(path):
             rows = [row for _, row in rows_in(path)[0] if isinstance(row, dict)]
             names.add(str(rows[0].get("model")) if rows else path.stem)
@@ -150,7 +150,7 @@ def model_grades(study: Study, model: str) -> ModelGrades:
         replies[-1].prompt,
         np.array(grades, dtype=np.float64),
         np.array([reply is not None for reply in replies_of_rows], dtype=np.bool_),
-        invalid=sum(reply.grade is None for reply in current.values()),
-        flagged=sum(reply.flagged for reply in current.values()),
-        others=len(replies) - len(current),
+        n_invalid=sum(reply.grade is None for reply in current.values()),
+        n_flagged=sum(reply.flagged for reply in current.values()),
+        n_unused=len(replies) - len(current),
     )

@@ -43,17 +43,17 @@ class Bias(NamedTuple):
 
     run: name.
     against: the run whose bias is subtracted; empty for the bias of one run.
-    sample: the bias of each query.
+    query_biases: the bias of each query.
     """
 
     run: str
     against: str
-    sample: WholeQueries
+    query_biases: WholeQueries
 
     @property
     def interval(self) -> tuple[float, float] | None:
         """The interval for queries like these; None below 10 queries."""
-        return self.sample.queries_like_these(LEVEL)
+        return self.query_biases.queries_like_these(LEVEL)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +130,7 @@ class ModelReport:
         corrected: dict[Pair, float] = {}
         with suppress(NothingToEvaluate):
             corrected = {
-                (estimate.run, estimate.against): estimate.middle.mean
+                (estimate.run, estimate.against): estimate.with_predictions.mean
                 for estimate in self.estimates.differences()
             }
         return [
@@ -170,10 +170,10 @@ class ModelReport:
         for bias in self.biases:
             if bias.against and bias.interval and not bias.interval[0] <= 0 <= bias.interval[1]:
                 runs = (bias.run, bias.against)
-                better, worse = runs if bias.sample.mean > 0 else reversed(runs)
+                better, worse = runs if bias.query_biases.mean > 0 else reversed(runs)
                 notes.append(
                     f"warning: {self.model.model} favours {better} over {worse}: its bias differs "
-                    f"by {format_value(bias.sample.mean, 'share', signed=True)} "
+                    f"by {format_value(bias.query_biases.mean, 'share', signed=True)} "
                     f"{shown_interval(bias.interval, 'share', signed=True)}"
                 )
         return notes
@@ -184,7 +184,7 @@ class ModelReport:
             {
                 "run": bias.run,
                 "bias of the model": PrintedFigure(
-                    format_value(bias.sample.mean, "share", signed=True)
+                    format_value(bias.query_biases.mean, "share", signed=True)
                 ),
                 f"{100 * LEVEL:g} % interval": shown_interval(bias.interval, "share", signed=True),
             }
@@ -208,10 +208,10 @@ class ModelReport:
                 "against": PEOPLE,
                 "run": bias.run,
                 "other_run": bias.against or None,
-                "value": bias.sample.mean,
+                "value": bias.query_biases.mean,
                 "low": low,
                 "high": high,
-                "queries": len(bias.sample.values),
+                "queries": len(bias.query_biases.values),
             }
         for row in self.differences:
             yield {
@@ -237,8 +237,8 @@ def print_model_report(
     study = read_study(folder)
     study.refuse_changed_files()
     judge = judge_of(study, options)
-    with writing_to(study.place):
-        (study.place / MODELS).mkdir(exist_ok=True)
+    with writing_to(study.folder):
+        (study.folder / MODELS).mkdir(exist_ok=True)
         with locked(replies_of(study, judge.model)):
             notes, is_failed = ask(study, judge, options, progress)
     exit_code = 5 if is_failed else 0
@@ -253,17 +253,17 @@ def print_model_report(
 
 def _notes_on_replies(study: Study, grades: ModelGrades) -> Iterator[str]:
     n_replies = int(grades.replied.sum())
-    if grades.invalid:
+    if grades.n_invalid:
         yield (
-            f"{grades.invalid} of {n_replies} replies have not exactly one grade of the "
+            f"{grades.n_invalid} of {n_replies} replies have not exactly one grade of the "
             "scale; they count as no grade"
         )
-    if grades.flagged:
-        flagged = count_of(grades.flagged, "document looks as if it", "documents look as if they")
+    if grades.n_flagged:
+        flagged = count_of(grades.n_flagged, "document looks as if it", "documents look as if they")
         yield f"{flagged} ordered a grade (flagged in {replies_of(study, grades.model).name})"
-    if grades.others:
+    if grades.n_unused:
         yield count_of(
-            grades.others,
+            grades.n_unused,
             "reply was made under another prompt or other parameters, and is not used",
             "replies were made under other prompts or parameters, and are not used",
         )

@@ -144,7 +144,7 @@ class StudyForecasts:
                 n_first = min(queries_read_together(study), len(study.queries))
                 condition = f"the first {n_first} queries are read down to their ends"
             raise NothingToEvaluate(
-                f"{study.place}: no forecast before {condition}, because the spread of their "
+                f"{study.folder}: no forecast before {condition}, because the spread of their "
                 "differences is not known; judge them with `rankwell study judge`."
             )
         return self.estimates.whole_values(self.pair)

@@ -149,7 +149,7 @@ def _designed(
     names = ("query_texts", "documents", "guideline")
     inputs = {name: getattr(options, name) for name in names if getattr(options, name)}
     study = Study(
-        place=output,
+        folder=output,
         version=__version__,
         seed=options.seed,
         design=design,
@@ -234,7 +234,7 @@ _NO_ROUNDS = _EarlierRounds(
 class PooledRanks:
     """The first ranks of all runs.
 
-    queries, names: ids of queries and of items, in the order of their bytes.
+    queries, items: ids of queries and of items, in the order of their bytes.
     query, item: (items,) indices into them, ascending.
     ranks: (items, runs), 0 where a run lacks it.
     earlier: the earlier rounds.
@@ -243,7 +243,7 @@ class PooledRanks:
     """
 
     queries: tuple[str, ...]
-    names: list[str]
+    items: list[str]
     query: Ints
     item: Ints
     ranks: Ints
@@ -360,7 +360,7 @@ def _ordered_pool(ranked: PooledRanks, study: Study) -> StudyPool:
     for column, old_column in zip(batches.T, earlier.pool.batches.T, strict=False):
         column[column >= finished_batches(old_column, earlier.answered)] = -1
     u = permanent_numbers(
-        study.seed, names, list(map(encode_id, ranked.names)), rows=[ranked.query, ranked.item]
+        study.seed, names, list(map(encode_id, ranked.items)), rows=[ranked.query, ranked.item]
     )
     best = np.where(ranked.ranks > 0, ranked.ranks, np.iinfo(np.int64).max).min(axis=1)
     prior = prior_relevance(best, (ranked.ranks.min(axis=1) > 0))
@@ -381,7 +381,7 @@ def _ordered_pool(ranked: PooledRanks, study: Study) -> StudyPool:
     batches[drawn_rows, -1] = _batches(ranked.query[drawn_rows], answered[drawn_rows], study)
     return StudyPool(
         query=ranked.query[order],
-        item=np.array(ranked.names, dtype=object)[ranked.item][order],
+        item=np.array(ranked.items, dtype=object)[ranked.item][order],
         u=u[order],
         prior=prior[order],
         sizes=sizes[order],
@@ -407,7 +407,7 @@ def _write(study: Study, ranks: PooledRanks, documents: Texts) -> Output:
     """Writes the pool, the documents, and study.json last."""
     pool = _ordered_pool(ranks, study)
     _write_pool(study, pool, ranks.queries)
-    bare = _write_texts(study.place / DOCUMENTS, "item", ranks.names, documents)
+    bare = _write_texts(study.folder / DOCUMENTS, "item", ranks.items, documents)
     write_study(study)
     counts = (
         f"{count_of(len(ranks.queries), 'query', 'queries')}, {count_of(len(ranks.item), 'item')} "
@@ -425,13 +425,13 @@ def _write(study: Study, ranks: PooledRanks, documents: Texts) -> Output:
         "item has no document; it is judged by its id",
         "items have no document; they are judged by their ids",
     )
-    command = typed("rankwell", "study", "judge", study.place, "--judge", "NAME")
+    command = typed("rankwell", "study", "judge", study.folder, "--judge", "NAME")
     return Output(
         prose(f"{study.measure} over {counts}; {judging}.\n"),
         (
             *ranks.notes,
             *((without_text,) * bool(bare)),
-            StatusNote(f"wrote {study.place}/; judge with: {command}"),
+            StatusNote(f"wrote {study.folder}/; judge with: {command}"),
         ),
     )
 
@@ -510,5 +510,5 @@ def _add(folder: Path, options: PoolOptions, progress: Progress) -> Output:
             rounds=study.rounds + 1,
             plan=replace(study.plan, pairs=options.pairs_planned or study.plan.pairs),
         )
-        documents = formats.read_texts(study.place / study.sources["documents"].file)
+        documents = formats.read_texts(study.folder / study.sources["documents"].file)
         return _write(grown, ranks, documents)

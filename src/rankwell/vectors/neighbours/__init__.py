@@ -390,7 +390,7 @@ class _Findings:
         """The rows of the queries that are multiplied at once, those in a multiplier, and their
         excluded pairs.
         """
-        n, size = len(self._part.block.vectors), len(items.reach)
+        n, size = len(self._part.block.vectors), len(items.norm_bounds)
         number = -(-n // self._task.query_block)
         for tile in range(number):
             top, end = n * tile // number, n * (tile + 1) // number
@@ -432,13 +432,14 @@ class _BestItems(_Findings):
         """Offers a block of items to the shortlists; False where too many products are near the
         k-th for this precision.
         """
-        space, reach, shortlist, k = self._space, self._part.block.reach, self._shortlist, self._k
+        space, bounds = self._space, self._part.block.norm_bounds
+        shortlist, k = self._shortlist, self._k
         for rows, item_block, excluded in self._tiles(start, items):
-            slack = space.slack(reach[rows], items.reach.max())
+            slack = space.slack(bounds[rows], items.norm_bounds.max())
             cut = _rounded(np.maximum(shortlist.entry[rows] - slack, _LOWEST), space, -np.inf)
             hits = multiplier.hits(item_block, cut, _rounded(slack, space, np.inf), k, excluded)
             offered = hits.rows + rows.start
-            bound = space.slack(reach[offered], items.reach[hits.columns])
+            bound = space.slack(bounds[offered], items.norm_bounds[hits.columns])
             shortlist.offer(offered, hits.columns + start, hits.products.astype(np.float64), bound)
             if len(offered) > (rows.stop - rows.start) * max(1, k // 4):
                 shortlist.raise_entry(rows)
@@ -482,7 +483,9 @@ class _RankCounts(_Findings):
         """
         space, (above, tied, before) = self._space, self._counts
         for rows, item_block, excluded in self._tiles(start, items):
-            slack = space.slack(self._part.block.reach[rows], items.reach.max())[:, None]
+            slack = space.slack(self._part.block.norm_bounds[rows], items.norm_bounds.max())[
+                :, None
+            ]
             rounded_scores = self._place[rows]
             low = _rounded(rounded_scores - slack, space, -np.inf)
             high = _rounded(rounded_scores + slack, space, np.inf)

@@ -95,7 +95,9 @@ def count_groups_among(
             products = np.matmul(block.vectors, loaded.vectors.T).astype(np.float64)
             products -= space.place(target_scores[rows], block.squares)[:, None]
             # Beside the bound of the product: the difference from the place is rounded once more.
-            slack = space.slack(block.reach, loaded.reach.max())[:, None] * (1 + 2.0**-20)
+            slack = space.slack(block.norm_bounds, loaded.norm_bounds.max())[:, None] * (
+                1 + 2.0**-20
+            )
             higher, same = products > slack, np.zeros(products.shape, dtype=np.bool_)
             row, column = np.nonzero(np.abs(products) <= slack)
             exact_scores = score_pairs(

@@ -117,7 +117,7 @@ def average_overlap(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     [0.5556]
     """
     prefixes = pairs.prefixes(k)
-    return _average(prefixes, prefixes.shared)
+    return _average(prefixes, prefixes.n_shared)
 
 
 def _chance_rbo(
@@ -178,7 +178,7 @@ def rbo(
     """
     _check_persistence(p)
     prefixes = pairs.prefixes(k, ties)
-    return _overlap(pairs, prefixes, prefixes.shared.astype(np.float64), p, kind, k)
+    return _overlap(pairs, prefixes, prefixes.n_shared.astype(np.float64), p, kind, k)
 
 
 def _check_persistence(p: float) -> None:
@@ -224,8 +224,8 @@ def _size(prefixes: Prefixes) -> Ints:
     """(rows,) items in both prefixes together; a list that has ended goes on with items that
     nothing is known of.
     """
-    return np.maximum(prefixes.reference, prefixes.depth) + np.maximum(
-        prefixes.candidate, prefixes.depth
+    return np.maximum(prefixes.n_reference, prefixes.depth) + np.maximum(
+        prefixes.n_candidate, prefixes.depth
     )
 
 

@@ -272,13 +272,13 @@ class GridCells:
 
     file: the experiment file, for messages.
     folder: of finished work, absolute.
-    judge: evaluates predictions and retrieved documents.
+    evaluate_answers: evaluates predictions and retrieved documents.
     fresh: whether answers of earlier runs are ignored.
     """
 
     file: str
     folder: Path
-    judge: Evaluate
+    evaluate_answers: Evaluate
     fresh: bool
 
     def evaluate(self, cells: Sequence[bench.PlannedCell], _: Progress, /) -> Iterator[str]:
@@ -296,7 +296,7 @@ class GridCells:
                         name: _restored(kind, answers[name]) for name, kind in _TABLES.items()
                     }
                     inputs = {"gold": self._read(point.files["gold"]), **tables}
-                judged = self.judge(**inputs, **point.settings)
+                judged = self.evaluate_answers(**inputs, **point.settings)
             except RankwellError as error:
                 raise type(error)(f"{self.file}: {point.run}: {error}") from error
             record = {

@@ -106,7 +106,7 @@ def _says_none(pairs: AnswerPairs, normalizer: str, no_answer: NoAnswer) -> Bool
 
 def _best_right(pairs: AnswerPairs, rule: Rule, normalizer: str, no_answer: NoAnswer) -> Floats:
     """(answers,) the best value of each answer over the right answers of its question."""
-    gold, bounds = take_segments(pairs.gold_offsets, pairs.question_of_row)
+    gold, bounds = take_segments(pairs.right_offsets, pairs.question_of_row)
     answer = np.repeat(np.arange(len(pairs.texts), dtype=np.int64), np.diff(bounds))
     if rule in _SPANS:
         value = _compare_spans(pairs, rule, answer, gold)
@@ -121,9 +121,9 @@ def _best_right(pairs: AnswerPairs, rule: Rule, normalizer: str, no_answer: NoAn
 
 def _compare_spans(pairs: AnswerPairs, rule: Rule, answer_rows: Ints, gold_rows: Ints) -> Floats:
     start, end = pairs.starts[answer_rows], pairs.ends[answer_rows]
-    first, last = pairs.gold_starts[gold_rows], pairs.gold_ends[gold_rows]
+    first, last = pairs.right_starts[gold_rows], pairs.right_ends[gold_rows]
     comparable = (
-        (pairs.documents[answer_rows] == pairs.gold_documents[gold_rows])
+        (pairs.documents[answer_rows] == pairs.right_documents[gold_rows])
         & (start >= 0)
         & (end >= start)
         & (first >= 0)

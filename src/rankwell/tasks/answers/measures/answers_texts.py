@@ -34,14 +34,17 @@ def _values(pairs: AnswerPairs, key: tuple[Any, ...], grade: Grade, counting: Co
     """
     key = (*key, counting.k)
     if key not in pairs.cache:
-        rights = [pairs.golds[start:stop] for start, stop in pairwise(pairs.gold_offsets.tolist())]
+        rights = [
+            pairs.right_answers[start:stop]
+            for start, stop in pairwise(pairs.right_offsets.tolist())
+        ]
         grades = np.zeros(len(pairs.texts))
         for row in np.flatnonzero(pairs.ranks <= (counting.k or np.inf)).tolist():
             query, text = int(pairs.question_of_row[row]), pairs.texts[row]
             if text is None or is_blank(text):
                 grades[row] = pairs.impossible[query]
             elif rights[query]:
-                question = pairs.questions[query] or pairs.queries[query]
+                question = pairs.question_texts[query] or pairs.queries[query]
                 grades[row] = grade(question, text, rights[query])
         pairs.cache[key] = grades
     return over_questions(pairs, pairs.cache[key], counting)
@@ -124,7 +127,9 @@ def answer_similarity(
     >>> answer_similarity(pairs, encoder="vowels:count").round(4).tolist()
     [0.9428]
     """
-    texts = list(dict.fromkeys(text for text in (*pairs.texts, *pairs.golds) if text is not None))
+    texts = list(
+        dict.fromkeys(text for text in (*pairs.texts, *pairs.right_answers) if text is not None)
+    )
     key, vectors = ("AnswerSimilarity", encoder), dict[str, Floats]()
     if (*key, k) not in pairs.cache and texts:
         array = np.asarray(_encode(encoder, texts), dtype=np.float64)

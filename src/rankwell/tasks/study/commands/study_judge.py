@@ -85,7 +85,7 @@ def judge(
     opened = read_study(study)
     if collect is not None and judge is not None:
         raise BadUsage("--judge has no effect with --collect: the file names the judge.")
-    with writing_to(opened.place):
+    with writing_to(opened.folder):
         if collect is not None:
             notes = list(collect_judgments(opened, collect))
         elif judge is None:
@@ -117,6 +117,6 @@ def _state(study: Study) -> list[str]:
     return [
         *journals.notes,
         StatusNote(
-            f"{done}; for the verdict: {typed('rankwell', 'study', 'estimate', study.place)}"
+            f"{done}; for the verdict: {typed('rankwell', 'study', 'estimate', study.folder)}"
         ),
     ]

@@ -18,7 +18,7 @@ def _sniff(head: Head) -> float:
     return 0.95 * bool(re.match(r'\{\s*"study"\s*:', head.text))
 
 
-@file_format("study", "judgments", sniff=_sniff, parts=True, folder=STUDY, models=True)
+@file_format("study", "judgments", sniff=_sniff, has_parts=True, folder=STUDY, models=True)
 def read_judgments(source: Source, request: Request) -> Judgments:
     """The grades that people gave: the median of several judges, or those of `STUDY:first` or
     `STUDY:JUDGE`.
@@ -41,14 +41,14 @@ def read_judgments(source: Source, request: Request) -> Judgments:
     part = request.part or "median"
     if part not in ("median", "first", *judges):
         raise BadUsage(
-            f"{study.place}:{part}: no judge has this name; known are "
+            f"{study.folder}:{part}: no judge has this name; known are "
             f"{', '.join(judges) or 'none so far'}."
         )
     answers = StudyAnswers.of(study, journals.lines, part)
     n_graded = int(np.count_nonzero(~np.isnan(answers.grade)))
     if not n_graded:
         raise NothingToEvaluate(
-            f"{study.place}: no item is graded; judge some with `rankwell study judge`."
+            f"{study.folder}: no item is graded; judge some with `rankwell study judge`."
         )
     names = judges if part in ("median", "first") else [part]
     request.notes.extend([*journals.notes, _chosen(study, answers, n_graded, names)])
@@ -69,15 +69,15 @@ def _of_model(study: Study, request: Request) -> Judgments:
     models = known_models(study)
     if not request.part and len(models) != 1:
         have = (
-            f"its models are {', '.join(models)}; name one, as in {study.place}:{models[0]}"
+            f"its models are {', '.join(models)}; name one, as in {study.folder}:{models[0]}"
             if models
             else "no model has replied"
         )
-        raise BadUsage(f"{study.place}: {have}.")
+        raise BadUsage(f"{study.folder}: {have}.")
     model = request.part or models[0]
     judgments = _judgments(study, model_grades(study, model).grade)
     request.notes.append(
-        f"{study.place}: {len(judgments.items)} pooled items are graded by the model {model}; "
+        f"{study.folder}: {len(judgments.items)} pooled items are graded by the model {model}; "
         "these are not judgments; "
         "`rankwell study estimate --model` corrects them by those of people"
     )
@@ -105,4 +105,4 @@ def _chosen(study: Study, answers: StudyAnswers, graded: int, judges: Sequence[s
         f"{', '.join(judges)}{without}"
     )
     is_whole = study.design == "items" and graded == len(study.pool.item)
-    return f"{study.place}: {judged}; {_WHOLE if is_whole else _MEANING[study.design]}"
+    return f"{study.folder}: {judged}; {_WHOLE if is_whole else _MEANING[study.design]}"
