@@ -58,6 +58,26 @@ def test_a_difference_is_that_of_the_queries_that_count_for_both():
     assert "AP: 2 queries count for one only of B and A, and are left out" in result.notes
 
 
+@pytest.mark.parametrize("test", ["randomisation", "t", "wilcoxon", "sign", "bootstrap"])
+def test_no_test_sees_a_query_that_only_one_system_counts(test):
+    first, second = (values.values.copy() for values in two_systems(40, measures=("AP",)))
+    counted = [row for row in range(40) if row not in (3, 8)]
+    first[3], second[8] = np.nan, np.nan
+    names = [f"q{row:03}" for row in counted]
+
+    found = compare_values([values_of("A", "AP", first), values_of("B", "AP", second)], test=test)
+    expected = compare_values(
+        [
+            values_of("A", "AP", first[counted], queries=names),
+            values_of("B", "AP", second[counted], queries=names),
+        ],
+        test=test,
+    )
+
+    assert row_of(found, "AP")["n"] == 38
+    assert row_of(found, "AP") == row_of(expected, "AP")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "options",

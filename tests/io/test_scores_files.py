@@ -308,6 +308,14 @@ def test_a_query_that_is_not_named_has_no_positive():
     assert lists_of(read_positives({"2": [3, 0], 0: 1}, SIDES)) == [[1], [], [0, 3]]
 
 
+@pytest.mark.parametrize("rows", ['a,"b\nb,c"\n', '"a,b\nb",c\n', '"a\n",b\n'])
+def test_a_mark_that_takes_in_another_positive_is_refused(rows: str, tmp_path: Path):
+    (tmp_path / "p.csv").write_text(f"query,item\n{rows}c,a\n")
+
+    with pytest.raises(BadInput, match=r"^\S+p\.csv: row 2\b"):
+        read_positives(tmp_path / "p.csv", Sides(list("abc"), list("abc")))
+
+
 def test_only_grades_above_zero_are_positives(tmp_path: Path):
     (tmp_path / "q.txt").write_text("0 0 3 2\n0 0 1 0\n2 0 0 1\n2 0 2 -1\n")
 

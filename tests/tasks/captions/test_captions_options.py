@@ -159,6 +159,15 @@ def test_anything_but_a_cut_off_is_refused(k: Any):
         captions(SQUARE, k=k)
 
 
+def test_a_result_prints_a_row_for_each_measure_and_direction():
+    result = captions(SQUARE, intervals="none")
+
+    heading, _, *rows = repr(result).splitlines()[: 2 + len(result.summary)]
+    assert {"measure", "direction", "mean"} <= set(heading.split())
+    for row, printed in zip(result.summary, rows, strict=True):
+        assert {row["label"], f"{row['mean']:.2f}"} <= set(printed.split())
+
+
 # ---- what is asked
 # --------------------------------------------------------------------------------------------------
 

@@ -1297,3 +1297,14 @@ def test_keywords_that_hold_another_separator_are_reported(tmp_path: Path):
         "';'" in note
         for note in read_annotations(tmp_path / "clips.csv", schema=tmp_path / "schema.json").notes
     )
+
+
+def test_a_result_prints_its_measures_as_a_table():
+    vectors = {name: [1.0, float(place)] for place, name in enumerate(TEXTS)}
+
+    result = evaluate_clips(
+        TEXTS, vectors, measures=["P@1", "AP"], groups="object type", intervals="none"
+    )
+
+    printed = [line.split()[0] for line in repr(result).splitlines() if line.strip()]
+    assert {"measure", "P@1", "AP", "rules:"} <= set(printed)

@@ -326,6 +326,29 @@ def test_a_cell_that_never_ends_is_refused(tmp_path: Path) -> None:
         read_images(tmp_path / "t.csv")
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        '"a.jpg,x,query\nb.jpg",y,query\n',
+        'a.jpg,"x,query\nb.jpg,y",query\n',
+        'a.jpg,"x,query\r\nb.jpg,y",query\n',
+        'a.jpg,"x,query\rb.jpg,y",query\n',
+    ],
+)
+def test_a_mark_that_takes_in_another_image_is_refused(tmp_path: Path, table: str) -> None:
+    (tmp_path / "t.csv").write_text(f"image,instance,split\n{table}c.jpg,x,reference\n", newline="")
+    with pytest.raises(BadInput, match=r"t\.csv:3: .* \(is a quotation mark left open\?\)"):
+        read_images(tmp_path / "t.csv")
+
+
+def test_a_label_in_json_may_have_lines(tmp_path: Path) -> None:
+    rows = [("a", "query"), ("b", "reference")]
+    content = [{"image": name, "instance": "x\ny", "split": split} for name, split in rows]
+    (tmp_path / "t.json").write_text(json.dumps(content))
+
+    assert read_images(tmp_path / "t.json").instances == ("x\ny", "x\ny")
+
+
 def test_a_name_that_no_file_can_have_is_the_id_of_an_image_without_a_file(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(f"image,instance,split\n{'x' * 300},a,reference\ny,a,query\n")
 

@@ -203,7 +203,9 @@ def test_chunks_that_are_parts_of_a_gold_passage_count_and_together_find_it():
 
 
 def test_a_gold_passage_without_text_and_a_threshold_of_containment_are_refused():
-    with pytest.raises(BadInput, match=r"gold passage 2 of question '0' has no text; leave it out"):
+    with pytest.raises(
+        BadInput, match=r"\[0\]: gold passage 2 of question '0' has no text; leave it out"
+    ):
         contexts_of(["a", " \n"], ["b"])
     with pytest.raises(BadUsage, match=r"threshold=0\.3 is unused by containment"):
         contexts_of(["a"], ["b"], measures="ContextP(threshold=0.3)")

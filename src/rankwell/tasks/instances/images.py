@@ -768,7 +768,8 @@ def read_table(request: ImageSetRequest) -> ImageSet:
     """
     path = request.path
     entries = [
-        _listed_image(record.place, row) for record, row in load(path, "images").rows(ImageRow)
+        _listed_image(record.place, row, is_text=record.content.is_text)
+        for record, row in load(path, "images").rows(ImageRow)
     ]
     if not entries:
         raise BadInput(f"{path} lists no image; expected a row per image: image,instance,split.")
@@ -786,14 +787,15 @@ def read_table(request: ImageSetRequest) -> ImageSet:
     return ImageSet([entry._replace(path=folder / entry.id) for entry in entries])
 
 
-def _listed_image(where: str, row: ImageRow) -> ImageEntry:
+def _listed_image(where: str, row: ImageRow, *, is_text: bool) -> ImageEntry:
     texts = {name: text.strip() for name, text in vars(row).items()}
+    for text in texts.values():
+        if is_text and re.search("[\r\n]", text):
+            raise BadInput(f"{where}: {text!r} has lines (is a quotation mark left open?).")
     cells = {name: text for name, text in texts.items() if text.casefold() not in _NOTHING}
     if "image" not in cells:
         raise BadInput(f"{where} names no image; fill its column.")
     name = cells.pop("image")
-    if "\n" in name:
-        raise BadInput(f"{where}: {name!r} is no image's name (is a quotation mark left open?).")
     where = f"{where}, image {name!r}"
     if "split" not in cells:
         raise BadInput(f"{where}: no split; write reference, query or both.")
