@@ -6,6 +6,7 @@ import gzip
 import json
 import math
 import random
+import re
 from pathlib import Path
 
 import numpy as np
@@ -884,6 +885,21 @@ def test_a_part_of_an_mteb_file_is_named(tmp_path):
     )
     with pytest.raises(UnknownName, match="no part 'fr/test'"):
         files.read_ranking(place, format="mteb:fr/test")
+
+
+@pytest.mark.parametrize(
+    ("content", "form"),
+    [
+        ([], "{subset: {split: {query: …}}}"),
+        ({"en": []}, "{split: {query: …}}"),
+        ({"en": {"test": []}}, "{query: {item: score}}"),
+    ],
+)
+def test_what_is_no_mteb_file_is_told_the_form_of_one(content, form, tmp_path):
+    place = write_text(tmp_path / "a.json", json.dumps(content))
+
+    with pytest.raises(BadInput, match=rf"expected {re.escape(form)}\.$"):
+        files.read_ranking(place, format="mteb")
 
 
 TEXTS = {

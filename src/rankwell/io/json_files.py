@@ -210,8 +210,8 @@ def _load_mteb(source: Source, request: Request) -> Any:
     predictions = read_json(source, pairs=unique_keys)
     if not isinstance(predictions, dict):
         raise BadInput(
-            f"{source.name}: $ is {_describe(predictions)}; expected {{subset: {{split: {{query: "
-            "…}}}}}}."
+            f"{source.name}: $ is {_describe(predictions)}; expected "
+            "{subset: {split: {query: …}}}."
         )
     parts: dict[str, Any] = {}
     for subset, splits in predictions.items():
