@@ -10,8 +10,7 @@ from rankwell.errors import BadInput, BadScore, shown
 
 def result_pair(query: Any, result: Any) -> tuple[Any, Any]:
     """The id of a result, and its number, higher for better ones; None for a result without one.
-    Raises BadInput without
-    an id.
+    Raises BadInput without an id.
     """
     keys = result_keys(tuple(result)) if _is_record(result) else None
     if keys is None or keys.item is None:

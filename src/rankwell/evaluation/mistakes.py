@@ -480,8 +480,8 @@ def _rounded_ties(hits: Hits) -> Bools:
 def _is_suspicious(
     judgments: Judgments, run: RunInput, *, rel: float, lines: Source | None
 ) -> bool:
-    """Whether counts, some of the hits or some lines show a sign of a mistake that
-    this module names.
+    """Whether counts, some of the hits or some lines show a sign of a mistake that this module
+    names.
 
     judgments: with one row per query and item. lines: the file, where it has lines of a TREC run.
     """

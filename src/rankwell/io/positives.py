@@ -50,13 +50,11 @@ def read_positives(place: Any, sides: Sides) -> Positives:
 
     place: `diagonal`; a JSON file, a mapping query -> items, or a list of lists, one per row (an
     item alone may replace its list); counts of queries per item (a list of integers, or one number
-    for all), where the queries of an item come one
-    after the other; `Groups` of labels, where equal labels belong together; a table of two columns,
-    query and item, each row a positive; judgments in any format or as a table, of which grades
-    above 0 count. Queries and items are named by id where the scores have ids, or by position, from
-    0, where no id is a number.
-    Raises BadInput that names the row and the item that is not there, and where the numbers do not
-    fit; DuplicateItem.
+    for all), where the queries of an item come one after the other; `Groups` of labels, where equal
+    labels belong together; a table of two columns, query and item, each row a positive; judgments
+    in any format or as a table, of which grades above 0 count. Queries and items are named by id
+    where the scores have ids, or by position, from 0, where no id is a number. Raises BadInput that
+    names the row and the item that is not there, and where the numbers do not fit; DuplicateItem.
     """
     if isinstance(place, Positives):
         if (place.n_queries, place.n_items) != (len(sides.queries), len(sides.items)):

@@ -61,9 +61,8 @@ def _expected_precisions(
     the counted rows.
 
     A relevant item at the j-th of t tied places has above + j items to itself and those before it,
-    of which the tie gives
-    1 + (m - 1)(j - 1)/(t - 1) relevant ones, m being its relevant items, and the ties above all of
-    theirs.
+    of which the tie gives 1 + (m - 1)(j - 1)/(t - 1) relevant ones, m being its relevant items, and
+    the ties above all of theirs.
     """
     hit = view.relevant(rel)
     inside, earlier = _ties(view, hit)
@@ -259,9 +258,8 @@ def interpolated_precision(
     """The highest precision at any rank from the one on that reaches the recall; 0 if none does.
 
     rounding: how many of R relevant items a recall asks for: `nearest` to recall R (trec_eval 10),
-    or the `floor` of recall
-    R + 0.9 (trec_eval 9 and what wraps it). judged_only: unjudged items are taken out before ranks
-    are counted.
+    or the `floor` of recall R + 0.9 (trec_eval 9 and what wraps it). judged_only: unjudged items
+    are taken out before ranks are counted.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})

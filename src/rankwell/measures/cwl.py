@@ -138,8 +138,8 @@ def nerr11(
     (rank + 2T))^2.
 
     T: the user's target gain. min_rel, max_rel: grades are clipped to this range and scaled to
-    gains from 0 to 1; unjudged
-    items have gain 0. k: the ranks looked at, also where the list is shorter; 1,000 without it.
+    gains from 0 to 1; unjudged items have gain 0. k: the ranks looked at, also where the list is
+    shorter; 1,000 without it.
 
     >>> from rankwell import judged_rankings
     >>> nerr11(judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}}), max_rel=1).tolist()
@@ -168,8 +168,8 @@ def inst(
     2T - G))^2, G the gain so far.
 
     T: the user's target gain. min_rel, max_rel: grades are clipped to this range and scaled to
-    gains from 0 to 1; unjudged
-    items have gain 0. k: the ranks looked at, also where the list is shorter; 1,000 without it.
+    gains from 0 to 1; unjudged items have gain 0. k: the ranks looked at, also where the list is
+    shorter; 1,000 without it.
 
     >>> from rankwell import judged_rankings
     >>> inst(judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}}), max_rel=1, k=2).tolist()
@@ -202,8 +202,8 @@ def insq(
     2T))^2.
 
     T: the user's target gain. min_rel, max_rel: grades are clipped to this range and scaled to
-    gains from 0 to 1; unjudged
-    items have gain 0. k: the ranks looked at, also where the list is shorter; 1,000 without it.
+    gains from 0 to 1; unjudged items have gain 0. k: the ranks looked at, also where the list is
+    shorter; 1,000 without it.
 
     >>> from rankwell import judged_rankings
     >>> insq(judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}}), max_rel=1, k=2).round(4).tolist()

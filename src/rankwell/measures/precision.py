@@ -82,9 +82,9 @@ def precision_at(
     list lacks hold none.
 
     denom: `retrieved` divides by the number of places that the list has, where those are fewer than
-    `k`; `last` divides by
-    the rank of the last relevant item where that is smaller than `k`, so that a perfect list
-    reaches 1 at every cut-off. judged_only: unjudged items are taken out before places are counted.
+    `k`; `last` divides by the rank of the last relevant item where that is smaller than `k`, so
+    that a perfect list reaches 1 at every cut-off. judged_only: unjudged items are taken out before
+    places are counted.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "c": 1}}, {"q": {"a": 3.0, "b": 2.0}})
@@ -183,8 +183,7 @@ def f_at(
     important; 0 without a hit.
 
     Precision divides by `k`, and by the length of the list without a cut-off. The weight is van
-    Rijsbergen's beta squared,
-    which differs from `SetF` (trec_eval) for every beta but 1.
+    Rijsbergen's beta squared, which differs from `SetF` (trec_eval) for every beta but 1.
 
     >>> from rankwell import judged_rankings
     >>> f_at(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}}), k=2).tolist()

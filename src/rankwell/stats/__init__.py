@@ -120,11 +120,10 @@ def summarise(
     order.
 
     `mean` is the arithmetic mean (with weights: the ratio of sums), the sum, a median, or the
-    geometric mean of
-    max(value, 1e-5), which is trec_eval's gm_map; None where no query is counted. Of an even number
-    of values, `median` is the mean of the two middle ones, `median_low` the lower, `median_floor`
-    their mean rounded down to an integer. sd divides by
-    n - 1 (`population_sd`: by n), and is None where that is 0.
+    geometric mean of max(value, 1e-5), which is trec_eval's gm_map; None where no query is counted.
+    Of an even number of values, `median` is the mean of the two middle ones, `median_low` the
+    lower, `median_floor` their mean rounded down to an integer. sd divides by n - 1
+    (`population_sd`: by n), and is None where that is 0.
     intervals: `bootstrap-t` is Clopper and Pearson's exact interval of a mean of shares that are
     all 0 or 1, else the wider of the studentised bootstrap's and Student's t at each end, cut at
     the range of the unit; of a median it is that of `bootstrap`, the percentile interval over

@@ -46,10 +46,10 @@ def nauc(
 
     The curve has the mean value of the queries that are left without the round(rate · n) least
     confident ones, at least one, at each rate of `RATES`; a cut inside a tie of confidences leaves
-    its mean value, the expected one over orders of the
-    tie. Undefined where all values are equal. values, confidence: (n,) finite, n at least 1. The
-    interval is of percentiles over resampled queries. resamples: 0 for none; fewer are drawn of
-    more than 500 queries (5 million draws, at least 1,000).
+    its mean value, the expected one over orders of the tie. Undefined where all values are equal.
+    values, confidence: (n,) finite, n at least 1. The interval is of percentiles over resampled
+    queries. resamples: 0 for none; fewer are drawn of more than 500 queries (5 million draws, at
+    least 1,000).
     Source: Gisserot-Boukhlef and others 2024, Towards trustworthy reranking; MTEB 2.26.24,
     retrieval_metrics.py, nauc.
     """

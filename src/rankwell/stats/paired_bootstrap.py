@@ -52,9 +52,8 @@ def cluster_sums(differences: Floats, clusters: Ints, weights: Floats | None = N
     session) are drawn together.
 
     differences: (n,) finite. clusters: (n,) which cluster a query belongs to; the numbers order the
-    sums. Clusters that
-    have no query here are left out. weights: (n,) of the queries in the mean; 1 for each where
-    there are none.
+    sums. Clusters that have no query here are left out. weights: (n,) of the queries in the mean; 1
+    for each where there are none.
     """
     _, cluster = np.unique(clusters, return_inverse=True)
     sizes = np.ones(len(differences)) if weights is None else weights

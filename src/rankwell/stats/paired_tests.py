@@ -47,9 +47,8 @@ def paired_t(sums: Floats, sizes: Floats | None = None) -> PairedT | None:
     the same but 0.
 
     sums: (n,) the differences, or the sum of those of each cluster, with sizes: (n,) how many each
-    cluster has; the mean is
-    then Σ sums / Σ sizes and its error that of a ratio, by linearisation. Where every difference is
-    0, p is 1.
+    cluster has; the mean is then Σ sums / Σ sizes and its error that of a ratio, by linearisation.
+    Where every difference is 0, p is 1.
     Source: Student 1908; for clusters Cochran 1977, Sampling Techniques, 6.4.
     """
     n = len(sums)
@@ -141,9 +140,9 @@ def paired_randomisation(
     p is the share of all ways to swap a query's two values in which the means differ at least as
     much as they do, in either direction. Exact where the differences that are not 0 have one size,
     as for shares of 0 and 1 (it is McNemar's exact test then), and where there are no more
-    assignments than `resamples`. Else
-    (1 + those that differ as much) / (1 + resamples), with the same swaps for all columns with the
-    same number of queries. Differences that are equal up to rounding count as equal.
+    assignments than `resamples`. Else (1 + those that differ as much) / (1 + resamples), with the
+    same swaps for all columns with the same number of queries. Differences that are equal up to
+    rounding count as equal.
     Sources: Fisher 1935, The design of experiments, section 21; Smucker, Allan and Carterette 2007;
     for the ones that are added, Phipson and Smyth 2010.
     """

@@ -653,8 +653,7 @@ def shard_files(place: str | Path) -> list[str]:
     another place.
 
     A folder with `vectors.npy` is one file. Raises BadInput for what is in a folder of vectors and
-    neither vectors nor
-    their ids (`*.ids.txt`, `*.ids.json`) nor hidden (`.name`, `_name`).
+    neither vectors nor their ids (`*.ids.txt`, `*.ids.json`) nor hidden (`.name`, `_name`).
     """
     folder, names = folder_names(place)
     names = [name for name in names if not name.startswith((".", "_"))]

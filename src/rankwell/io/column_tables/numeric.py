@@ -259,8 +259,8 @@ def read_scores(source: Source, request: Request, *, dialect: Dialect) -> Scores
     may be either: distinct integers, as names are.
 
     Read whole into memory, a piece of the columns at a time, as float32 where all columns are that
-    or small integers, else
-    as float64. Raises BadScore naming row and column of the first cell without a number.
+    or small integers, else as float64. Raises BadScore naming row and column of the first cell
+    without a number.
     """
     if (
         dialect.name == "parquet"

@@ -325,8 +325,8 @@ class RankingPairs:
         all of its list for None.
 
         gains: the grade is 1 (`binary`), one over the reference's rank, or the reference's
-        similarity where that is above 0, else
-        0. Measures that count an item as relevant from grade 1 on are for `binary`; nDCG reads the
+        similarity where that is above 0, else 0. Measures that count an item as relevant from grade
+        1 on are for `binary`; nDCG reads the
            others.
         The ideal is always the reference's own, and a candidate's list is a definite order without
         ties.

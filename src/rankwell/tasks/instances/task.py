@@ -63,6 +63,8 @@ def _evaluate(
     """The results of the runs, one of which may be computed from the images."""
     if options.sheets is not None and not details:
         raise BadUsage("contact sheets are written into a folder; name one with -o.")
+    if options.sheets is not None and options.sheets < 0:
+        raise BadUsage(f"--sheets {options.sheets}; expected 0 or more.")
     _check_options(images, options)
     table, rules = None, dict[str, Any]()
     if images is not None:

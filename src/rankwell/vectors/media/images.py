@@ -73,12 +73,10 @@ def read_picture(path: str | Path, *, longest: int | None = None, grey: bool = F
     frame n // 2 of n.
 
     longest: pixels of the longer side at most; large JPEGs then never unpack in full. grey:
-    brightness alone (mode L).
-    Turned as EXIF says; what is transparent is put on white; of 16 bits the upper 8 remain; more
-    bits and floats are stretched from their least to their largest value. The content determines
-    the kind. Videos need OpenCV (`rankwell[vision]`).
-    Raises BadInput that names the file where it is missing, damaged, no picture, or has more pixels
-    than Pillow opens
+    brightness alone (mode L). Turned as EXIF says; what is transparent is put on white; of 16 bits
+    the upper 8 remain; more bits and floats are stretched from their least to their largest value.
+    The content determines the kind. Videos need OpenCV (`rankwell[vision]`). Raises BadInput that
+    names the file where it is missing, damaged, no picture, or has more pixels than Pillow opens
     (twice `PIL.Image.MAX_IMAGE_PIXELS`); MissingExtra for a video without OpenCV.
     """
     picture_path = Path(path)

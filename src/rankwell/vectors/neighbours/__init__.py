@@ -2,8 +2,7 @@
 file per backend.
 
 Whatever the backend, block sizes or threads, the results are the same to the last bit: a backend's
-products only decide
-what is clearly above or below, and the rest is scored in float64 by
+products only decide what is clearly above or below, and the rest is scored in float64 by
 `rankwell._native.similarity`.
 """
 
@@ -210,8 +209,8 @@ def ranks_of(
 
     wanted: (queries, m) positions of items, -1 for none. places: (items,) the order of items of
     equal score, None for that of the table. Excluded items are not counted; to request one is an
-    error. The rank of an item is `above + 1` at best and
-    `above + tied` at worst. Errors are those of `search`; the backend `faiss` cannot count.
+    error. The rank of an item is `above + 1` at best and `above + tied` at worst. Errors are those
+    of `search`; the backend `faiss` cannot count.
     """
     task = SearchTask(queries, items, options, progress)
     if (
