@@ -686,7 +686,8 @@ def exact_ratio(sums: Floats, sizes: Floats | None = None) -> float:
 def exact_means(table: Floats, weights: Floats | None = None) -> Floats:
     """Mean of each column of a table, as `exact_mean`. weights: in the table's shape."""
     column_weights = [None] * table.shape[1] if weights is None else weights.T
-    return np.array([*map(exact_mean, table.T, column_weights)], dtype=np.float64)
+    columns = zip(table.T, column_weights, strict=True)
+    return np.array([exact_mean(*column) for column in columns], dtype=np.float64)
 
 
 def exact_sd(values: Floats, *, population: bool = False) -> float:
