@@ -15,7 +15,6 @@ from rankwell.data.matrices import MAGIC, Positions, Positives
 from rankwell.data.tables import Judgments
 from rankwell.documents import read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, BadUsage, DuplicateItem, flag, kind_of, shown
-from rankwell.io.column_tables.dialects import CSV, JSONL, PARQUET, TSV
 from rankwell.io.formats import find_judgments
 from rankwell.io.records import Content, load
 from rankwell.store import Head, Source, naming
@@ -72,10 +71,10 @@ def read_positives(place: Any, sides: Sides) -> Positives:
         source = Source(place)
         with naming(source.name):
             _refuse_objects(source)
-            if _may_be_pairs(source) and (pairs := _pairs(load(source), sides)) is not None:
-                return pairs
-            thing = _loaded(source)
-            return _of_judgments(place, sides) if thing is None else _of(thing, sides)
+            if (thing := _loaded(source)) is not None:
+                return _of(thing, sides)
+            pairs = _pairs(load(source), sides) if _may_be_pairs(source) else None
+            return _of_judgments(place, sides) if pairs is None else pairs
     return _of(place, sides)
 
 
@@ -104,14 +103,13 @@ def _refuse_objects(source: Source) -> None:
 
 
 def _may_be_pairs(source: Source) -> bool:
-    """Whether a file begins as a table with two columns."""
+    """Whether a file may be a table with two columns."""
     begin = Head.of(source)
-    # An object alone maps queries to items.
-    if begin.text.startswith("{") and "\n{" not in begin.text:
-        return False
-    is_spaced = len(b"".join(begin.lines[:1]).split()) > 2
-    tables = (JSONL, PARQUET, TSV) if is_spaced else (JSONL, PARQUET, TSV, CSV)
-    return any(len(table.names(begin)) == 2 for table in tables)
+    if begin.text.startswith(("{", "[", "PAR1")):
+        # An object alone maps queries to items.
+        return not begin.text.startswith("{") or "\n{" in begin.text
+    first = b"".join(begin.lines[:1])
+    return first.count(b"\t") == 1 or (len(first.split()) < 3 and 1 in map(first.count, b",;|"))
 
 
 def _pairs(content: Content, sides: Sides) -> Positives | None:
