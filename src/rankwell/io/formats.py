@@ -494,8 +494,7 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
         return entry
     if request.ungraded and (
         table := next(
-            (candidate for sure, candidate in fitting if candidate.has_columns and sure > UNKNOWN),
-            None,
+            (entry for sure, entry in fitting if entry.has_columns and sure > UNKNOWN), None
         )
     ):
         return table
