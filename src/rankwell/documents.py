@@ -278,8 +278,8 @@ def advice_on_cells(delimiter: str) -> str:
 class DelimitedRow(NamedTuple):
     """A row of a table of text.
 
-    line: the number of its last line, from 1.
-    fields: its cells as text, without the quotation marks around them.
+    line: number of the row's last line in the file, from 1.
+    fields: the cells as text, without quotation marks around them.
     """
 
     line: int
@@ -297,9 +297,9 @@ def first_rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
 
 @dataclass(frozen=True, eq=False)
 class PlainRows(Sequence[DelimitedRow]):
-    """The rows of a table whose lines all have as many cells, kept as one list of cells.
+    """The rows of a table whose lines all have the same number of cells, kept as one list of cells.
 
-    cells: all of them, row by row; every `width`-th is of one column.
+    cells: all cells, row by row; every `width`-th cell is in the same column.
     width: number of cells in a row, at least 2.
     first_line: the number of the line of the first row, from 1.
     """

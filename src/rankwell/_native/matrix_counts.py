@@ -44,12 +44,12 @@ query's scores is faster.
 class PositiveCounts(NamedTuple):
     """Rank counts of some pairs of a query and its positive.
 
-    positions: (n,) their positions in the table of positives, ascending; of groups of rows, the
-        columns.
+    positions: (n,) positions of the pairs in the table of positives, ascending; for groups of rows,
+        positions of columns.
     scores: (n,) the score of each pair.
     above: (n,) items that score higher.
     tied: (n,) items that score the same, the positive itself included.
-    before: (n,) of the tied items, those that come earlier in the order in force.
+    before: (n,) tied items that come earlier in the order in force.
     """
 
     positions: Ints
@@ -92,7 +92,8 @@ class ComparedScores:
     scores: the matrix with the names of its rows and columns.
     rows: positions of the rows that take part; None for all.
 
-    Of the methods, order: (items,) places among equal scores; None for the order of the matrix.
+    Methods take an order: (items,) the places of items among equal scores; None for the order of
+    the matrix.
     """
 
     scores: Scores
@@ -183,8 +184,9 @@ class ComparedScores:
         """The counts of each column among all columns' groups of rows, a group's score being the
         greatest of its rows.
 
-        groups: the rows (of those that take part) of each column's group; columns without any take
-        no part. order: (columns,). `pairs` are columns.
+        groups: for each column the rows of its group, among those that take part; a column without
+            rows takes no part. order: (columns,) places among equal scores. The `positions` of the
+            result are columns.
         """
         members = np.flatnonzero(groups.counts)
         starts, width = groups.offsets[members], self.scores.matrix.shape[1]

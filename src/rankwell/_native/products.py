@@ -20,8 +20,9 @@ Exclude = Literal["none", "self"]
 class Groups(NamedTuple):
     """Labels of both sides; an item is excluded for a query that has the same label.
 
-    queries: one for each query, None where it has no label.
-    items: one for each item, None likewise; two without a label do not exclude each other.
+    queries: the label of each query; None for a query without one.
+    items: the label of each item; None for an item without one. Two without a label do not exclude
+        each other.
     """
 
     queries: Sequence[Hashable]
@@ -128,9 +129,9 @@ class ProductHits(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """Items near the products that targets have, for each of m targets of a query.
+    """Items above and near the products of targets, m for each query.
 
-    above: (queries, m) items whose product is greater than `high`.
+    above: (queries, m) number of items whose product is greater than `high`.
     rows, columns, levels: (n,) the pairs from `low` to `high`: the query, the item and the target.
     """
 
@@ -331,7 +332,7 @@ class Best(NamedTuple):
     """The best k items of each query.
 
     positions: (queries, k), -1 where there are fewer.
-    scores: (queries, k), NaN there.
+    scores: (queries, k), NaN where there are fewer.
     """
 
     positions: Ints

@@ -125,7 +125,7 @@ class Block(NamedTuple):
 
     vectors: (n, width) normalised under `cosine`, moved to the items' centre under `l2`.
     norm_bounds: (n,) upper bounds of their norms.
-    squares: (n,) under `l2` the exact squared norms of queries; otherwise not used.
+    squares: (n,) the exact squared norms of queries under `l2`; not used under other metrics.
     """
 
     vectors: Reals
@@ -404,7 +404,7 @@ class QueryRange(NamedTuple):
 
     queries: their rows in the table.
     rows: their rows in the vectors of a multiplier, which holds the whole pass.
-    block: their vectors, which lie in those rows.
+    block: the vectors in those rows.
     """
 
     queries: slice
@@ -428,7 +428,7 @@ SomeFindings = TypeVar("SomeFindings", bound=RangeFindings)
 class Passes(NamedTuple):
     """The passes over the items that a search makes.
 
-    passes: how many, ⌈queries × state / memory⌉, and at least 1.
+    passes: number of passes, ⌈queries × state / memory⌉, at least 1.
     state: memory that one query takes during a pass, in bytes.
     """
 

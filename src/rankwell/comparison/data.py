@@ -23,10 +23,10 @@ RowAttributes = Mapping[str, Any]
 
 
 class Pair(NamedTuple):
-    """Two runs, of which the values of the second are subtracted from those of the first.
+    """Two runs to compare. The values of the second are subtracted from those of the first.
 
-    run: the first.
-    against: the second, which is the baseline where there is one.
+    run: the first run.
+    against: the second run, which is the baseline where there is one.
     """
 
     run: str
@@ -226,8 +226,8 @@ def exact_name(name: str) -> str:
 class Attribute(NamedTuple):
     """An attribute of queries, such as their type.
 
-    name: the word for it, a column of the queries.
-    query_values: query -> text; a query that is not in it has none.
+    name: the name of the attribute, a column of the queries.
+    query_values: query -> text; queries without a value are absent.
     """
 
     name: str
@@ -253,16 +253,16 @@ def attribute_named(
 class Origin:
     """The origin of values, for the rules and the folder of a comparison.
 
-    rules: every choice that decided the values, by name; those of the comparison are added to them.
-    notes: on the values; they come before those of the comparison.
-    sources: what the values come of, by the name of the input or of the run.
+    rules: every choice that decided the values, by name; the comparison adds its own.
+    notes: notes on the values; those of the comparison follow them.
+    sources: the file behind the values, by the name of the input or of the run.
     details, items, queries: the columns of the files of these names, which the folder of the
-        comparison has too; None where there are none.
-    better: exact name of a measure -> the direction of better values; of others it is that of the
-        registered measure.
+        comparison also has; None where there is no such file.
+    better: exact name of a measure -> the direction of better values; a measure that is absent has
+        its registered direction.
     task: the kind of result, which decides the word for a query.
-    unjudged: returns the unjudged items among the first of each query, read when they are needed;
-        None where they are not known.
+    unjudged: function that returns the unjudged items among the first of each query, called when
+        they are needed; its result is None where they are not known.
     """
 
     rules: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -280,14 +280,14 @@ class Origin:
 class ComparisonData(ResultData):
     """A comparison of systems.
 
-    method: the options that it was made with.
+    method: the options of the comparison.
     baseline: the run that all others are compared with, None where there are several.
     differences: a row for each measure and pair of runs.
-    verdicts: sentences, one for each pair, or one on the leader of many.
-    groups: the differences in each group of queries; none where queries were not grouped.
-    systems: of three systems or more, the mean, rank and letters of each by each measure.
-    orders: the correlations of each two orders of systems: those by two measures, or the one over
-        all queries and that of a group.
+    verdicts: sentences, one for each pair, or a single one about the leader of many.
+    groups: the differences in each group of queries; empty where queries are not grouped.
+    systems: for three systems or more, the mean, rank and letters of each by each measure.
+    orders: the correlations between two orders of systems: by two measures, or over all queries and
+        over a group.
     borda: the Borda points of each system over the measures that all systems have.
     mean_ranks: for each measure the mean ranks of the systems over queries, with Friedman's test.
     """

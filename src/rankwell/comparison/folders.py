@@ -39,12 +39,12 @@ NamedFolders = Sequence[tuple[str, ResultFolder]]
 
 
 class GatheredFolder(NamedTuple):
-    """A folder of results with the names that its content has beside that of other folders.
+    """A folder of results, with names that are unique among several folders.
 
-    folder: the content.
+    folder: the content of the folder.
     runs: run in the folder -> its name here.
-    attributes: attribute of queries in the folder -> its name here, of those that have another one;
-        see `query_names`.
+    attributes: attribute of queries in the folder -> its name here, for attributes that are
+        renamed; see `query_names`.
     """
 
     folder: ResultFolder
@@ -56,12 +56,13 @@ class Gathered(NamedTuple):
     """Values of all systems, to be compared.
 
     values: one for each run and measure, under the names that runs have here.
-    row_attributes: of each element of `values`.
-    origin: their rules, notes and sources.
+    row_attributes: the distinguishing columns of each element of `values`.
+    origin: the rules, notes and sources of the values.
     attributes: attribute of queries -> query -> text.
-    has_all_measures: whether the values are of all measures that folders hold, so that those that
-        the user requests are still to be chosen; false where nothing else was evaluated.
-    folders: where the values are from, in order; none where they were evaluated for the comparison.
+    has_all_measures: whether the values cover all measures that folders hold, so that the requested
+        ones are still to be chosen; false where only the requested ones were evaluated.
+    folders: the folders that the values are from, in order; empty where values were evaluated for
+        the comparison.
     """
 
     values: Sequence[Values]

@@ -63,17 +63,17 @@ class QuerySystemMatrix:
     """The values of all runs by one measure.
 
     measure: the exact name.
-    label: the word for it; with `(mean)` where the measure sums queries up in another way than it
-        is compared by.
-    unit: that of all values.
+    label: the word for the measure, with `(mean)` where it is compared by the mean but summed up in
+        another way.
+    unit: the unit of all values.
     better: the direction of better values; `neither` where there is none.
-    row_attributes: the columns that distinguish it from other matrices of the measure, such as
+    row_attributes: the columns that distinguish the matrix from others of the measure, such as
         `direction`.
-    runs: the columns, those runs that have the measure.
-    values: (queries, runs) NaN where a query is not counted, or the run has no value.
+    runs: the runs that have the measure, one for each column.
+    values: (queries, runs) NaN where a query is not counted or the run has no value.
     weights: (queries, runs) the weight of each value in the mean; None for plain means.
-    role: its part in the comparison; `primary` until `assign_roles` decides.
-    twin: of a repeated measure the earlier one with its values.
+    role: the part of the measure in the comparison; `primary` until `assign_roles` decides.
+    twin: for a repeated measure the earlier matrix with the same values.
     """
 
     measure: str
@@ -140,9 +140,9 @@ class QuerySystemMatrix:
 class Comparison(NamedTuple):
     """The values of all measures over the same queries.
 
-    queries: ids in their order, one for each row of a matrix.
-    runs: those that share a measure with another, in order of first sight.
-    matrices: one for each measure that two runs have, with each set of row attributes.
+    queries: ids, one for each row of a matrix.
+    runs: the runs that share a measure with another, in order of first appearance.
+    matrices: one for each set of row attributes of every measure that two runs have.
     notes: on runs that are left out, and on how measures are compared.
     """
 
@@ -368,13 +368,13 @@ _RANGES: dict[Unit, float] = {"share": 1.0, "percent": 100.0}
 
 
 class Column(NamedTuple):
-    """A pair by one measure over some queries.
+    """A pair of runs by one measure over some queries.
 
     matrix: the values by the measure.
-    pair: two of its runs.
+    pair: two runs of the matrix.
     rows: (queries,) whether each query takes part.
-    group: their name, "" for all queries.
-    several: whether there are pairs with different second runs.
+    group: the name of these queries, "" for all queries.
+    several: whether the pairs have different second runs.
     """
 
     matrix: QuerySystemMatrix
@@ -465,7 +465,7 @@ class PairedDifference(NamedTuple):
 
     column: the pair, the measure and the queries.
     row: the columns of any summary, then those of a difference; a figure is None where too few
-        queries count for it.
+        queries are counted for it.
     """
 
     column: Column

@@ -252,9 +252,9 @@ _MOST_SENTENCES = 3
 class Order(NamedTuple):
     """The order of systems by one measure.
 
-    name: as it is printed: the measure, with the group of queries.
+    name: the printed name: the measure, with the group of queries.
     matrix: the values of the systems.
-    rows: (queries,) whether each query is one of the group; None for all.
+    rows: (queries,) whether each query is in the group; None for all queries.
     """
 
     name: str

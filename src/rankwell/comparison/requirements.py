@@ -23,11 +23,10 @@ from rankwell.store import Source
 class Gate(NamedTuple):
     """The requirements of a gate.
 
-    require: each as text, for `parse_requirement`.
-    no_regression: the baseline that no run may be worse than, a run or a folder; "" where there is
-        none.
-    tolerance: the tolerated loss as text, "" where none is given.
-    measures: those that must not be worse; none: all that the baseline has, except times.
+    require: the text of each requirement, for `parse_requirement`.
+    no_regression: the run or folder that no run may be worse than; "" for no such baseline.
+    tolerance: the tolerated loss as text; "" for none.
+    measures: the measures that must not be worse; empty for all of the baseline's except times.
     """
 
     require: tuple[str, ...] = ()
@@ -102,13 +101,13 @@ def read_gate(path: str | Path) -> dict[str, Any]:
 class Requirement(NamedTuple):
     """A requirement in its parts.
 
-    text: as it was given.
+    text: the requirement as it was written.
     subject: the text before the operator.
     operator: `>=`, `>`, `<=`, `<`, `==` or `within`.
-    number: the bound, or the middle of `within`; as it is written, without its %.
-    is_percent: whether `number` has the sign %.
+    number: the bound, or the middle of `within`, without a % sign.
+    is_percent: whether `number` was written with a % sign.
     reach: for `within`, the largest distance of a figure from the number.
-    is_reach_relative: whether that is a percentage of the number.
+    is_reach_relative: whether `reach` is a percentage of the number.
     """
 
     text: str
@@ -123,15 +122,16 @@ class Requirement(NamedTuple):
 class GateLine(NamedTuple):
     """The outcome of one requirement, or of one measure against the baseline, for one run.
 
-    passed: whether it is met.
-    requirement: its text; of a measure against the baseline, a sentence that states it.
-    run: what it was checked for.
+    passed: whether the requirement is met.
+    requirement: the text of the requirement; for a measure against the baseline, a sentence that
+        states it.
+    run: the run that was checked.
     measure: the label of the measure.
-    part: the columns that distinguish the row from others of its run and measure (`t2v`).
+    part: the columns that distinguish the row from others of the same run and measure (`t2v`).
     found: the figure in `unit`; against the baseline, the mean difference from it.
     ci_low, ci_high: the interval of that difference; None for a figure.
-    unit: "" for a figure that has none.
-    n: number of queries that count.
+    unit: the unit of the figure; "" for a figure without one.
+    n: number of counted queries.
     told: the outcome as a sentence, for people.
     """
 
@@ -172,11 +172,11 @@ class GateLine(NamedTuple):
 class SummaryFigures:
     """The figures that a gate may require.
 
-    rows: those of the summary.
-    values: the values of single queries behind them, for medians and extremes; none where the
-        results hold none.
-    row_attributes: of each element of `values`.
-    rules: those of the results, which explain why a figure may be undefined.
+    rows: the rows of the summary.
+    values: the values of single queries behind them, for medians and extremes; empty where the
+        results have none.
+    row_attributes: the distinguishing columns of each element of `values`.
+    rules: the rules of the results, which explain why a figure may be undefined.
     """
 
     rows: Sequence[Row]
@@ -499,8 +499,8 @@ def _bounds(
 class Tolerance(NamedTuple):
     """The tolerated loss.
 
-    text: as it was given.
-    number: from 0, in the measure's unit or in percent.
+    text: the tolerance as it was written.
+    number: the largest tolerated loss, 0 or more, in the measure's unit or in percent.
     is_relative: whether it is in percent of the baseline's mean.
     """
 

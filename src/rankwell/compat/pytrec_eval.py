@@ -47,9 +47,11 @@ _PARAMETRISED = re.compile(r"(?P<name>\w+?)[._](?P<text>\d+(\.\d+)?(,\d+(\.\d+)?
 class RelevanceEvaluator:
     """Evaluates runs against judgments, both as mappings query -> item -> number.
 
-    query_relevance: integer grades; queries without items are left out. measures: trec_eval's names
-    and nicknames, with parameters as `ndcg_cut.5,10` or `P_5`. relevance_level: the lowest relevant
-    grade. judged_docs_only_flag: unjudged items are taken out of runs.
+    query_relevance: query -> item -> integer grade; queries without items are left out.
+    measures: trec_eval's names and nicknames, with parameters as in `ndcg_cut.5,10` or `P_5`.
+    relevance_level: the lowest relevant grade.
+    judged_docs_only_flag: whether unjudged items are taken out of runs.
+
     Raises TypeError for keys, grades or levels of the wrong type, ValueError for measures that
     pytrec_eval does not have.
     """

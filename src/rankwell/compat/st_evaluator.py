@@ -30,11 +30,12 @@ class Evaluator(_Base):  # pyright: ignore[reportGeneralTypeIssues, reportUntype
     """The work of every evaluator around its own figures.
 
     primary_metric: the figure by which the best model is chosen; None before the first call.
-    name: precedes the names of figures and is part of the CSV's name; empty for none.
-    batch_size: texts that the model encodes at once.
-    show_progress_bar: whether the model shows one while it encodes.
+    name: text before the names of figures, and a part of the CSV's name; "" for none.
+    batch_size: number of texts that the model encodes at once.
+    show_progress_bar: whether the model shows a progress bar while it encodes.
     write_csv: whether a call with a folder adds a line to the CSV there.
-    truncate_dim: the first dimensions of vectors to keep; None for those that the model keeps.
+    truncate_dim: number of leading dimensions of each vector to keep; None for all that the model
+        gives.
     """
 
     greater_is_better = True

@@ -27,7 +27,8 @@ _log = logging.getLogger(__name__)
 
 
 class SimilarityEvaluator(Evaluator):
-    """Figures of pairs under each of several similarities; of more than one also the largest.
+    """Figures of pairs under each of several similarities, and the largest figure where there are
+    several.
 
     similarity_fn_names: names of the similarities; none for the model's own.
     """
@@ -63,23 +64,24 @@ class EmbeddingSimilarityEvaluator(SimilarityEvaluator):
     similarity.
 
     sentences1, sentences2: the first and the second sentence of each pair.
-    scores: one for each pair, higher for more similar ones; on the scale of the similarities, if
-        `mae_*` is to mean anything.
-    batch_size: sentences that the model encodes at once.
+    scores: a score for each pair, higher for more similar ones; `mae_*` needs the scale of the
+        similarities.
+    batch_size: number of sentences that the model encodes at once.
     main_similarity: the similarity whose Spearman correlation chooses the best model; None for the
-        largest of all.
+        largest correlation of all.
     similarity_fn_names: of `cosine`, `dot`, `euclidean` and `manhattan`; None for the main one, or
         the model's own without a main one.
-    name: precedes the names of figures and is part of the CSV's name.
-    show_progress_bar: whether the model shows one while it encodes.
+    name: text before the names of figures, and a part of the CSV's name.
+    show_progress_bar: whether the model shows a progress bar while it encodes.
     write_csv: whether a call with a folder adds a line to the CSV there.
     precision: the type to which vectors are quantised: `float32`, `int8`, `uint8`, `binary` or
         `ubinary`; None for vectors as the model gives them.
-    truncate_dim: the first dimensions of vectors to keep; None for those that the model keeps.
+    truncate_dim: number of leading dimensions of each vector to keep; None for all that the model
+        gives.
 
-    Beside `pearson_*` and `spearman_*` of the library there are `spearman_p_*`, the p-value, and
-    `mae_*`. A figure that does not exist, since all scores or similarities are equal or a
-    similarity is not finite, is NaN, with a warning in the log: a training run goes on. Raises
+    Beside the library's `pearson_*` and `spearman_*` there are `spearman_p_*`, the p-value, and
+    `mae_*`. A figure is undefined where all scores or similarities are equal or a similarity is not
+    finite. It is NaN then, with a warning in the log, so that a training run goes on. Raises
     BadInput for unequal lengths and for no pairs, BadScore for a score that is not finite.
     """
 
@@ -175,15 +177,16 @@ class BinaryClassificationEvaluator(SimilarityEvaluator):
 
     sentences1, sentences2: the first and the second sentence of each pair.
     labels: 1 for a similar pair, 0 for any other.
-    name: precedes the names of figures and is part of the CSV's name.
-    batch_size: sentences that the model encodes at once.
-    show_progress_bar: whether the model shows one while it encodes.
+    name: text before the names of figures, and a part of the CSV's name.
+    batch_size: number of sentences that the model encodes at once.
+    show_progress_bar: whether the model shows a progress bar while it encodes.
     write_csv: whether a call with a folder adds a line to the CSV there.
-    truncate_dim: the first dimensions of vectors to keep; None for those that the model keeps.
+    truncate_dim: number of leading dimensions of each vector to keep; None for all that the model
+        gives.
     similarity_fn_names: of `cosine`, `dot`, `euclidean` and `manhattan`; None for the model's own.
 
-    Thresholds of `euclidean` and `manhattan` are distances, at most which a pair is similar. Raises
-    BadInput for unequal lengths, for no pairs and for other labels.
+    Thresholds of `euclidean` and `manhattan` are distances: a pair is similar up to the threshold.
+    Raises BadInput for unequal lengths, for no pairs and for other labels.
     """
 
     sentences1: Sequence[Any]
@@ -234,24 +237,25 @@ class BinaryClassificationEvaluator(SimilarityEvaluator):
 
 @dataclass(eq=False, repr=False)
 class TripletEvaluator(SimilarityEvaluator):
-    """The share of triplets whose anchor is more similar to the positive than to the negative text,
+    """The share of triplets whose anchor is more similar to the positive than to the negative text
     by more than a margin.
 
-    anchors: the texts with which both others are compared, encoded as queries.
+    anchors: the texts that both others are compared with, encoded as queries.
     positives, negatives: for each anchor the text that should be more similar, and the one that
-        should be less; encoded as documents.
+        should be less similar; encoded as documents.
     main_similarity_function: the similarity whose accuracy chooses the best model; None for the
         largest accuracy of several.
     margin: a number, or a mapping of similarities to numbers, by which the positive has to lead; 0
         where a similarity has none.
-    name: precedes the names of figures and is part of the CSV's name.
-    batch_size: texts that the model encodes at once.
-    show_progress_bar: whether the model shows one while it encodes.
+    name: text before the names of figures, and a part of the CSV's name.
+    batch_size: number of texts that the model encodes at once.
+    show_progress_bar: whether the model shows a progress bar while it encodes.
     write_csv: whether a call with a folder adds a line to the CSV there.
-    truncate_dim: the first dimensions of vectors to keep; None for those that the model keeps.
+    truncate_dim: number of leading dimensions of each vector to keep; None for all that the model
+        gives.
     similarity_fn_names: of `cosine`, `dot`, `euclidean` and `manhattan`; None for the main one, or
         the model's own without a main one.
-    main_distance_function: the library's older name of main_similarity_function, read where that is
+    main_distance_function: the library's older name of main_similarity_function, used where that is
         None.
 
     Raises BadInput for unequal lengths, UnknownName, BadUsage.
@@ -317,13 +321,14 @@ class TranslationEvaluator(Evaluator):
 
     source_sentences: sentences in one language.
     target_sentences: the translation of each, in the same order.
-    show_progress_bar: whether the model shows one while it encodes.
-    batch_size: sentences that the model encodes at once.
-    name: precedes the names of figures and is part of the CSV's name.
+    show_progress_bar: whether the model shows a progress bar while it encodes.
+    batch_size: number of sentences that the model encodes at once.
+    name: text before the names of figures, and a part of the CSV's name.
     print_wrong_matches: whether each source sentence with a wrong match is printed with its five
         most similar targets.
     write_csv: whether a call with a folder adds a line to the CSV there.
-    truncate_dim: the first dimensions of vectors to keep; None for those that the model keeps.
+    truncate_dim: number of leading dimensions of each vector to keep; None for all that the model
+        gives.
 
     Raises BadInput for unequal lengths and for no sentences.
     """

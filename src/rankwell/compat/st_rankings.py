@@ -30,22 +30,23 @@ Similarities = Mapping[str, Callable[[Any, Any], Any]]
 class RerankingEvaluator(Evaluator):
     """MAP, MRR and nDCG of documents ordered by their similarity to a query.
 
-    samples: mappings with `query`, and `positive` and `negative`, each a document or a list of
-        them; or a mapping whose values they are. Those without a positive or a negative document
-        are left out.
+    samples: mappings with the keys `query`, `positive` and `negative`, the latter two each a
+        document or a list of documents; or a mapping whose values are such mappings. A sample
+        without a positive or a negative document is left out.
     at_k: the cut-off of MRR and nDCG.
-    name: precedes the names of figures and is part of the CSV's name.
+    name: text before the names of figures, and a part of the CSV's name.
     write_csv: whether a call with a folder adds a line to the CSV there.
     similarity_fct: a function of the vectors of a query and of documents; None for cosine.
-    batch_size: texts that the model encodes at once.
-    show_progress_bar: whether the model shows one while it encodes.
+    batch_size: number of texts that the model encodes at once.
+    show_progress_bar: whether the model shows a progress bar while it encodes.
     use_batched_encoding: whether all samples are encoded together, which is faster but holds all
-        vectors at once; otherwise one after the other.
-    truncate_dim: the first dimensions of vectors to keep; None for those that the model keeps.
-    mrr_at_k: the library's older name of at_k; where it is given, it takes its place.
+        vectors in memory; otherwise one after the other.
+    truncate_dim: number of leading dimensions of each vector to keep; None for all that the model
+        gives.
+    mrr_at_k: the library's older name of at_k; replaces at_k where it is given.
 
-    nDCG is the mean over orders of tied documents, AP takes them together, and for MRR positives
-    come first, as in the library. Raises BadInput where no sample is left.
+    Tied documents are treated as in the library: nDCG is the mean over their orders, AP takes them
+    together, and for MRR positives come first. Raises BadInput where no sample is left.
     """
 
     samples: Any
@@ -127,21 +128,21 @@ class InformationRetrievalEvaluator(Evaluator):
 
     queries: query id -> text.
     corpus: document id -> text.
-    relevant_docs: query id -> ids of the documents that are relevant. Queries without any are left
-        out.
-    corpus_chunk_size: documents that are encoded and compared at once.
+    relevant_docs: query id -> ids of the relevant documents. Queries without any are left out.
+    corpus_chunk_size: number of documents that are encoded and compared at once.
     mrr_at_k, ndcg_at_k, accuracy_at_k, precision_recall_at_k, map_at_k: the cut-offs of each
         measure.
-    show_progress_bar: whether the model shows one while it encodes.
-    batch_size: texts that the model encodes at once.
-    name: precedes the names of figures and is part of the CSV's name.
+    show_progress_bar: whether the model shows a progress bar while it encodes.
+    batch_size: number of texts that the model encodes at once.
+    name: text before the names of figures, and a part of the CSV's name.
     write_csv: whether a call with a folder adds a line to the CSV there.
-    truncate_dim: the first dimensions of vectors to keep; None for those that the model keeps.
+    truncate_dim: number of leading dimensions of each vector to keep; None for all that the model
+        gives.
     score_functions: name -> similarity of the vectors of queries and of documents.
     main_score_function: the similarity whose nDCG at the largest cut-off chooses the best model;
-        None for the one with the highest.
+        None for the similarity with the highest nDCG.
     query_prompt, query_prompt_name: a text to put before queries, or the name of one of the model's
-        prompts; None for none.
+        prompts; None for no prompt.
     corpus_prompt, corpus_prompt_name: the same for documents.
     write_predictions: whether a call with a folder also writes the lists of all queries there.
     similarity_fn_names: of `cosine`, `dot`, `euclidean` and `manhattan`, in place of

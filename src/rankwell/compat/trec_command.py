@@ -36,19 +36,20 @@ USAGE = (
 class Options(NamedTuple):
     """The options of a command line, with trec_eval's letter for each.
 
-    qrels, run: paths of both files; empty where only help or the version is requested.
+    qrels, run: paths of the judgments and of the run; empty where only help or the version is
+        requested.
     help: -h, prints the help and nothing else.
     version: -v, prints the version and nothing else.
     has_query_lines: -q, prints the values of single queries too.
     has_summary_lines: prints the values over all queries; false under -n.
-    complete: -c, counts every judged query, one that the run lacks as empty.
+    complete: -c, counts every judged query; a query that the run lacks has an empty ranking.
     judged_only: -J, takes unjudged items out of the rankings.
     is_v9: follows trec_eval 9.0.8 in place of version 10.
     rel: -l, the lowest grade that counts as relevant.
-    depth: -M, the first items of each query that are kept; None for all.
+    depth: -M, the number of first items of each query that are kept; None for all.
     collection: -N, the number of items in the collection, for `utility`.
     marked: -m, measures and groups of them by name, in the order given; empty for `official`.
-    parameters: a name's text after its first dot; the first that is given for it counts.
+    parameters: (name, text after its first dot) pairs; the first pair of a name counts.
     truth_format: -R, the format of the judgments, one of `TRUTH_FORMATS`.
     zscores: -Z, path of a file of means and deviations by which values become z-scores; None for
         values as they are.
@@ -196,7 +197,7 @@ def leading_number(text: str) -> float:
 class Ahead(NamedTuple):
     """Files that other threads read while the rest of the program is loaded.
 
-    judged: the rows of the judgments, read already.
+    judged: the rows of the judgments, which have been read.
     scan: the reading of the run, which has begun.
     """
 
@@ -237,17 +238,17 @@ MULTIPLES = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 class TrecMeasure(NamedTuple):
     """A measure of trec_eval.
 
-    name: its name there, without parameters.
-    home: the file of rankwell.measures and the name there, `precision.P`; empty where no measure is
-        behind it (runid, num_q, relstring).
-    kind: the text behind the dot: none, ranks or shares (a line for each), numbers or `level=gain`
+    name: the name in trec_eval, without parameters.
+    home: the file of rankwell.measures and the name in it, `precision.P`; empty for what is no
+        measure of rankwell (runid, num_q, relstring).
+    kind: the text after the dot: none, ranks or shares (a line for each), numbers or `level=gain`
         pairs (one line).
     defaults: the ranks, shares or numbers where none are given.
-    parameter: the name of a rank or share in rankwell.measures.
-    arguments: further parameters there.
+    parameter: the parameter of rankwell's measure that a rank or share sets.
+    arguments: further parameters of rankwell's measure.
     summary: how the values of queries become one: their `mean`, `sum` or `geometric` mean; `none`
         where they are no numbers.
-    since: the version of trec_eval that has it first, 9 standing for all before 10.
+    since: the first version of trec_eval that has it; 9 stands for all before 10.
     """
 
     name: str
@@ -290,10 +291,10 @@ class TrecMeasure(NamedTuple):
 class Line(NamedTuple):
     """One line of output.
 
-    name: as printed, parameters included (`P_5`).
+    name: the printed name, parameters included (`P_5`).
     measure: the measure that it shows.
     arguments: the parameters of rankwell's measure.
-    numbers: those behind the dot of a measure that takes numbers.
+    numbers: the numbers after the dot of a measure that takes numbers.
     """
 
     name: str
@@ -303,15 +304,15 @@ class Line(NamedTuple):
 
 
 class Evaluated(NamedTuple):
-    """The values of all lines under some options, before they are put together over queries.
+    """The values of all lines under some options, before they are summed up over queries.
 
-    lines: those of the output, in trec_eval's order.
-    options: of the command line.
+    lines: the lines of the output, in trec_eval's order.
+    options: the options of the command line.
     queries: all queries of the judgments, in their order.
-    present: (queries,) whether the run has each.
-    values: a row for each line, in it a value for each query: 1 for num_q, 0 for runid and
+    present: (queries,) whether the run has each query.
+    values: a row for each line, with a value for each query: 1 for num_q, 0 for runid and
         relstring, logarithms for gm_map and gm_bpref.
-    positives: items of any query with a grade above 0, whatever -l says.
+    positives: number of items of any query with a grade above 0, whatever -l says.
     strings: the row of a relstring -> what it shows for each query.
     """
 

@@ -25,27 +25,29 @@ class Convention(NamedTuple):
     """The words, rules and units of one source.
 
     name: the name by which `--convention` chooses it.
-    title: what it is, in one clause; the note on a default convention has it.
+    title: one clause that describes it, for the note on a default convention.
     source: the publication or program whose words and rules these are.
     ties: the order of items with equal scores.
     single_precision: whether scores are rounded to 32 bits before they are compared.
-    queries: which count: those of the judgments (`truth`), those of the run, or those in both.
+    queries: which queries count: those of the judgments (`truth`), those of the run, or those in
+        both.
     no_relevant: whether a query without anything relevant counts as for an empty ranking, is
         skipped, or is an error.
     exclude_self: whether rankings lose the item that has the query's id.
-    negative_grades: whether items that have one count as judged.
+    negative_grades: whether items with a negative grade count as judged.
     words: a word of the source -> the measure that it means; cut-offs are carried over (`Recall@5`
         is `P@5` if `Recall` is `P`).
-    words_of_parts: part of the results, such as a direction -> words that precede the others in it.
-    defaults: what is reported when no measure is named, in the source's words.
+    words_of_parts: part of the results, such as a direction -> words that override the others in
+        that part.
+    defaults: the measures that are reported when none is named, in the source's words.
     unit: `percent` multiplies shares by 100.
     population_sd: whether standard deviations divide by n, not by n - 1.
     averaged: measures that the source averages though they are counts, which are added up
         elsewhere.
     tasks: task -> its own options under this convention.
     notes: differences that cannot be reproduced, and traps.
-    rule_notes: notes on a rule (`ties`), left out where the user has chosen another, or on a
-        measure (`AP`), left out where it is not requested.
+    rule_notes: notes on a rule (`ties`), left out where the user sets that rule, or on a measure
+        (`AP`), left out where it is not requested.
     """
 
     name: str
@@ -124,8 +126,8 @@ class LabelledMeasure(NamedTuple):
     """A measure with the heading under which it is shown.
 
     measure: the measure with all its parameters.
-    label: the word of the user or the convention for it (`Recall@5`); the measure's exact name
-        where that was given.
+    label: the word of the user or the convention for it (`Recall@5`), or the exact name where the
+        user gave that.
     """
 
     measure: Measure
@@ -133,11 +135,12 @@ class LabelledMeasure(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """Every choice that decides a value, resolved: the user's, else that of the convention.
+    """Every choice that decides a value: the user's where there is one, else the convention's.
 
-    convention: the source of the measures' words, and of every rule not chosen.
+    convention: the source of the measures' words, and of every rule that the user has not chosen.
     ties: the order of items with equal scores.
-    queries: which count: those of the judgments (`truth`), those of the run, or those in both.
+    queries: which queries count: those of the judgments (`truth`), those of the run, or those in
+        both.
     no_relevant: whether a query without anything relevant counts as for an empty ranking, is
         skipped, or is an error.
     unjudged: whether unjudged items count as not relevant or are taken out of rankings.

@@ -25,10 +25,10 @@ _PACKAGE = Path(__file__).parent.parent
 class IndexRow(NamedTuple):
     """One entry of a folder, as its index lists it.
 
-    kind: what the entry is, such as `measure` or `command`.
-    name: by which it is requested.
-    module: that registers it, by its full name.
-    text: of a command, its summary line; "" for any other.
+    kind: the type of entry, such as `measure` or `command`.
+    name: the name that requests it.
+    module: full name of the module that registers it.
+    text: the summary line of a command; "" for other kinds.
     """
 
     kind: str
@@ -241,16 +241,18 @@ def suggest(name: str, candidates: Iterable[str]) -> str:
 
 
 class ResultKind(NamedTuple):
-    """What is read of the results of one task by what reads those of all, the task's `RESULTS`.
+    """The facts about a task's results that code for the results of all tasks reads, the task's
+    `RESULTS`.
 
-    noun: its word for a query, and for several.
+    noun: the task's word for one query, and for several.
     is_keyed: whether results have a key of right answers, so that no other item is unjudged.
     may_skip: whether a run may leave out queries.
-    files: what it adds to the files that every result has; `*` stands for any part of a name.
-    timed: those that hold times, so that they are never the same twice.
+    files: the files that it adds to those of every result; `*` stands for any part of a name.
+    timed: files that hold times, so that they are never the same twice.
     tables: further tables of summary.json, with the columns that each has.
-    inputs: what its manifest states beside the runs, where it states all inputs; else none.
-    confidence: the command that has an option `--confidence`, "" where none has.
+    inputs: the inputs that its manifest states beside the runs, where it states all of them; else
+        empty.
+    confidence: the command that has an option `--confidence`; "" where none has.
     """
 
     noun: tuple[str, str] = ("query", "queries")

@@ -31,8 +31,8 @@ _REFUSED: list[str] = []
 class CodeName(NamedTuple):
     """The name of an object of code.
 
-    module: installed, by its dotted name, or a file.
-    path: of the object in it.
+    module: dotted name of an installed module, or a file.
+    path: the path of the object in the module.
     """
 
     module: str

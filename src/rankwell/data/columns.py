@@ -89,17 +89,17 @@ _TEXT: tuple[str, ...] = ("text", "query", "contents", "content", "passage", "bo
 
 
 class Columns(NamedTuple):
-    """The columns of a table that matter, by the names they have there.
+    """The names of the columns of a table that are read.
 
-    owner: holds the query, or the id of a text.
-    item: holds the item; of texts the same column as `owner`.
-    value: holds score, distance, rank, grade or text; "" where each row counts 1.
-    aspect: holds the judgment group or intent; None where these are not requested.
-    rank: holds ranks, also where scores order the run; None without such a column.
-    is_distance: whether the value is one, of which small is good.
-    unread: other columns, where no column is a grade.
-    rivals: those that could order a run as well, where none was chosen.
-    doubts: sentences on columns that were taken where others could be meant.
+    owner: the column of the query, or of the id of a text.
+    item: the column of the item; for texts the same as `owner`.
+    value: the column of score, distance, rank, grade or text; "" where each row counts 1.
+    aspect: the column of the judgment group or intent; None where these are not requested.
+    rank: the column of ranks, also where scores order the run; None where there is none.
+    is_distance: whether `value` is a distance, of which lower is better.
+    unread: the other columns, where no column is a grade.
+    rivals: columns that could order a run as well, where the user chose none.
+    doubts: sentences on columns that were chosen where others could be meant.
     """
 
     owner: str
@@ -145,10 +145,11 @@ class Columns(NamedTuple):
 class ResultKeys(NamedTuple):
     """The keys of one result in a list, whatever it calls its id and its number.
 
-    item: the key of the id, None without one.
-    number: the key of its score, else of its distance, else of its rank; None without any.
+    item: the key of the id; None where there is none.
+    number: the key of its score, else of its distance, else of its rank; None where there is none
+        of them.
     is_distance: whether the number is a distance.
-    is_falling: whether small numbers are good, as those of distances and ranks.
+    is_falling: whether lower numbers are better, as for distances and ranks.
     """
 
     item: str | None

@@ -65,22 +65,23 @@ class RankedRows(QueryRows):
 
 @dataclass(frozen=True, eq=False)
 class JudgedRankings(RankedRows):
-    """Flat arrays: a row per judged item that was retrieved, by query and rank; junk is gone and
-    counted nowhere, and hidden items in the truth alone.
+    """Flat arrays: a row per judged item that was retrieved, by query and rank. Junk counts
+    nowhere, hidden items count in the truth alone.
 
-    queries: ids.
+    queries: ids of the queries.
     offsets: (queries + 1,) where the rows of each query begin.
-    items: (rows,) row of the judgments.
-    grades: (rows,) as judged; below 0 is never relevant.
-    scores: (rows,) of the ranking.
-    above, tied, before: (rows,) items that score higher; that score the same, itself included;
-        those of them placed earlier.
-    n_retrieved: (queries,) items in the ranking.
+    items: (rows,) the row of each item in the judgments.
+    grades: (rows,) the judged grades; an item with a grade below 0 is never relevant.
+    scores: (rows,) the scores in the ranking.
+    above, tied, before: (rows,) number of items that score higher; of items that score the same,
+        itself included; and of the tied items that are placed earlier.
+    n_retrieved: (queries,) number of items in the ranking.
     has_ranking: (queries,) whether the ranking has the query.
     judged_offsets, judged_grades: all grades of each query, highest first, retrieved or not.
     in_random_order: whether `share_within` and `value_within` are means over random orders of tied
         items.
-    least_judged: the lowest grade that is a judgment; trec_eval leaves items below 0 unjudged.
+    least_judged: the lowest grade that counts as a judgment; trec_eval treats items below 0 as
+        unjudged.
     """
 
     needs: ClassVar[str] = "rankings and judgments of their items"
@@ -409,7 +410,7 @@ class JudgmentPair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _OverRankings:
-    """Judged rankings, and more about them.
+    """Judged rankings with further data.
 
     flat: the judged rankings.
     """
@@ -462,7 +463,7 @@ class SecondJudgedRankings(_OverRankings):
 class SessionQueries(QueryRows):
     """The queries of each session, in order.
 
-    queries: ids of sessions.
+    queries: ids of the sessions.
     offsets: (sessions + 1,) where the queries of each session begin.
     items: (rows,) ids of queries, each in one session.
     """
@@ -495,8 +496,8 @@ class SessionQueries(QueryRows):
 class SessionRankings(_OverRankings):
     """The judged rankings of all queries of a session.
 
-    flat: by session: its `queries` are sessions, and a row's rank is that in the list of its own
-        query.
+    flat: the judged rankings by session: its `queries` are sessions, and a row's rank is its rank
+        in the list of its query.
     position: (rows,) the place of the row's query in its session, from 1. A query without judgments
         keeps its place and has no rows.
     """
@@ -532,17 +533,16 @@ class SessionRankings(_OverRankings):
 
 @dataclass(frozen=True, eq=False)
 class AspectRankings(_OverRankings):
-    """A ranking per query and a truth per query and aspect; junk is gone and counted nowhere.
+    """A ranking per query and a truth per query and aspect. Junk counts nowhere.
 
     flat: the rankings under the judgments of all aspects together, each item with its highest
         grade.
-    aspects: (aspects,) names, the aspects of a query together.
-    aspect_offsets: (queries + 1,) where those of each query begin.
+    aspects: (aspects,) names, those of one query together.
+    aspect_offsets: (queries + 1,) where the aspects of each query begin.
     truth_offsets: (aspects + 1,) where the truth of each aspect begins.
-    truth_items: (truth,) rows of the flat judgments, within an aspect in the order of the bytes of
-        their ids.
-    truth_grades: (truth,) the grade of each under its aspect.
-    own_items_only: whether each aspect sees the ranking without the items that it did not judge.
+    truth_items: (truth,) rows of the flat judgments; within an aspect by the bytes of the ids.
+    truth_grades: (truth,) the grade of each item under its aspect.
+    own_items_only: whether each aspect reads the ranking without the items that it did not judge.
     """
 
     aspects: tuple[str, ...]

@@ -50,7 +50,7 @@ _KIND = re.compile(r"[<>|=]?(?:[fiubcSUV]\d{1,9}|\?)")
 class Pairs:
     """Matching rows of two tables.
 
-    left, right: (n,) rows that belong together, counted from 0.
+    left, right: (n,) the rows of both tables that belong together, counted from 0.
 
     Raises BadInput where their numbers differ.
     """
@@ -116,7 +116,7 @@ _LARGEST = 1e150
 class ScoredPairs:
     """Pairs with a target and a similarity each.
 
-    names: (n,) of the pairs.
+    names: (n,) names of the pairs.
     targets, similarities: (n,) in the same order.
 
     Raises BadInput where the numbers of rows differ; BadScore for a number whose square is not
@@ -308,9 +308,9 @@ class Scores:
     memory-mapped and are never changed.
 
     matrix: (queries, items) real numbers of any kind.
-    query_ids, item_ids: all different; None where positions are the names.
+    query_ids, item_ids: ids, all different; None where positions are the names.
 
-    NaN and infinite scores are looked for by whoever reads them all. Raises BadInput for another
+    The code that reads all scores looks for NaN and infinite ones. Raises BadInput for another
     shape, for kinds other than real numbers, for an empty gallery and for another number of ids;
     DuplicateItem for an id that appears twice.
     """
@@ -373,8 +373,8 @@ class Positives:
     """The items that are right for each query, by position; a query may have none.
 
     offsets: (queries + 1,) where the items of each query begin.
-    items: (pairs,) positions, ascending within a query.
-    n_items: number of all items, right for a query or not.
+    items: (pairs,) positions of items, ascending within a query.
+    n_items: number of all items, relevant or not.
     """
 
     offsets: Ints
@@ -453,13 +453,13 @@ class Positives:
 class Embeddings:
     """Vectors by id; the vectors may be memory-mapped and are never changed.
 
-    ids: (n,) all different; None where positions are the names.
+    ids: (n,) ids, all different; None where positions are the names.
     vectors: (n, d) float16, float32, float64, int8 or uint8.
-    shards: the files that the rows are from, with the first row of each; empty for one file.
+    shards: the files that hold the rows, with the first row of each; empty for one file.
 
-    NaN, infinite and zero vectors are looked for by whoever reads the vectors, for it is the
-    reading that takes time. Raises BadInput for another shape or type, or another number of ids;
-    DuplicateItem for an id that appears twice.
+    The code that reads the vectors looks for NaN, infinite and zero ones, since reading takes the
+    time. Raises BadInput for another shape or type, or another number of ids; DuplicateItem for an
+    id that appears twice.
     """
 
     ids: Sequence[str] | None
@@ -593,7 +593,7 @@ class ArrayLayout(NamedTuple):
     kind: the type of its numbers.
     shape: the length of each dimension.
     offset: the byte of the file where its first number begins.
-    is_fortran: whether columns follow each other, not rows.
+    is_fortran: whether the array is stored column by column, not row by row.
     """
 
     kind: np.dtype[Any]

@@ -284,15 +284,15 @@ CutoffNumbers = Annotated[Sequence[int] | int | str | None, Option(kind=str)]
 class Argument(NamedTuple):
     """One parameter of a command, or one field of its options.
 
-    name: that of the parameter or field in Python.
-    flags: as written, none for what stands by itself.
+    name: the name of the parameter or field in Python.
+    flags: the flags as they are typed; empty for an argument that stands by itself.
     kind: the type of each of its words.
-    choices: all its possible values; empty where any will do.
+    choices: all possible values; empty where any value of the type will do.
     form: `one` word; a `switch`; a `pair` of switches, the second with `no-`; a list of words, one
         `each` time it is given, `many` at a time, or all the `rest`.
-    default: REQUIRED where it must be given.
-    marks: those of its annotation.
-    owner: the parameter whose options it belongs to, "" for a parameter itself.
+    default: the default value; REQUIRED where there is none.
+    marks: the marks in its annotation.
+    owner: the parameter whose options it belongs to; "" for a parameter itself.
     """
 
     name: str
@@ -836,10 +836,11 @@ class PartOptions:
 class PartOutcome(NamedTuple):
     """The outcome of work in parts.
 
-    result: None where there is none yet.
-    text: what a command prints in place of a result, such as the script to submit to a cluster.
-    notes: on the plan and on parts that are missing.
-    missing: the parts that a cluster has not computed, None where the plan is new.
+    result: the result; None where there is none yet.
+    text: the text that a command prints in place of a result, such as the script to submit to a
+        cluster.
+    notes: notes on the plan and on missing parts.
+    missing: the parts that a cluster has not computed; None where the plan is new.
     """
 
     result: Any = None

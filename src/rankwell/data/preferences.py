@@ -35,10 +35,10 @@ from rankwell.errors import BadInput
 class PreferenceGroup:
     """The preferences of one group of assessors in one query.
 
-    items: (items,) positions among the query's items, ascending.
-    levels: (items,) from the last subgroup that names an item.
-    chained: the preferences of several subgroups with all that follow from them; None with a single
-        one, whose levels are enough.
+    items: (items,) positions among the items of the query, ascending.
+    levels: (items,) the level of each in the last subgroup that names it.
+    chained: the preferences of several subgroups with all that follow from them; None for a single
+        subgroup, whose levels are enough.
     """
 
     items: Ints
@@ -58,8 +58,8 @@ class Preferences(QueryRows):
 
     queries: every query, also one without rows.
     offsets: (queries + 1,) where the rows of each query begin.
-    groups, subgroups, items: (rows,) ids.
-    levels: (rows,) finite; 0 means not relevant.
+    groups, subgroups, items: (rows,) ids of the group, the subgroup and the item.
+    levels: (rows,) finite numbers; 0 means not relevant.
 
     Within a subgroup an item of higher level is preferred to one of lower level. If a group has
     several subgroups, preferences chain: a over b in one and b over c in another give a over c.
@@ -222,7 +222,7 @@ class Tally(NamedTuple):
     """Preferences by how many of their two items are retrieved.
 
     both_retrieved, one_retrieved, none_retrieved: (groups,) numbers of preferences; or (queries,)
-        numbers of pairs of items, of fulfilled ones the sums of the shares of groups.
+        numbers of pairs of items, where fulfilled pairs count as the sums of the groups' shares.
     """
 
     both_retrieved: Floats
@@ -235,12 +235,12 @@ class PreferenceRankings:
     """Ranks of the items of every preference. A preference is fulfilled if its better item is
     retrieved, above the other if that is retrieved too.
 
-    queries: ids.
-    groups: (groups,) those of a query together.
-    group_offsets: (queries + 1,) where those of each query begin.
+    queries: ids of the queries.
+    groups: (groups,) the preferences of each group, those of one query together.
+    group_offsets: (queries + 1,) where the groups of each query begin.
     item_offsets: (queries + 1,) where the items of each query begin.
-    ranks: (items,) in the whole ranking from 1, 0 for an item that was not retrieved; items in the
-        order of the bytes of their ids.
+    ranks: (items,) ranks in the whole ranking, from 1; 0 for an item that was not retrieved. Within
+        a query items are in the order of the bytes of their ids.
     present: (queries,) whether the ranking has the query.
     """
 

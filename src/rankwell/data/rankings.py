@@ -45,8 +45,8 @@ class Ranking(Framed, QueryRows):
 
     queries: every query, also one without items.
     offsets: (queries + 1,) where the rows of each query begin.
-    items: (rows,) ids.
-    scores: (rows,) finite, higher is better.
+    items: (rows,) ids of the items.
+    scores: (rows,) finite scores, higher is better.
     """
 
     items: Sequence[str]
@@ -129,13 +129,13 @@ class Hits:
     """The judged part of one ranking: a row per judged item that was retrieved. The unjudged rest
     is only counted.
 
-    query: (hits,) index into the judgments' queries, ascending.
+    query: (hits,) index of the query in the judgments, ascending.
     row: (hits,) row of the judgments, in any order within a query.
-    score: (hits,) of the ranking.
-    above: (hits,) items of the query that score strictly higher.
-    tied: (hits,) items that score the same, this one included.
-    before: (hits,) those of the tied that come earlier in the named order, so that the rank is
-        above + before + 1.
+    score: (hits,) the score in the ranking.
+    above: (hits,) number of items of the query that score higher.
+    tied: (hits,) number of items of the query that score the same, this one included.
+    before: (hits,) number of the tied items that come earlier in the named order, so that the rank
+        is above + before + 1.
     n_retrieved: (queries,) the number of items in the ranking.
     has_ranking: (queries,) whether the ranking has the query at all.
     unknown: queries of the ranking that the truth lacks, with their number of items.
@@ -324,16 +324,16 @@ class Numbers(Protocol):
 
 
 class SharedQueries(NamedTuple):
-    """The judged queries with rows in several shards, and their judged items in any of these, which
-    are the targets to count for.
+    """The judged queries with rows in several shards, and their judged items in these shards. The
+    items are the targets that rows are counted for.
 
-    queries: (shared,) indices into the judgments' queries, ascending.
+    queries: (shared,) indices of the queries in the judgments, ascending.
     owner: (targets,) index into `queries`, ascending.
-    row: (targets,) of the judgments, ascending.
-    score: (targets,) of the ranking.
-    shard: (targets,) that has the item.
-    before: (targets,) tied items of that shard which come earlier there.
-    shards: those that have any of the queries, ascending.
+    row: (targets,) the row in the judgments, ascending.
+    score: (targets,) the score in the ranking.
+    shard: (targets,) the shard that has the item.
+    before: (targets,) number of tied items of that shard that come earlier in it.
+    shards: the shards that have any of the queries, ascending.
     """
 
     queries: Ints
@@ -346,10 +346,10 @@ class SharedQueries(NamedTuple):
 
 
 class SharedPrints(NamedTuple):
-    """The rows of shared queries in one shard; both here or in a file.
+    """The rows of shared queries in one shard; both arrays are in memory or in a file.
 
     rows: (shared,) number of rows of each query.
-    prints: of their items, query by query, those of a query in any order.
+    prints: fingerprints of their items, query by query, within a query in any order.
     """
 
     rows: Numbers
@@ -360,10 +360,12 @@ class SharedCounts(NamedTuple):
     """The rows of shared queries in one shard, counted.
 
     target: (counted,) index of the target, ascending.
-    above, tied: (counted,) rows that score higher than the target, and the same.
-    upto: (counted,) those of the tied whose ids are not behind the target's in order of bytes;
-        anything where ties are not broken by ids.
-    prints: of the items of all these rows, which show an item that several shards have.
+    above, tied: (counted,) number of rows that score higher than the target, and number that score
+        the same.
+    upto: (counted,) number of the tied rows whose ids do not come after the target's in the order
+        of bytes; any number where ids do not break ties.
+    prints: fingerprints of the items of all these rows, which show an item that several shards
+        have.
     """
 
     target: Ints

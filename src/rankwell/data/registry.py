@@ -33,9 +33,9 @@ class Scale(NamedTuple):
     """The scale of a measure's values.
 
     bounds: the lowest and the highest value; infinite where there is none.
-    better: which values are better, `neither` where none are.
+    better: the direction of better values; `neither` where there is none.
     unit: `share` for values from 0 to 1, `rank`, `count` and others.
-    empty: the value of a query with an empty ranking, NaN where it is not counted.
+    empty: the value of a query with an empty ranking; NaN where such a query is not counted.
     """
 
     bounds: tuple[float, float] = (0.0, 1.0)
@@ -52,19 +52,18 @@ class MeasureEntry(NamedTuple):
     """A measure as its file declares it: the function and the facts that documentation and tests
     read.
 
-    name: without parameters, `nDCG`.
-    function: `(view, *, parameters) -> (queries,) float64`; its documentation is that of the
-        measure.
+    name: the name without parameters, `nDCG`.
+    function: `(view, *, parameters) -> (queries,) float64`; its docstring documents the measure.
     view: the type of view it reads.
     parameters: name -> parameter of the function, without the view.
-    cutoff_parameter: the one that `@` sets, or None.
-    bounds, better, empty: of its scale.
+    cutoff_parameter: the parameter that `@` sets, or None.
+    bounds, better, empty: as in `Scale`.
     source: who defined it, with the year.
     summary: how the values of queries become one figure.
-    unit: of its scale.
+    unit: as in `Scale`.
     aliases: other tools' words for it with the parameters that they imply.
     expected: the closed form under random order of tied items, where there is one.
-    exempt: common laws that do not hold, with the reason.
+    exempt: common law that does not hold -> the reason.
     chance: the mean over all orders that a candidate's list may have, where measures of two lists
         have a closed form for it.
     """
@@ -209,7 +208,7 @@ class Measure(NamedTuple):
     """A measure with its parameters, as a value: `parse_measure(str(m)) == m`, and equal measures
     have equal text.
 
-    name: that of its entry, without parameters.
+    name: the name of its entry, without parameters.
     arguments: the parameters that differ from their defaults, in the order of the signature.
     """
 
@@ -493,16 +492,16 @@ _NO_WORDS: Mapping[str, str] = MappingProxyType({})
 
 
 class CollectionFigure(NamedTuple):
-    """A figure as its file declares it.
+    """A figure of a whole collection, as its file declares it.
 
-    name: exact, with parameters where figures differ in them.
-    text: its definition, with names in braces for what a call decides.
+    name: the exact name, with parameters where figures differ in them.
+    text: the definition, with names in braces for what a call decides.
     printed_by: the command lines that print it, without `rankwell`.
     source: who defined it.
-    better: which values are better.
-    words: name in the braces of `text` -> what it stands for in general.
+    better: the direction of better values.
+    words: name in the braces of `text` -> its meaning in general.
     aliases: labels that stand for it in tables.
-    example: a worked example, empty for what only a clock gives.
+    example: a worked example; empty for a figure that only a clock gives.
     """
 
     name: str

@@ -272,10 +272,10 @@ class RankCounts(NamedTuple):
     """The counts that place items among all items of their queries; arrays of one shape, with -1,
     and a score of NaN, for no item.
 
-    scores: of the items.
+    scores: scores of the items.
     above: number of items that score higher.
-    tied: number of items that score the same, itself included.
-    before: number of the tied that are placed earlier.
+    tied: number of items that score the same, the item itself included.
+    before: number of the tied items that are placed earlier.
     """
 
     scores: Floats
@@ -299,12 +299,12 @@ Unit = Literal["share", "percent", "rank", "count", "score", "ms", "s", "queries
 class Values:
     """One number per query for one run and one measure.
 
-    run: its name.
-    measure: the exact name.
-    label: the word that the convention uses for it, the same where there is no other.
-    unit: that of the values; percentages are 0 to 100.
+    run: the name of the run.
+    measure: the exact name of the measure.
+    label: the convention's word for the measure; the exact name where it has none.
+    unit: the unit of the values; percentages are 0 to 100.
     summary: how the queries become one figure.
-    queries: ids.
+    queries: ids of the queries.
     values: (queries,) NaN where a query is not counted.
     weights: (queries,) make the mean a ratio of sums, Σ weight · value / Σ weight; finite and not
         negative where counted. None for a plain mean.
@@ -441,8 +441,8 @@ class Judgments(Framed, QueryRows):
 
     queries: every query, also one without rows.
     offsets: (queries + 1,) where the rows of each query begin.
-    items: (rows,) ids.
-    grades: (rows,) finite; below 0 is never relevant.
+    items: (rows,) ids of the items.
+    grades: (rows,) finite grades; an item with a grade below 0 is never relevant.
     aspects: (rows,) the judgment group or the intent (subtopic) of a row, or None where a query's
         items are judged once.
     junk: (rows,) items to remove from every ranking and from the truth (the query itself, its own

@@ -33,8 +33,8 @@ class Flag(NamedTuple):
     """A condition on a part of an answer, which makes the answer a failure where it holds.
 
     path: the keys that lead to the part, joined by points (`status.failed`).
-    compare: the name of a comparison, or `says` for words of a loss anywhere in the part; None
-        where it is to be neither false, 0 nor empty.
+    compare: the name of a comparison; `says` to search the part for words that report a loss; None
+        to test that the part is neither false, 0 nor empty.
     value: the other side of the comparison, a JSON value or the path of another part; None where
         nothing is compared.
     """
@@ -45,10 +45,11 @@ class Flag(NamedTuple):
 
 
 class FailureRules(NamedTuple):
-    """The rules by which an answer is a failure.
+    """The rules that decide whether an answer is a failure.
 
     flags: the conditions; one that holds is enough.
-    reasons: paths of the parts that say why, quoted in the message where they are not empty.
+    reasons: paths of the parts that give the reason, quoted in the message where they are not
+        empty.
     """
 
     flags: Sequence[Flag]

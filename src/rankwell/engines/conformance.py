@@ -60,8 +60,8 @@ _CLOSING = "it can be closed twice"
 class ConformanceLine(NamedTuple):
     """The outcome of one point.
 
-    statement: the point, as a statement on the engine (`it can be closed twice`).
-    state: `ok`, `failed`, or `skipped` where the engine has nothing to try it on.
+    statement: the point, as a statement about the engine (`it can be closed twice`).
+    state: `ok`, `failed`, or `skipped` where the point does not apply to the engine.
     message: the reason of a failure or of a skipped point, or a remark; empty for none.
     """
 
@@ -72,15 +72,16 @@ class ConformanceLine(NamedTuple):
 
 @dataclass
 class Conformance:
-    """The points over one engine.
+    """The points of one engine.
 
     spec: the engine as the user named it, or an object.
-    options: its parameters by name, as given.
-    exact: the exact search with which results are compared.
-    queries: those of the user; by default those that go with items from a seed, which it indexes.
+    options: the given parameters by name.
+    exact: the exact search that results are compared with.
+    queries: the user's queries; by default those that belong to items drawn from a seed, which it
+        indexes.
     engine: the engine that was opened, set while `lines` runs.
-    silent: whether no query has a result, so that points on results are skipped; then `every
-        ordinary query has results` fails.
+    silent: whether no query has a result. Points on results are skipped then, and `every ordinary
+        query has results` fails.
     """
 
     spec: Any

@@ -17,10 +17,10 @@ class Caller(NamedTuple):
     """The way to query an object.
 
     call: (query, k) -> results.
-    by: the method's name.
-    takes: the query that it expects.
-    index_items: where it takes them.
-    cuts: whether the results are cut here, as the object has no k.
+    by: the name of the method that it calls.
+    takes: the kind of query that the method takes.
+    index_items: function that indexes items; None where the object has none.
+    cuts: whether the results are cut to k after the call, as the method takes no k.
     """
 
     call: Callable[[Any, int], Any]

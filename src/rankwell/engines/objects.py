@@ -40,10 +40,10 @@ _EXPECTED = (
 
 
 class EngineResult(NamedTuple):
-    """One result.
+    """One result of an object.
 
-    item: the item's id.
-    similarity: higher is better; a distance is negated; NaN where the engine returns neither.
+    item: id of the item.
+    similarity: higher is better; the negative of a distance; NaN where the engine returns neither.
     is_distance: whether the engine returned a distance.
     """
 
@@ -54,11 +54,11 @@ class EngineResult(NamedTuple):
 
 @dataclass(frozen=True)
 class EngineObject:
-    """An object that is asked by calling it; the order of what it returns is the ranking.
+    """An object that is called to answer a query; the order of its results is the ranking.
 
-    name: its name for messages.
-    caller: the way to ask it.
-    id_field: the part of a result, or of its metadata, that is its id.
+    name: the name of the object in messages.
+    caller: the way to query it.
+    id_field: the part of a result, or of its metadata, that holds the id.
     """
 
     name: str

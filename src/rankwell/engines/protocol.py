@@ -46,11 +46,11 @@ _KINDS = {int: "an integer", float: "a number", str: "a string", bool: "true or 
 class Parameter:
     """A parameter of an engine.
 
-    name: the word by which it is given and listed.
+    name: the name by which users set it, and lists show it.
     kind: the type of its values, into which text is converted.
-    default: its value where none is given; None where the engine's own applies.
-    text: what it sets, as a phrase for lists of parameters.
-    choices: all its values where they are few; empty where any of the type will do.
+    default: the value where none is given; None to leave it to the engine.
+    text: a phrase that says what it sets, for lists of parameters.
+    choices: all possible values where they are few; empty where any value of the type will do.
     """
 
     name: str
@@ -83,18 +83,18 @@ class Parameter:
 class EngineFamily:
     """An engine of the registry.
 
-    name: the word by which it is chosen (`faiss`).
-    title: what it is, as a phrase for the list of engines.
-    kinds: the searches that it offers, the usual one first.
-    open: makes the engine of its arguments.
-    connect: where it is and what its columns are.
-    build: the shape of an index.
-    search: the settings of a session.
-    package: the one to install; empty where nothing is missing.
-    extra: the extra of rankwell that installs the package; empty likewise.
+    name: the name by which it is chosen (`faiss`).
+    title: a phrase that describes it, for the list of engines.
+    kinds: the kinds of search that it offers, the default first.
+    open: function that opens an engine with the arguments.
+    connect: the parameters that say where the engine is and what its columns are.
+    build: the parameters of an index.
+    search: the parameters of a session.
+    package: the package to install; empty where none is missing.
+    extra: the extra of rankwell that installs the package; empty where there is none.
     most_k: its largest k; None for no limit.
-    own_version: its version where it is part of Python.
-    adapt: the family with the parameters of a file or an object, of (family, target, options); None
+    own_version: the version of an engine that is part of Python.
+    adapt: (family, target, options) -> the family with the parameters of a file or an object; None
         where they are always the same.
     """
 
@@ -163,12 +163,13 @@ class Opening:
     """The arguments with which an engine is opened.
 
     family: its entry in the registry.
-    label: as the user wrote it, for messages.
+    label: the engine as the user wrote it, for messages.
     target: the file or the object to open; None where the parameters suffice.
-    connect, build: values of all parameters, defaults included.
-    search: of those that were given or have a default.
-    redacted_parameters: those that were given, as written, with `${NAME}` in place of secrets.
-    secrets: the values of environment variables in the parameters, which no message may show.
+    connect, build: values of all connection and index parameters, defaults included.
+    search: values of the search parameters that are given or have a default.
+    redacted_parameters: the given parameters as they were written, with `${NAME}` in place of
+        secrets.
+    secrets: values of environment variables in the parameters, which no message may show.
     """
 
     family: EngineFamily
@@ -182,10 +183,10 @@ class Opening:
 
 
 class EngineHits(NamedTuple):
-    """The results of a query in the engine's own order, which is the ranking.
+    """The results of a query in the engine's order, which is the ranking.
 
     ids: ids of the items, best first.
-    scores: higher is better, as the engine computes them; integers keep all their digits; None
+    scores: scores as the engine computes them, higher is better; integers keep all digits; None
         where it returns none.
     """
 
@@ -197,9 +198,9 @@ class IndexReport(NamedTuple):
     """The cost of an index.
 
     seconds: time on the clock to build it.
-    processor_seconds: of this process and of a server whose processes can be read; None where they
-        cannot.
-    bytes: its size; None where that is unknown.
+    processor_seconds: processor time of this process and of the server; None where it cannot be
+        read.
+    bytes: size of the index; None where that is unknown.
     items: number of items in it.
     """
 
@@ -213,8 +214,8 @@ class EnginePlan(NamedTuple):
     """The plan of a search.
 
     text: the plan as the engine words it, or a sentence in its place.
-    uses_index: whether it reads each index it needs; None where that is unknown.
-    scanned: what it reads without one.
+    uses_index: whether it reads every index that the search needs; None where that is unknown.
+    scanned: the names of what it reads without an index.
     """
 
     text: str
@@ -226,10 +227,10 @@ class EnginePlan(NamedTuple):
 class EngineItems:
     """The items to index.
 
-    ids: one for each item, all different.
+    ids: ids of the items, all different.
     texts: one for each item; None where no search reads them.
-    vectors: (items, d), finite; None likewise.
-    fields: a value per item for each name, by which queries filter.
+    vectors: (items, d), finite; None where no search reads them.
+    fields: name -> a value for each item, by which queries filter.
 
     Raises BadInput for another number of texts, vectors or values, for repeated ids, and for
     vectors that are not finite.
@@ -281,11 +282,11 @@ class EngineItems:
 class EngineQuery:
     """A query.
 
-    id: its name in messages and results.
-    text: what a lexical or hybrid engine searches for; None for a vector engine.
-    vector: (d,) what a vector or hybrid engine searches for; None for a lexical engine.
+    id: the id of the query in messages and results.
+    text: the text that a lexical or hybrid engine searches for; None for a vector engine.
+    vector: (d,) the vector that a vector or hybrid engine searches for; None for a lexical engine.
     filter: field -> value; hits have all of them.
-    checked_by: the engine that has checked it; None until one has.
+    checked_by: the engine that has checked the query; None until then.
     """
 
     id: str
@@ -302,17 +303,18 @@ class Engine(ABC):
     """An engine that is open. A file of this folder completes it with `_session`, and `_index`
     where it can index.
 
-    kind: the search it does; the usual one of its family unless it sets another.
-    metric: the similarity of its vectors; None where it has none or it is unknown.
+    kind: the kind of search; the default of its family unless the engine sets another.
+    metric: the similarity of its vectors; None where it has no vectors or the similarity is
+        unknown.
     in_process: whether it works in this process.
-    server_pid: its server's process, where that is known and local.
+    server_pid: process id of its server, where it is known and local.
     distances: whether its searches give distances, which `scored` turns into scores.
     filters: whether it filters by fields.
-    needs_items: whether it refuses to index nothing.
-    exact_parameters: search parameters with which it is exact; None where there are none.
-    can_index: whether `index` builds one; a foreign index is only read.
+    needs_items: whether indexing no items is an error.
+    exact_parameters: the search parameters that make it exact; None where there are none.
+    can_index: whether `index` builds an index; an engine over a foreign index only reads it.
     most_k: its largest k; None for no limit.
-    dimensions: those of its vectors; None until they are known.
+    dimensions: number of dimensions of its vectors; None until it is known.
     """
 
     kind: Kind
@@ -545,7 +547,7 @@ class Engine(ABC):
 class MemoryEngine(Engine):
     """An engine of a library, which keeps its index and the items in this process.
 
-    module: that of the library.
+    module: the module of the library.
     sessions: the class of its sessions.
     """
 

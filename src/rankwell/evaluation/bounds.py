@@ -178,7 +178,7 @@ class UnjudgedItems:
 class RankedItems(NamedTuple):
     """Unjudged items as numbers.
 
-    query, pair, rank: (rows,); pair is one number per query and item.
+    query, pair, rank: (rows,) the query, the number of the query and item together, and the rank.
     """
 
     query: NDArray[Any]
@@ -306,11 +306,11 @@ def empty_last(confidence: Floats) -> Floats:
 class AbstentionRules:
     """Choices that the figures of abstention depend on.
 
-    convention: its unit is that of the values, which are turned into shares.
-    intervals: those of the summary; where they are of the bootstrap, the figures have resampled
-        ones.
-    seed: of the resamples.
-    area: how the area below the precision-recall curve is taken.
+    convention: the convention whose unit the values have; they are converted to shares.
+    intervals: the kind of interval in the summary; where it is a bootstrap, the figures have
+        bootstrap intervals too.
+    seed: decides the draw of the resamples.
+    area: the rule for the area below the precision-recall curve.
     """
 
     convention: Convention
@@ -320,12 +320,12 @@ class AbstentionRules:
 
 
 class AbstentionRows(NamedTuple):
-    """Figures of abstention, in the form in which results have them.
+    """Figures of abstention, in the form that results have.
 
     rows: summary rows of whole collections, with `ceiling` and `chance`.
     definitions: exact name of a figure -> its definition, with direction and source.
-    notes: which measures have no such figures, and why.
-    curves: for each run and AURC the points of its risk-coverage curve.
+    notes: sentences on measures without such figures, and why.
+    curves: the points of the risk-coverage curve for each run and AURC.
     """
 
     rows: list[dict[str, Any]]

@@ -20,14 +20,14 @@ Texts = Sequence[str] | NDArray[Any]
 
 
 class Details(NamedTuple):
-    """The judged and listed items of all queries, as columns of equal length, by query and rank,
-    items that were not retrieved last.
+    """The judged and listed items of all queries, as columns of equal length, by query and rank.
+    Items that were not retrieved come last.
 
     query: ids of the queries.
     item: ids of the items.
-    rank: from 1; NaN where not retrieved.
-    score: the run's, NaN where not retrieved.
-    grade: NaN where unjudged or junk.
+    rank: ranks from 1; NaN where not retrieved.
+    score: scores of the run; NaN where not retrieved.
+    grade: judged grades; NaN where unjudged or junk.
     state: `relevant`, `nonrelevant`, `unjudged` or `junk`.
     """
 

@@ -40,8 +40,8 @@ class MeasuredQueries(NamedTuple):
 
     values: (n,) usually one for each query, in the order of the view.
     source: (n,) the index of each value's query; None where values and queries are one to one.
-    in_input_order: whether tied items kept the order of the input, as the measure has no closed
-        form under `expected`.
+    in_input_order: whether tied items kept the order of the input, because the measure has no
+        closed form under `expected`.
     """
 
     values: Floats
@@ -52,7 +52,7 @@ class MeasuredQueries(NamedTuple):
 class Ceiling(NamedTuple):
     """The highest values that any ranker could reach.
 
-    values: (queries,) that of each query under a perfect ranker; None where it is unknown.
+    values: (queries,) the value of each query under a perfect ranker; None where it is unknown.
     reason: why it is unknown; empty where there is nothing to say.
     """
 
@@ -62,12 +62,13 @@ class Ceiling(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ReferenceLevels:
-    """The rankings that no system made: the perfect one, whose values are ceilings, and the tied
-    one, whose values are chance.
+    """The reference rankings: the perfect one, whose values are ceilings, and the one in which all
+    items are tied, whose values are the chance level.
 
-    judgments: those of the run; every ranking has their queries.
-    candidates: (queries of the judgments,) items that could be found.
-    order: the view's queries among those; None for the same.
+    judgments: the judgments of the run; every ranking has their queries.
+    candidates: (queries of the judgments,) number of items that could be retrieved.
+    order: the positions of the view's queries among those of the judgments; None where they are the
+        same.
     """
 
     judgments: Judgments
@@ -96,16 +97,18 @@ class ReferenceLevels:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JudgedRun:
-    """One run under one set of judgments, ties still open. A task with rules of its own overrides
-    `evaluate` and the levels.
+    """One run under one set of judgments, before ties are broken. A task with rules of its own
+    overrides `evaluate` and the levels.
 
-    name: that of the run in results; empty where nothing shows it.
+    name: the name of the run in results; empty where nothing shows it.
     view: the judged items of each query with their rank counts.
-    ties: the tie rule, or a rule of a matrix, which names an order that the counts have already.
+    ties: the tie rule, or a matrix's tie rule that names an order, which the counts then have
+        already.
     attributes: further columns of the summary rows, such as `direction`.
     levels: the reference rankings; None where the number of candidates is not known.
-    other_views: gives the view of another type for measures that read one; None without such views.
-    tied_items: what the note on input order calls them and their order.
+    other_views: function that returns the view of another type, for measures that read one; None
+        without such views.
+    tied_items: the words for tied items and their order in the note on input order.
     """
 
     name: str
@@ -213,15 +216,15 @@ class JudgedRun:
 
 
 class RunInput(NamedTuple):
-    """A run with its origin, as far as mistakes in it are looked for.
+    """A run with its origin, as the search for mistakes reads it.
 
-    name: that of the run in results and messages.
-    hits: its rows under the judgments.
+    name: the name of the run in results and messages.
+    hits: the rows of the run under the judgments.
     origin: the path or the rows that it was read from.
-    format: name of the format that it was read in.
-    run_format, columns: those that the user named; None for none.
-    ranking: all its rows, where they have been read.
-    is_shard: whether the origin is one of several files that the run is in.
+    format: name of the format of the run.
+    run_format, columns: the format and the columns that the user named; None for none.
+    ranking: all rows of the run, where they have been read.
+    is_shard: whether the origin is one of several files of the run.
     """
 
     name: str
@@ -447,10 +450,10 @@ class LinearMeasure:
     """The parts of a measure that is linear in the gains of items.
 
     weights: (k,) the weight of each rank from 1, normalisation included.
-    rel: the lowest grade that counts as relevant, with gain 1; None where the gain is the grade,
-        scaled and clipped.
-    least: the grade at and below which such a gain is 0.
-    most: the grade at and above which it is 1.
+    rel: the lowest grade that counts as relevant, with gain 1; None where the gain is the scaled
+        and clipped grade.
+    least: the grade at and below which a scaled gain is 0.
+    most: the grade at and above which a scaled gain is 1.
     """
 
     weights: Floats

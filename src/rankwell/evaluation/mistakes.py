@@ -111,8 +111,8 @@ PROBABLE: Mapping[str, Plain] = {
 class IdPair(NamedTuple):
     """One id in two notations.
 
-    judged_id: as the judgments have it.
-    listed_id: as the run has it.
+    judged_id: the id in the judgments.
+    listed_id: the id in the run.
     """
 
     judged_id: str
@@ -240,10 +240,10 @@ ItemPairs = dict[tuple[str, str], str]
 
 
 class Gauge(NamedTuple):
-    """A figure of a run.
+    """A figure that shows the effect of a mistake on a run.
 
-    label: the name of its measure.
-    mean_of: its value as text.
+    label: the label of its measure.
+    mean_of: ranking -> the figure as text.
     """
 
     label: str
@@ -423,10 +423,10 @@ def _beginning(run: Any) -> Any:
 class Mistake(NamedTuple):
     """A probable mistake.
 
-    kind: in a few words.
-    n: queries or items that show it.
-    sentence: what is wrong where, and what to do.
-    level: `error` where it is certain.
+    kind: a name in a few words.
+    n: number of queries or items that show it.
+    sentence: says what is wrong where, and what to do.
+    level: `error` where the mistake is certain, else `warning`.
     """
 
     kind: str
@@ -440,8 +440,8 @@ class _FirstRow(NamedTuple):
 
     query: id of the query.
     item: id of the item.
-    rank: None where the file has none; 0 for what is not a number.
-    score: as the file has it, whichever way it sorts.
+    rank: rank in the file; None where the file has no ranks, 0 for a rank that is not a number.
+    score: score in the file, whether higher or lower is better.
     """
 
     query: str

@@ -34,9 +34,9 @@ PrintedFigures = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureOptions:
-    """The measures that are reported. A task documents which it has.
+    """The measures to report. Each task documents its own.
 
-    measures: names of measures, one or several; None for the convention's.
+    measures: names of measures, one or several; None for the defaults of the convention.
     convention: name of the convention whose words, rules and units apply.
     """
 
@@ -46,7 +46,7 @@ class MeasureOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class TieOptions:
-    """What is done with ties, and with queries that have nothing relevant."""
+    """The treatment of ties, and of queries without anything relevant."""
 
     ties: Annotated[
         str | None,
@@ -111,7 +111,7 @@ class RunFormOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class DuplicateOptions:
-    """What is done with items that are there twice."""
+    """The treatment of items that a query lists twice."""
 
     duplicates: Annotated[
         Duplicates,

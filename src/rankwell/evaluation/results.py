@@ -34,33 +34,31 @@ class ResultData:
     when first read.
 
     values: one column of values of queries for each run and measure, in the order of the summary.
-    rules: every choice that decided a number, by name; `counts` (run -> count -> number) and
-        `measures` (exact name -> definition) among them.
-    notes: sentences on the whole, each once; those of `check` follow them.
-    measures: those of which there are values, with their labels.
+    rules: every choice that decided a number, by name, including `counts` (run -> count -> number)
+        and `measures` (exact name -> definition).
+    notes: sentences on the results, without repetition; those of `check` follow them.
+    measures: the measures that have values, with their labels.
     row_attributes: further columns of the summary (`direction`, `k`, `ceiling`, `chance`), one
         mapping for each element of `values`, or none at all.
-    query_columns: those of them that rows of single queries have, too.
-    aggregates: summary rows of whole collections, complete, without a value per query.
-    sources: name of an input -> the file that it was read from; data that came from no file are
-        absent.
-    formats: name of an input -> name of the format that it was read in.
+    query_columns: the names of those further columns that rows of single queries have, too.
+    aggregates: complete summary rows of whole collections, which have no value per query.
+    sources: name of an input -> the file that it was read from; data from memory are absent.
+    formats: name of an input -> name of its format.
     left_out: run -> reason -> queries; None for a kind of result that does not list them.
     details, queries, items: the columns of the files of these names; None where there is no such
         file.
     tables: the task's own tables, by name.
-    unjudged: the unjudged items among the first of each query, where they were counted without
+    unjudged: the unjudged items among the first of each query, where they are counted without
         details.
     intervals: the kind of interval around means.
-    seed: that of the bootstrap.
+    seed: decides the draw of the bootstrap.
     population_sd: whether standard deviations divide by n, not by n - 1.
-    task: the kind of result, by which a page knows its view.
-    by_query: whether the rows of single queries are listed query by query and not measure by
-        measure.
-    n_summarised: how many of `values`, from the first, the summary sums up, as the aggregates stand
-        for the others; None for all.
-    check: gives notes on the summary itself, once it is computed.
-    query_rows: adds the task's columns to the rows of single queries.
+    task: the kind of result, which decides the view of a page.
+    by_query: whether the rows of single queries are listed query by query, not measure by measure.
+    n_summarised: number of first elements of `values` that the summary sums up, where the
+        aggregates stand for the others; None for all.
+    check: function that returns notes on the computed summary.
+    query_rows: function that adds the task's columns to the rows of single queries.
     """
 
     values: Sequence[Values]

@@ -29,14 +29,14 @@ Level = Literal["error", "warning", "ok", "note"]
 
 @dataclass(frozen=True)
 class Finding:
-    """A line of a check: what was counted in which file.
+    """A line of a check: a count in one of the files.
 
     file: `judgments`, `corpus`, the name of a run, or `runs` for all of them.
-    check: what was counted, such as `queries that list an item twice`.
-    level: an `error` is certain to make numbers wrong, a `warning` may be right for the data, and a
-        `note` is a fact; `ok` where neither of the first two occurred.
-    count: the number that was counted.
-    detail: the first ids or further numbers, "" where there are none.
+    check: a phrase for what is counted, such as `queries that list an item twice`.
+    level: an `error` makes numbers wrong for certain, a `warning` may be right for the data, and a
+        `note` is a fact; `ok` where neither an error nor a warning was found.
+    count: the number of cases.
+    detail: the first ids or further numbers; "" where there are none.
     """
 
     file: str
@@ -50,8 +50,8 @@ class Finding:
 class Findings:
     """The findings of a check, printed as the table of the command line.
 
-    rows: file by file.
-    notes: whole sentences, on how files were read and on each probable mistake.
+    rows: the lines, file by file.
+    notes: whole sentences on how files were read and on each probable mistake.
     """
 
     rows: tuple[Finding, ...]

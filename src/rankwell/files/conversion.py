@@ -27,10 +27,11 @@ class Conversion(NamedTuple):
     """A converted file.
 
     path: the file that was written.
-    holds: what it holds.
+    holds: the content of the file.
     source_format, target_format: the names of the formats that were read and written.
-    rows: number of rows that were written.
-    notes: on what was read, on what was written, and on what the target cannot hold.
+    rows: number of written rows.
+    notes: sentences on the file that was read, the file that was written, and what the target
+        format cannot hold.
     """
 
     path: Path

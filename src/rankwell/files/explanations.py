@@ -23,10 +23,10 @@ from rankwell.errors import BadUsage
 class Explanation:
     """All that a name means, printed in words.
 
-    name: the name that was asked for; of a function, that under which it is registered.
+    name: the name that was looked up; for a function, its registered name.
     meanings: measure -> the places where the name stands for it, the plain reading first; empty for
-        a name of figures alone.
-    collection_figures: those of whole collections that commands print under this name.
+        a name that only figures of whole collections have.
+    collection_figures: figures of whole collections that commands print under this name.
     """
 
     name: str

@@ -21,13 +21,13 @@ _FIGURES = ("mean", "ci_low", "ci_high", "n")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LoggedResults:
-    """Results as an experiment tracker keeps them.
+    """Results in the form that an experiment tracker keeps.
 
     metrics: `RUN/MEASURE/FIGURE` -> number, for mean, ci_low, ci_high and n; undefined figures are
-        left out. A name has only letters, digits and ` _.-/`: `@` becomes `_at_`, everything else
-        `_`; a name that is taken has a number behind it.
-    parameters: the rules by name, and `rules`, the whole line.
-    folder: the files.
+        left out. A name has only letters, digits and ` _.-/`: `@` becomes `_at_`, any other
+        character `_`; a repeated name ends in a number.
+    parameters: each rule by name, and `rules`, the whole line.
+    folder: the folder of the files.
     """
 
     metrics: Mapping[str, float]

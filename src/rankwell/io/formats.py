@@ -58,7 +58,7 @@ LIKELY = 0.8  # of content that hardly any other format claims
 
 
 class ReadWarnings(NamedTuple):
-    """Oddities of a run that are reported and not refused; a reader adds to both.
+    """Oddities of a run that are reported and not refused; a reader adds to both sets.
 
     duplicated: queries that list an item twice.
     contradicting: queries in which a better rank has a lower score.
@@ -75,22 +75,23 @@ class Request:
 
     ties: the order of items of equal score.
     single_precision: scores are rounded to 32 bits first, as trec_eval 9 does.
-    keep: number of first items of each query, judged or not, that hits have as well; 0 for none.
+    keep: number of first items of each query, judged or not, that the hits contain as well; 0 for
+        none.
     comments: lines that begin with `#` are skipped, in formats that allow it.
-    duplicates: of an item that a query has twice: an error, the first or the best is kept, or both
-        are.
-    aspects: whether judgments name groups or intents, and which of these.
-    part: the name of one of several things in a file.
-    columns: chosen ones, by what they hold.
-    recognised: whether the first lines alone say what the columns are, which later ones may
+    duplicates: for an item that a query lists twice: raise an error, keep the first or the best, or
+        keep both.
+    aspects: whether judgments name groups or intents, and which of the two.
+    part: the name of the part to read, in a file that holds several.
+    columns: what a column holds -> the chosen column.
+    recognised: whether the columns were recognised by the first lines alone, which later lines may
         contradict.
     ungraded: whether judgments in a table need no grades; each row then counts 1.
     by_text: whether the queries of judgments are texts, which may have several lines.
-    graded_by: people, or a model where a format has both.
-    ids_only: texts need not be kept.
-    oddities: filled by the reader; None where nobody asks for them.
-    progress: called with the bytes done and the bytes in all.
-    notes: filled by the reader.
+    graded_by: `people`, or `model` where a format has grades of both.
+    ids_only: whether only the ids of texts are needed.
+    oddities: warnings that the reader adds; None where they are not requested.
+    progress: function that is called with the number of bytes read and of all bytes.
+    notes: notes that the reader adds.
     """
 
     ties: TieRule = "id-desc"
@@ -164,8 +165,8 @@ class Request:
 class Cuts(NamedTuple):
     """Ranges of a file: bytes of a text, rows of a Parquet file.
 
-    starts: where the ranges begin, one for each place requested.
-    end: where the last one ends, the end of the file.
+    starts: where the ranges begin, one for each requested place.
+    end: the end of the last range, which is the end of the file.
     """
 
     starts: Sequence[int]
@@ -181,36 +182,37 @@ def line_cuts(source: Source, offsets: Sequence[int]) -> Cuts:
 
 
 class Format(NamedTuple):
-    """One way to hold a run, judgments, texts or numbers.
+    """A format of files or objects that hold a run, judgments, texts or numbers.
 
-    name: by which a user requests it; formats of other things may share it.
-    holds: what a file of it is read as.
+    name: the name by which a user requests it; formats of other contents may share it.
+    holds: the kind of content that a file is read as.
     read: (source or object, request) -> table.
-    magic: first bytes that all its files have, and no file of another format.
+    magic: the first bytes of all its files, which no file of another format has.
     sniff: confidence that content has this form, from 0 to 1; below 0.5 it is tried only when
         nothing else fits, for its message. None where the magic bytes suffice.
-    accepts: whether a Python object has it.
-    find_hits: (source or object, judgments, request) -> Hits, where there is a faster way than the
-        table; it returns None where that way does not apply.
-    count_shared: (source, judgments, shared queries, request) -> SharedCounts, likewise.
+    accepts: whether a Python object has this form.
+    find_hits: (source or object, judgments, request) -> Hits, where there is a faster way than
+        reading the table; it returns None where that way does not apply.
+    count_shared: (source, judgments, shared queries, request) -> SharedCounts, or None where that
+        does not apply.
     write: (table, path); None for a format that is only read.
-    suffixes: ends of the names of files that are written in it.
+    suffixes: the suffixes of files that are written in it.
     has_parts: whether a file may hold several things, of which the format's name (`mteb:en/test`)
         or the file's (`gt.hdf5:10`) selects one.
     has_columns: whether columns may be chosen.
     has_comments: whether lines may be comments.
-    settle: raises for a file recognised by its first lines whose columns have two meanings.
-    confirm: the same of the whole file, where its parts are read.
+    settle: raises an error for a file whose columns, recognised by the first lines, have two
+        meanings.
+    confirm: raises the same error after reading the whole file, where the file is read in parts.
     base_format: the name of a format whose reader gives the same table.
-    cut: (plain file, places in it in bytes) -> where ranges of it begin that can be read by
-        themselves.
+    cut: (plain file, byte positions in it) -> where ranges begin that can be read separately.
     lists: (files of one run, items, request) -> the first items of every query, some queries at a
         time; it may raise Irregular.
-    folder: the file in which a folder of this format is described.
-    by_text: whether queries go by their texts and not by ids.
-    models: whether it may hold grades of a model beside those of people.
-    presumed: whether `convert` takes content that may as well be a run as judgments.
-    is_lines: whether each line is a row: a file whose lines end in carriage returns alone is
+    folder: name of the file that describes a folder of this format.
+    by_text: whether texts, not ids, identify queries.
+    models: whether it may hold a model's grades beside those of people.
+    presumed: whether `convert` takes content as judgments that could as well be a run.
+    is_lines: whether each line is a row. A file whose lines end in a carriage return alone is then
         refused.
     """
 
@@ -274,9 +276,9 @@ class Texts(NamedTuple):
     """Texts of items or of queries.
 
     texts: id -> text; every text is "" where only ids were requested.
-    attributes: id -> column -> text: the other columns, such as a title, or what queries are
-        grouped by.
-    format: the name of the format that they had.
+    attributes: id -> column -> text, for the other columns, such as a title, or the groups of
+        queries.
+    format: the name of the format that they were read in.
     """
 
     texts: dict[str, str]
@@ -537,9 +539,9 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
 class FoundHits(NamedTuple):
     """The hits of a run.
 
-    hits: the judged items that it retrieved, with the counts that place them.
-    format: the name of the format that it had; `table` for a Ranking.
-    notes: of its reader.
+    hits: the judged items that the run retrieved, with the counts that place them.
+    format: the name of the format that it was read in; `table` for a Ranking.
+    notes: notes of the reader.
     source: the file; None for data in memory.
     """
 
@@ -553,8 +555,8 @@ class FoundJudgments(NamedTuple):
     """Judgments as they were read.
 
     judgments: the table.
-    format: the name of the format that they had; `table` for Judgments.
-    notes: of their reader.
+    format: the name of the format that they were read in; `table` for Judgments.
+    notes: notes of the reader.
     """
 
     judgments: Judgments
@@ -565,12 +567,12 @@ class FoundJudgments(NamedTuple):
 class CheckedRanking(NamedTuple):
     """A whole run with its oddities.
 
-    table: the ranking; of an item that a query lists twice it has the first, unless both were
+    table: the ranking, with the first of an item that a query lists twice, unless both were
         requested.
-    duplicated: queries with such items.
+    duplicated: queries that list an item twice.
     contradicting: queries in which a better rank has a lower score, where the file gives both.
-    format: the name of the format that it had.
-    notes: of its reader.
+    format: the name of the format that it was read in.
+    notes: notes of the reader.
     """
 
     table: Ranking

@@ -139,7 +139,7 @@ def _refuse_bad_results(name: str, path: str, results: list[Any]) -> None:
 class _Repeated(dict[str, Any]):
     """An object that has a key twice.
 
-    key: the first such key.
+    key: the first repeated key.
     positions: the places of its first two entries among all entries, from 1.
     """
 

@@ -28,11 +28,11 @@ _FORM = "grade qid:query 1:value 2:value … # docid = item"
 class LetorRow(NamedTuple):
     """A line of a LETOR file.
 
-    line: its number, from 1.
-    query: the id behind `qid:`.
-    item: the docid of the comment, else the line's place in its query, from 0.
-    grade: its first number.
-    features: the text of all features, as it stands in the line.
+    line: number of the line, from 1.
+    query: the id after `qid:`.
+    item: the docid in the comment, else the position in the query, from 0.
+    grade: the first number of the line.
+    features: the text of all features as it is in the line.
     """
 
     line: int

@@ -174,9 +174,9 @@ def find_hits(
 class _SharedQuery(NamedTuple):
     """A query that a run and the judgments have.
 
-    query: its id.
-    scored: item -> score, of the run.
-    items: the judged items that are scored, in the order of the judgments; none where only the
+    query: id of the query.
+    scored: item -> its score in the run.
+    items: the judged items that have a score, in the order of the judgments; empty where only the
         scores are to be checked.
     """
 

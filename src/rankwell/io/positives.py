@@ -27,7 +27,7 @@ class Sides(NamedTuple):
     """The names of the rows and columns of a matrix.
 
     queries: ids of the rows, or `Positions` where there are none.
-    items: ids of the columns, likewise.
+    items: ids of the columns, or `Positions` where there are none.
     """
 
     queries: Sequence[str]

@@ -35,19 +35,19 @@ _COLUMNS = ("run", "query", "measure", "label", "value", "unit")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ResultFolder:
-    """The content of a folder of results; differences that a comparison added to it are left out.
+    """The content of a folder of results, without the differences that a comparison added.
 
-    place: the folder, as it was named.
-    values: those of single queries, one for each run and measure, in order of first appearance.
-    row_attributes: of each element of `values`, which distinguish it from others of its measure
-        (`direction`).
+    place: the folder as it was named.
+    values: values of single queries for each run and measure, in order of first appearance.
+    row_attributes: the columns of each element of `values` that distinguish it from others of its
+        measure (`direction`).
     rules: every choice that decided a value, by name; empty without a manifest.
     better: measure -> the direction of better values, where the rules state it.
-    inputs: name -> content hash of what was read.
-    attributes: name -> query -> text: other columns of the queries.
+    inputs: name of an input -> its content hash.
+    attributes: name -> query -> text, for the other columns of the queries.
     protocol: the kind of result.
-    files: the digests of its files, which are checked whenever one is read; None where it has no
-        manifest that states them.
+    files: name of a file -> its digest, which is checked whenever the file is read; None without a
+        manifest that states digests.
     """
 
     place: Path
@@ -230,8 +230,8 @@ class Manifest(NamedTuple):
 
     content: the object in manifest.json.
     files: file of the result -> its digest.
-    pending_files: file -> the digest of what a process writes in its place, until it has finished;
-        one that was interrupted leaves it.
+    pending_files: file -> the digest of the content that is being written in its place. An
+        interrupted process leaves these entries behind.
     """
 
     content: Mapping[str, Any]
@@ -341,7 +341,7 @@ def _rules(
 
 
 class _Each(NamedTuple):
-    """The form of a list or an object whose members have one form.
+    """The form of a list or an object whose members all have the same form.
 
     kind: `list` or `dict`.
     member: the form of each member, as in `_RULES`.

@@ -132,9 +132,9 @@ def _contradicting(run: RunRows) -> set[str]:
 class _Form(NamedTuple):
     """A kind of line in a TREC file.
 
-    name: what messages call it.
-    words: its fields, the last of which is a number.
-    hints: number of fields -> what a line with so many probably is, as a question.
+    name: the name of such a line in messages.
+    words: the names of its fields, the last of which is a number.
+    hints: number of fields -> a question that says what a line with so many fields probably is.
     """
 
     name: str

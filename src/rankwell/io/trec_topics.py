@@ -46,8 +46,8 @@ class _Topic(NamedTuple):
     """The part of a file between the tags of a topic.
 
     line: number of the line where it begins, from 1.
-    attributes: the text of the attributes in its tag.
-    body: what stands between the tags.
+    attributes: the text of the attributes in its opening tag.
+    body: the text between the tags.
     """
 
     line: int

@@ -113,10 +113,10 @@ _LEVELS = ("ceiling", "chance")
 
 
 class Terminal(NamedTuple):
-    """The abilities of a stream.
+    """What a terminal can show.
 
-    width: its columns, None for as many as needed.
-    colour: whether to write escape codes.
+    width: number of columns; None for any width.
+    colour: whether it shows colours, as escape codes.
     """
 
     width: int | None = None
@@ -152,18 +152,18 @@ class StatusNote(str):
 class Document(NamedTuple):
     """All that an output may show.
 
-    rows: those of the table, usually the summary.
+    rows: the rows of the table, usually the summary.
     per_query: rows with `PER_QUERY_COLUMNS`; None where none were requested.
-    rules: every rule that was in force. A mapping `counts` (run -> what -> how many) and the plain
-        entries make the rules line; `level` names the interval; `measures` (exact name ->
+    rules: every rule in force. The plain entries and a mapping `counts` (run -> what is counted ->
+        number) make the rules line; `level` names the interval; `measures` (exact name ->
         definition) may state a `summary` other than `mean`.
-    notes: sentences, which JSON alone has; elsewhere they go to standard error.
-    summary: whether `rows` have `SUMMARY_COLUMNS`; else they are rows of any kind.
+    notes: sentences that only JSON contains; with other formats they go to standard error.
+    summary: whether `rows` have `SUMMARY_COLUMNS`; otherwise they are rows of any kind.
     terminal: what the terminal can show; by default plain text of any width.
-    tables: further rows of any kind by name, which formats of one table (csv, tsv, jsonl) leave
-        out.
-    title: what `table`, `md` and `latex` print above the tables.
-    legend: lines below those of `md` and `latex`.
+    tables: further rows of any kind, by name; formats that hold one table (csv, tsv, jsonl) leave
+        them out.
+    title: the text that `table`, `md` and `latex` print above the tables.
+    legend: lines below the tables in `md` and `latex`.
     """
 
     rows: Sequence[Row]
@@ -180,9 +180,9 @@ class Document(NamedTuple):
 class Output(NamedTuple):
     """The output of a command.
 
-    text: goes to standard output.
-    notes: go to standard error, a line each.
-    exit_code: goes to the shell.
+    text: text for standard output.
+    notes: lines for standard error.
+    exit_code: the exit code for the shell.
     """
 
     text: str = ""
@@ -315,12 +315,12 @@ def visible(value: Any) -> str:
 
 
 class Grid(NamedTuple):
-    """A table for people: cells are text already.
+    """A table for people, with text in all cells.
 
     headers: the heading of each column.
-    numeric: whether each column holds numbers, which are aligned on the right.
+    numeric: whether each column holds numbers, which are aligned right.
     rows: the cells of each row, one for each column.
-    grouped: whether the first column says the same in neighbouring rows.
+    grouped: whether the first column repeats its text in neighbouring rows.
     """
 
     headers: list[str]

@@ -62,10 +62,10 @@ _NOT_SETTINGS = ("version", "measurement_itself")
 
 
 class _Earlier(NamedTuple):
-    """The result that a folder had before it is written again.
+    """The result in a folder before it is written again.
 
     files: name of a file of the result -> digest of its content.
-    result: its manifest; None where none was finished.
+    result: the manifest of the result; None where no result was finished.
     """
 
     files: Mapping[str, str]

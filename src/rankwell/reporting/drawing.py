@@ -22,11 +22,11 @@ _FAILURES: dict[int, str] = {}
 
 
 class DrawingCall(NamedTuple):
-    """A call of vl-convert in another process, so that all of it is JSON.
+    """A call of vl-convert in another process. All of it is JSON.
 
-    function: name of the function there.
-    arguments: those by position.
-    options: those by name.
+    function: name of the function of vl-convert.
+    arguments: positional arguments.
+    options: keyword arguments.
     """
 
     function: str

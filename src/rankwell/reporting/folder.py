@@ -55,20 +55,20 @@ class FolderContent:
     """The content of a result folder, the output of `-o`.
 
     summary: rows of summary.csv and summary.json.
-    values: those of per_query.parquet, with the columns run, query, measure, label, value (null
-        where a query is not counted), unit, and weight where queries weigh differently in a mean.
-    rules: every choice that decided a number, with definitions of measures, as summary.json has
-        them.
-    notes: sentences of summary.json.
+    values: the values of per_query.parquet, with the columns run, query, measure, label, value
+        (null where a query is not counted), unit, and weight where queries have different weights
+        in a mean.
+    rules: every choice that decided a number, with the definitions of measures, as in summary.json.
+    notes: the sentences of summary.json.
     manifest: the content of manifest.json, without the digests of the files.
     row_attributes: further columns of per_query.parquet (`direction`), one mapping for each element
         of `values` or none at all.
-    details: columns of `DETAIL_TYPES`; a rank, score or grade that does not exist is NaN or None.
-    queries: `query`, `text` and any further columns.
-    items: columns of `ITEM_TYPES` as far as they are known, a row for each item with a text or a
-        picture: `of` is the run or the direction whose item it is, None for that of all;
-        `thumbnail` a `data:` address of so many pixels; `problem` the reason why there is none.
-    tables: further rows by name, for the JSON alone.
+    details: columns of `DETAIL_TYPES`; a missing rank, score or grade is NaN or None.
+    queries: the columns `query`, `text` and any others.
+    items: columns of `ITEM_TYPES` as far as they are known, with a row for each item that has a
+        text or a picture. `of` is the run or the direction that the item belongs to, None for all;
+        `thumbnail` is a `data:` address; `problem` is the reason why there is none.
+    tables: further rows by name, for JSON alone.
     """
 
     summary: Sequence[Row]

@@ -8,11 +8,12 @@ from rankwell.reporting import visible
 
 
 class Case(NamedTuple):
-    """One thing that was tested.
+    """One test case.
 
-    name: what was tested.
-    group: what it belongs to (a run).
-    failure, error: why it failed, or could not be tested; empty where it passed.
+    name: name of the case.
+    group: the group that it belongs to, such as a run.
+    failure, error: the reason why it failed, and the reason why it could not be tested; empty where
+        it passed.
     """
 
     name: str

@@ -39,19 +39,19 @@ NO_FIGURE = "none"
 
 
 class SystemFigure(NamedTuple):
-    """The figure that one system reached on one data set.
+    """The figure of one system on one data set.
 
     system, dataset: their names in the table.
-    mean: in `unit`; None where undefined or missing.
-    n: queries counted; None for a published figure, and for a mean over data sets.
-    unit: that of `mean`, `sd` and the interval; empty where there is no figure.
-    ci_low, ci_high: limits of the interval; None where undefined.
-    sd: over queries; None where undefined.
+    mean: the mean in `unit`; None where it is undefined or missing.
+    n: number of counted queries; None for a published figure and for a mean over data sets.
+    unit: the unit of `mean`, `sd` and the interval; empty where there is no figure.
+    ci_low, ci_high: the ends of the interval; None where undefined.
+    sd: standard deviation over queries; None where undefined.
     better_than: the systems that it is significantly better than on this data set.
     printed: the text of a published figure; empty for a measured one.
-    warning: why that cannot be right.
-    gap: the word in place of a missing figure, as `failed`.
-    why: the reason for it.
+    warning: the reason why a published figure cannot be right; empty for none.
+    gap: a word in place of a missing figure, such as `failed`.
+    why: the reason why the figure is missing.
     """
 
     system: str
@@ -70,8 +70,8 @@ class SystemFigure(NamedTuple):
 
 
 class SystemCost(NamedTuple):
-    """Time and memory that one system took on one data set, and its training; None or empty where
-    not stated.
+    """Time and memory that one system took on one data set, and its training. Missing statements
+    are None or empty.
 
     system, dataset: their names in the table.
     encode_seconds_per_image: time on the clock to encode one image.
@@ -79,11 +79,10 @@ class SystemCost(NamedTuple):
     evaluation_seconds: time of the whole evaluation.
     peak_memory_mib: the most memory that the process held.
     dimension: length of a vector.
-    images: how many were encoded or read from the cache.
+    images: number of images that were encoded or read from the cache.
     hardware: the machine, in words.
-    training_time, training_hardware, training_data: as the system states them.
-    from_cache: how many of the images an earlier run encoded; `evaluation_seconds` lacks that
-        time.
+    training_time, training_hardware, training_data: statements of the system's user.
+    from_cache: number of images that an earlier run encoded; `evaluation_seconds` lacks their time.
     """
 
     system: str
@@ -103,17 +102,17 @@ class SystemCost(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SystemTable:
-    """Figures of one measure, in any order; systems and data sets come in the order of first sight,
-    published systems last.
+    """Figures of one measure, in any order. Systems and data sets are shown in the order of first
+    appearance, published systems last.
 
-    measure, label: its exact name, and the word for it.
+    measure, label: exact name of the measure, and the word for it.
     cells: the figures, at most one for each system and data set.
-    costs: None where they are not reported.
-    rules: what the figures and marks rest on, for the line below.
-    better: data set -> the direction of better values, where the best one is to be in bold.
-    systems: all that marks may name, in order; by default those of the figures.
-    name: the title's beginning.
-    links: system and data set -> the address of the report of both.
+    costs: the costs of systems; None where they are not reported.
+    rules: the rules behind the figures and marks, for the line below the table.
+    better: data set -> the direction of better values, where the best figure is to be in bold.
+    systems: all systems that marks may name, in order; by default those of the figures.
+    name: the beginning of the title.
+    links: system and data set -> the address of their report.
     """
 
     measure: str

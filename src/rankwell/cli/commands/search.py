@@ -99,10 +99,10 @@ def _is_hdf5(output: Path) -> bool:
 class _Written(NamedTuple):
     """The lists that were written to a file.
 
-    n_queries: queries searched, one list each.
-    n_items: items that were searched, listed or not.
-    rows: entries of all lists together.
-    n_full: lists with all k entries.
+    n_queries: number of queries searched, each with one list.
+    n_items: number of items searched, listed or not.
+    rows: number of entries in all lists together.
+    n_full: number of lists with all k entries.
     form: name of the file's format.
     """
 

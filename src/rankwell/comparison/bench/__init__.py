@@ -62,16 +62,16 @@ class PlannedCell:
     """A cell with everything that decides its result.
 
     cell: the system, data set and options, as the experiment file states them.
-    recipe: what the result depends on, as JSON: that of `recipe`, or a list that holds one. A cell
-        whose record has another recipe is evaluated anew.
-    record: the file that its evaluation writes last, so that a killed run has evaluated the cells
-        that have one.
-    work: what its kind needs to evaluate it, such as `CommandWork`.
+    recipe: everything that the result depends on, as JSON: the value of `recipe`, or a list that
+        holds one. A cell whose record has another recipe is evaluated anew.
+    record: the file that the evaluation writes last, so that even after an interruption a cell that
+        has it is complete.
+    work: the input of its kind's evaluation, such as `CommandWork`.
     group: cells of one group that follow each other are evaluated together, by one process.
-    why: the reasons to evaluate it, none where it is done.
-    is_selected: whether it may be evaluated now; others are left as they are.
-    inputs: the files and folders whose digests are in the recipe; where one changed during the
-        evaluation, the cell fails.
+    why: the reasons to evaluate it; empty where its result is up to date.
+    is_selected: whether it may be evaluated now; other cells are left as they are.
+    inputs: the files and folders whose digests are in the recipe; the cell fails if one of them
+        changes during the evaluation.
     """
 
     cell: Cell
@@ -93,8 +93,9 @@ class CellResult(NamedTuple):
     """The outcome of a cell.
 
     plan: the cell with its recipe and its folder.
-    status: evaluated now (`done`), before (`kept`), neither (`to do`), or `failed`.
-    error: why it failed, "" for any other.
+    status: `done` if it was evaluated now, `kept` if it was evaluated before, `to do` if neither,
+        or `failed`.
+    error: the reason for a failure; "" for any other status.
     """
 
     plan: PlannedCell
@@ -397,12 +398,12 @@ _RUNNER_OPTIONS = (
 
 @dataclass(frozen=True)
 class Command:
-    """A command whose results a cell may be.
+    """A command that can evaluate a cell.
 
-    words: what a command line has behind `rankwell`, such as `pairs evaluate`.
-    function: called by it; its keyword `output` is the folder of the results.
+    words: the words after `rankwell` on a command line, such as `pairs evaluate`.
+    function: the function that it calls; the keyword `output` is the folder of the results.
     options: key of an experiment file -> the argument that it sets. An argument with several long
-        flags has a key for each; those that the runner decides have none.
+        flags has a key for each; arguments that the runner decides have none.
     """
 
     words: str
@@ -541,8 +542,8 @@ _RECORD = "cell.json"
 class CommandWork(NamedTuple):
     """The command that evaluates a cell, with its arguments.
 
-    command: what is called.
-    arguments: the words of the command line behind those of the command, without `output`.
+    command: the command that is called.
+    arguments: the words of the command line after those of the command, without `output`.
     """
 
     command: Command

@@ -32,7 +32,7 @@ _PART = re.compile(r"""\s*([\w-]+|"[^"]*"|'[^']*')\s*\.?""")
 class TomlTable:
     """A table of a file with the keys that lead to it, for messages.
 
-    lines: of keys, as far as single lines show them.
+    lines: key path -> its line, for keys that single lines show.
     """
 
     file: str
@@ -204,7 +204,7 @@ class OptionValue(NamedTuple):
     """The value of an option.
 
     where: file, line and key, for messages.
-    scope: the table that has it.
+    scope: the table of the file that sets it.
     """
 
     value: Value | list[str | int | float]
@@ -216,14 +216,14 @@ class OptionValue(NamedTuple):
 class Cell:
     """One system with one value of every parameter and option, on one data set.
 
-    system: its name with the values that vary (`bm25 k=5`).
-    entry: its name in the file.
+    system: the name of the system with the values that vary (`bm25 k=5`).
+    entry: the name of the system in the file.
     command: the words of the command that evaluates it.
-    options: by name, with `_` for `-`.
-    call: `./FILE.py:OBJECT` that answers instead of files, or "".
-    parameters: those of the system.
-    vary: the options that come from the data set's table of this name.
-    varying: names of several values.
+    options: options by name, with `_` for `-`.
+    call: `./FILE.py:OBJECT`, which answers in place of files; "" for none.
+    parameters: the parameters of the system.
+    vary: the options that come from the table `vary` of the data set.
+    varying: names of the parameters and options that have several values.
     """
 
     dataset: str
@@ -247,8 +247,8 @@ class Cell:
 class Experiment:
     """The content of an experiment file.
 
-    cells: data sets in the order of the file, then systems.
-    titles: those of systems and data sets, by kind and name.
+    cells: the cells by data set, in the order of the file, then by system.
+    titles: the titles of systems and data sets, by kind and name.
     table, comparison: the settings in the file (docs/benches.md).
     chart: the labels of measures that charts show.
     """
@@ -270,7 +270,7 @@ class Experiment:
 class SystemStatement(NamedTuple):
     """Statements of a user about a system; "" where nothing is stated.
 
-    title: its name in tables.
+    title: the name of the system in tables.
     """
 
     title: str = ""

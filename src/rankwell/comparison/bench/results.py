@@ -94,16 +94,16 @@ _NO_FACT = (*SUMMARY_COLUMNS, "against", "group")
 
 @dataclass(frozen=True, kw_only=True)
 class TableChoices:
-    """Choices of tables.
+    """What tables show.
 
     tests: the options of the tests behind the tables.
-    measures: by label or exact name; none: those that each data set requests, else its first
-        figure.
-    baseline: the system that all others are tested against; "": all pairs are.
+    measures: measures by label or exact name; empty for those that each data set requests, else its
+        first figure.
+    baseline: the system that all others are tested against; "" to test all pairs.
     mean: whether there is a column of means.
-    intervals: whether the 95 % intervals stand beside the figures.
-    side_by_side: whether all measures are columns of one table; None: where no measure is shown of
-        two data sets.
+    intervals: whether 95 % intervals are shown beside the figures.
+    side_by_side: whether one table has all measures as columns; None to do so where no measure is
+        shown for two data sets.
     """
 
     tests: ComparisonOptions
@@ -117,7 +117,7 @@ class TableChoices:
 class Figure(NamedTuple):
     """The names of a figure.
 
-    name: its label, with what distinguishes it from others of that label: `R@1 (t2v)`.
+    name: the label, with what distinguishes the figure from others of that label: `R@1 (t2v)`.
     measure: the exact name of the measure.
     """
 
@@ -130,8 +130,8 @@ class CellFigures(NamedTuple):
 
     folder: the content of its folder.
     rows_by_figure: figure -> its row of the summary, in the order of the summary.
-    values_by_figure: figure -> the values of single queries behind it; without figures of a whole
-        collection, which have none.
+    values_by_figure: figure -> the values of single queries behind it; figures of a whole
+        collection have none and are absent.
     """
 
     folder: ResultFolder
@@ -144,11 +144,11 @@ class DatasetResults:
     """All cells of a data set.
 
     name: the data set, as the experiment file names it.
-    cells: their outcomes in the order of the file, those without results too.
-    results: system -> figures, of the cells with results.
-    figures: those that tables show, in their order.
-    better_than: system and figure -> the systems that it is significantly better than by that
-        figure; empty until the systems were tested.
+    cells: their outcomes in the order of the file, including cells without results.
+    results: system -> the figures of its cell, for cells with results.
+    figures: the figures that tables show, in their order.
+    better_than: system and figure -> the systems that it is significantly better than; empty until
+        the systems are tested.
     """
 
     name: str
@@ -501,13 +501,13 @@ class BenchResults(Displayable):
     """The outcome of the cells of an experiment file.
 
     experiment: the content of the file.
-    folder: of all results, absolute; those of a cell are in `DATASET/SYSTEM/`.
+    folder: absolute path of the folder of all results; `DATASET/SYSTEM/` holds those of a cell.
     cells: the outcome of each cell, in the order of the file.
-    system_tables: one for every figure.
-    shown: the choices of the tables, from the file and the options.
-    comparison_notes, cell_notes: on the tables, and on the results behind them.
+    system_tables: one table for every figure.
+    shown: what the tables show, by the file and the options.
+    comparison_notes, cell_notes: notes on the tables, and notes on the results behind them.
 
-    As of other results there are data frames and charts of it: a system is a run, and `dataset` a
+    It gives data frames and charts as other results do. There a system is a run, and `dataset` is a
     further column.
     """
 

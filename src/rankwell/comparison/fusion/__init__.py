@@ -45,11 +45,11 @@ class RunLists(QueryRows):
     """The lists of several runs side by side: a row per query and item that any of them has, in the
     order of ties.
 
-    queries: ids.
+    queries: ids of the queries.
     offsets: (queries + 1,) where the rows of each query begin.
-    items: (rows,) ids, by falling bytes in a query.
-    ranks: (runs, rows) from 1, 0 where the run lacks the item.
-    scores: (runs, rows) NaN there.
+    items: (rows,) ids, in falling order of their bytes within a query.
+    ranks: (runs, rows) ranks from 1; 0 where the run lacks the item.
+    scores: (runs, rows) NaN where the run lacks the item.
     """
 
     items: Sequence[str]
@@ -173,13 +173,13 @@ def _best_first(scores: Floats, rows: Ints) -> Ints:
 
 
 class Segments(NamedTuple):
-    """The items of one run, each query's together, as a normalisation sees them; only queries of
-    which it has any.
+    """The items of one run by query, as a normalisation reads them. Queries without items in the
+    run are left out.
 
-    scores, ranks: (items,).
+    scores, ranks: (items,) the run's score and rank of each item.
     owner: (items,) the number of each item's query, ascending.
-    starts, lengths: (queries,).
-    candidates: (queries,) how many items all runs have together.
+    starts, lengths: (queries,) where the items of each query begin, and how many they are.
+    candidates: (queries,) number of items that all runs have together.
     """
 
     scores: Floats
@@ -207,7 +207,7 @@ class Normalisation(DocumentedFunction):
     """A normalisation of a run's scores before they are added.
 
     absent: the default score of an item that the run lacks.
-    lower: whether it is for scores of which lower ones are better.
+    lower: whether it is for scores of which lower is better.
     """
 
     absent: Absent
@@ -230,12 +230,12 @@ def normalisation(
 
 @dataclass(frozen=True, eq=False)
 class Votes:
-    """The input of a method.
+    """The input of a fusion method.
 
-    lists: those of the runs that take part, with the ranks.
-    values: (runs, rows) normalised scores, NaN where a run lacks the item; (runs, 0) for methods of
-        ranks.
-    filled_values: as `values`, with what an absent item counts in place of NaN.
+    lists: the lists of the runs that take part, with the ranks.
+    values: (runs, rows) normalised scores, NaN where a run lacks the item; (runs, 0) for methods
+        that use ranks.
+    filled_values: `values` with the score of an absent item in place of NaN.
     weights: (runs,) above 0.
     """
 
@@ -300,11 +300,11 @@ class Votes:
 
 @dataclass(frozen=True)
 class MethodEntry(NamedFunction):
-    """A way to fuse as its file declares it.
+    """A fusion method as its file declares it.
 
-    reads: ranks or scores.
+    reads: whether it uses ranks or scores.
     weighted: whether runs may have weights.
-    learns: whether the function learns from judged lists first.
+    learns: whether the function first learns from judged lists.
 
     The function is `(votes, *, parameters) -> (rows,) scores`, or, where it learns, `(training, *,
     parameters) -> (votes) -> (rows,) scores`.
@@ -343,15 +343,15 @@ def trained_method(name: str, *, reads: Reads, source: str) -> Callable[[Functio
 
 @dataclass(frozen=True)
 class Fusion:
-    """A way to fuse runs, as a value.
+    """A way to fuse runs: a method with all its choices.
 
-    entry: the method.
-    arguments: the parameters that were given, by name; others have their defaults.
-    normalise: the name of the normalisation; None for methods of ranks.
-    absent: what an item counts in a run that lacks it; None for methods that add no scores.
-    weights: one for each run, 0 for a run that takes no part; None where all are the same.
-    learned: the function `(votes) -> (rows,) scores` that training gave; None before it, and for
-        methods that learn nothing.
+    entry: the fusion method.
+    arguments: the given parameters, by name; others have their defaults.
+    normalise: the name of the normalisation; None for methods that use ranks.
+    absent: the score of an item that a run lacks; None for methods that add no scores.
+    weights: one for each run, 0 for a run that takes no part; None for equal weights.
+    learned: the function `(votes) -> (rows,) scores` that training returned; None before training,
+        and for methods that learn nothing.
     """
 
     entry: MethodEntry

@@ -300,7 +300,7 @@ class Training:
     """Ranks and grades of the judged items in the lists of several runs, for the queries that a
     method learns from.
 
-    lengths: (runs, queries) number of items of each list, 0 where a run lacks the query.
+    lengths: (runs, queries) number of items in each list, 0 where a run lacks the query.
     run, query, rank, grade: (hits,) the judged items in these lists, by run, query and rank; ranks
         from 1.
     judged_query, judged_grade: (rows,) all judgments of the queries.

@@ -44,14 +44,14 @@ _SAME = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """The choice of a fusion for the queries of one fold, by those of all others.
+    """The fusion for the queries of one fold, chosen on the queries of all other folds.
 
-    fold: from 1; None for the choice by all judged queries.
-    n_queries: number of judged queries in the fold, or of all.
-    fusion: the best candidate, after training where it learns.
-    training: the mean of the measure over the queries that chose.
-    held_out: the mean over the queries of the fold; None without a fold, and where none of them
-        counts.
+    fold: number of the fold, from 1; None for the choice on all judged queries.
+    n_queries: number of judged queries in the fold, or of all judged queries.
+    fusion: the best candidate, trained where it learns.
+    training: the mean of the measure over the queries that it was chosen on.
+    held_out: the mean over the queries of the fold; None without a fold, and where none of them is
+        counted.
     """
 
     fold: int | None
@@ -552,16 +552,16 @@ def fusion_notes(fusion: Fusion, rankings: Mapping[str, Ranking]) -> list[str]:
 class TunedFusion:
     """A run in which every judged query is fused as the queries of other folds chose.
 
-    ranking: the run.
-    untuned: the same runs fused by the first candidate, with equal weights; one that learns does so
-        from the other folds.
-    names: of the runs that were fused.
-    measure: what the candidates were chosen by.
-    folds: query -> its fold, from 1; queries without judgments are in none.
+    ranking: the fused run.
+    untuned: the same runs fused by the first candidate with equal weights; a candidate that learns
+        does so from the other folds.
+    names: names of the fused runs.
+    measure: the measure that the candidates were chosen by.
+    folds: query -> its fold, from 1; queries without judgments are absent.
     choices: one for each fold.
-    whole: the choice of all judged queries together, for unjudged queries and for new ones.
+    whole: the choice on all judged queries together, for unjudged and new queries.
     n_candidates: number of fusions that were tried.
-    seed: of the draw of the folds.
+    seed: decides the draw of the folds.
     """
 
     ranking: Ranking

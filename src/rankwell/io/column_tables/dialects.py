@@ -38,9 +38,9 @@ class Glimpse(NamedTuple):
     """A first look at a Parquet file.
 
     types: name of a column -> its type in DuckDB, columns in the order of the file.
-    names: name of a column -> DuckDB's name of it, which is another one where a column before it
-        differs in case alone.
-    scores: the first values, 1,000 at most, of the column `score`; none without such a column.
+    names: name of a column -> its name in DuckDB, which differs where an earlier column has the
+        same name apart from case.
+    scores: the first values, at most 1,000, of the column `score`; empty without such a column.
     """
 
     types: dict[str, str]
@@ -151,9 +151,9 @@ class Dialect:
     """One kind of table.
 
     name: csv, tsv, parquet or jsonl.
-    suffixes: of its files, in lower case.
-    copy: DuckDB's options for writing it.
-    delimiters: those that a text table may have; "" for a kind that is no text table.
+    suffixes: the suffixes of its files, in lower case.
+    copy: DuckDB's options for writing such a file.
+    delimiters: the delimiters that a text table may have; "" for a kind that is no text table.
     """
 
     name: str
@@ -265,13 +265,13 @@ def records(head: Head) -> list[dict[str, Any]]:
 
 
 class TextLines(NamedTuple):
-    """The ends of the lines of a text table.
+    """The lines of a text table and how they end.
 
-    n: their number.
-    is_quoted: whether there is a quotation mark.
-    is_mixed: whether they end in two ways.
-    has_returns: whether carriage returns lie within them.
-    by_return: whether they end in nothing else.
+    n: number of lines.
+    is_quoted: whether any line has a quotation mark.
+    is_mixed: whether the lines have different ends.
+    has_returns: whether any line has a carriage return within it.
+    by_return: whether all lines end in a carriage return alone.
     """
 
     n: int

@@ -495,10 +495,10 @@ class Irregular(Exception):
 class NumberedLists(NamedTuple):
     """The first items of some queries, in the order of the run.
 
-    queries: ids.
+    queries: ids of the queries.
     sizes: (queries,) the lengths of the lists, int64 as bytes.
-    items: the numbers of the items of all lists, one behind the other, int64 as bytes.
-    new: ids of items that had no number; they have the next ones, in this order.
+    items: the numbers of the items of all lists, one list after the other, int64 as bytes.
+    new: ids of items that had no number; they get the next numbers, in this order.
     """
 
     queries: list[str]
@@ -685,16 +685,17 @@ def _counts(worker: Any, shared: SharedQueries, options: ReadOptions) -> SharedC
 
 
 class HitRows(NamedTuple):
-    """The columns of `Hits` as the compiled reader gives them: numbers as bytes, int64 but for the
-    scores, and rows in any order.
+    """The columns of `Hits` as the compiled reader gives them. Numbers are bytes, int64 except for
+    the scores, and rows are in any order.
 
-    n_retrieved: (judged queries,) number of items that the run has.
+    n_retrieved: (judged queries,) number of items in the run.
     unknown: query without judgments -> number of its items.
     row: (rows,) the row of each retrieved item in the judgments.
     score: (rows,) float64.
     above, tied, before: (rows,) the counts that place each item, as in `RankCounts`.
-    top: the first items of some queries: (queries,) indices of queries and numbers of their items;
-        (rows,) lengths of the ids and scores; and the ids, one behind the other.
+    top: the first items of some queries in five columns: (queries,) indices of the queries,
+        (queries,) numbers of their items, (rows,) lengths of the ids, (rows,) scores, and the ids,
+        one after the other.
     """
 
     n_retrieved: bytes
@@ -746,9 +747,9 @@ class HitRows(NamedTuple):
 class JudgedRows(NamedTuple):
     """The columns of `Judgments` as the compiled reader gives them.
 
-    queries: ids.
+    queries: ids of the queries.
     offsets: (queries + 1,) where the rows of each query begin, int64 as bytes.
-    items: (rows,) ids.
+    items: (rows,) ids of the items.
     grades: (rows,) float64 as bytes.
     aspects: (rows,) groups or intents; None where they were not requested.
     """

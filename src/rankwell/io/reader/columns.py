@@ -46,9 +46,9 @@ def number_of(field: bytes) -> float | None:
 class ColumnRoles(NamedTuple):
     """A reading of the columns of a line, which are numbered from 1.
 
-    query, item: the columns of ids.
-    number: the column of the number.
-    value: the kind of that number: score, rank or grade.
+    query, item: numbers of the columns of ids.
+    number: number of the column with the score, rank or grade.
+    value: what that column holds: score, rank or grade.
     """
 
     query: int
@@ -331,10 +331,10 @@ def refuse_missing(head: Head, holds: str, choice: Mapping[str, str]) -> None:
 
 
 class Separation(NamedTuple):
-    """The separation of chosen columns.
+    """How a file separates its columns, where columns are chosen.
 
-    format: that reads them.
-    delimiter: None for any white space.
+    format: name of the format that reads them.
+    delimiter: the delimiter; None for any white space.
     width: number of columns.
     """
 

@@ -39,11 +39,11 @@ Result = TypeVar("Result")
 class Layout(NamedTuple):
     """The fields of a line, separated by white space; their positions count from 0.
 
-    name: what messages call such a line.
-    form: the fields in words: `query Q0 item rank score tag`.
-    fields: their number.
+    name: the name of such a line in messages.
+    form: the fields in words, `query Q0 item rank score tag`.
+    fields: number of fields.
     query, item: positions of the ids.
-    value: position of the score, or with `by_rank` of the rank.
+    value: position of the score; of the rank where `by_rank` is true.
     by_rank: whether items are ordered by rank; the negative rank is then their score.
     """
 
@@ -67,11 +67,11 @@ class ReadOptions(NamedTuple):
     """Options of reading a run.
 
     ties: the order of items of equal score.
-    single_precision: scores are rounded to 32 bits first, as trec_eval 9 does.
-    keep: number of first items of each query, judged or not, to return as well (0: none).
-    comments: lines that begin with `#` are skipped, as in trec_eval 10.
-    trailing: fields behind the last one of the layout are skipped, as in trec_eval; else they are
-        an error.
+    single_precision: whether scores are first rounded to 32 bits, as in trec_eval 9.
+    keep: number of first items of each query, judged or not, to return as well; 0 for none.
+    comments: whether lines that begin with `#` are skipped, as in trec_eval 10.
+    trailing: whether further fields after the last one of the layout are skipped, as in trec_eval;
+        otherwise they are an error.
     """
 
     ties: TieRule = "id-desc"
@@ -85,9 +85,10 @@ class RunRows(NamedTuple):
     """A run row by row, in the order of its file.
 
     queries, items: (rows,) ids.
-    scores: (rows,) grades where the file holds judgments; the negative rank where it has no score.
-    ranks: (rows,) NaN where a line has none that is a number.
-    lines: (rows,) from 1.
+    scores: (rows,) scores, or grades where the file holds judgments; the negative rank where it has
+        no scores.
+    ranks: (rows,) ranks; NaN where a line has no rank that is a number.
+    lines: (rows,) numbers of the lines, from 1.
     """
 
     queries: list[str]
@@ -106,12 +107,12 @@ class Unreadable(Exception):
 
 
 class Fields(NamedTuple):
-    """The rows of a block: lines with content.
+    """The rows of a block, which are its lines with content.
 
-    pieces: the fields of one row after the other, a newline behind each row.
-    width: number of pieces of a row, the newline included.
-    scores: (rows,) the negative rank where the layout has ranks.
-    lines: (rows,) the numbers of the lines from 1 in the block.
+    pieces: the fields of all rows, one row after the other, with a newline after each row.
+    width: number of pieces in a row, the newline included.
+    scores: (rows,) scores; the negative rank where the layout has ranks.
+    lines: (rows,) numbers of the lines in the block, from 1.
     """
 
     pieces: list[bytes]

@@ -21,12 +21,12 @@ Entry = TypeVar("Entry")
 class ChartData(NamedTuple):
     """The data of a chart.
 
-    rows: those of the summary.
+    rows: the rows of the summary.
     values: the values of single queries behind them.
-    rules: the rules that made them, `measures` with the definition of each among them.
+    rules: the rules behind the values, with `measures`, the definition of each measure.
     row_attributes: further columns of the rows of single queries (`direction`), for each element of
         `values`, or none at all.
-    noun: the task's name for a query, and for several.
+    noun: the task's word for one query, and for several.
     """
 
     rows: Sequence[Row]
@@ -46,10 +46,10 @@ is that of its files.
 
 
 class Picture(NamedTuple):
-    """A chart drawn in two ways.
+    """A chart in two formats.
 
-    png: pixels, at twice the nominal size.
-    svg: lines, as the text of the file.
+    png: the chart in pixels, at twice the nominal size.
+    svg: the chart in lines, as the text of the file.
     """
 
     png: bytes

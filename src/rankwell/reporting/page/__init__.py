@@ -30,9 +30,9 @@ _DIGITS, _DECIMALS = 7, 5
 class PageFolder(NamedTuple):
     """A folder of results, as a page reads it.
 
-    path: its place.
+    path: path of the folder.
     names: run of the folder -> its name on the page.
-    attributes: attribute of queries -> its name on the page, where that is another one.
+    attributes: attribute of queries -> its name on the page, for attributes that are renamed.
     """
 
     path: Path
@@ -42,30 +42,31 @@ class PageFolder(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PageSource:
-    """The source of a page.
+    """The data that a page is written from.
 
-    title: heading of the page.
-    protocol: name of the kind of result, by which the page knows its view.
-    values: those of single queries, without differences.
-    row_attributes: their further columns (`direction`).
+    title: the heading of the page.
+    protocol: the kind of result, which decides the view of the page.
+    values: values of single queries, without differences.
+    row_attributes: further columns of each element of `values` (`direction`).
     rows: the summary, differences included.
-    folders: the folders that lists, texts and pictures are read from.
-    verdicts: sentences, the first is the headline.
-    pair: the two runs that it is about, the second less the first.
-    failures: rows of the number of queries that each stage failed, and why.
-    groups: rows of differences.
-    settings: rows of the parameters of runs that are settings of an engine, and of the choices
-        among them.
-    unanswered: rows of queries without an answer.
-    notes: sentences on the results, each once.
-    rules: the choices that decided numbers, of a folder or of the comparison of several.
-    inputs: name -> content hash.
-    better: measure -> the direction of better values; for others their definition has it.
+    folders: the folders that hold the lists, texts and pictures.
+    verdicts: sentences, of which the first is the headline.
+    pair: the two runs that the page compares; the first is subtracted from the second.
+    failures: rows with the number of queries that each stage failed, and why.
+    groups: rows of differences in groups of queries.
+    settings: rows with the parameters of runs that are settings of an engine, and the settings
+        chosen among them.
+    unanswered: rows of the queries without an answer.
+    notes: sentences on the results, without repetition.
+    rules: the choices that decided numbers, those of a folder or of a comparison of several.
+    inputs: name of an input -> its content hash.
+    better: measure -> the direction of better values; the definition has it for measures that are
+        absent.
     texts: item -> its text.
     query_texts: columns of further attributes of queries, as in queries.parquet.
-    pictures: ids of items -> the `data:` addresses of those that have one; None for no further
-        pictures.
-    seed: by which the queries with lists are drawn where there are too many for all.
+    pictures: function that returns the `data:` addresses for ids of items, without items that have
+        no picture; None for no further pictures.
+    seed: decides the draw of the queries with lists, where not all lists fit.
     """
 
     title: str

@@ -85,12 +85,12 @@ class Items:
 
 @dataclass(frozen=True, eq=False)
 class PageData:
-    """The data of a page in parts; queries and items are numbers, from 0.
+    """The data of a page in parts. Queries and items are numbers from 0.
 
-    always: all but lists and what items say.
-    lists: query -> per run its rows.
-    items: ids of the items with their texts and pictures.
-    pictures: query -> the item that is its own picture.
+    always: the data that every page needs: all but the lists, and the texts and pictures of items.
+    lists: query -> its rows for each run.
+    items: ids of the items, with texts and pictures.
+    pictures: query -> the item that is its picture.
     """
 
     always: Mapping[str, Any]
@@ -198,12 +198,12 @@ _TAKEN = ("query", "text", "picture_item")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PageQueries:
-    """The queries in the order of their parts and ids, and every value.
+    """The queries in the order of their parts and ids, with all values.
 
-    keys: id and part (`t2v`; the empty text where ids distinguish queries).
+    keys: id and part (`t2v`) of each query; the part is empty where ids distinguish queries.
     values: (measures, runs, queries), NaN where a query is not counted.
-    has_values: (runs, queries) whether the run has a row of values for it.
-    columns: their attributes.
+    has_values: (runs, queries) whether the run has a row of values for the query.
+    columns: the attributes of the queries.
     """
 
     keys: tuple[tuple[str, str], ...]

@@ -85,7 +85,7 @@ _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 class _Module(NamedTuple):
     """A module of a joined script.
 
-    number: its place among them, from 0.
+    number: its position in the joined script, from 0.
     exports: the names that other modules may import.
     """
 

@@ -22,7 +22,7 @@ class Key(NamedTuple):
     """A measure on the page.
 
     measure: its exact name.
-    of: the part of the result (`t2v`) that it is about; empty for the whole.
+    of: the part of the result (`t2v`) that the measure covers; empty for the whole.
     """
 
     measure: str

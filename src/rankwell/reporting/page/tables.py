@@ -30,14 +30,14 @@ _DETAILS = ("query", "run", "item", "rank", "score", "grade", "state", "detail")
 class Overview(NamedTuple):
     """Properties of the lists of each run and query, in arrays of (runs, queries).
 
-    cut: the rank behind which `tied` looks; None where no measure has one.
-    has_rows: whether there is a row at all.
-    retrieved: whether there is one with a rank.
-    n_relevant: how many relevant items.
-    first_rank: the rank of the first one, NaN for none.
-    n_near: how many items are among the first 10.
-    n_unjudged: how many of those are unjudged.
-    tied: whether items of different grades have the score at the cut, on both of its sides.
+    cut: the cut-off that `tied` is about; None where no measure has one.
+    has_rows: whether there is any row.
+    retrieved: whether any row has a rank.
+    n_relevant: number of relevant items.
+    first_rank: rank of the first relevant item; NaN where there is none.
+    n_near: number of items among the first 10.
+    n_unjudged: number of unjudged items among the first 10.
+    tied: whether items of different grades share the score at the cut-off, on both of its sides.
     """
 
     cut: int | None

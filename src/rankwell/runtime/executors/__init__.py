@@ -21,15 +21,16 @@ RETRIES = 3
 
 @dataclass(frozen=True)
 class PartCalls:
-    """Parts that are to be computed.
+    """Parts to compute.
 
     indices: numbers of the parts in the plan, from 0.
-    function: computes one, of the JSON string that `argument` gives for its index.
-    argument: gives that string.
-    command: words of rankwell behind which indices follow.
+    function: name of the function that computes a part from the JSON string of its index.
+    argument: index -> that JSON string.
+    command: words of rankwell that indices follow.
     is_done: whether another process has finished a part.
-    failure: the answer that `function` would have given for a part that failed in another process.
-    seconds: that a part may take; None for any time.
+    failure: index -> the result that `function` would return for a part that failed in another
+        process.
+    seconds: time that a part may take; None for no limit.
     """
 
     indices: Sequence[int]
@@ -50,9 +51,9 @@ Run = Callable[[PartCalls], Answers]
 class Resources(NamedTuple):
     """The resources of one call.
 
-    threads: how many it has; None for a share of the processors.
-    memory: bytes that it may use.
-    gpus: how many it has to itself.
+    threads: number of threads; None for a share of the processors.
+    memory: number of bytes that it may use.
+    gpus: number of GPUs that no other call uses.
     """
 
     threads: int | None
@@ -61,17 +62,18 @@ class Resources(NamedTuple):
 
 
 class ArrayJob(NamedTuple):
-    """Calls that a cluster makes, each as `command` with its index in the environment.
+    """The calls of a cluster's array job, each of which runs `command` with its index in the
+    environment.
 
-    command: the program and its words.
-    indices: the parts that are missing, which the calls compute.
+    command: the program and its arguments.
+    indices: the missing parts, which the calls compute.
     size: number of all parts of the plan.
-    threads: processors of a call.
-    memory: bytes that a call uses by the plan; twice as many are asked for.
-    version: that of rankwell, which the machines have to have.
-    gpus: GPUs of a call.
-    has_files: whether they read or write files, which all machines have to see, and not objects
-        alone.
+    threads: number of processors for a call.
+    memory: number of bytes that a call uses by the plan; twice as many are requested.
+    version: the version of rankwell that the machines must have.
+    gpus: number of GPUs for a call.
+    has_files: whether the calls read or write files, which all machines have to see, and not
+        objects alone.
     """
 
     command: Sequence[str]
@@ -86,17 +88,17 @@ class ArrayJob(NamedTuple):
 
 @dataclass(frozen=True)
 class Executor:
-    """An executor.
+    """A way to run calls, such as processes of this machine or jobs of a cluster.
 
-    name: the word by which it is chosen, which a number of workers may follow (`processes:16`).
-    title: what it is, as a phrase for the list of executors.
-    workers: calls at once, of the text behind its name (`processes:16`).
-    open: gives what makes calls.
-    script: in place of `open`, the text with which users submit the calls themselves.
+    name: the name by which it is chosen, which a number of workers may follow (`processes:16`).
+    title: a phrase that describes it, for the list of executors.
+    workers: text after the name -> number of calls at once.
+    open: opens what makes the calls, as a context; None where users submit them.
+    script: writes the text with which users submit the calls, in place of `open`.
     is_shared: whether its workers may be on other machines, which must see the work folder.
-    has_time_limit: whether it ends parts that take too long, and starts them again.
-    has_memory: whether it reserves the memory of a call.
-    has_gpus: whether it gives GPUs to a call.
+    has_time_limit: whether it ends parts that take too long and starts them again.
+    has_memory: whether it reserves memory for a call.
+    has_gpus: whether it can give GPUs to a call.
     """
 
     name: str

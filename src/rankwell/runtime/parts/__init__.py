@@ -41,12 +41,12 @@ FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 
 class Written(NamedTuple):
-    """A part as it was written.
+    """A written part.
 
-    name: that of its file in the work folder.
+    name: name of its file in the work folder.
     digest: the hash of its content.
     size: its length in bytes.
-    is_new: false where there is another file of its name.
+    is_new: false where a file of its name was there already.
     """
 
     name: str
@@ -413,11 +413,11 @@ MAX_SHARDS = 1_000_000
 
 
 class Limits(NamedTuple):
-    """The size of parts.
+    """Limits on the size of parts.
 
-    memory: bytes that a part may use.
-    workers: parts that work at once.
-    shards: as requested, or None.
+    memory: number of bytes that a part may use.
+    workers: number of parts that are computed at once.
+    shards: the requested number of shards; None where none is requested.
     """
 
     memory: int = 2 << 30
@@ -426,11 +426,11 @@ class Limits(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """The parts of some work.
+    """How work is cut into parts.
 
-    parts: their number.
-    boundaries: JSON, for the kind.
-    costs: names and numbers for the user.
+    parts: number of parts.
+    boundaries: where the parts begin and end, as JSON in a form of the kind's own.
+    costs: name -> number, for the user.
     """
 
     parts: int
@@ -441,13 +441,13 @@ class Cut(NamedTuple):
 class PartContent(NamedTuple):
     """The content of a part.
 
-    suffix: of its file.
-    write: writes it to a stream.
-    inputs: digests of blocks of inputs by name.
-    device: what computed it, `cpu` or a GPU.
-    alike: what must be equal in all parts, such as the model.
-    machine: traits of this machine on which the bytes depend, such as its processor, which must be
-        equal, too, unless a mixture is accepted.
+    suffix: suffix of its file.
+    write: writes the content to a stream.
+    inputs: name of a block of an input -> its digest.
+    device: the device that computed it, `cpu` or a GPU.
+    alike: properties that must be equal in all parts, such as the model.
+    machine: traits of this machine that the bytes depend on, such as its processor; they must be
+        equal in all parts, too, unless a mixture is accepted.
     """
 
     suffix: str
@@ -461,8 +461,8 @@ class PartContent(NamedTuple):
 class PartMachine(NamedTuple):
     """A kind of machine.
 
-    traits: those on which the bytes of its parts depend.
-    parts: computed by it, in order.
+    traits: the traits that the bytes of its parts depend on.
+    parts: the parts that it computed, in order.
     """
 
     traits: Mapping[str, str]
@@ -470,11 +470,11 @@ class PartMachine(NamedTuple):
 
 
 class SecondRound(NamedTuple):
-    """Further parts, which need all the first ones.
+    """Further parts, which need all parts of the first round.
 
-    kind: theirs.
-    options: as those of a plan.
-    divided: whether a requested number of shards is that of these parts, too.
+    kind: name of the kind of these parts.
+    options: the options of these parts, as in a plan.
+    divided: whether a requested number of shards applies to these parts, too.
     """
 
     kind: str
@@ -485,8 +485,8 @@ class SecondRound(NamedTuple):
 class Amounts(NamedTuple):
     """The work of each part, of which `--dry-run` prints the sum.
 
-    unit: what is counted, in the plural (`products`).
-    part_amounts: how much each part does, in order.
+    unit: the name of what is counted, in the plural (`products`).
+    part_amounts: the amount of work of each part, in order.
     """
 
     unit: str
@@ -498,7 +498,7 @@ class PartInputs(NamedTuple):
 
     options: the kind's own options, as the plan's file has them.
     boundaries: where its parts begin and end, in a form of the kind's own.
-    machines: of a merge, the kinds of machine that computed parts.
+    machines: the kinds of machine that computed parts, for a merge.
     """
 
     options: PlanOptions
@@ -510,20 +510,20 @@ class PartInputs(NamedTuple):
 class PartKind:
     """A kind of part. All functions take options that JSON can hold, with places as absolute paths.
 
-    name: the word by which a plan names it.
-    title: what the parts do, as a phrase for people.
-    files: the inputs by name, paths or addresses of objects.
-    cut: the parts, without reading vectors.
-    part: computes one.
+    name: the name of the kind in plans.
+    title: a phrase that says what the parts do.
+    files: options -> the inputs by name, as paths or addresses of objects.
+    cut: cuts the work into parts, without reading vectors.
+    part: computes one part.
     merge: (inputs, files of parts in order, place of the work folder) -> the result, which may read
         the files later.
     check: raises errors that only reading finds, before any work.
-    second: the parts that follow the first ones, whose plan is in the folder `second` of the work
-        folder, or None; merge then takes their files behind those of the first.
-    amounts: the work of every part, for progress.
-    derived: options that no user has typed, with what differs where their values do.
-    is_sized: whether the memory of a part decides its size.
-    code: the option that is a file which may name code; "" where nothing does.
+    second: the parts of a second round, or None. Their plan is in the folder `second` of the work
+        folder, and merge takes their files after those of the first.
+    amounts: the amount of work of every part, for progress.
+    derived: option that no user types -> the words for the difference where its value differs.
+    is_sized: whether the memory of a part decides the part's size.
+    code: name of the option whose file may name code; "" where there is none.
     """
 
     name: str

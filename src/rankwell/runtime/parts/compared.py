@@ -20,13 +20,13 @@ from rankwell.vectors.neighbours.positive_counts import ComparedVectors
 
 
 class Question(NamedTuple):
-    """One direction in which tables are compared.
+    """One way to compare tables.
 
-    transposed: whether the items of the tables ask for the queries.
-    grouped: the items in groups, those of `positives` of each query.
+    transposed: whether items are compared with queries, not queries with items.
+    grouped: whether items are compared in groups, which are the `positives` of each query.
     order: (items,) or, grouped, (queries,) places among items of equal score; empty for a forecast.
-    best: only the best positive of each query counts.
-    depth: of the lists that are made besides, 0 for none.
+    best: whether only the best positive of each query counts.
+    depth: length of the lists that are made besides; 0 for none.
     """
 
     transposed: bool
@@ -38,13 +38,12 @@ class Question(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CountedVectors(ComparedVectors):
-    """Embeddings whose comparisons have been made in parts: the answers to questions, and to no
-    others.
+    """Embeddings that were compared in parts. They answer the planned questions and no others.
 
-    positives: the right items of each query.
-    scores: (pairs,) exact scores of the positives, in their order.
-    questions: those that were asked before the parts were planned.
-    answers: (what was asked for, whether transposed) -> arrays that the parts computed.
+    positives: the relevant items of each query.
+    scores: (pairs,) exact scores of the positives, in the order of the positives.
+    questions: the questions that were planned.
+    answers: (kind of question, whether transposed) -> arrays that the parts computed.
     """
 
     positives: Positives
@@ -126,9 +125,9 @@ def _reported(
 class _PairSizes(NamedTuple):
     """Numbers of positives.
 
-    n_queries: all queries, with and without positives.
-    n_some: of queries that have any.
-    most: of one query, at least 1.
+    n_queries: number of all queries, with and without positives.
+    n_some: number of queries with positives.
+    most: the largest number of positives of a query, at least 1.
     """
 
     n_queries: int

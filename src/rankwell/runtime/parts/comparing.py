@@ -68,21 +68,23 @@ _PAIRS = 1 << 14
 
 @dataclass(frozen=True, kw_only=True)
 class PartComparison:
-    """Queries compared with items, or with groups of them. All but `what` and `width` are names of
-    tables or arrays, "" for none.
+    """A comparison of queries with items, or with groups of items. All fields but `what` and
+    `width` are names of tables or arrays, "" for none.
 
-    what: `prints` of the items, by which equal ones are found; `scores` of pairs; `counts` of what
-        is above wanted pairs (or, of groups, above a query's own); `lists` of the best.
+    what: `prints` computes fingerprints of the items, which find equal ones; `scores` those of
+        pairs; `counts` the numbers of items above wanted pairs, or of groups above a query's own;
+        `lists` the best items.
     items: the table of vectors that are compared with the queries.
-    queries: the table of their vectors; none for `prints`.
-    width: counted items of a query, or the length of its list.
-    pairs: (2, pairs) a query, ascending, and its item.
+    queries: the table of the queries' vectors; "" for `prints`.
+    width: number of counted items of a query, or the length of its list.
+    pairs: (2, pairs) the query of each pair, ascending, and its item.
     scores: (pairs,), or with groups (queries,).
-    places: (items,) or (groups,) those among items of equal score.
-    rows: (queries,) which ones of the table, in place of all.
-    members: (2, n) a group, ascending, and its item.
+    places: (items,) or (groups,) places among items of equal score.
+    rows: (queries,) rows of the table to compare, in place of all.
+    members: (2, n) the group of each member, ascending, and its item.
     own: (queries,) the item that is left out.
-    labels: (queries + items,) numbers; an item is left out for a query with the same, -1 for none.
+    labels: (queries + items,) numbers; an item is left out for a query with the same number, -1
+        stands for no label.
     """
 
     what: Literal["prints", "scores", "counts", "lists"]
@@ -107,7 +109,7 @@ class PartComparison:
 class _ChosenRows(VectorRange):
     """Vectors of some rows of a table.
 
-    rows: their numbers.
+    rows: numbers of the rows.
     """
 
     rows: Ints
@@ -121,9 +123,9 @@ class _ChosenRows(VectorRange):
 class Compared(PartComparison):
     """A comparison with the tables and arrays that it names.
 
-    options: those of the kind `counts`.
-    layouts: what `VectorFiles.described` has returned for each table.
-    digests: of the vectors that have been read.
+    options: the options of the kind `counts`.
+    layouts: table -> the result of `VectorFiles.described`.
+    digests: digests of the vectors that have been read.
     """
 
     options: PlanOptions
@@ -410,9 +412,9 @@ more parts are requested.
 class WantedItems(NamedTuple):
     """The pairs whose ranks are counted.
 
-    right: the items of all queries.
-    pairs: positions among them.
-    scores: of `right`.
+    right: the relevant items of all queries.
+    pairs: positions of the pairs among the relevant items.
+    scores: scores of the relevant items.
     """
 
     right: Positives

@@ -63,20 +63,21 @@ _LONG = 40
 
 @dataclass(frozen=True)
 class Plan:
-    """The work of a folder, as its plan file has it.
+    """The work of a folder, as its plan file describes it.
 
-    format: version of the form of that file.
+    format: version of the plan file's format.
     kind: name of the kind of its parts.
     command: the words of rankwell that made it, without options.
-    options: the kind's own, with which every part is computed.
-    inputs: name -> path, bytes, and modified, in nanoseconds; of an object its entity tag in place
-        of the time.
-    parts: their number.
-    boundaries: for the kind alone.
-    memory: bytes that one part may use.
-    puts: whether the place refuses a second file of one name, or every content has a name of its
-        own.
-    versions: package -> its version where the plan was made; parts refuse another one of rankwell.
+    options: the options of the kind, with which every part is computed.
+    inputs: name -> path, number of bytes, and time of change in nanoseconds; for an object its
+        entity tag in place of the time.
+    parts: number of parts.
+    boundaries: where the parts begin and end, in a form of the kind's own.
+    memory: number of bytes that a part may use.
+    puts: whether the place refuses a second file of one name (`refused`), or every content has a
+        name of its own (`unique`).
+    versions: package -> its version where the plan was made. Parts refuse another version of
+        rankwell.
     """
 
     format: int
@@ -462,8 +463,8 @@ class PartVanished(BadInput):
 class Measured(NamedTuple):
     """The time that computing a part took.
 
-    seconds: on the clock.
-    processor_seconds: of all threads together.
+    seconds: time on the clock.
+    processor_seconds: processor time of all threads together.
     """
 
     seconds: float
@@ -472,7 +473,7 @@ class Measured(NamedTuple):
 
 @dataclass
 class PartStates:
-    """The parts of a plan by their state; a part is its index.
+    """The parts of a plan by their state. A part is given by its index.
 
     done: part -> its record.
     failed: part -> the message of its error.
@@ -487,9 +488,9 @@ class PartStates:
 
 
 class WholeParts(NamedTuple):
-    """The parts of a plan that is done.
+    """The parts of a plan when all are done.
 
-    files: in order.
+    files: their files, in order.
     machines: the kinds of machine that computed them.
     """
 

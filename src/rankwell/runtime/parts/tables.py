@@ -109,8 +109,8 @@ _BARE = (
 class _IdFile(NamedTuple):
     """The ids of one file of vectors, or of a whole table.
 
-    name: that of the file in messages.
-    raw: gives those from a row on, as bytes.
+    name: name of the file in messages.
+    raw: row -> the ids from that row on, as bytes.
     """
 
     name: str

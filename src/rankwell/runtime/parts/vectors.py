@@ -278,8 +278,8 @@ def files_of(path: str) -> Sequence[str]:
 class PartTable(NamedTuple):
     """A table of vectors that parts read in ranges.
 
-    path: absolute, or an address.
-    label: its name in messages.
+    path: absolute path, or an address.
+    label: the name of the table in messages.
     """
 
     path: str
@@ -290,7 +290,7 @@ class PartTable(NamedTuple):
 class VectorRange(Embeddings):
     """Vectors of a range of a table; messages name the row in the whole table, and its file.
 
-    start: the first one's row in the table.
+    start: the row of its first vector in the table.
     table_path: path of the table, as messages name it.
     files: the files of the table, so that messages name the shard; None where it is one file.
     """
@@ -347,7 +347,7 @@ _MERGED_BYTES = 16 << 20
 class PartGrid(NamedTuple):
     """The parts of a search, one per pass and shard.
 
-    queries, items: where each pass and each shard begins, and the end.
+    queries, items: where each pass and each shard begins, and the end of the last one.
     """
 
     queries: Sequence[int]
@@ -525,8 +525,9 @@ def _foremost(positions: Ints, scores: Floats, k: int) -> tuple[Ints, Floats]:
 class ListBlock(NamedTuple):
     """The lists of a range of queries.
 
-    queries: their rows in the table.
-    positions: (queries, k) the items in the table, best first; -1 where there are fewer than k.
+    queries: rows of the queries in the table.
+    positions: (queries, k) rows of the items in the table, best first; -1 where there are fewer
+        than k.
     scores: (queries, k) exact scores; NaN where there is no item.
     """
 
