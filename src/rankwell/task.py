@@ -44,7 +44,7 @@ from rankwell.store import Source
 class Noun(NamedTuple):
     """The word for the queries of a task.
 
-    singular, plural: for one of them and for several.
+    singular, plural: the word for one query, and for several.
     """
 
     singular: str
@@ -54,12 +54,12 @@ class Noun(NamedTuple):
 class TaskInput(NamedTuple):
     """A file that stands by itself on the command line, or data in Python.
 
-    name: that of the argument in Python, and in capitals on the command line.
-    text: what it holds, for the help of both.
+    name: the name of the argument in Python, and in capitals on the command line.
+    text: a phrase that says what it holds, for the help of both.
     many: whether it takes any number of files.
-    missing: the message where a file that is needed is not there; "" where it may be left out.
-    usage: its word in that message; by default its name.
-    perhaps: whether it may be something else than a file as well.
+    missing: the message where a required file is missing; "" for an optional one.
+    usage: the word for it in that message; its name by default.
+    perhaps: whether the argument may be something other than a file.
     """
 
     name: str
@@ -71,13 +71,13 @@ class TaskInput(NamedTuple):
 
 
 class Views(NamedTuple):
-    """The joined inputs.
+    """The inputs of a task, joined.
 
     runs: run -> the view that measures read.
-    queries: those with a right answer, in order, the same for all runs.
-    ids_of_runs: run -> the queries that its file has.
+    queries: queries with a right answer, in order, the same for all runs.
+    ids_of_runs: run -> ids of the queries in its file.
     sources: the files, for the manifest.
-    shared: what else the task keeps, for notes, rules and tables.
+    shared: further data of the task for notes, rules and tables.
     """
 
     runs: Mapping[str, Any]
@@ -91,10 +91,10 @@ Measures = Sequence[LabelledMeasure]
 
 
 class Presented(NamedTuple):
-    """Results that a task prints and writes in a way of its own.
+    """Results that a task prints and writes itself.
 
-    result: what the Python function returns.
-    present: prints and writes them, of the results and `format`, `per_query` and `output`.
+    result: the value that the Python function returns.
+    present: prints and writes the results; takes them with `format`, `per_query` and `output`.
     """
 
     result: Results
@@ -113,22 +113,22 @@ class Task:
     """A kind of evaluation: its command and its Python function, with help.
 
     name: the words of the command.
-    about: a line for lists of commands, then paragraphs, of the command's help and of the Python
-        function.
+    about: a line for lists of commands, then paragraphs for the help of the command and of the
+        Python function.
     options: a frozen dataclass, of `PartOptions` where the work may be done in parts.
-    inputs: the files that stand by themselves, in their order.
-    files: what `--output` writes.
+    inputs: the files that stand by themselves, in order.
+    files: the files that `--output` writes.
     example: a doctest.
-    charts: whether also charts.
-    per_query: the text of `--per-query`, "" where single queries have no values.
-    evaluation: the results, or the outcome of work in parts, of the inputs and `options`, `details`
-        (whether single queries and items are kept for a page) and `progress`.
-    advice: what to do with the written folder, a command line that its name follows.
-    prints: in place of `evaluation`, what computes and words the output itself, of the inputs,
-        `options`, and of `per_query`, `format`, `output` and `progress` those that it takes.
+    charts: whether `--output` also writes charts.
+    per_query: the help of `--per-query`; "" where single queries have no values.
+    evaluation: computes the results, or the outcome of work in parts, from the inputs and
+        `options`, `details` (whether single queries and items are kept for a page) and `progress`.
+    advice: the beginning of a command line for the written folder, whose name follows.
+    prints: computes and words the output itself, in place of `evaluation`, from the inputs,
+        `options`, and those of `per_query`, `format`, `output` and `progress` that it takes.
     output: the annotation of `--output` where it names no folder of results.
-    growing: files in the folder of results with which unfinished work goes on; the evaluation then
-        has a `folder`, too.
+    growing: files in the folder of results from which unfinished work resumes; the evaluation then
+        also takes a `folder`.
     together: evaluates all cells that a bench has on one data set.
     """
 
@@ -328,16 +328,18 @@ def _none(*_: Any) -> tuple[()]:
 class MeasuringTask(Task):
     """A task whose figures are measures of a view of each run.
 
-    noun: what queries are called.
-    truth: what those that count have, such as `gold passages`.
-    view: the class of the views, by which measures are accepted.
+    noun: the word for its queries.
+    truth: the words for what counted queries have, such as `gold passages`.
+    view: the class of the views, which decides the measures that are accepted.
     views: reads and joins the inputs.
-    default_measures: the measures where none is named, None for those of the convention.
-    count: counts and notes the queries of a run, where not all of the task's count.
-    run_notes: notes on a run, `(run, view, measures)`.
-    notes: on all runs.
-    rules: what else decided a number.
-    tables: the columns of `queries`, and with details of `details` and `items`, which a page needs.
+    default_measures: the measures where the user names none; None for those of the convention.
+    count: counts the queries of a run and adds notes on them, where not all queries of the task
+        count.
+    run_notes: (run, view, measures) -> notes on a run.
+    notes: notes on all runs.
+    rules: further choices that decided a number.
+    tables: the columns of `queries`, and with details also those of `details` and `items`, which a
+        page needs.
     """
 
     noun: Noun

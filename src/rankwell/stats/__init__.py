@@ -53,8 +53,8 @@ _MEDIANS_TOGETHER = 32
 
 
 class SummaryRow(dict[str, Any]):
-    """One run and measure over all counted queries. Columns are keys; those that every task has,
-    `SUMMARY_COLUMNS`, are attributes, too. A task's further columns follow them.
+    """The figures of one run and measure over all counted queries. Columns are keys. The columns of
+    every task, `SUMMARY_COLUMNS`, come first and are attributes as well.
     """
 
     @classmethod
@@ -238,12 +238,12 @@ def _column_names(values: Sequence[Values]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Counted:
-    """The values of counted queries only.
+    """The values of the counted queries.
 
     values: (n,) finite.
-    weights: (n,) of the queries in the mean; None where all count alike.
+    weights: (n,) weights of the queries in the mean; None for equal weights.
     summary: how the values become one figure.
-    unit: that of the values; shares may be successes, of which the interval is exact.
+    unit: the unit of the values; shares may all be 0 or 1, for which the interval is exact.
     intervals: the kind of interval.
     """
 

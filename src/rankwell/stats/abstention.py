@@ -23,13 +23,13 @@ _CURVE_POINTS = 101
 
 
 class AbstentionFigure(NamedTuple):
-    """A figure of all queries.
+    """A figure of abstention over all queries.
 
-    value: None where undefined.
-    interval: 95 %, None below 10 queries, where undefined, where no resample has the statistic's
-        distribution and where resamples do not differ.
-    ceiling: of the confidence that orders queries as their values do.
-    chance: the mean over random orders.
+    value: the figure; None where it is undefined.
+    interval: the 95 % interval; None below 10 queries, where it is undefined, where no resample has
+        the statistic's distribution and where resamples do not differ.
+    ceiling: the figure of a confidence that orders queries as their values do.
+    chance: the mean of the figure over random orders.
     """
 
     value: float | None

@@ -39,8 +39,8 @@ _MOST_UNDEFINED = 0.01
 class Coefficient(NamedTuple):
     """A coefficient of agreement.
 
-    value: None where it is undefined, as with a single grade.
-    interval: None below 10 queries, or where undefined.
+    value: the coefficient; None where it is undefined, as with a single grade.
+    interval: the interval of the value; None below 10 queries, or where undefined.
     """
 
     value: float | None
@@ -52,8 +52,8 @@ class Ratings:
     """Grades of several judges. Raises ValueError for a grade outside the scale.
 
     grades: (items, judges), NaN where a judge has none.
-    scale: every grade that there is, ascending, two or more.
-    weights: (items,) what each item counts, such as 1/π of a sample; 1 for each by default.
+    scale: all possible grades, ascending, two or more.
+    weights: (items,) weight of each item, such as 1/π in a sample; 1 by default.
     queries: (items,) numbers of the queries, which a bootstrap draws; by default each item has its
         own.
     """
@@ -206,8 +206,8 @@ def _alpha(coincidences: Floats, kind: str, squares: Floats) -> Floats:
 class Trend(NamedTuple):
     """A slope by least squares.
 
-    slope: change of y for each unit of x; None where all x are equal.
-    interval: None below 10 clusters or where a resample has no slope.
+    slope: change of y per unit of x; None where all x are equal.
+    interval: the interval of the slope; None below 10 clusters or where a resample has no slope.
     """
 
     slope: float | None

@@ -15,8 +15,8 @@ class Classification(NamedTuple):
     accuracy: the share of right decisions at `accuracy_threshold`.
     accuracy_threshold: the highest of the thresholds with the best accuracy; above all scores where
         it is best to accept none.
-    f1: the best F1, which `f1_threshold` gives.
-    precision, recall: those at `f1_threshold`.
+    f1: the best F1, at `f1_threshold`.
+    precision, recall: precision and recall at `f1_threshold`.
     f1_threshold: the highest of the thresholds with the best F1; 0 where every F1 is 0.
     ap: average precision, over all thresholds.
     mcc: Matthews' correlation (1975) at `f1_threshold`.

@@ -23,8 +23,9 @@ _REACH = NormalDist().inv_cdf(0.975)
 class Correlation(NamedTuple):
     """A correlation of two columns.
 
-    value: from -1 to 1.
-    p: two-sided, how probable a value as far from 0 is where the columns are independent.
+    value: the coefficient, from -1 to 1.
+    p: two-sided p-value: the probability of a value as far from 0 where the columns are
+        independent.
     """
 
     value: float
@@ -35,8 +36,8 @@ class Concordance(NamedTuple):
     """Pairs of rows of two columns, by the order of both rows in each; a tie in either column
     counts as neither.
 
-    concordant: pairs ordered alike in both columns.
-    discordant: pairs ordered one way in the first and the other way in the second.
+    concordant: number of pairs ordered alike in both columns.
+    discordant: number of pairs ordered one way in the first column and the other way in the second.
     balance: (n,) for each row, the rows ordered alike with it less those ordered against.
     first_ties, second_ties: (n,) number of rows with the row's own value in the first and in the
         second column, itself included.
@@ -241,9 +242,9 @@ def _both_below(x: Ints, y: Ints) -> Ints:
 
 
 class FittedLine(NamedTuple):
-    """Target ≈ slope · similarity + intercept.
+    """A fitted line: target ≈ slope · similarity + intercept.
 
-    slope: change of the target for each unit of similarity.
+    slope: change of the target per unit of similarity.
     intercept: the target at a similarity of 0.
     """
 
@@ -272,11 +273,11 @@ def fit_line(targets: Floats, similarities: Floats) -> FittedLine | None:
 
 
 class PairIntervals(NamedTuple):
-    """The interval of each figure of pairs; None where some resample has no such figure, for it
-    draws only equal values of a column.
+    """The interval of each figure of pairs; None where a resample has only equal values in a
+    column, and so no such figure.
 
-    pearson, spearman: of the correlations.
-    calibrated_mae: of the mean absolute error of a line fitted to each resample.
+    pearson, spearman: intervals of the correlations.
+    calibrated_mae: interval of the mean absolute error of a line fitted to each resample.
     """
 
     pearson: tuple[float, float] | None

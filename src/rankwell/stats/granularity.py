@@ -18,10 +18,10 @@ _FIGURE = re.compile(r"(\d+(?:\.\d+)?)\s*%?")
 class Granularity:
     """The counts out of n queries that produce a printed figure.
 
-    figure: as it was printed.
+    figure: the figure as it was printed.
     n: number of queries.
-    counts: ascending, none where the figure is impossible.
-    nearest: the counts next to the figure with what they would print as, where it is impossible.
+    counts: the possible counts, ascending; empty where the figure is impossible.
+    nearest: for an impossible figure, the counts next to it with the figures that they would print.
     """
 
     figure: str

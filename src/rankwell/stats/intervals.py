@@ -29,10 +29,10 @@ RANGES = {
 class Deviations(NamedTuple):
     """The distances of queries (or clusters) from the figure, for the studentised bootstrap.
 
-    mean: Σ sums / Σ sizes.
+    mean: the figure, Σ sums / Σ sizes.
     residuals: (n,) sums - mean · sizes.
-    sizes: (n,) what each weighs; None where each weighs 1.
-    error: of the mean by linearisation, except for the factor √(n / (n - 1)).
+    sizes: (n,) weight of each query or cluster; None where all weigh 1.
+    error: standard error of the mean by linearisation, without the factor √(n / (n - 1)).
     """
 
     mean: float

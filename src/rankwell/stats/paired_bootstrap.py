@@ -20,8 +20,8 @@ class Differences(NamedTuple):
     """Paired differences of queries, or their sums over clusters. Weighted differences are such
     sums too: weight times difference, with the weight as the size.
 
-    sums: (n,) finite, the differences or the sums.
-    sizes: (n,) how many queries, or how much weight, each sum has; None for plain differences.
+    sums: (n,) finite differences, or their sums.
+    sizes: (n,) number of queries, or weight, of each sum; None for plain differences.
     largest: the largest difference that two values can have; infinite where there is none, and
         where sums are of clusters or weighted.
     """
@@ -39,8 +39,8 @@ class Differences(NamedTuple):
 class Bootstrapped(NamedTuple):
     """Figures of a bootstrap of paired differences; None below 10 queries or clusters.
 
-    interval: of the mean difference.
-    p: two-sided; None where it was not requested.
+    interval: interval of the mean difference.
+    p: two-sided p-value; None where it was not requested.
     """
 
     interval: tuple[float, float] | None = None
@@ -186,11 +186,11 @@ def _absolute_t(column: Differences, sums: Floats, means: Floats, centre: float)
 
 
 class Change(NamedTuple):
-    """A ratio of two means with its interval.
+    """The relative change from one mean to another, with its interval.
 
     value: mean of the second over mean of the first, less 1; None where the first's is not above 0.
-    interval: of the value.
-    n: queries that count in both.
+    interval: interval of the value.
+    n: number of queries that are counted in both.
     """
 
     value: float | None

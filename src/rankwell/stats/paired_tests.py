@@ -24,10 +24,10 @@ from rankwell.stats.intervals import binomial_p, student_p, student_quantile
 class PairedT(NamedTuple):
     """The paired t test of differences, or of their sums over clusters.
 
-    t: mean over its standard error.
-    p: two-sided.
-    error: the standard error.
-    freedom: degrees of freedom, clusters less 1.
+    t: the mean over its standard error.
+    p: two-sided p-value.
+    error: standard error of the mean.
+    freedom: degrees of freedom, the number of queries or clusters less 1.
     """
 
     t: float
@@ -68,10 +68,10 @@ def paired_t(sums: Floats, sizes: Floats | None = None) -> PairedT | None:
 class Sign(NamedTuple):
     """The sign test of paired differences.
 
-    wins: differences above 0.
-    ties: differences of 0, which the test leaves out.
-    losses: differences below 0.
-    p: two-sided, by the binomial distribution.
+    wins: number of differences above 0.
+    ties: number of differences of 0, which the test leaves out.
+    losses: number of differences below 0.
+    p: two-sided p-value by the binomial distribution.
     """
 
     wins: int
@@ -204,15 +204,15 @@ def flipped_sums(differences: Floats, *, resamples: int, seed: int) -> Iterator[
 
 
 class _Digits(NamedTuple):
-    """Columns as integers in float32, digit beside digit, so small that no sum of them is rounded
-    in whatever order.
+    """Columns as integers in float32, digit beside digit. They are so small that no sum of them is
+    rounded, whatever its order.
 
-    Products in single precision take half the time, and more columns little.
+    Products in single precision take half the time, and the additional columns take little.
 
     table: (n, digits · columns), the highest digits first.
-    width: bits of a digit.
-    exponents: (columns,) of the lowest.
-    lost: (columns,) the sum of what was rounded off.
+    width: number of bits in a digit.
+    exponents: (columns,) exponent of the lowest digit.
+    lost: (columns,) the sum of the parts that were rounded off.
     """
 
     table: NDArray[np.float32]

@@ -16,7 +16,7 @@ class PartitionAgreement(NamedTuple):
 
     nmi: normalised mutual information, from 0 to 1.
     ami: adjusted mutual information, 0 on average for random groups.
-    nmi_chance: the mean NMI over random assignments of the same group sizes; that of AMI is 0.
+    nmi_chance: the mean NMI over random assignments to groups of the same sizes; the mean AMI is 0.
     """
 
     nmi: float

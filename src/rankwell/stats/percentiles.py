@@ -17,9 +17,9 @@ _ENDS = (1 - 0.95) / 2, (1 + 0.95) / 2
 class Percentile(NamedTuple):
     """A percentile of times.
 
-    value: one of the times; None without times.
-    interval: None for fewer than 10 queries.
-    n: the number of times.
+    value: one of the times; None where there are none.
+    interval: the interval of the value; None for fewer than 10 queries.
+    n: number of times.
     """
 
     value: float | None

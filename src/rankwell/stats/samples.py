@@ -145,7 +145,7 @@ def inclusion(sizes: Floats, threshold: float) -> Floats:
 class QueryValues:
     """A mean that is estimated from one value of each drawn query.
 
-    values: (n,) finite.
+    values: (n,) finite values of the drawn queries.
     """
 
     values: Floats
@@ -206,10 +206,10 @@ class PredictedQueries(QueryValues):
     """Drawn queries with values and predictions, and further queries of the same kind with
     predictions alone.
 
-    values, predictions, folds: (n,) of drawn queries; folds are numbers from 0 to 4, drawn at
-    random.
-
-    other_predictions: (N,) predictions.
+    values: (n,) finite values of the drawn queries.
+    predictions: (n,) predictions for the drawn queries.
+    folds: (n,) fold of each drawn query, a number from 0 to 4 drawn at random.
+    other_predictions: (N,) predictions for the further queries.
     population: the number of queries that could have been drawn.
     """
 
@@ -292,15 +292,15 @@ def _variance(values: Floats) -> float:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SampledItems:
-    """All items of a pool, for one mean or difference; every array is (items,).
+    """All items of a pool, for the estimate of one mean or difference. Every array is (items,).
 
-    n_queries: of the whole study.
-    query: index.
-    weight: the factor c of the item's gain.
-    prediction: of the gain.
+    n_queries: number of queries in the whole study.
+    query: index of the query.
+    weight: the factor c by which the item's gain counts.
+    prediction: the predicted gain.
     inclusion: the probability π of being judged, 0 where that is impossible.
-    sampled: whether it was drawn.
-    gain: NaN where it is unknown.
+    sampled: whether the item was drawn.
+    gain: the gain; NaN where it is unknown.
     """
 
     n_queries: int
@@ -324,11 +324,12 @@ class SampledItems:
 
 @dataclass(frozen=True, eq=False)
 class SampleEstimate(QueryValues):
-    """An estimated mean. values: (queries,) the total of each query.
+    """A mean estimated from sampled items.
 
-    sampling_variance: of the mean, of drawing items alone.
-    is_exact: whether every item that decides was certain to be judged, so that nothing is left to
-        chance for these queries.
+    values: (queries,) the total of each query.
+    sampling_variance: variance of the mean that comes from drawing items alone.
+    is_exact: whether every item that affects the mean was certain to be judged, so that nothing is
+        left to chance for these queries.
     """
 
     sampling_variance: float
@@ -423,11 +424,11 @@ def most_and_least(items: SampledItems, highest: float) -> tuple[Floats, Floats]
 
 
 class Forecast(NamedTuple):
-    """Standard errors that a mean will have, each with the 5th and the 95th percentile of its
-    resamples.
+    """The standard errors that a mean is expected to have, each with the 5th and the 95th
+    percentile of its resamples.
 
-    these_queries: of the mean over the queries at hand.
-    queries_like_these: of the mean over queries of the same kind.
+    these_queries: standard error of the mean over the queries at hand.
+    queries_like_these: standard error of the mean over queries of the same kind.
     """
 
     these_queries: Sequence[float]

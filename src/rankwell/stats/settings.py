@@ -93,8 +93,9 @@ class SelectionGain(NamedTuple):
     """The gain of choosing a setting by its values, over a baseline.
 
     apparent: mean of the best setting less that of the baseline, over the queries that chose it.
-    out_of_fold: (queries,) the same for each query, with the setting that the other folds chose.
-    best: index of the setting that all queries choose.
+    out_of_fold: (queries,) the same difference for each query, with the setting that the other
+        folds chose.
+    best: index of the setting that is chosen on all queries.
     """
 
     apparent: float

@@ -161,9 +161,9 @@ class Friedman(NamedTuple):
 
     ranks: (systems,) the mean rank of each over the blocks, 1 is best.
     chi_square: the statistic.
-    p: the probability of one as high where all systems are alike.
-    critical_difference: how far apart two mean ranks are by chance at most, over all pairs of
-        systems.
+    p: the probability of a statistic at least as high where all systems are equal.
+    critical_difference: the largest difference between two mean ranks that is due to chance, over
+        all pairs of systems.
     """
 
     ranks: Floats

@@ -19,18 +19,19 @@ class MeasuredDifference(NamedTuple):
 
     run: the run whose mean is the first term.
     against: the run whose mean is subtracted.
-    label: that of the measure, with the attributes of its row where several have that label.
-    unit: that of the difference.
+    label: the label of the measure, with the attributes of its row where several rows have that
+        label.
+    unit: the unit of the difference.
     better: the direction of better values.
-    difference: of the means; None where no query counts for both.
-    interval: of the difference; None where there are too few queries.
-    p: adjusted; None where nothing was tested.
-    n: queries counted for both.
+    difference: difference of the means; None where no query counts for both runs.
+    interval: interval of the difference; None where there are too few queries.
+    p: adjusted p-value; None where nothing was tested.
+    n: number of queries counted for both runs.
     decisive: whether the adjusted p-value is at most the level.
     detectable: the difference that a test of as many queries finds with the family's power; None
         where it was not computed.
-    group: the group of queries that it covers, empty for all.
-    differing: the queries with a difference, of a test that counts their signs; None of other
+    group: the group of queries that it covers; empty for all queries.
+    differing: number of queries with a difference, for a test that counts signs; None for other
         tests.
     """
 
@@ -59,13 +60,13 @@ class MeasuredDifference(NamedTuple):
 class Family(NamedTuple):
     """A family of tests.
 
-    correction: name of the adjustment of their p-values.
-    tests: their number.
-    described: what they are over, in words that follow the correction's (`over 3 pairs`).
-    level: of the intervals; a difference is decisive at 1 less this.
-    power: of the differences that are called detectable.
+    correction: name of the adjustment of p-values.
+    tests: number of tests.
+    described: words after the correction that say what the tests cover (`over 3 pairs`).
+    level: level of the intervals; a difference is decisive at 1 less this level.
+    power: power at which a difference is called detectable.
     secondary: whether measures other than the first are secondary, each with a family of its own.
-    noun: for the queries.
+    noun: the word for the queries.
     """
 
     correction: str

@@ -21,13 +21,13 @@ from rankwell.errors import BadInput, BadUsage, naming, shown
 
 
 class FileState(NamedTuple):
-    """Figures of a file that every change of it moves.
+    """Figures of a file, at least one of which differs after any change.
 
-    device, inode: numbers of the file system and of the file in it; another file of the name has
-        others.
-    size: in bytes.
-    modified: when its content last changed, in nanoseconds.
-    changed: when its content, its name or its rights changed, in nanoseconds.
+    device, inode: numbers of the file system and of the file in it; another file of the same name
+        has other numbers.
+    size: size in bytes.
+    modified: time of the last change of the content, in nanoseconds.
+    changed: time of the last change of content, name or permissions, in nanoseconds.
     """
 
     device: int
@@ -293,15 +293,16 @@ def _remote() -> Any:
 
 
 class Source:
-    """A file to read, or `-` for standard input; gzip and zstd are recognised by their first bytes,
-    whatever the name says.
+    """A file to read, or `-` for standard input. Compression by gzip or zstd is recognised by the
+    first bytes, whatever the name says.
 
-    A UTF-8 byte order mark at the very beginning is skipped. name: as it appears in messages. stem:
-    the file's name without folder and suffixes, `stdin` for standard input. An object of a remote
-    place (`s3://…`) is fetched, once something is read, into a file that ends with the process.
+    name: the name in messages.
+    stem: the file's name without folder and suffixes; `stdin` for standard input.
+    known_digest: a digest that was computed earlier; "" for none.
+    rows: the first row of a Parquet file to read, and the row after the last; None for all.
 
-    known_digest: taken before, "" if not.
-    rows: the first row of a Parquet file that is read, and that behind the last; None for all.
+    A UTF-8 byte order mark at the beginning is skipped. An object of a remote place (`s3://…`) is
+    fetched on the first read, into a file that is deleted when the process ends.
     """
 
     known_digest: str = ""

@@ -37,10 +37,10 @@ _VARIABLES = {
 class Object(NamedTuple):
     """An object as it was first seen.
 
-    url: its address.
-    size: in bytes.
-    tag: changes whenever the content does.
-    planned: whether a plan has seen it.
+    url: address of the object.
+    size: size in bytes.
+    tag: entity tag, which changes whenever the content does.
+    planned: whether the object is part of a plan.
     """
 
     url: str

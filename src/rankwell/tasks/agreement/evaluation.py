@@ -94,11 +94,11 @@ ListOfIds = Sequence[Hashable] | Mapping[Any, float]  # the keys of a Mapping ar
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class AgreementResults(Results):
-    """Results of models beside a reference.
+    """Results of models compared with a reference.
 
-    reference, candidates: their names.
-    panel: the figures of the vectors of each model.
-    convention: whose rules hold.
+    reference, candidates: names of the reference and of the candidates.
+    panel: figures of each model's vectors.
+    convention: the convention in force.
     sample: the items that are queries.
     pairs: candidate -> its lists beside those of the reference.
     """
@@ -389,9 +389,9 @@ class MeasurePlan(NamedTuple):
     """A measure of two lists, or of a list judged by the reference's.
 
     measure: with all its parameters but `gains`.
-    exact, label: its exact name, and the word used.
-    gold_depth: number of first items of the reference that are relevant.
-    gains: how the gain of such an item is made, `binary` for 1.
+    exact, label: exact name of the measure, and the word for it.
+    gold_depth: number of the reference's first items that are relevant.
+    gains: the rule for the gain of a relevant item; `binary` for 1.
     """
 
     measure: Measure

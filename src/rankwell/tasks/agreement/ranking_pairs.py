@@ -40,14 +40,14 @@ Ties = Literal["order", "shared"]
 
 
 class Listed(NamedTuple):
-    """The first items of each query under one model, and their ranks under the other; each
-    (queries, depth).
+    """The first items of each query under one model, and their ranks under the other. Every array
+    is (queries, depth).
 
     positions: items as numbers, -1 after the end of a list.
-    scores: their similarity, NaN where unknown.
-    other_ranks: their ranks among all candidates under the other model, from 1, 0 where unknown;
-        items that the other list holds need none.
-    other_scores: their similarity there, NaN where unknown.
+    scores: similarities of the items; NaN where unknown.
+    other_ranks: ranks of the items among all candidates under the other model, from 1; 0 where
+        unknown. Items in the other list need none.
+    other_scores: similarities under the other model; NaN where unknown.
     """
 
     positions: Ints
@@ -60,12 +60,12 @@ class Listed(NamedTuple):
 class ListSide(RankedRows):
     """One model's lists in flat arrays: a row per item, by query and rank.
 
-    queries: ids.
+    queries: ids of the queries.
     offsets: (queries + 1,) where each list begins.
-    items: (rows,) as numbers.
-    scores: (rows,) similarity, NaN where unknown.
-    other_ranks: (rows,) rank under the other model, from 1, 0 where unknown.
-    other_scores: (rows,) similarity there, or NaN.
+    items: (rows,) numbers of the items.
+    scores: (rows,) similarities; NaN where unknown.
+    other_ranks: (rows,) ranks under the other model, from 1; 0 where unknown.
+    other_scores: (rows,) similarities under the other model; NaN where unknown.
     """
 
     items: Ints
@@ -178,8 +178,8 @@ class ListSide(RankedRows):
 
 
 class Prefixes(NamedTuple):
-    """The overlap of two lists of each query at every depth, down to the end of the longer one: a
-    row per query and depth.
+    """The overlap of two lists of each query at every depth, to the end of the longer list: a row
+    per query and depth.
 
     offsets: (queries + 1,) where the rows of each query begin.
     query: (rows,) index of the query.
@@ -202,10 +202,10 @@ class RankingPairs:
     """A reference's list and a candidate's list for every query, each a definite order over the
     same candidates.
 
-    reference: the lists that are taken for right.
-    candidate: the lists that are compared with them.
-    n_candidates: (queries,) how many items either model could have listed, the query itself left
-        out.
+    reference: the reference's lists.
+    candidate: the candidate's lists.
+    n_candidates: (queries,) number of items that either model could have listed, without the query
+        itself.
     """
 
     needs: ClassVar[str] = "two rankings of the same queries, a reference and a candidate"
@@ -321,16 +321,14 @@ class RankingPairs:
         )
 
     def judged(self, gold_depth: int | None = None, gains: Gains = "binary") -> JudgedRankings:
-        """The candidate's lists judged by the reference: its first `gold_depth` items are relevant,
-        all of its list for None.
+        """The candidate's lists judged by the reference, whose first `gold_depth` items are
+        relevant; None for all of its items.
 
-        gains: the grade is 1 (`binary`), one over the reference's rank, or the reference's
-        similarity where that is above 0, else 0. Measures that count an item as relevant from grade
-        1 on are for `binary`; nDCG reads the
-           others.
-        The ideal is always the reference's own, and a candidate's list is a definite order without
-        ties.
-        Raises BadInput under `similarity` where the reference's similarities are unknown.
+        gains: the rule for grades: 1 (`binary`), one over the reference's rank, or the reference's
+            similarity where that is above 0, else 0. Measures that count an item as relevant from
+            grade 1 on are for `binary`; nDCG reads the others.
+         The ideal is always the reference's own, and a candidate's list is a definite order without
+        ties. Raises BadInput under `similarity` where the reference's similarities are unknown.
         """
         side, gold, grades = self._gold(gold_depth, gains)
         last = self.candidate.lengths[side.query_of_row]

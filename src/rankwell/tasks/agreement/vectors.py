@@ -45,10 +45,10 @@ _NAN = float("nan")
 
 
 class VectorPanel(NamedTuple):
-    """The checks of the vectors of all models.
+    """Figures and warnings on the vectors of all models.
 
     rows: one for each model, all with the same columns.
-    warnings: on what may change numbers, one sentence each.
+    warnings: sentences on what may change numbers.
     """
 
     rows: list[dict[str, Any]]
@@ -262,7 +262,7 @@ class Representation:
     """Embeddings of some items by one model; sums over them are computed once.
 
     vectors: (items, dimensions) an array, which may be mapped from a file.
-    block: how many rows are read at a time.
+    block: number of rows that are read at a time.
     """
 
     vectors: Any
@@ -339,8 +339,8 @@ def _products(reference: Representation, candidate: Representation) -> _Products
 class Cka(NamedTuple):
     """Linear centred kernel alignment; NaN where undefined.
 
-    linear: above 0 by chance where items are few.
-    debiased: 0 on average by chance; it needs 4 items.
+    linear: the biased estimate, above 0 by chance where items are few.
+    debiased: the debiased estimate, 0 on average by chance; it needs 4 items.
     """
 
     linear: float
@@ -373,11 +373,12 @@ def _normalised(product: float, first: float, second: float) -> float:
 
 
 class Hubness(NamedTuple):
-    """The distribution of k-occurrences: in how many queries' first k each item is.
+    """The distribution of k-occurrences, an item's being the number of queries that have it among
+    their first k.
 
-    skewness: NaN where all are equal.
-    largest: that of the item which is a neighbour most often.
-    never: the share of items that are nobody's neighbour.
+    skewness: skewness of the distribution; NaN where all k-occurrences are equal.
+    largest: the largest k-occurrence.
+    never: share of items that are no query's neighbour.
     """
 
     skewness: float
@@ -476,10 +477,10 @@ def check_vectors(models: "Sequence[Model]", *, spectrum: bool) -> VectorPanel:
 class Sample:
     """The items that are queries.
 
-    rows: (queries,) places among the items.
+    rows: (queries,) positions of the queries among the items.
     item_names: names of all items, in the order of the reference.
     labels: (items,) an item is no neighbour of a query with its label; None excludes nothing.
-    requested: how many queries were to be drawn, which may be more than there are items.
+    requested: the requested number of queries, which may exceed the number of items.
     """
 
     rows: Ints
@@ -568,9 +569,9 @@ def _labels(exclude: Any, n: int) -> list[str | None] | None:
 class Model:
     """The vectors of all items by one model, in the order of the reference.
 
-    name: that of the model in results and messages.
+    name: name of the model in results and messages.
     embeddings: the vectors, with the ids of the items.
-    metric: the similarity by which neighbours are sought.
+    metric: the similarity by which neighbours are found.
     """
 
     name: str

@@ -30,11 +30,11 @@ Row = TypeVar("Row")
 class RankedAnswer(NamedTuple):
     """One answer of a system to a question.
 
-    rank: place in its list, from 1.
-    text: None where it says that there is no answer.
-    document: id; None where unknown.
-    start, end: in characters of the document, end exclusive; -1 where unknown.
-    score: NaN where unknown.
+    rank: rank in the list of answers, from 1.
+    text: text of the answer; None where it says that there is no answer.
+    document: id of the document; None where unknown.
+    start, end: positions in the characters of the document, end exclusive; -1 where unknown.
+    score: score of the answer; NaN where unknown.
     """
 
     rank: int
@@ -48,9 +48,9 @@ class RankedAnswer(NamedTuple):
 class RightAnswer(NamedTuple):
     """A right answer to a question.
 
-    text: as given.
-    document: id; None where unknown.
-    start: in characters of the document; -1 where unknown.
+    text: text of the answer as given.
+    document: id of the document; None where unknown.
+    start: position in the characters of the document; -1 where unknown.
     """
 
     text: str
@@ -63,18 +63,18 @@ class Questions:
     """Questions and right answers: a row per question in the order of the ids' bytes, and a row per
     right answer.
 
-    ids: (questions,) all different.
-    texts: (questions,) empty where unknown.
+    ids: (questions,) ids of the questions, all different.
+    texts: (questions,) texts of the questions; empty where unknown.
     impossible: (questions,) whether nothing in the document answers it.
-    documents: (questions,) the id of the document that was asked about; None where unknown.
+    documents: (questions,) id of the document that the question is about; None where unknown.
     offsets: (questions + 1,) where the answers of each question begin.
-    answers: (answers,) their texts, as given.
-    answer_documents: (answers,) ids; None where unknown.
-    starts: (answers,) in characters of the document; -1 where unknown.
+    answers: (answers,) texts of the right answers as given.
+    answer_documents: (answers,) ids of the documents; None where unknown.
+    starts: (answers,) positions in the characters of the document; -1 where unknown.
     contexts: document id -> its text.
-    attributes: question id -> what else its file says of it.
-    evidence: question id -> sets of documents, each of which is enough to answer it, where the file
-        has such sets.
+    attributes: question id -> further attributes in its file.
+    evidence: question id -> sets of documents, each of which is enough to answer it; empty where
+        the file has no such sets.
 
     Raises BadInput where lengths differ or an id appears twice.
     """
@@ -158,14 +158,15 @@ class Predictions:
     """Ranked answers of one system: a row per question that it was given, in the order of the ids'
     bytes, and a row per answer.
 
-    ids: (questions,) all different.
-    offsets: (questions + 1,) where the answers of each begin, best first.
-    texts: (answers,) None or an empty text says that there is no answer.
-    documents: (answers,) ids; None where unknown.
-    starts, ends: (answers,) in characters of the document, end exclusive; -1 where unknown.
-    scores: (answers,) NaN where unknown.
-    no_answer: (questions,) the probability or score of there being no answer, NaN where unknown;
-        None where nothing says it.
+    ids: (questions,) ids of the questions, all different.
+    offsets: (questions + 1,) where the answers of each question begin, best first.
+    texts: (answers,) texts of the answers; None or an empty text says that there is no answer.
+    documents: (answers,) ids of the documents; None where unknown.
+    starts, ends: (answers,) positions in the characters of the document, end exclusive; -1 where
+        unknown.
+    scores: (answers,) scores of the answers; NaN where unknown.
+    no_answer: (questions,) probability or score that there is no answer, NaN where unknown; None
+        where it is unknown for all.
 
     Raises BadInput where lengths differ or an id appears twice.
     """
@@ -274,10 +275,10 @@ def unmatched(
 
 
 class NormalForms(NamedTuple):
-    """The normal forms of the answers to some questions, by number.
+    """The numbered normal forms of the answers to some questions.
 
-    texts: (forms,) all different.
-    vanished: (forms,) whether nothing but white space is left.
+    texts: (forms,) the normal forms, all different.
+    vanished: (forms,) whether the form is nothing but white space.
     answers: (answers,) the number of each answer's form.
     right: (right answers,) the number of each right answer's form.
     """
@@ -292,24 +293,25 @@ class NormalForms(NamedTuple):
 class AnswerPairs:
     """Questions with their right answers and the answers of a system, as measures read them.
 
-    queries: (questions,) ids.
-    impossible: (questions,) whether nothing is right but to give no answer.
-    missing: (questions,) whether no prediction says anything of the question, which makes it 0
-        whatever the measure.
-    right_offsets: (questions + 1,) where the right answers of each begin.
-    right_answers: (right answers,) texts.
-    right_documents: (right answers,) numbers, equal where the document is; unknown documents share
-        one.
-    right_starts, right_ends: (right answers,) in characters, end exclusive; -1 where unknown.
-    offsets: (questions + 1,) where the ranked answers of each begin.
-    texts: (answers,) None or blank says that there is none.
-    documents: (answers,) numbers, as of the right answers.
-    starts, ends: (answers,) as of the right answers.
-    no_answer: (questions,) the probability or score of there being no answer; NaN where unknown.
-    retrieved: (questions,) whether what an answer needs was retrieved; None where that is unknown.
-    question_texts: (questions,) texts; empty or None where unknown.
-    positions: why rules about positions cannot be applied; empty where they can.
-    cache: what measures have computed already, so that other cut-offs use it again.
+    queries: (questions,) ids of the questions.
+    impossible: (questions,) whether the only right answer is to give none.
+    missing: (questions,) whether the question is 0 by every measure, as it has no prediction.
+    right_offsets: (questions + 1,) where the right answers of each question begin.
+    right_answers: (right answers,) texts of the right answers.
+    right_documents: (right answers,) numbers of the documents; all unknown documents have the same
+        number.
+    right_starts, right_ends: (right answers,) positions in characters, end exclusive; -1 where
+        unknown.
+    offsets: (questions + 1,) where the ranked answers of each question begin.
+    texts: (answers,) texts of the answers; None or a blank text says that there is no answer.
+    documents: (answers,) numbers of the documents, as in `right_documents`.
+    starts, ends: (answers,) positions, as in `right_starts` and `right_ends`.
+    no_answer: (questions,) probability or score that there is no answer; NaN where unknown.
+    retrieved: (questions,) whether the retriever found what an answer needs; None where that is
+        unknown.
+    question_texts: (questions,) texts of the questions; empty or None where unknown.
+    positions: the reason why rules on positions cannot be applied; empty where they can.
+    cache: results that measures have computed, for other cut-offs.
     """
 
     needs: ClassVar[str] = "answers to questions whose right answers are known"

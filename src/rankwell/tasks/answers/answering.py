@@ -50,10 +50,10 @@ _LONGEST = 12
 
 
 class Passage(NamedTuple):
-    """A text in which a reader looks for an answer.
+    """A text that a reader searches for an answer.
 
-    document: id.
-    text: as it is read; places of answers count its characters.
+    document: id of the document.
+    text: the text as the reader gets it; positions of answers count its characters.
     """
 
     document: str
@@ -63,10 +63,10 @@ class Passage(NamedTuple):
 class Answer(NamedTuple):
     """The answer of a reader.
 
-    text: None where the reader finds no answer.
-    score: finite, higher is better.
+    text: text of the answer; None where the reader finds no answer.
+    score: a finite score, higher is better.
     document: the id of the passage that holds it; None where unknown.
-    start, end: in characters of that passage, end exclusive; -1 where unknown.
+    start, end: positions in the characters of that passage, end exclusive; -1 where unknown.
     """
 
     text: str | None
@@ -226,11 +226,11 @@ def _bm25(
 
 
 class _Word(NamedTuple):
-    """A word where it stands in its passage.
+    """A word and its position in a passage.
 
-    start, end: in characters, end exclusive.
-    text: as written.
-    key: what it is compared by.
+    start, end: positions in characters, end exclusive.
+    text: the word as written.
+    key: the form by which words are compared.
     """
 
     start: int
@@ -240,14 +240,14 @@ class _Word(NamedTuple):
 
 
 class OverlapReader:
-    """The answer is looked for in the sentences that hold the rarest words of the question, among
-    the words it does not hold.
+    """Looks for the answer in the sentences that hold the rarest words of the question, among the
+    words that the question does not hold.
 
-    documents: all texts that may be read, for how rare words are; without them every word weighs
-        the same.
-    threshold: how much of the question's weight a sentence must hold, as a share, before the reader
-        answers at all: that there is no answer has this score, so that it comes first where no
-        sentence reaches it.
+    documents: all texts that may be read, which decide how rare words are; without them every word
+        weighs the same.
+    threshold: the share of the question's weight that a sentence must hold for an answer. The
+        statement that there is no answer has this score, and so comes first where no sentence
+        reaches it.
 
     An answer's score is its sentence's share, less at most 1 % for its place among the words of
     that sentence. English: endings are cut off and words such as `the` and `which` left out. The
@@ -390,20 +390,20 @@ class TransformersReader:
 
     model: a folder or a name that the cache or the Hub knows.
     device: of torch, such as `cpu` or `cuda`.
-    max_tokens: question, window and special tokens together; a smaller limit of the model replaces
-        it.
-    stride: tokens that two windows of a passage share.
-    max_answer_tokens: the longest span.
-    candidates: how many starts and ends of a window are combined.
-    batch_size: windows that the model reads at once.
-    null_threshold: what is taken off the score of there being no answer before the answers are
-        ranked.
+    max_tokens: number of tokens of question, window and special tokens together; the model's own
+        limit applies where it is smaller.
+    stride: number of tokens that two windows of a passage share.
+    max_answer_tokens: length of the longest span in tokens.
+    candidates: number of starts and of ends in a window that are combined.
+    batch_size: number of windows that the model reads at once.
+    null_threshold: number that is subtracted from the score of there being no answer before the
+        answers are ranked.
 
-    That there is no answer scores the sum of both logits at the classification token, in the window
-    where that is lowest, as an answer may be anywhere; without a passage it scores 0. Nothing is
-    drawn at random; on other machines the last bits may differ. Raises MissingExtra without
-    transformers or torch, BadInput where no such model can be loaded. Source: Devlin et al. 2019,
-    section 4.3.
+    The score of there being no answer is the sum of both logits at the classification token, in the
+    window where that sum is lowest, since an answer may be in any window. Without a passage it is
+    0. Nothing is drawn at random; on other machines the last bits may differ. Raises MissingExtra
+    without transformers or torch, BadInput where no such model can be loaded. Source: Devlin et al.
+    2019, section 4.3.
     """
 
     model: str
@@ -514,9 +514,9 @@ class _Window(NamedTuple):
     """A part of a passage that fits into the model, with its logits.
 
     passage: position of the passage among those that are read.
-    spans: (tokens,) where each begins and ends in the passage, in characters.
-    starts, ends: (tokens,) logits.
-    null: sum of both logits at the classification token.
+    spans: (tokens,) positions of each token in the characters of the passage, end exclusive.
+    starts, ends: (tokens,) logits of a start and of an end.
+    null: the sum of both logits at the classification token.
     """
 
     passage: int

@@ -52,12 +52,12 @@ _PARTS = {"retrieved": "retriever", "predictions": "reader", "isolated": "isolat
 class AnswerResults(Results):
     """Results of retrieved documents and of answers.
 
-    outcomes: how each question went.
-    hardest: gives rows on the questions that went worst, as many as its argument says, all by
-        default.
-    searched: the thresholds of giving no answer; None where there are no numbers for it.
-    convention: whose rules hold.
-    retriever: the name of its run; None without one.
+    outcomes: the outcome of each question.
+    hardest: function that returns rows on the questions with the worst outcomes, as many as its
+        argument says, all by default.
+    searched: the search for the threshold of giving no answer; None without no-answer numbers.
+    convention: the convention in force.
+    retriever: the name of the retriever's run; None without one.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -170,18 +170,18 @@ def _names(places: Mapping[str, Any]) -> dict[str, str]:
 
 
 class _AnswerEvaluation:
-    """One evaluation under way.
+    """An evaluation in progress.
 
-    tables: gold, predictions, isolated, na_probs and retrieved, as far as they are there.
-    notes: on the default convention.
+    tables: gold, predictions, isolated, na_probs and retrieved, where they are given.
+    notes: notes on the default convention.
     corpus: document id -> text; None without one.
-    plan, options: the rules.
-    names: part -> name of its run in rows.
-    files: part -> source, where it is a file.
-    questions: with their right answers.
-    impossible: (questions,) whether nothing is right but to give no answer, by the convention.
+    plan, options: the rules, and the user's choices.
+    names: part of the evaluation -> name of its run in rows.
+    files: part of the evaluation -> its source, where it is a file.
+    questions: the questions with their right answers.
+    impossible: (questions,) whether the only right answer is to give none, by the convention.
     builder: collects the values.
-    retriever, reader, isolated: the runs that are judged; None for one that is not there.
+    retriever, reader, isolated: the judged runs; None for a run that is not given.
 
     Raises NothingToEvaluate where a table has no question in common with the others.
     """

@@ -24,10 +24,10 @@ _MARKS = ("", "gold", "predicted", "both")
 class Overlap(NamedTuple):
     """The parts that an answer and a right one share.
 
-    characters: spans of shared characters in the answer, then in the right one.
-    tokens: spans of shared tokens, likewise.
+    characters: spans of shared characters in the answer, and in the right answer.
+    tokens: spans of shared tokens in the answer, and in the right answer.
     char_f1: F1 of the characters.
-    token_f1: F1 of the tokens, repeated ones counted repeatedly.
+    token_f1: F1 of the tokens, where repeated tokens count repeatedly.
     """
 
     characters: tuple[Spans, Spans]

@@ -41,9 +41,10 @@ _SNIPPET = 300
 class ReaderRun(JudgedRun):
     """The answers of one reader joined with the questions that count for it.
 
-    view: an AnswerPairs.
-    ties: the rule; lists of answers are in a definite order.
-    predictions: the answers as they were read, also those to no question here.
+    view: the answers with the right answers, an AnswerPairs.
+    ties: the tie rule; lists of answers are in a definite order.
+    predictions: the answers as they were read, including answers to questions that are not
+        evaluated.
     """
 
     view: Any
@@ -111,15 +112,16 @@ class Outcome(NamedTuple):
     """The outcome of a question. Its values are None where no answers are judged, and where the
     question is not counted.
 
-    query: id.
-    impossible: whether nothing is right but to give no answer.
-    failed: the stage that failed it; `none` where it went well, None where it is not counted.
-    why: in words.
-    value: of the first answer by the judge's `right`, from 0 to 1.
-    partial: of the first answer by the judge's `partial`.
-    later: of the best of the first answers, by the judge's `later`.
-    alone, partial_alone: value and partial of the first answer from the right passages; None
-        without such answers.
+    query: id of the question.
+    impossible: whether the only right answer is to give none.
+    failed: the stage that failed the question; `none` where no stage failed, None where it is not
+        counted.
+    why: the reason in words.
+    value: value of the first answer by the judge's `right`, from 0 to 1.
+    partial: value of the first answer by the judge's `partial`.
+    later: value of the best of the first answers by the judge's `later`.
+    alone, partial_alone: `value` and `partial` of the first answer from the right passages alone;
+        None without such answers.
     """
 
     query: str
@@ -136,11 +138,11 @@ class Outcome(NamedTuple):
 class _FirstAnswer(NamedTuple):
     """One reader's answer to one question.
 
-    value: of the first answer by the judge's `right`, from 0 to 1.
-    partial: of the first answer by the judge's `partial`.
-    later: of the best of the first answers, by the judge's `later`.
-    silent: whether no answer was given, or one that says that there is none.
-    missing: whether the question has no prediction, and is 0 for that.
+    value: value of the first answer by the judge's `right`, from 0 to 1.
+    partial: value of the first answer by the judge's `partial`.
+    later: value of the best of the first answers by the judge's `later`.
+    silent: whether the reader gave no answer, or said that there is none.
+    missing: whether the question has no prediction, which makes its value 0.
     """
 
     value: float
@@ -190,13 +192,13 @@ def _first_answers(reader: ReaderRun, judge: Judge) -> dict[str, _FirstAnswer]:
 
 @dataclass(frozen=True, eq=False)
 class AnswerOutcomes:
-    """The questions with the runs that were judged, and how each question went.
+    """The questions with the judged runs, and the outcome of each question.
 
-    questions: with their right answers.
-    impossible: (questions,) whether nothing is right but to give no answer.
-    retriever: its lists; None where no retrieved documents are judged.
-    reader: its answers; None where no answers are judged.
-    isolated: the answers of the reader on the right passages; None without them.
+    questions: the questions with their right answers.
+    impossible: (questions,) whether the only right answer is to give none.
+    retriever: the retriever's lists; None where no retrieved documents are judged.
+    reader: the reader's answers; None where no answers are judged.
+    isolated: the reader's answers from the right passages alone; None without them.
     judge: the measures that decide outcomes; None without a reader.
     """
 

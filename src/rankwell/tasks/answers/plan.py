@@ -32,10 +32,10 @@ _PARTS = {AnswerPairs: "reader", JudgedRankings: "retriever", GroupRankings: "re
 class Judge(NamedTuple):
     """The measures that decide outcomes.
 
-    right: makes the first answer right from 0.5 on.
-    partial: how far it is right in part; `right` itself where no F1 of this kind is computed.
+    right: the measure by which the first answer is right, from 0.5 on.
+    partial: the measure of partly right answers; `right` itself where no such F1 is computed.
     later: `right` over more of the first answers.
-    label: a word for `right`.
+    label: the word for `right`.
     """
 
     right: Measure
@@ -47,10 +47,10 @@ class Judge(NamedTuple):
 class AnswerMeasures(NamedTuple):
     """The measures of an evaluation.
 
-    retriever: of retrieved documents; empty where there are none.
-    reader: of answers; empty where there are none.
-    judge: those that decide outcomes.
-    notes: on measures that are left out, and on options without effect.
+    retriever: measures of retrieved documents; empty where there are none.
+    reader: measures of answers; empty where there are none.
+    judge: the measures that decide outcomes.
+    notes: notes on measures that are left out, and on options without effect.
     """
 
     retriever: tuple[LabelledMeasure, ...]
@@ -61,8 +61,7 @@ class AnswerMeasures(NamedTuple):
 
 @dataclass(frozen=True)
 class AnswerPlan:
-    """The measures and every rule of an evaluation: the user's choices before those of the
-    convention.
+    """The measures and rules of an evaluation: the user's choices, else those of the convention.
 
     options: the user's choices.
     has_answers: whether answers are judged.

@@ -35,15 +35,15 @@ _WORDS_IN_A_ROW = 3
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RetrieverRun(JudgedRun):
-    """The lists of one retriever, judged; queries are all questions, in their order.
+    """The judged lists of one retriever. The queries are all questions, in their order.
 
     judgments: the documents that are relevant to each question.
-    hits: the ranks of these in the lists, and the first documents of each.
-    notes: on how relevance was decided, and on unknown and repeated documents.
-    plan: the rules.
+    hits: ranks of the relevant documents in the lists, and the first documents of each list.
+    notes: notes on how relevance was decided, and on unknown and repeated documents.
+    plan: the measures and rules.
     nothing_to_find: (questions,) whether every measure is 1, as the question is impossible; None
-        where no rule says so.
-    texts: document id -> text, as far as known.
+        without such a rule.
+    texts: document id -> text, for documents whose text is known.
     """
 
     judgments: Judgments

@@ -19,11 +19,10 @@ from rankwell.tasks.answers.plan import over_all_questions
 
 
 class BestThreshold(NamedTuple):
-    """The best threshold of giving no answer.
+    """The best threshold for giving no answer.
 
-    value: the mean of the scores, a share, where no answer is given to questions above the
-        threshold.
-    threshold: probability or score of there being no answer.
+    value: the mean score, a share, where questions above the threshold get no answer.
+    threshold: a probability or score that there is no answer.
     """
 
     value: float
@@ -31,10 +30,10 @@ class BestThreshold(NamedTuple):
 
 
 class PrecisionRecall(NamedTuple):
-    """Precision and recall of answering, at each threshold of giving no answer.
+    """Precision and recall of answers at each threshold for giving no answer.
 
-    thresholds: (points,) ascending; NaN at the first, where nothing is answered.
-    precision, recall: (points,) shares.
+    thresholds: (points,) ascending; NaN at the first point, where nothing is answered.
+    precision, recall: (points,) precision and recall, as shares.
     average_precision: the area below the curve.
     """
 
@@ -45,12 +44,12 @@ class PrecisionRecall(NamedTuple):
 
 
 class MeasureThreshold(NamedTuple):
-    """The values of one measure.
+    """The values of one measure with and without a threshold.
 
-    measure: with the word that names it.
-    now: mean without a threshold, a share.
-    best: with the best one.
-    curve: None where nothing is answerable.
+    measure: the measure with the word for it.
+    now: the mean without a threshold, a share.
+    best: the mean with the best threshold.
+    curve: precision and recall at each threshold; None where nothing is answerable.
     """
 
     measure: LabelledMeasure
@@ -63,12 +62,12 @@ class ThresholdSearch(NamedTuple):
     """The search for the best threshold of every measure, over the questions with a no-answer
     number.
 
-    run: name of the reader.
-    searches: one for each measure that is searched.
-    oracle: the curve of a system that answers everything rightly; None where nothing is answerable.
-    answerable: (questions,) whether there is a right answer.
-    numbers: (questions,) the probability or score of there being no answer.
-    notes: on questions without a number, and on numbers that are all equal.
+    run: name of the reader's run.
+    searches: one for each searched measure.
+    oracle: the curve of a system whose answers are all right; None where nothing is answerable.
+    answerable: (questions,) whether the question has a right answer.
+    numbers: (questions,) probability or score that there is no answer.
+    notes: notes on questions without a number, and on numbers that are all equal.
     """
 
     run: str

@@ -21,11 +21,11 @@ _INTERACTIONS = "the interactions of a training set; name a file of them"
 class ItemLabels(NamedTuple):
     """The categories or groups of items.
 
-    names: of all of them, sorted.
+    names: names of all categories or groups, sorted.
     in_input: (items,) whether the input has the item.
-    offsets: (items + 2,) where the labels of each item begin; the last item stands for none and has
-        no label.
-    labels: (rows,).
+    offsets: (items + 2,) where the labels of each item begin; the last item stands for unknown
+        items and has no label.
+    labels: (rows,) positions of the labels in `names`.
     """
 
     names: tuple[str, ...]
@@ -101,13 +101,13 @@ class ItemLabels(NamedTuple):
 
 
 class LabelCells(NamedTuple):
-    """The pairs of an owner and a label that its items have, so that memory does not grow with all
-    labels.
+    """The pairs of an owner and a label of its items. Only pairs that occur are stored, so that
+    memory does not grow with all labels.
 
-    keys: (cells,) owner · n + label, ascending.
+    keys: (cells,) owner · n + label of each pair, ascending.
     cell_of_label, rows: (labels of all items,) the cell and the item of each.
-    counts: (items,) their numbers of labels.
-    n: the number of labels, at least 1.
+    counts: (items,) number of labels of each item.
+    n: number of labels, at least 1.
     """
 
     keys: Ints
@@ -126,9 +126,9 @@ class LabelCells(NamedTuple):
 
 
 class LabelSums(NamedTuple):
-    """Sums by owner and label, of the cells that have any.
+    """Sums by owner and label, for pairs that occur.
 
-    keys, owners, labels, values: (cells,), ascending by key.
+    keys, owners, labels, values: (cells,) the pairs and their sums, ascending by key.
     """
 
     keys: Ints
@@ -154,9 +154,9 @@ class QueryItems:
     with.
 
     index: query -> its row.
-    offsets: (rows + 2,) where each row begins; the last one stands for other queries and is empty.
-    codes: (entries,) items, ascending in a row.
-    values: (entries,).
+    offsets: (rows + 2,) where each row begins; the last row stands for other queries and is empty.
+    codes: (entries,) codes of the items, ascending in a row.
+    values: (entries,) the numbers of the items.
     """
 
     index: Mapping[str, int]
@@ -219,18 +219,18 @@ def listed_values(owners: Ints, items: Ints, values: Floats, codes: Ints) -> Flo
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ItemAttributes:
-    """All that measures read beside the lists; what was not given is None, and a measure that needs
-    it says so.
+    """The data that measures read beside the lists. Data that were not given are None, and a
+    measure that needs them raises an error.
 
-    items: the items of the inputs, sorted; others have codes behind theirs.
+    items: ids of the items of the inputs, sorted; other items have codes after theirs.
     in_catalogue: (items,) whether it may be retrieved.
-    popularity: (items,) users with an interaction.
-    n_users: users with one.
-    categories, groups: labels.
-    vectors: (items, dimensions) of length 1, NaN where unknown.
+    popularity: (items,) number of users with an interaction.
+    n_users: number of users with any interaction.
+    categories, groups: the categories and the groups of items.
+    vectors: (items, dimensions) vectors of length 1, NaN where unknown.
     histories: the items that each query's user interacted with.
     grades: the judged items of each query.
-    cache: what is computed once for all lists.
+    cache: results that are computed once for all lists.
     """
 
     items: tuple[str, ...]

@@ -21,10 +21,10 @@ _CELLS = 1 << 22
 class ItemLists:
     """The first items of some queries.
 
-    queries: their ids.
-    codes: (queries, depth) items, best first, -1 behind the end of a list.
-    attributes: the catalogue and what is known of its items, to which the codes belong.
-    cache: what several measures of these lists have in common.
+    queries: ids of the queries.
+    codes: (queries, depth) codes of the items, best first; -1 after the end of a list.
+    attributes: the catalogue and its items' attributes, which define the codes.
+    cache: results that several measures of these lists share.
     """
 
     needs: ClassVar[str] = "all retrieved items of each query, judged or not"
@@ -148,8 +148,8 @@ def _sum(longer: NDArray[Any], shorter: NDArray[Any]) -> NDArray[Any]:
 class ListCollections:
     """The lists of whole runs.
 
-    queries: a name for each collection, of which the measures have one value.
-    lists: of each collection, or the counts of lists that are not kept.
+    queries: a name for each collection, for which measures have one value.
+    lists: the lists of each collection, or their counts where lists are not kept.
     """
 
     needs: ClassVar[str] = "all retrieved items of whole runs, judged or not"

@@ -24,9 +24,9 @@ class Choices(NamedTuple):
     """Sets of items that are the same and hold a positive of a query, ascending by query.
 
     query: (n,) the query of each set.
-    size: (n,) items in the set.
-    right: (n,) how many of them are positives.
-    position: (n,) that of the first positive in the set, by the order among items of equal score.
+    size: (n,) number of items in the set.
+    right: (n,) number of positives in the set.
+    position: (n,) position of the first positive in the set, in the order of items of equal score.
     lone: whether other sets do not matter.
     """
 
@@ -39,13 +39,14 @@ class Choices(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CopyCeilings:
-    """The limits of any scorer in one direction, as far as some queries or items are the same.
+    """The limits of any scorer in one direction, where some queries or items are the same.
 
     ties: the tie rule.
     judgments: the positives of each query.
-    retrieved: (queries,) items that are ranked.
-    alike: (queries,) the first query that is the same; None where all differ or that is not known.
-    choices: of same items; None likewise.
+    retrieved: (queries,) number of ranked items.
+    alike: (queries,) the first query that is the same; None where all differ or where that is
+        unknown.
+    choices: sets of items that are the same; None where all differ or where that is unknown.
     """
 
     ties: CaptionTies

@@ -49,9 +49,9 @@ class Direction(NamedTuple):
     name: `t2v`, `v2t` (the best caption among all captions) or `v2t-videos` (captions collapsed,
         among videos).
     ties: the tie rule in this direction.
-    measures: those that are reported of it.
+    measures: the measures that are reported for it.
     hits_after_last: as in `CaptionConvention`.
-    notes: on the names of its measures.
+    notes: notes on the names of its measures.
     """
 
     name: str
@@ -98,9 +98,10 @@ class Direction(NamedTuple):
 class Copies(NamedTuple):
     """Captions and videos of a run that are the same.
 
-    captions: (captions,) for each the first one that is the same; None where all differ, or where
-        that is not known.
-    videos: (videos,) likewise.
+    captions: (captions,) for each caption the first one that is the same; None where all differ, or
+        where that is unknown.
+    videos: (videos,) for each video the first one that is the same; None where all differ, or where
+        that is unknown.
     """
 
     captions: Ints | None

@@ -31,13 +31,13 @@ class CaptionRun(JudgedRun):
 
     direction: from text to video or back, with its tie rule.
     compared: the scores or vectors that rank the items.
-    question: what was counted, with the order of items of equal score.
+    question: the comparison that was counted, with the order of items of equal score.
     judgments: the positives by name, with grade 1.
-    hits: their rank counts.
-    items: the names of what is ranked, `n_items` of which take part.
+    hits: rank counts of the positives.
+    items: names of the items, of which the first `n_items` take part.
     n_items: number of items in every ranking.
-    copies: what no scorer can distinguish.
-    input_positives: of each query; of collapsed videos their captions.
+    copies: captions and videos that no scorer can distinguish.
+    input_positives: positives of each query; for collapsed videos their captions.
     """
 
     direction: Direction

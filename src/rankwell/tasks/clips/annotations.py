@@ -29,8 +29,8 @@ Words = tuple[str, ...]
 class Keyword(NamedTuple):
     """A label of a group; the same label in another group is another keyword.
 
-    group: as the schema declares it, else as its column or its cell names it.
-    label: as the schema declares it, else its most frequent spelling in lower case.
+    group: the name in the schema, else the name in the column or the cell.
+    label: the label in the schema, else its most frequent spelling in lower case.
     """
 
     group: str
@@ -45,10 +45,10 @@ def with_groups(keywords: Iterable[Keyword]) -> str:
 
 
 class Name(NamedTuple):
-    """The meaning of a literal text.
+    """The meaning of a text that names keywords literally.
 
-    keywords: those that the text names, several where it is ambiguous.
-    stage: whether the text is a label or an alias.
+    keywords: the keywords that the text names, several where it is ambiguous.
+    stage: whether the text is a label (`exact`) or an alias.
     """
 
     keywords: tuple[Keyword, ...]
@@ -170,10 +170,10 @@ def _alternatives(label: str) -> list[str]:
 
 
 class Token(NamedTuple):
-    """A word of a text as it is compared, and its place.
+    """A word of a text in the form that is compared, and its position.
 
-    word: without case, punctuation and plural ending.
-    start, end: places in the characters of the text, end exclusive.
+    word: the word without case, punctuation and plural ending.
+    start, end: positions in the characters of the text, end exclusive.
     """
 
     word: str
@@ -224,7 +224,7 @@ def singular(word: str) -> str:
 class QueryKeywords(NamedTuple):
     """The keywords that a query requires, and those that no relevant clip has.
 
-    required: a relevant clip has all of them, or a part, by the rule of relevance.
+    required: keywords of a relevant clip, all of them or a part, by the rule of relevance.
     excluded: a clip with any of them is not relevant.
 
     >>> from rankwell.tasks.clips.annotations import Keyword
@@ -252,9 +252,9 @@ class Schema(NamedTuple):
 class Row(NamedTuple):
     """A row of a table of clips.
 
-    clip: id.
-    labels: group -> texts as written, which may be labels or aliases.
-    attributes: column -> text, for the columns that are not keywords; empty cells are left out.
+    clip: id of the clip.
+    labels: group -> texts as written, each a label or an alias.
+    attributes: column -> text, for columns without keywords; empty cells are left out.
     """
 
     clip: str
@@ -267,13 +267,14 @@ class Annotations:
     """Annotated clips: the keywords of each, by group.
 
     clips: ids in the order of their bytes.
-    keywords: (keywords,) by group; in each group those that are declared, then those that are only
-        used.
-    is_annotated: (clips, keywords) as annotated, without the wider keywords that they imply.
-    attributes: clip -> column -> text, for the columns that are not keywords.
-    schema: the declared keywords; None where nothing is declared, so that the used keywords are the
+    keywords: (keywords,) the keywords by group; in each group first the declared ones, then others
+        that are used.
+    is_annotated: (clips, keywords) whether the clip is annotated with the keyword, apart from the
+        wider keywords that its keywords imply.
+    attributes: clip -> column -> text, for columns without keywords.
+    schema: the declared keywords; None where none are declared and the used keywords are the
         vocabulary.
-    notes: spellings that were read as another label, and unread columns.
+    notes: notes on spellings that were read as another label, and on unread columns.
     bare_groups: groups without a used or declared keyword.
     """
 

@@ -20,12 +20,12 @@ from rankwell.tasks.clips.phrases import load_keybert
 
 
 class MappingTally(NamedTuple):
-    """Numbers of keywords over all texts, and of texts.
+    """Counts of keywords over all texts.
 
-    right: keywords that are both mapped and meant.
-    mapped: keywords that the mapper finds.
-    meant: keywords that the texts are labelled with.
-    texts: labelled texts.
+    right: number of keywords that are both mapped and meant.
+    mapped: number of keywords that the mapper finds.
+    meant: number of keywords that the texts are labelled with.
+    texts: number of labelled texts.
     """
 
     right: int

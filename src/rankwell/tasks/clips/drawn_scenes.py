@@ -35,7 +35,7 @@ in the road user's own colour or a shade of it where none is given.
 
 
 class Scene(NamedTuple):
-    """An annotated clip.
+    """An annotated clip to draw.
 
     id: name of its file.
     labels: group -> labels. The n-th object has the n-th behaviour and the n-th spatial relation,
@@ -54,11 +54,11 @@ class Scene(NamedTuple):
 class Actor(NamedTuple):
     """A road user, or something else that stands in the scene.
 
-    kind: key of `FIGURES` for a road user; a name for the reader otherwise.
+    kind: key of `FIGURES` for a road user; a descriptive name for anything else.
     x: metres to the right of the centre of the ego lane.
     depth: metres from the camera.
     side: direction in which it crosses the picture: 1 to the right, -1 to the left, 0 for neither.
-    front: whether it faces the camera; without effect where it crosses.
+    front: whether it faces the camera; ignored where it crosses.
     colour: hexadecimal, `#rrggbb`; empty where every part has a colour of its own.
     step: phase of the limbs, from -1 to 1.
     """

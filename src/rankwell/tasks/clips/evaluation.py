@@ -45,13 +45,13 @@ class ClipResult(NamedTuple):
     """One clip in the list of one query.
 
     item: id of the clip.
-    rank: from 1; None where the clip was not retrieved and where it is the query itself.
-    similarity: as the system gives it; None where it is unknown.
+    rank: rank from 1; None where the clip was not retrieved or is the query itself.
+    similarity: similarity as the system gives it; None where it is unknown.
     state: `relevant` (grade 1), `nonrelevant`, `unjudged` (without annotation) or `junk` (the query
         itself).
     grade: from 0 to 1; None for `unjudged` and `junk`.
-    detail: as JSON the match, the found and missing labels of each required group, and the reasons
-        why the clip does not count.
+    detail: JSON with the match, the found and missing labels of each required group, and the
+        reasons why the clip does not count.
     """
 
     item: str
@@ -96,10 +96,11 @@ class ClipResult(NamedTuple):
 class ClipAnswer(NamedTuple):
     """The outcome of one query.
 
-    text: the text of the query; of a clip its id.
-    keywords: group -> required labels, and excluded ones behind `without`.
-    relevant: number of clips with grade 1 that it can find.
-    status: `counted`, or why it is not: `no keywords`, `no result` or `no relevant clip`.
+    text: the text of a text query, the id of a query clip.
+    keywords: group -> required labels; excluded labels stand under `without`.
+    relevant: number of clips with grade 1 that the query can find.
+    status: `counted`, or the reason why the query is not: `no keywords`, `no result` or `no
+        relevant clip`.
     results: the first results, as many as the largest cut-off.
     """
 
@@ -123,11 +124,11 @@ class ClipResults(Results):
     levels: the ceilings and chance levels of each element of `values`.
     k: the largest cut-off.
     measured: each run with its values, one for each measure.
-    by_group: rows of means over the keywords of a single group, for each run, group and measure;
-        empty where queries require keywords of one group only.
+    by_group: rows of means over keywords of one group, for each run, group and measure; empty where
+        queries require keywords of one group only.
     by_keyword: rows of means for each run and keyword that counted queries require, by the measure
-        at the largest cut-off, or the first one where none has it; within a run the keyword that
-        results lack most often comes first.
+        at the largest cut-off, or the first measure where none has a cut-off. Within a run the
+        keyword that results lack most often comes first.
     """
 
     annotations: Annotations

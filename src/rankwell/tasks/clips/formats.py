@@ -46,11 +46,11 @@ _MOST_ROWS = 20
 class TextQuery(NamedTuple):
     """A text query.
 
-    id: as in its file, else its position, from 0.
-    text: without blanks around it.
-    keywords: what it requires, in texts that `Annotations.find` reads; None where its row has no
-        column of keywords.
-    excluded: the keywords that no relevant clip has, likewise; empty without such a column.
+    id: the id in its file, else its position, from 0.
+    text: the text without blanks around it.
+    keywords: texts of the required keywords, which `Annotations.find` reads; None without a column
+        of keywords.
+    excluded: texts of the keywords that no relevant clip has; empty without such a column.
     """
 
     id: str

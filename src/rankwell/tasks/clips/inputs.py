@@ -33,18 +33,18 @@ _WORDS = ("P", "R", "AP", "nDCG")
 class ClipInputs:
     """The inputs of an evaluation.
 
-    options, progress: as they were passed.
+    options, progress: the arguments of the evaluation.
     annotations: the clips with their keywords.
-    keywords, query_clips: the names in the options; empty for all.
-    selection: (keywords,) those that count.
-    convention: whose names and units the measures have.
+    keywords, query_clips: the names given in the options; empty for all.
+    selection: (keywords,) whether the keyword counts.
+    convention: the convention whose names and units the measures have.
     ks: the cut-offs, ascending.
-    measures: with the words that name them in outputs.
-    drives: clip -> its drive, without clips that have none; None where no drives are excluded.
-    texts: query -> its text; of a clip its id.
-    labelled: text query -> its keywords; None where no file labels the queries.
-    notes: on groups and drives.
-    relevance: the rule.
+    measures: the measures with the words for them in outputs.
+    drives: clip -> its drive, for clips that have one; None where no drives are excluded.
+    texts: query -> its text; for a query clip its id.
+    labelled: text query -> its keywords; None where no file labels the queries with keywords.
+    notes: notes on groups and drives.
+    relevance: the rule of relevance.
     excluded: query -> clips that are removed before any cut; empty for text queries.
 
     Raises BadUsage for options that contradict the annotations, BadInput for bad tables.

@@ -30,12 +30,12 @@ _OF_TEXTS = ("nothing mapped", "nothing required", "no relevant clip", "ambiguou
 class LintFinding(NamedTuple):
     """A problem of an annotation table or of a text query.
 
-    kind: short name, such as `near-duplicate`; findings of one kind are counted together.
-    group: the group of the keyword; empty where it is not about a keyword.
-    label: the label, alias, column, clip, text or row that it is about; empty where the message has
-        it.
-    clips: number of clips that have it; 0 for texts, columns and aliases.
-    message: what is wrong, and where possible what to do.
+    kind: a short name, such as `near-duplicate`; findings of one kind are counted together.
+    group: the group of the keyword; empty for a problem without a keyword.
+    label: the label, alias, column, clip, text or row with the problem; empty where the message
+        names it.
+    clips: number of clips with the problem; 0 for texts, columns and aliases.
+    message: says what is wrong, and where possible what to do.
     """
 
     kind: str

@@ -50,15 +50,15 @@ class Mapped(NamedTuple):
     """A keyword that a span of a text means.
 
     span: the words as written.
-    keyword: what they mean.
-    score: similarity, at most 1; names and rules have 1.
-    runner_up: the next best label of a span that was found by similarity; None for names and rules,
-        and for a vocabulary of one keyword.
-    margin: lead of the score over that of `runner_up`; None where there is none.
-    stage: by what it was found: a label (exact), an alias, a rule of wording, or similarity
-        (semantic).
-    start, end: places in the characters of the text, end exclusive.
-    why: the reason for a reader, such as the rule.
+    keyword: the keyword that they mean.
+    score: similarity, at most 1; 1 for names and rules.
+    runner_up: the next best label for a span that was found by similarity; None for names and
+        rules, and for a vocabulary of one keyword.
+    margin: difference between the score and that of `runner_up`; None where there is none.
+    stage: how it was found: by a label (`exact`), an alias, a rule of wording, or similarity
+        (`semantic`).
+    start, end: positions in the characters of the text, end exclusive.
+    why: the reason in words, such as the rule.
     """
 
     span: str
@@ -73,10 +73,10 @@ class Mapped(NamedTuple):
 
 
 class Ambiguity(NamedTuple):
-    """Words of a text with several plausible readings, none of which is taken.
+    """Words of a text with several plausible readings, none of which is chosen.
 
     span: the words as written.
-    keywords: two or more, one for each reading.
+    keywords: two keywords or more, one for each reading.
     """
 
     span: str
@@ -85,12 +85,13 @@ class Ambiguity(NamedTuple):
 
 @dataclass(frozen=True)
 class MappedText:
-    """What a text asks for, as keywords of a vocabulary.
+    """The keywords of a vocabulary that a text asks for.
 
-    text: as passed.
+    text: the text as it was passed.
     mapped: the requested keywords, each once, in the order of the text.
-    excluded: the negated keywords, likewise; `algorithm1` reads no negation and leaves it empty.
-    unmapped: content words that lead to no keyword, as written; all content words where every word
+    excluded: the negated keywords, each once, in the order of the text; `algorithm1` reads no
+        negation and leaves it empty.
+    unmapped: content words as written that lead to no keyword; all content words where every word
         is understood and none means a keyword.
     ambiguous: words with several readings.
     unread_cues: words of negation that `algorithm1` does not read; empty for `cover`.
@@ -146,14 +147,14 @@ def in_doubt(span: str, keywords: tuple[Keyword, ...]) -> str:
 class _Candidate(NamedTuple):
     """A span of words with its best keyword.
 
-    start, end: places of words, end exclusive.
+    start, end: positions of words, end exclusive.
     keyword: what the span may mean.
     score: similarity; 1 for names and rules.
     runner_up: the next best label; None for names and rules.
-    margin: lead of the score over that of `runner_up`; None where there is none.
-    stage: by what it was found.
-    why: the reason for a reader.
-    negated: whether a rule reads it as negated; of other candidates the words before them decide.
+    margin: difference between the score and that of `runner_up`; None where there is none.
+    stage: how it was found, as in `Mapped`.
+    why: the reason in words.
+    negated: whether a rule reads it as negated; for other candidates the words before them decide.
     """
 
     start: int
@@ -175,7 +176,7 @@ class _TextMatch(NamedTuple):
     spans: matches by similarity, which may overlap.
     taken: (words,) whether the word is understood.
     negated: (words,) whether the word is negated.
-    plain: (words,) whether no label is similar to the word, so that it is not compared.
+    plain: (words,) whether the word is not compared, as no label is similar to it.
     ambiguous: words with several readings.
 
     `algorithm1` has words and spans only.
@@ -229,16 +230,16 @@ class _TextMatch(NamedTuple):
 
 
 class KeywordMapper:
-    """Maps texts to the keywords of a vocabulary; vocabulary and texts are encoded once, for any
+    """Maps texts to the keywords of a vocabulary. Vocabulary and texts are encoded once for any
     number of thresholds.
 
     vocabulary: the keywords.
-    encode: texts -> (texts, dimensions) vectors, such as `keybert.KeyBERT(model).model.embed`;
-        without it only names are found, and the wording of driving scenes for labels that it knows.
-    strategy: `cover` reads every word once, negated keywords apart; `algorithm1`, as in ALFA, adds
-        the best keyword of every 1-, 2- and 3-gram.
-    threshold: a score must exceed it; None is `READ_THRESHOLD` for labels of driving scenes, else
-        `COVER_THRESHOLD`, calibrated with all-MiniLM-L6-v2, or 0.5 for `algorithm1`.
+    encode: texts -> (texts, dimensions) vectors, such as `keybert.KeyBERT(model).model.embed`.
+        Without it only names are found, and for known labels also the wording of driving scenes.
+    strategy: `cover` reads every word once and keeps negated keywords apart; `algorithm1`, as in
+        ALFA, adds the best keyword of every 1-, 2- and 3-gram.
+    threshold: the score that a keyword must exceed. None is `READ_THRESHOLD` for labels of driving
+        scenes, else `COVER_THRESHOLD`, calibrated with all-MiniLM-L6-v2, or 0.5 for `algorithm1`.
 
     Raises BadInput for an empty vocabulary, UnknownName for an unknown strategy, BadUsage for a
     threshold outside [-1, 1] and for `algorithm1` without `encode`; when mapping, BadInput for a

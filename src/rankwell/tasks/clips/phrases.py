@@ -98,9 +98,9 @@ def content_words(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class ClauseWords:
-    """The words of a text in order; every attribute but the text has an entry for each of them.
+    """The words of a text in order. Every attribute but the text has an entry for each word.
 
-    text: as written.
+    text: the text as written.
     """
 
     text: str
@@ -292,9 +292,9 @@ class ClauseWords:
 
 @dataclass(frozen=True)
 class KeyBertEncoder:
-    """Texts -> (texts, dimensions) vectors.
+    """An encoder of KeyBERT: texts -> (texts, dimensions) vectors.
 
-    embed: computes them.
+    embed: function that computes the vectors.
     rules: the model and the package, for the rules of a result.
     """
 

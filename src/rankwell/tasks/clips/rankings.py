@@ -40,10 +40,10 @@ _PAIRS_AT_ONCE = 1 << 22
 
 
 class ClipList(NamedTuple):
-    """The results of one query from first to last.
+    """The results of one query, best first.
 
-    items: ids of clips.
-    similarities: one for each item, higher is better; distances have their signs turned; NaN where
+    items: ids of the clips.
+    similarities: one for each item, higher is better; the negative of a distance; NaN where
         unknown.
     """
 
@@ -56,12 +56,13 @@ class RankedClips:
     """The rankings of a system for the queries of an evaluation.
 
     inputs: the annotations, the queries and the options.
-    name: of the system, from its file or its type.
+    name: name of the system, from its file or its type.
     ties: the tie rule; `input` where the order of the lists is the ranking.
-    notes: on clips and queries that are missing or unknown.
+    notes: notes on clips and queries that are missing or unknown.
     sources: option -> the file that was read for it.
-    unannotated_clips: those that the system could have found; empty for engines and runs.
-    failed: query -> error, where an engine failed; its list is empty.
+    unannotated_clips: clips without annotation that the system could have found; empty for engines
+        and runs.
+    failed: query -> error, where an engine failed; the list of such a query is empty.
     """
 
     inputs: ClipInputs
@@ -96,7 +97,7 @@ class RankedClips:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClipLists(RankedClips):
-    """The definite lists of an engine or a run.
+    """The lists of an engine or a run, in a definite order.
 
     lists: query -> its list, without repeated and excluded items; a query that failed or is missing
         in the run has none.
@@ -156,9 +157,9 @@ def _at_least(hits: Hits, least: float, retrieved: Ints) -> Hits:
 class ClipVectors(RankedClips):
     """An exact search over vectors.
 
-    queries: by query id; a query without a vector has no result.
-    vectors: by clip id, in the order of the input; clips without annotation are among them unless
-        they are skipped.
+    queries: vectors of the queries by id; a query without a vector has no result.
+    vectors: vectors of the clips by id, in the order of the input, including clips without
+        annotation unless they are skipped.
     """
 
     queries: Embeddings

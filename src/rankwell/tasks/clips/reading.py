@@ -32,13 +32,13 @@ _EDGES = {"^": "(?:^|(?<=:stop)|(?<=:and))", "$": "(?= [^ ]*:(?:stop|and)|$)"}
 
 
 class Rule(NamedTuple):
-    """A pattern over the words of a text, and what it says.
+    """A pattern over the words of a text, and its meaning.
 
-    pattern: over the units of a text, written one after the other; its group `core` is what is
-        read.
+    pattern: pattern over the units of a text, written one after the other; its group `core` is the
+        part that is read.
     text: the line of the file of words that it is compiled from.
-    says: its table in that file: under `actor`, `ego`, `object` and `scene` the concepts that it
-        says of each, under `part` those of a position; `none`, `drop` and `bare` limit it.
+    says: its table in that file: under `actor`, `ego`, `object` and `scene` the concepts for each,
+        under `part` those of a position; `none`, `drop` and `bare` limit the rule.
     """
 
     pattern: re.Pattern[str]
@@ -47,18 +47,18 @@ class Rule(NamedTuple):
 
 
 class Wording:
-    """The file of words.
+    """The content of the file of words.
 
     small: words that mean nothing.
-    plain: lemmas of driving without a label.
-    words: the lemmas of a phrase, or its words as written after `=` -> its concept.
+    plain: lemmas about driving that belong to no label.
+    words: the lemmas of a phrase, or after `=` its words as written -> its concept.
     labels: the lemmas of a label -> its concepts.
-    unless: words of a concept -> lemmas beside them with which they have another meaning.
-    known: lemmas that something is read from.
+    unless: words of a concept -> lemmas that give them another meaning when beside them.
+    known: lemmas that rules and labels read something from.
     wider: concept -> the narrower one that stands for it.
     vague: concept -> its readings.
-    classes: name -> the words of a rule that it stands for.
-    rules: in the order of the file.
+    classes: name -> the words that it stands for in rules.
+    rules: the rules in the order of the file.
     """
 
     def __init__(self) -> None:
@@ -164,9 +164,9 @@ def load_wording() -> Wording:
 class Sense(NamedTuple):
     """The meaning of some words.
 
-    concepts: one, or several where the words have as many readings.
-    start, end: places of words, end exclusive.
-    negated: whether the text excludes it.
+    concepts: one concept, or several where the words are ambiguous.
+    start, end: positions of words, end exclusive.
+    negated: whether the text excludes the meaning.
     why: the rule or the words that it was read from.
     """
 
@@ -188,11 +188,11 @@ class Unit(NamedTuple):
 
     number: its position among the units of the text.
     clause: number of its clause, from 0.
-    start, end: places of its words, end exclusive; equal for a punctuation mark.
-    lemma: the lemmas of its words, small words aside, joined by `_`.
+    start, end: positions of its words, end exclusive; equal for a punctuation mark.
+    lemma: lemmas of its words without small words, joined by `_`.
     word: its words in lower case, joined by `_`.
-    tag: its concept; `name` for a name without one, `stop` and `and` for what separates clauses,
-        `-head` for the unknown head of a compound, `-` for other words.
+    tag: its concept; `name` for a name without a concept, `stop` and `and` for separators of
+        clauses, `-head` for the unknown head of a compound, `-` for other words.
     """
 
     number: int
@@ -219,10 +219,10 @@ class Unit(NamedTuple):
 
 
 class _Said(NamedTuple):
-    """A rule that holds.
+    """A rule that applies at some place of a text.
 
-    rule: what it says and its text.
-    units: the units of its core, at least one.
+    rule: the rule with its text and meaning.
+    units: units of its core, at least one.
     """
 
     rule: Rule
@@ -256,7 +256,7 @@ class _Said(NamedTuple):
 
 @dataclass
 class _Actor:
-    """What is said of an actor.
+    """What a text says about an actor.
 
     unit: the noun; None for the ego vehicle, and for an actor without a noun.
     does: its behaviours, concepts that begin with `do.`, each with the rule that gives it.
@@ -269,24 +269,25 @@ class _Actor:
 
 
 class Reading:
-    """What a text says.
+    """The meaning of a text.
 
     words: the words of the text.
     wording: the file of words.
     units: words and noun phrases, in the order of the text.
     names: the spans that are names of keywords and count as such.
-    cores: number of a unit -> the rule that holds there.
-    said: the rules that hold, in the order of the text.
-    actors: number of a unit -> what is said of this actor.
+    cores: number of a unit -> the rule that applies there.
+    said: the rules that apply, in the order of the text.
+    actors: number of a unit -> what the text says about this actor.
     nouns: the units of the actors and of the ego vehicle.
-    nameless, ego: what is said of an actor without a noun, and of the ego vehicle.
-    senses: what the text means, in its order.
+    nameless, ego: what the text says about an actor without a noun, and about the ego vehicle.
+    senses: the meanings of words, in the order of the text.
     freed: spans of names that are no keywords here, such as the subject of a negated behaviour.
     known: (words,) whether the word is understood.
     negated: (words,) whether the word is negated.
-    plain: (words,) whether the word is of driving, without a label.
+    plain: (words,) whether the word is about driving and belongs to no label.
 
-    Names are passed as spans -> their concepts, None for others; they are not found again.
+    Names are passed as a mapping of spans to their concepts, None for other names. They are not
+    searched for again.
     """
 
     def __init__(self, words: ClauseWords, names: Mapping[tuple[int, int], str | None]) -> None:

@@ -47,9 +47,9 @@ class KeywordMasks:
     """The keywords that each query requires and excludes.
 
     queries: ids in the order of their bytes.
-    required: (queries, keywords) those that the query asks for.
-    excluded: (queries, keywords) those that no relevant clip has.
-    selection: (keywords,) those that count; True for all.
+    required: (queries, keywords) whether the query requires the keyword.
+    excluded: (queries, keywords) whether the query excludes the keyword.
+    selection: (keywords,) whether the keyword counts; True for all.
     """
 
     queries: tuple[str, ...]
@@ -163,11 +163,11 @@ def judge(
 
 
 class ClipLevels(NamedTuple):
-    """The reference levels of each query by one measure, in results in the unit of the convention.
+    """The reference levels of each query by one measure. In results they have the unit of the
+    convention.
 
     ceiling: (queries,) the values of a perfect ranker.
-    chance: (queries,) the values expected of a random ranker, NaN where the measure has no closed
-        form.
+    chance: (queries,) values expected of a random ranker; NaN where the measure has no closed form.
     """
 
     ceiling: Floats
@@ -175,9 +175,9 @@ class ClipLevels(NamedTuple):
 
 
 class OwnRanks(NamedTuple):
-    """The places of the query clips in their own lists.
+    """The ranks of the query clips in their own lists.
 
-    ranks: (queries,) from 1; 0 where the list does not hold the query.
+    ranks: (queries,) ranks from 1; 0 where the list does not hold the query.
     is_tied: whether any of them is tied.
     """
 
@@ -200,16 +200,16 @@ def own_ranks(judgments: Judgments, hits: Hits, ties: TieRule) -> OwnRanks:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClipRun(JudgedRun):
-    """The rankings of clips under one set of judgments; the view never has the query clip itself.
+    """The rankings of clips under one set of judgments. The view never contains the query clip
+    itself.
 
     levels: the perfect and the random ranking; clips always have a known number of candidates.
     variant: the keywords of the queries, with the judgments that follow from them.
     ranked: the rankings.
-    counted: (queries,) whether each counts for measures that accept partial grades.
-    own: the ranks of the query clips; None where they are removed before any cut. Otherwise each
-        list is cut to the k of a measure, then the query clip is removed, and no other clip moves
-        up.
-    tied_items: what the note on input order calls tied clips and their order.
+    counted: (queries,) whether the query counts for measures that accept partial grades.
+    own: the ranks of the query clips; None where they are removed before any cut. With ranks, each
+        list is cut to the k of a measure and then loses the query clip, and no other clip moves up.
+    tied_items: the words for tied clips and their order in the note on input order.
     """
 
     # Clips always have a known number of candidates.
@@ -328,9 +328,11 @@ class ClipVariant:
     """The rankings of a system with one source of the queries' keywords.
 
     ranked: the rankings.
-    name: of the run in the results; with two sources `NAME (given)` and `NAME (mapped)`.
+    name: name of the run in the results; with two sources of keywords `NAME (given)` and `NAME
+        (mapped)`.
     keywords: the keywords of the queries.
-    origin: `given` or `mapped` for texts; empty for clips, which require their own keywords.
+    origin: `given` or `mapped` for text queries; empty for query clips, which require their own
+        keywords.
     """
 
     ranked: RankedClips

@@ -24,12 +24,12 @@ Progress = Callable[[str, int, int], None]
 class ComputedRun:
     """A run and its cost.
 
-    run: name.
-    table: vectors of all images, or scores of queries and references; without those that could not
+    run: name of the run.
+    table: vectors of all images, or scores of queries and references, without images that could not
         be read.
     failures: images that could not be encoded or read.
-    performance: numbers of images, and the seconds that they took.
-    rules: the encoder or the local features, with all that decides the numbers.
+    performance: numbers of images, and seconds that they took.
+    rules: the encoder or the local features, with everything that decides the numbers.
     """
 
     run: str

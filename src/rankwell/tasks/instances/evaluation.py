@@ -66,11 +66,11 @@ _NAMED_DEFINITION = {
 class InstanceResults(Results):
     """Results of instance search.
 
-    views: run -> the ranks of the relevant references, ties open.
+    views: run -> the ranks of the relevant references, before ties are broken.
     by_instance: a row per run and instance where references have labels.
-    images: those that took part, None where only positions are known.
-    filtered: how many were left out, and why.
-    performance: run -> seconds and numbers of vectors; seconds differ from run to run.
+    images: the images that take part; None where only positions are known.
+    filtered: the number of images that were left out, and why; None where none could be.
+    performance: run -> seconds and numbers of vectors; the seconds differ from call to call.
     """
 
     views: Mapping[str, JudgedRankings]

@@ -63,13 +63,14 @@ Paris.
 class ImageEntry(NamedTuple):
     """One image of a data set.
 
-    id: of a file its path below the data set.
-    instance: the label of what it shows; None without one.
+    id: id of the image; for a file its path below the data set.
+    instance: label of the instance that it shows; None without a label.
     split: whether it is a query, a reference or both.
-    path: the file; None where only the id is known.
+    path: path of the file; None where only the id is known.
     camera: the camera that took it; None where unknown.
-    group: images that a query must not meet, as its own session; None for none.
-    contentless: whether it shows nothing that could be recognised.
+    group: a group of images that a query must not be compared with, such as its own session; None
+        for none.
+    contentless: whether it shows nothing recognisable.
     """
 
     id: str
@@ -94,9 +95,9 @@ class Marks(NamedTuple):
 
 
 class ListedIds(NamedTuple):
-    """The data set's own order, which rows and columns of scores without ids follow.
+    """The ids in the data set's order, which rows and columns of scores without ids follow.
 
-    queries, references: ids.
+    queries, references: ids of the queries and of the references.
     """
 
     queries: tuple[str, ...]
@@ -111,15 +112,15 @@ _COLUMNS = ("ids", "paths", "instances", "splits", "cameras", "groups")
 class Images:
     """A row per image, in the order of the ids' bytes.
 
-    ids: (n,) all different.
-    paths: (n,) the files; None where only ids are known.
-    instances: (n,) the label of each, None without one.
-    splits: (n,) the side of each.
-    cameras, groups: (n,) as for `ImageEntry`; None where no image has one.
-    contentless: (n,) whether an image shows nothing that could be recognised.
-    marks: query -> ground truth; None where instances decide.
-    listed: the data set's own order; None where it has none, and for a part of its images.
-    notes: on what was read.
+    ids: (n,) ids, all different.
+    paths: (n,) paths of the files; None where only ids are known.
+    instances: (n,) label of each image; None without a label.
+    splits: (n,) whether the image is a query, a reference or both.
+    cameras, groups: (n,) as in `ImageEntry`; None where no image has one.
+    contentless: (n,) whether the image shows nothing recognisable.
+    marks: query -> ground truth; None where instances decide relevance.
+    listed: the data set's order; None where it has none, and for a part of its images.
+    notes: notes of the reader.
 
     Raises BadInput where lengths differ or marks name an unknown image, DuplicateItem for an id
     that appears twice.
@@ -278,9 +279,9 @@ def _same_files(entries: Iterable[ImageEntry]) -> list[str]:
 class FilteredImages:
     """The images that take part, and what was left out.
 
-    images: without those that were left out on every side.
-    counts: reason -> number of images that are left out; an image of which one side stays is left
-        out on the other alone, and counted for that. Reasons without an image are absent.
+    images: the images without those that were left out as query and as reference.
+    counts: reason -> number of images that are left out. An image that is left out on one side
+        alone counts, too. Reasons without an image are absent.
     """
 
     images: Images
@@ -368,14 +369,14 @@ def _without(images: Images, references: Set[str], queries: Set[str]) -> Images:
 
 @dataclass(frozen=True, eq=False)
 class InstanceTruth:
-    """The relevant references of each query and its junk, by position. Pairs are sorted by query,
-    then by reference.
+    """The relevant and junk references of each query, by position. Pairs are sorted by query, then
+    by reference.
 
-    queries, references: ids, or positions where only these are known.
+    queries, references: ids, or positions where only positions are known.
     owner: (pairs,) position of the query.
     item: (pairs,) position of the reference.
-    junk: (pairs,) whether the reference counts nowhere; else it is relevant.
-    labels: the instance of each id that has one.
+    junk: (pairs,) whether the reference is junk, which counts nowhere, and not relevant.
+    labels: id -> its instance, for ids that have one.
     """
 
     queries: Sequence[str]
@@ -521,9 +522,9 @@ def _of_one_label(queries: Sequence[object], references: Sequence[object]) -> Pa
 class ImageSetRequest(NamedTuple):
     """A data set to read.
 
-    path: a folder, a table or a ground truth; beside `queries` the folder of references.
+    path: a folder, a table or a ground truth; where `queries` is given, the folder of references.
     queries: the folder of queries; None where the path has both sides.
-    root: the folder that the images of a table are in; None for the table's own.
+    root: the folder of the images in a table; None for the table's own folder.
     pattern: the form of file names; None where folders name the instances.
     """
 
@@ -536,10 +537,10 @@ class ImageSetRequest(NamedTuple):
 class ImageSet(NamedTuple):
     """The content of a data set.
 
-    entries: images in any order.
-    marks: query -> ground truth; None where instances decide.
-    listed: the data set's own order; None where it has none.
-    notes: on what was read.
+    entries: the images in any order.
+    marks: query -> ground truth; None where instances decide relevance.
+    listed: the data set's order; None where it has none.
+    notes: notes of the reader.
     """
 
     entries: list[ImageEntry]
@@ -744,14 +745,14 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True)
 class ImageRow:
-    """A row of a table of images, as text. Empty cells, `nan`, `none` and `null` say nothing.
+    """A row of a table of images, as text. Empty cells, `nan`, `none` and `null` hold no value.
 
     image: its path below the folder of images, which is its id.
-    instance: the label of what it shows.
+    instance: label of the instance that it shows.
     split: a word of `SPLITS`.
     camera: the camera that took it.
-    group: images that a query must not meet, as its own session.
-    contentless: yes or no: whether it shows nothing that could be recognised.
+    group: a group of images that a query must not be compared with, such as its own session.
+    contentless: yes or no: whether it shows nothing recognisable.
     """
 
     image: str = column("file", "filename", "path", "id")

@@ -39,8 +39,8 @@ _CORNERS = 4
 class Features(NamedTuple):
     """The features of a picture.
 
-    points: (n, 2) x and y in pixels.
-    descriptors: (n, 128); SIFT's own are integers up to 255.
+    points: (n, 2) x and y of each point in pixels.
+    descriptors: (n, 128) a descriptor of each point; those of SIFT are integers up to 255.
     """
 
     points: Singles
@@ -50,9 +50,9 @@ class Features(NamedTuple):
 class MatchCounts(NamedTuple):
     """Numbers of matches between a query and a reference.
 
-    matches: features of the query that match one of the reference.
-    inliers: matches that one homography explains; 0 below four matches, and where matches are the
-        score.
+    matches: number of features of the query that match one of the reference.
+    inliers: number of matches that one homography explains; 0 below four matches, and where matches
+        are the score.
     """
 
     matches: int
@@ -60,11 +60,11 @@ class MatchCounts(NamedTuple):
 
 
 class _Picture(NamedTuple):
-    """SIFT's features of a picture, or the problem with it.
+    """The SIFT features of a picture, or the problem with the picture.
 
     features: empty where there is a problem.
-    seconds: that finding them took, also where they come from the cache.
-    cached: whether they come from the cache.
+    seconds: time that finding the features took, also where they come from the cache.
+    cached: whether the features come from the cache.
     problem: why the picture could not be read; empty where it could.
     """
 

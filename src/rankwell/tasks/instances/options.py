@@ -260,19 +260,21 @@ class ImageSystemOptions(NetworkSettings):
 
 
 class InstanceRules:
-    """Every rule, resolved; with positives, queries without a label are not absent.
+    """Every rule in force: the user's choice, else that of the convention. Where positives are
+    given, queries without a label are not absent.
 
     options: the user's choices.
-    by_id: whether images are known, so that two of one id are the same.
-    convention: whose names and units the measures have.
+    by_id: whether images are known, so that two images of one id are the same.
+    convention: the convention whose names and units the measures have.
     reading: the options of the convention.
-    exclude: references that are removed from every ranking, in the order of `Excluded`.
-    contentless, absent: whether such images are left out beforehand.
+    exclude: kinds of references that are removed from every ranking, in the order of `Excluded`.
+    contentless, absent: whether contentless images, and queries of absent instances, are left out
+        beforehand.
     ties: the tie rule.
-    no_relevant: what becomes of queries without a relevant reference.
+    no_relevant: the treatment of queries without a relevant reference.
     has_named: whether TP/PRED is among the measures.
-    takes_cutoffs: whether any of the others needs a cut-off and names none.
-    measures: the others, each once.
+    takes_cutoffs: whether any other measure needs a cut-off and names none.
+    measures: the other measures, each once.
 
     Raises UnknownName and BadUsage.
     """

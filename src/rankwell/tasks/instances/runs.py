@@ -37,12 +37,12 @@ _OPEN = ("expected", "optimistic", "pessimistic", "error")
 
 @dataclass
 class InstanceRuns:
-    """Every run by name.
+    """The scores or vectors of every run.
 
     tables: run -> a matrix of scores, or the vectors of queries and of references.
-    metric: by which vectors are compared.
+    metric: the similarity by which vectors are compared.
     sources: run, side or `learn` -> the file that was read.
-    transforms: of every run, one after the other.
+    transforms: transforms of every run, applied one after the other.
     learn: other vectors that transforms learn on; None for those of the search itself.
     """
 
@@ -347,14 +347,15 @@ def _read_scores(file: Any, options: InstanceOptions) -> Compared:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class InstanceRun(JudgedRun):
-    """A run with the rank counts of its relevant references, ties open.
+    """A run with the rank counts of its relevant references, before ties are broken.
 
     truth: the relevant references and the junk of each query.
-    compared: the queries and references that both the run and the truth have, transformed.
-    queries, references: places in the truth of those that are compared; those of queries ascend.
-    dimensions: of vectors; None for scores.
-    tie_places: the place of each compared reference among those of equal score; None where the rule
-        names none.
+    compared: the queries and references that both the run and the truth have, after transforms.
+    queries, references: positions in the truth of the compared queries, ascending, and of the
+        compared references.
+    dimensions: number of dimensions of the vectors; None for scores.
+    tie_places: place of each compared reference among those of equal score; None where the tie rule
+        names no order.
     hits: rank counts of the relevant references and the junk.
     """
 

@@ -14,20 +14,20 @@ from rankwell.tasks.instances.images import FilteredImages, Images, Switch, filt
 
 
 class ImageStatistics(NamedTuple):
-    """The numbers of a data set, after filtering except for those named `total`. Numbers of
+    """The numbers of a data set after filtering; those named `total` are before it. Numbers of
     instances are None where no image has a label.
 
-    name: of the data set.
-    objects: what its images show, for the table.
+    name: name of the data set.
+    objects: what its images show, a word for the table.
     instances: number of instances among the references.
     references: number of references.
     queries: number of queries.
     query_instances: number of instances among the queries.
-    median, min, max: references per instance among the references; None without labels.
+    median, min, max: number of references per instance; None without labels.
     total_references: number of references before filtering.
-    total_reference_instances: number of instances among these.
+    total_reference_instances: number of instances among these references.
     total_queries: number of queries before filtering.
-    total_query_instances: number of instances among these.
+    total_query_instances: number of instances among these queries.
     """
 
     name: str
@@ -109,10 +109,10 @@ def statistics_rows(columns: Mapping[str, ImageStatistics]) -> list[dict[str, An
 class PublishedTables(NamedTuple):
     """The tables of a publication.
 
-    datasets: name -> its numbers.
-    systems: (system, data set, figure as printed), in the order of print.
-    measure: exact name of the measure of the figures.
-    label: its name in print.
+    datasets: name of a data set -> its numbers.
+    systems: (system, data set, figure as printed), in the printed order.
+    measure: exact name of the measure.
+    label: the printed name of the measure.
     """
 
     datasets: Mapping[str, ImageStatistics]

@@ -47,8 +47,8 @@ class WeightFigures(NamedTuple):
     """The diagnostics of importance weights; None for the logging policy, which has none.
 
     ess: the effective sample size, (Σ w)² / Σ w² (Kish 1965).
-    largest_weight: where it is large, one row decides the estimate.
-    mean_weight: 1 on average where propensities are right.
+    largest_weight: the largest weight; where it is large, one row decides the estimate.
+    mean_weight: the mean weight, 1 on average where propensities are right.
     """
 
     ess: float | None = None

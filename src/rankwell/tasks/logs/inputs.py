@@ -71,16 +71,16 @@ Context = tuple[str | None, str | None]
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """The rows of a log, by query and then in an order that does not depend on that of the file.
+    """The rows of a log by query, in an order that does not depend on that of the file.
 
-    name: that of the file in messages.
-    queries: (rows,) ids; the number of the row where the log has none.
-    items, positions: (rows,) what was shown and where; None where it has none.
-    rewards: (rows,) what showing it earned, such as 1 for a click.
-    propensities: (rows,) the probability with which it was shown; None where the log has none.
+    name: name of the file in messages.
+    queries: (rows,) ids of the queries; the number of the row where the log has none.
+    items, positions: (rows,) the shown item and its position; None where the log has none.
+    rewards: (rows,) the reward for showing the item, such as 1 for a click.
+    propensities: (rows,) probability of showing the item; None where the log has none.
     others: further columns that options name, (rows,) each.
-    columns: what -> column, for the rules.
-    notes: on what the rows do not say.
+    columns: what a column holds -> its name, for the rules.
+    notes: notes on what the rows lack.
     """
 
     name: str
@@ -111,9 +111,9 @@ class Log:
 class Policy(NamedTuple):
     """A target policy on the rows of a log.
 
-    probabilities: (rows,) with which it shows the item of each row.
-    expected: (rows,) what the model expects under it; None where that is not known.
-    notes: on what its table lacks.
+    probabilities: (rows,) probability that the policy shows the item of the row.
+    expected: (rows,) reward that the model expects under the policy; None where that is unknown.
+    notes: notes on what its table lacks.
     """
 
     probabilities: Floats
@@ -124,10 +124,10 @@ class Policy(NamedTuple):
 class Entries(NamedTuple):
     """The numbers of a table by query, item and position.
 
-    name: that of the table in messages.
+    name: name of the table in messages.
     values: (query, item, position) -> number; None in place of a query or position that it does not
         distinguish.
-    by_query, by_position: whether it distinguishes them.
+    by_query, by_position: whether the table distinguishes queries, and positions.
     """
 
     name: str

@@ -99,17 +99,17 @@ class InterleavingOptions(RunFileOptions):
 
 
 class InterleavedList(NamedTuple):
-    """A list that was, or can be, shown.
+    """An interleaved list that was shown, or can be.
 
-    name: its own.
+    name: name of the list.
     query: id of the query that it answers.
-    method: the way in which the two rankings were interleaved.
-    runs: of the two rankings.
+    method: the method of interleaving.
+    runs: names of the runs of the two rankings.
     items: ids of the items, in the order shown.
-    marks: one of each item, by the method. balanced: its ranks in both rankings, None where one
-        lacks it. team-draft: the run that added it, 0 or 1. probabilistic: the probability that the
-        first run added it, given the list. optimised: the credit of a click on it for the first run
-        less that for the second.
+    marks: a mark for each item, by the method. balanced: the item's ranks in both rankings, None
+        where a ranking lacks it. team-draft: the run that added it, 0 or 1. probabilistic: the
+        probability that the first run added it, given the list. optimised: the credit of a click on
+        it for the first run less that for the second.
     """
 
     name: str
@@ -298,8 +298,8 @@ class OptimisedLists(NamedTuple):
     """The lists that optimised interleaving draws from.
 
     item_lists: the items of each list, in order.
-    credits: (lists, length) the credit of a click on each item, above 0 for the first run.
-    probabilities: (lists,) that of drawing each; their sum is 1.
+    credits: (lists, length) credit of a click on each item, above 0 for the first run.
+    probabilities: (lists,) probability of drawing each list; their sum is 1.
     """
 
     item_lists: list[tuple[str, ...]]

@@ -48,8 +48,8 @@ class InterleavingTestOptions(DifferenceOptions):
 class Credit(NamedTuple):
     """The credit that clicks give to two interleaved runs.
 
-    first, second: the credit of each.
-    wins: the probability that the first has more, a tie counting as half.
+    first, second: the credit of each run.
+    wins: the probability that the first run has more credit, a tie counting as half.
     """
 
     first: float
@@ -65,11 +65,11 @@ class Credit(NamedTuple):
 
 
 class Impression(NamedTuple):
-    """A list as it was shown once.
+    """One display of a list.
 
-    name: that of the list, or list and impression where the clicks name one.
+    name: name of the list, or of list and impression where the clicks name one.
     shown: the list.
-    clicks: places in it, from 0, ascending; none where nothing was clicked.
+    clicks: clicked positions in the list, from 0, ascending; empty where nothing was clicked.
     """
 
     name: str

@@ -12,13 +12,13 @@ from rankwell.errors import BadUsage, flag
 
 
 class LoggedRows(NamedTuple):
-    """Rows of a log, (rows,) each.
+    """Rows of a log. Every array is (rows,).
 
-    rewards: what showing an item earned.
+    rewards: reward for showing an item.
     weights: the policy's probability of the item over the propensity; 1 for the logging policy.
     slots: the slot within which weights are normalised, from 0.
-    estimates: the reward that a model expects of what was shown; None without a model.
-    expected: its mean over what the policy would show; None where that is not known.
+    estimates: reward that a model expects for the shown item; None without a model.
+    expected: mean of that reward over what the policy would show; None where that is unknown.
     """
 
     rewards: Floats
@@ -50,8 +50,8 @@ class LoggedRows(NamedTuple):
 class SelfNormalised(NamedTuple):
     """Means of each slot.
 
-    weight: (slots,) the mean weight; NaN where all weights are 0.
-    centre: (slots,) the weighted mean of a variable; NaN likewise.
+    weight: (slots,) mean weight; NaN where all weights are 0.
+    centre: (slots,) weighted mean of a variable; NaN where all weights are 0.
     """
 
     weight: Floats
@@ -73,13 +73,12 @@ class SelfNormalised(NamedTuple):
 class LoggedRounds:
     """The rows of a log by query.
 
-    queries: their ids.
-    offsets: (queries + 1,) where the rows of each begin.
-    rows: those of all queries, one query behind the other.
-    whole: the rows over which weights are normalised; those of the whole log also where the view
-        has a part of it.
-    sums: whether the value of a query is the sum of its rows, as that of a slate, and not their
-        mean.
+    queries: ids of the queries.
+    offsets: (queries + 1,) where the rows of each query begin.
+    rows: the rows of all queries, one query after the other.
+    whole: the rows over which weights are normalised, which are those of the whole log also where
+        the view is a part of it.
+    sums: whether the value of a query is the sum of its rows, as for a slate, and not their mean.
     """
 
     needs: ClassVar[str] = "logged rewards"

@@ -93,7 +93,7 @@ class ModelPairs:
     """One model's pairs under one similarity.
 
     run: name of the model in results.
-    similarity: by which vectors were compared; None where the similarities were given as numbers.
+    similarity: the similarity by which vectors were compared; None where similarities were given.
     scored: the pairs with their targets and similarities.
     """
 
@@ -139,10 +139,10 @@ class ModelPairs:
 
 
 class PairInputs(NamedTuple):
-    """The pairs of every model, and how they came about.
+    """The pairs of every model, and how they were chosen.
 
-    compared: for each model and similarity its pairs.
-    rules: how the pairs were chosen, by name of the choice; empty where all were given.
+    compared: the pairs for each model and similarity.
+    rules: name of a choice -> how the pairs were chosen; empty where all pairs were given.
     notes: sentences on the choice.
     sources: name of an input -> its file.
     """
@@ -156,10 +156,10 @@ class PairInputs(NamedTuple):
 class MeasuredPairs(NamedTuple):
     """The figures of one model's pairs.
 
-    rows: those of the summary.
-    values: the errors of single pairs, a column for each measure that has them.
-    notes: on figures that are undefined.
-    calibrations: the line of calibration in words; empty where there is none.
+    rows: rows of the summary.
+    values: errors of single pairs for each measure that has them.
+    notes: notes on undefined figures.
+    calibrations: the fitted lines of calibration in words; empty where there are none.
     """
 
     rows: list[dict[str, Any]]

@@ -14,9 +14,9 @@ Citations = frozenset[str]
 class Statement(NamedTuple):
     """A statement of an answer.
 
-    name: its id, unique in the answer.
+    name: id of the statement, unique in the answer.
     cited: the documents that it cites.
-    entailed: set of them -> whether they entail it together.
+    entailed: set of documents -> whether they entail the statement together.
     """
 
     name: str
@@ -60,7 +60,7 @@ class CitedStatements:
     """The statements of the answer to each question.
 
     queries: ids of the questions.
-    statements: those of each question's answer, in the order of the questions.
+    statements: the statements of the answer to each question.
     """
 
     needs: ClassVar[str] = "statements with their citations and whether these entail them"

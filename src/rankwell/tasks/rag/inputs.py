@@ -18,9 +18,9 @@ _CHUNKS = ("chunks", "retrieved_contexts")
 class QuestionPassages(NamedTuple):
     """A line about a question, with its passages.
 
-    line: what the file says, with its place for messages.
-    text: of the question, None where the line has none.
-    passages: gold passages or chunks, by the file; chunks best first.
+    line: the content of the line, with its place for messages.
+    text: text of the question; None where the line has none.
+    passages: gold passages or chunks, depending on the file; chunks best first.
     """
 
     line: Record

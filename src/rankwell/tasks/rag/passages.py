@@ -18,9 +18,9 @@ Span = tuple[int, int]
 class DocumentPassage(NamedTuple):
     """A part of a document.
 
-    document: its id; None where only the text is known.
-    start, end: in characters, the end exclusive, -1 where unknown.
-    text: None where unknown.
+    document: id of the document; None where only the text is known.
+    start, end: positions in characters, end exclusive; -1 where unknown.
+    text: text of the passage; None where unknown.
     """
 
     document: str | None
@@ -40,9 +40,9 @@ class RetrievedPassages:
 
     queries: ids of the questions.
     gold: for each question the passages that hold the answer.
-    chunks: for each question those that were retrieved, best first.
-    documents: texts by id, for words.
-    every_chunk: all chunks of the collection; none where they are not known.
+    chunks: for each question the retrieved chunks, best first.
+    documents: document id -> text, for counts of words.
+    every_chunk: all chunks of the collection; empty where they are unknown.
     """
 
     needs: ClassVar[str] = "retrieved chunks and gold passages with their positions or texts"

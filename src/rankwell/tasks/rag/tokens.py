@@ -25,7 +25,7 @@ _FILE = "tokenizer.json"
 class TextTokenizer(NamedTuple):
     """A tokenizer.
 
-    positions: of a text.
+    positions: text -> the positions of its tokens.
     about: library, version and digest, for the rules of a result; "" for words.
     """
 

@@ -34,13 +34,13 @@ def recall_names(k: int, by: str) -> tuple[str, str]:
 
 
 class SettingResult(NamedTuple):
-    """What was found of a setting.
+    """The results of a setting.
 
-    asked: its requests.
+    asked: the requests of the setting.
     quality: the values of every measure; empty without judgments.
     recalls: `distance` and `ids` -> (queries,) shares of the exact results, NaN for a query without
-        any; empty where no exact results are known.
-    costs: its times and others.
+        any; empty where exact results are unknown.
+    costs: times and other costs of the setting.
     """
 
     asked: AskedSetting
@@ -229,8 +229,8 @@ class SettingsChosen:
 class CheapestSetting(NamedTuple):
     """The cheapest setting that reaches a recall.
 
-    setting: its number; None where no setting reaches the recall, or no cost of those that do is
-        known.
+    setting: number of the setting; None where no setting reaches the recall, or where no such
+        setting has a known cost.
     words: for each setting `accepted` or `rejected`.
     sentence: the result in words.
     """
@@ -302,9 +302,9 @@ def cheapest(
 class BestSettings(NamedTuple):
     """The settings that no other is significantly better than.
 
-    is_best: for each setting whether it is one of them.
-    gain: the gain of the best over a baseline, apparent and out of fold with its interval, as a row
-        of a table.
+    is_best: whether each setting is one of them.
+    gain: gain of the best setting over a baseline, apparent and out of fold with its interval, as a
+        row of a table.
     sentence: the result in words.
     """
 

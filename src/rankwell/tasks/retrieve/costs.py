@@ -41,12 +41,12 @@ _LEAST_PROCESSOR, _LEAST_ELAPSED = 1.0, 0.5
 
 
 class CostFigure(NamedTuple):
-    """One figure.
+    """The figure of a cost.
 
-    value: None where it is not known.
-    n: requests behind it.
-    unit: of the value and its interval.
-    low, high: the ends of its interval; None where there is none.
+    value: the figure; None where it is unknown.
+    n: number of requests behind it.
+    unit: unit of the value and the interval.
+    low, high: ends of the interval; None where there is none.
     """
 
     value: float | None
@@ -60,10 +60,10 @@ class CostFigure(NamedTuple):
 class SettingCosts:
     """The costs of a setting.
 
-    by_name: cost -> figure, for those of `COSTS` that apply.
-    notes: on costs that are missing.
-    busy_processors: processors that other processes used meanwhile; None where that is too few to
-        matter, or not known.
+    by_name: name of a cost -> its figure, for those of `COSTS` that apply.
+    notes: notes on missing costs.
+    busy_processors: number of processors that other processes used meanwhile; None where it is too
+        small to matter, or unknown.
     """
 
     by_name: Mapping[str, CostFigure]

@@ -71,7 +71,7 @@ _FILES = ("items", "item_vectors", "queries", "query_vectors", "qrels")
 class EngineResults(Results):
     """Results of a search engine.
 
-    measured: its answers with their times.
+    measured: the engine's answers with their times.
     """
 
     measured: Measurement
@@ -122,9 +122,9 @@ def retrieve_into(
 class RetrieveCall(NamedTuple):
     """A call of `rankwell retrieve`.
 
-    engine: as the user names it, or a Python object.
+    engine: the engine as the user names it, or a Python object.
     options: the user's choices.
-    folder: of its results, where an interrupted call goes on; None without one.
+    folder: the folder of its results, where an interrupted call resumes; None without one.
     """
 
     engine: Any
@@ -134,10 +134,10 @@ class RetrieveCall(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CallPlan:
-    """A call of which nothing is done yet.
+    """A call before its first request.
 
-    evaluation: judges what will be asked.
-    work: the engine and what it is to be asked.
+    evaluation: judges the engine's answers.
+    work: the engine and the requests to send.
     """
 
     evaluation: "RetrieveEvaluation"
@@ -211,9 +211,9 @@ def retrieve_together(
 
 @dataclass(eq=False)
 class RetrieveEvaluation:
-    """The evaluation of one engine. What can be read is read before anything is asked.
+    """The evaluation of one engine. All inputs are read before the first request.
 
-    inputs: items and queries.
+    inputs: the items and queries.
     options: the user's choices.
     """
 

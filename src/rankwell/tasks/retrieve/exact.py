@@ -25,9 +25,9 @@ _FEW = 0.01
 class ExactList(NamedTuple):
     """The exact results of a query.
 
-    items: the first k; fewer where a filter admits fewer.
-    tied: others with the score of the last, where they come from a run.
-    least: the score of the last, where scores of other items can be computed; None elsewhere.
+    items: the first k items; fewer where a filter admits fewer.
+    tied: other items with the score of the last, where the exact results come from a run.
+    least: score of the last item, where scores of other items can be computed; None elsewhere.
     """
 
     items: tuple[str, ...]
@@ -39,12 +39,12 @@ class ExactList(NamedTuple):
 class Truth:
     """The exact results of every query.
 
-    source: where they are from, for notes and rules.
-    lists: (queries,) the results of each.
-    scorer: gives the scores of items under a query, -inf for what cannot be a result; None where
-        unknown.
-    run_items: the ids of all results of a run, those of k and those beyond; empty for others.
-    notes: of the reader of a run.
+    source: the origin of the exact results, for notes and rules.
+    lists: (queries,) exact results of each query.
+    scorer: function that returns the scores of items for a query, -inf for an item that cannot be a
+        result; None where unknown.
+    run_items: ids of all results of a run, also beyond k; empty for other sources.
+    notes: notes of the reader of a run.
     """
 
     source: str

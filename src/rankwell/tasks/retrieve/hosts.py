@@ -43,15 +43,15 @@ _WARM_UP = 10
 class EngineTraits(NamedTuple):
     """Traits of an engine that another process may hold.
 
-    name: as results call it.
-    kind: of its search: `vector`, `lexical` or `hybrid`.
-    metric: by which it compares vectors; None where it does not say so, or has none.
-    in_process: whether it works in the process that asks it, without a server.
+    name: name of the engine in results.
+    kind: its kind of search: `vector`, `lexical` or `hybrid`.
+    metric: the metric by which it compares vectors; None where it states none, or has none.
+    in_process: whether it works in the process that queries it, without a server.
     is_server_known: whether all of its processor time can be measured.
     exact_parameters: the parameters of its exact mode; None where it has none.
-    floor: seconds that the measurement of a request itself takes.
-    indexes: for each build its cost; None where nothing was indexed.
-    described: for each build how the engine describes itself and its index.
+    floor: seconds that measuring a request takes by itself.
+    indexes: for each build the cost of its index; None where nothing was indexed.
+    described: for each build the engine's description of itself and its index.
     """
 
     name: str
@@ -66,10 +66,10 @@ class EngineTraits(NamedTuple):
 
 
 class WorkerLost(Exception):
-    """A worker process that was ended for a request without end, or that ended itself.
+    """A worker process that was ended because a request never returned, or that ended itself.
 
-    requests: those that it worked on, as a failure of each.
-    retries: how often each may be asked again.
+    requests: the requests that it was working on, each as a failure.
+    retries: number of times that each request may be sent again.
     """
 
     def __init__(self, requests: Sequence[SentRequest], retries: int) -> None:

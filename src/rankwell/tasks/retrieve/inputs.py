@@ -26,11 +26,11 @@ _SNIPPET = 500
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """Items or queries, with what is known of each.
+    """Items or queries with their texts, vectors and attributes.
 
-    ids: all different.
+    ids: ids, all different.
     texts: one for each; None where only vectors are known.
-    vectors: (n, d) one row for each; None where there are none.
+    vectors: (n, d) a row for each; None where there are none.
     attributes: id -> column -> value, for further columns of the texts.
     """
 
@@ -71,8 +71,8 @@ class Entries:
 class RetrieveInputs:
     """The items and queries of a call.
 
-    items: None where the call names none.
-    queries: with a text, a vector or both.
+    items: the items; None where the call names none.
+    queries: the queries, with a text, a vector or both.
     filters: field -> (queries,) the value that each query requires; empty without filters.
     collapse: item -> the id that stands for it in results; empty where items stand for themselves.
     """
@@ -201,11 +201,11 @@ def _entries(texts: Any, vectors: Any, noun: str) -> Entries | None:
 
 
 class QueryEncoder:
-    """The encoder of the queries. A query is encoded alone, as in use, so that its vector is the
-    same in every process.
+    """The encoder of the queries. Each query is encoded alone, as in practice, so that its vector
+    is the same in every process.
 
-    model: as `rankwell encode` takes it.
-    items: texts of the items, to which an encoder without training of its own is fitted.
+    model: a model, as in `rankwell encode`.
+    items: texts of the items, on which an encoder without training of its own is fitted.
 
     Raises BadUsage for such an encoder without items.
     """

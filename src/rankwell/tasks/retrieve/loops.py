@@ -40,15 +40,16 @@ _NO_HITS = EngineHits(())
 class SentRequest(NamedTuple):
     """One request, with times by `clock`.
 
-    query: its index among the queries.
+    query: index of the query.
     planned: when an open loop was to send it; None in closed loops.
-    sent: when it was sent, of several attempts the last.
-    done: when its outcome was there.
+    sent: when it was sent; for several attempts the last.
+    done: when its outcome was known.
     status: `ok` for an answer; `failed`, `timeout` or `not_asked` without one.
-    error: why there is no answer; empty for one.
-    ids: of the answer, best first; empty without one.
-    scores: of the answer, higher is better; None where the engine gives none.
-    encoding: seconds in which its text was encoded, before it was sent; None where it was not.
+    error: the reason why there is no answer; empty for an answer.
+    ids: ids of the answer, best first; empty without one.
+    scores: scores of the answer, higher is better; None where the engine gives none.
+    encoding: seconds that encoding its text took, before it was sent; None where nothing was
+        encoded.
     """
 
     query: int
@@ -69,17 +70,17 @@ class SentRequest(NamedTuple):
 
 
 class RequestBatch(NamedTuple):
-    """Queries to ask at one setting.
+    """Queries to send at one setting.
 
     build: number of the index.
-    search: parameters of the sessions.
-    queries: indices, in the order of asking.
-    warm_up: indices of queries that each new session is asked first, whose times do not count.
-    moments: (queries,) seconds after the start at which each is sent; None in closed loops.
-    clients: number of threads that ask.
-    seconds: time after which no further query is asked.
-    prompt: whether every outcome is handed over at once, which takes time between requests; else
-        several together.
+    search: search parameters of the sessions.
+    queries: indices of the queries, in the order of the requests.
+    warm_up: indices of queries that each new session answers first, whose times do not count.
+    moments: (queries,) seconds after the start at which each query is sent; None in closed loops.
+    clients: number of threads that send requests.
+    seconds: time after which no further query is sent.
+    prompt: whether every outcome is handed over at once, which takes time between requests;
+        otherwise several are handed over together.
     """
 
     build: int
@@ -99,8 +100,8 @@ class BatchReport(NamedTuple):
     client: seconds of processor time of this process.
     server: seconds of processor time of the server; None where unknown.
     other_processes: seconds of processor time of all others on this machine; None where unknown.
-    elapsed: seconds that passed.
-    described: the session's description, or the `error` by which there is none.
+    elapsed: seconds on the clock.
+    described: the session's description, or the `error` in its place.
     """
 
     first: Sequence[float]
@@ -113,17 +114,17 @@ class BatchReport(NamedTuple):
 
 @dataclass(frozen=True)
 class EngineTask:
-    """The work on an engine, which has an index for each of the builds.
+    """The work on an engine, which has an index for each build.
 
     spec: the engine as the user names it, or a Python object.
-    settings: the parameters that are fixed and tried.
-    items: to index; None where the engine has an index already.
-    queries: as engines take them.
-    k: number of results to ask for.
-    timeout: seconds after which a request has failed.
-    retries: how often a failed request is sent again.
-    server_pid: the process of a server that the engine does not know itself; None for none.
-    encoder: model that encodes queries before they are sent; None for none.
+    settings: the fixed parameters and those that vary.
+    items: the items to index; None where the engine has an index already.
+    queries: the queries in the form that engines take.
+    k: number of results to request.
+    timeout: seconds after which a request counts as failed.
+    retries: number of times that a failed request is sent again.
+    server_pid: process id of a server that the engine does not know itself; None for none.
+    encoder: the model that encodes queries before they are sent; None for none.
     """
 
     spec: Any
@@ -140,9 +141,9 @@ class EngineTask:
 class Watch:
     """The requests that clients wait for, shared with a watchdog.
 
-    since: (clients,) when each sent its request; 0 for none.
-    query: (clients,) index of the query.
-    ended: its `value` is 1 where nothing more is to be asked.
+    since: (clients,) when each client sent its request; 0 for none.
+    query: (clients,) index of each client's query.
+    ended: its `value` is 1 where no further request is to be sent.
     """
 
     def __init__(self, since: Any, query: Any, ended: Any) -> None:

@@ -64,10 +64,10 @@ class EngineFailed(RankwellError):
 class SentBatch(NamedTuple):
     """The requests of one setting in one round.
 
-    setting: its number.
-    round: from 1.
-    requests: one for each query, with the last outcome.
-    reports: what they cost, one for each host and attempt.
+    setting: number of the setting.
+    round: number of the round, from 1.
+    requests: one request for each query, with the last outcome.
+    reports: costs of the requests, one for each host and attempt.
     """
 
     setting: int
@@ -85,9 +85,9 @@ class SentBatch(NamedTuple):
 class Journal:
     """The batches of a call, in a file and in memory.
 
-    file: where they are kept; None for memory alone.
-    key: what decides the requests; a file with another key is not read.
-    batches: (setting, round) -> its requests.
+    file: the file that keeps them; None for memory alone.
+    key: everything that decides the requests; a file with another key is not read.
+    batches: (setting, round) -> its batch.
     """
 
     def __init__(self, file: Path | None = None, key: str = "") -> None:
@@ -121,7 +121,7 @@ class Journal:
 class JoinedJournal(Journal):
     """The journals of several calls as one.
 
-    places: for each setting of all calls its journal, and its number in that.
+    places: for each setting of all calls its journal, and its number in that journal.
     """
 
     def __init__(self, places: Sequence[tuple[Journal, int]]) -> None:
@@ -157,16 +157,17 @@ def _read(file: Path, key: str) -> dict[tuple[int, int], SentBatch]:
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """Everything that was asked.
+    """All requests to an engine with their outcomes.
 
-    engine: as the user names it.
+    engine: the engine as the user names it.
     family: the kind of engine, with its parameters.
-    settings: the parameters that are fixed and tried.
-    traits: of the engine as it was opened.
-    inputs: items and queries.
+    settings: the fixed parameters and those that vary.
+    traits: traits of the opened engine.
+    inputs: the items and queries.
     options: the user's choices.
     journal: the requests of every setting and round.
-    exact_lists: query -> the list of the engine's exact mode; empty where another truth is used.
+    exact_lists: query -> the list of the engine's exact mode; empty where other exact results are
+        used.
     """
 
     engine: str
@@ -210,12 +211,12 @@ class Measurement:
 
 
 class AskedSetting:
-    """The requests of a setting; of all rounds where none are named.
+    """The requests of a setting. Methods read all rounds where none are named.
 
-    measured: everything that was asked.
-    number: of the setting.
-    setting: its parameters.
-    name: of its run.
+    measured: all requests to the engine.
+    number: number of the setting.
+    setting: the parameters of the setting.
+    name: name of its run.
     """
 
     def __init__(self, measured: Measurement, number: int) -> None:
@@ -276,18 +277,18 @@ class AskedSetting:
 
 @dataclass(eq=False)
 class EngineWork:
-    """An engine that is to be asked every query at its settings.
+    """An engine that is to answer every query at each of its settings.
 
-    engine: as the user names it, or a Python object.
-    inputs: items and queries.
+    engine: the engine as the user names it, or a Python object.
+    inputs: the items and queries.
     options: the user's choices.
     family: the kind of engine, with its parameters.
-    settings: the parameters that are fixed and tried.
-    journal: the requests so far, those of an interrupted call among them.
-    hosts: those that hold the engine; empty until it is opened.
-    seconds: spent on asking so far.
-    done: rounds of settings so far.
-    error: why it cannot be asked on; None while it can.
+    settings: the fixed parameters and those that vary.
+    journal: the requests so far, including those of an interrupted call.
+    hosts: the hosts of the engine; empty until it is opened.
+    seconds: time spent on requests so far.
+    done: number of finished rounds of settings.
+    error: the reason why no more requests can be sent; None while they can.
     """
 
     engine: Any

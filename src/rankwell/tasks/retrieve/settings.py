@@ -17,10 +17,10 @@ MOST_SETTINGS = 500
 class Setting(NamedTuple):
     """One combination of parameters.
 
-    name: such as `ef_search=40`; empty for the only one without tried parameters.
+    name: a name such as `ef_search=40`; empty for the only setting where no parameters vary.
     build: number of its index among all indexes.
-    search: the parameters of its sessions.
-    values: all that are tried.
+    search: parameters of its sessions.
+    values: values of all tried parameters.
     """
 
     name: str
@@ -33,9 +33,9 @@ class EngineSettings(NamedTuple):
     """The settings of an engine.
 
     fixed: parameters that all settings share.
-    builds: the tried parameters of each index.
-    settings: in the order of the sweep.
-    varying: names of the tried parameters that have several values.
+    builds: tried parameters of each index.
+    settings: the settings in the order of the sweep.
+    varying: names of the tried parameters with several values.
     """
 
     fixed: Mapping[str, Any]

@@ -83,7 +83,7 @@ class JudgmentOptions:
 
     view: what measures need besides one grade for each item, such as `intents`; `none` for nothing.
     format: name of the format; None where the content shows it.
-    columns: what -> its column; None for the usual ones.
+    columns: what a column holds -> the column; None for the usual columns.
     exclude_self: whether rankings lose each query's own item.
     """
 
@@ -96,8 +96,8 @@ class JudgmentOptions:
 class RunJudgments(NamedTuple):
     """Judgments as measures need them.
 
-    for_view: those that the view joins with a run.
-    judgments: the same with one row per query and item.
+    for_view: the judgments that the view joins with a run.
+    judgments: the same judgments with one row per query and item.
     format, notes: as the reader gives them.
     """
 

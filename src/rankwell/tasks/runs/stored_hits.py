@@ -16,11 +16,11 @@ from rankwell.store import decode_id, encode_id
 
 
 class StoredShard(NamedTuple):
-    """The hits of a shard, as a part keeps them.
+    """The hits of a shard, in the form that a part stores.
 
-    hits: its rows under the judgments.
-    notes: those of its reader.
-    digest: that of its file; empty where it is not known.
+    hits: the rows of the shard under the judgments.
+    notes: notes of the reader.
+    digest: digest of the file; empty where it is unknown.
     """
 
     hits: Hits

@@ -4,10 +4,10 @@ from typing import Literal, NamedTuple
 
 
 class AgreementConvention(NamedTuple):
-    """Options of a convention in comparison with a reference.
+    """Options of a convention for comparison with a reference.
 
-    gold_depth: number of first items of the reference that are relevant at a cut-off: the `cut`
-        itself, or the greatest (`max`).
+    gold_depth: number of the reference's first items that are relevant at a cut-off: the cut-off
+        itself (`cut`), or the greatest cut-off (`max`).
     """
 
     gold_depth: Literal["cut", "max"] = "max"

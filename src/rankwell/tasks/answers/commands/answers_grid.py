@@ -53,7 +53,7 @@ None where there is none.
 class GridPoint(NamedTuple):
     """One point of a grid.
 
-    run: title of its system, with the parameters that vary.
+    run: the title of its system, with the parameters that vary.
     cell: the combination of parameters and options, as the experiment file gives it.
     files: path by name, among `gold`, `predictions` and `retrieved`.
     settings: the other options of the evaluation.
@@ -73,13 +73,13 @@ class GridPoint(NamedTuple):
 class PointResult(NamedTuple):
     """The result of a point.
 
-    point: what was evaluated.
-    rows: summary rows.
-    notes: of the evaluation.
-    seconds: that the callable took; None for files.
-    date: of the evaluation, in UTC.
-    hostname: of the machine that evaluated it.
-    reused: whether the result is that of an earlier run.
+    point: the evaluated point.
+    rows: rows of the summary.
+    notes: notes of the evaluation.
+    seconds: time that the callable took; None for files.
+    date: date of the evaluation, in UTC.
+    hostname: name of the machine that evaluated it.
+    reused: whether the result is from an earlier run.
     """
 
     point: GridPoint
@@ -268,10 +268,10 @@ def _recipe(
 
 @dataclass(frozen=True)
 class GridCells:
-    """Grids of `rankwell answers grid`; cells of one group share their answers.
+    """The cells of `rankwell answers grid`. Cells of one group share their answers.
 
     file: the experiment file, for messages.
-    folder: of finished work, absolute.
+    folder: absolute path of the folder of finished work.
     evaluate_answers: evaluates predictions and retrieved documents.
     fresh: whether answers of earlier runs are ignored.
     """

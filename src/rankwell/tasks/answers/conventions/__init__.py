@@ -7,19 +7,22 @@ from typing import Literal, NamedTuple
 class AnswerConvention(NamedTuple):
     """Options of a convention for answers to questions.
 
-    labels: its words for measures of answers, in the order of its report; those without a cut-off
+    labels: the words for measures of answers, in the order of its report; labels without a cut-off
         look at the first k answers.
-    retriever: its words for measures of retrieved documents, with `@` where the word includes the
+    retriever: the words for measures of retrieved documents, with `@` where the word includes the
         cut-off.
-    relevance: a relevant document: one that a right answer refers to (`document`), or any that
-        holds a right answer's text by a rule of `texts.CONTAINMENTS`.
-    impossible: a question is so if it is `unanswered`, or only if it is also `flagged`.
+    relevance: which documents are relevant: those that a right answer refers to (`document`), or
+        any that holds a right answer's text by a rule of `texts.CONTAINMENTS`.
+    impossible: which questions are impossible: all that are `unanswered`, or only those that are
+        also `flagged`.
     missing: the value of a question without a prediction.
     other_words: another word for a label -> the label.
-    languages: language -> its normaliser.
-    duplicates: `keep` counts a document at each place of a list.
+    languages: language -> its normalisation.
+    duplicates: whether a document that a list holds twice is an `error` or counts at each rank
+        (`keep`).
     nothing_to_find: the value of every measure of a retriever for an impossible question: 1
-        (`right`), or as for any other, by the document of the question (`judged`).
+        (`right`), or the value by the document of the question, as for any other question
+        (`judged`).
     """
 
     labels: tuple[str, ...] = ()

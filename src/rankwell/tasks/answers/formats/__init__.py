@@ -35,12 +35,12 @@ _RANKINGS = {"run": "a run", "judgments": "judgments"}
 
 @dataclass(frozen=True)
 class AnswerFormat:
-    """One way to hold questions, predictions, no-answer probabilities or what was retrieved.
+    """A format of questions, predictions, no-answer probabilities or retrieved documents.
 
-    name: as options write it; formats of different contents may share it.
-    holds: which of these contents it has.
+    name: the name in options; formats of different contents may share it.
+    holds: the kind of content.
     read: fills rows from their document.
-    fits: confidence that a document has this form; from 0.5 on it is read as that.
+    fits: confidence that a document has this form; from 0.5 on it is read in it.
     parts: words that may follow a colon in the format's name.
     """
 
@@ -87,20 +87,19 @@ def has(*patterns: str, sure: float = 0.95) -> Callable[[Content], float]:
 
 
 class FoundTable(NamedTuple, Generic[Table]):
-    """A table as it was read.
+    """A table that was read.
 
     table: questions, predictions, retrieved documents or no-answer numbers.
-    format: name of the format that it had; `table` for a table that was passed as such.
-    notes: of its reader.
-    counts: of questions, how often something was odd: `without_id`, `empty` (left out),
+    format: name of the format; `table` for a table in memory.
+    notes: notes of the reader.
+    counts: kind of oddity -> number of questions: `without_id`, `empty` (left out),
         `duplicate_texts` (questions that share theirs), `unmarked`, `answered_impossible`,
         `blank_answers`, `misaligned`, `no_start` (right answers), `no_list`, `same_title`,
-        `negative`; what is not there is 0.
-    contexts: of retrieved documents, their texts as far as the file has them.
-    ordered: whether the file is one of lists in a definite order, so that equal scores are not ties
+        `negative`; a kind that is absent is 0.
+    contexts: texts of retrieved documents, where the file has them.
+    ordered: whether the file's lists are in a definite order, so that equal scores are not ties
         (tie rule `input`).
-    claims: (question, document) -> whether the document holds an answer, as far as the file itself
-        says so.
+    claims: (question, document) -> whether the document holds an answer, where the file says so.
     """
 
     table: Table

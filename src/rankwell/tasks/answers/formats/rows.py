@@ -47,15 +47,15 @@ class Entry:
     """A question of a file with its rows.
 
     where: place in the file.
-    name: id; None where the file has none.
-    text: of the question; None where the file has none.
+    name: id of the question; None where the file has none.
+    text: text of the question; None where the file has none.
     rows: right answers (text, document, start), answers (text, document, start, end, score) or
         retrieved documents (document, score, whether the file says that it holds an answer).
-    document: the one that was asked about; None where unknown.
-    attributes: what else the file says of it; None for nothing.
-    impossible: whether it is marked as impossible, or has no right answer and no mark.
-    no_answer: the probability or score of there being no answer; NaN where nothing says it.
-    evidence: sets of documents, each of which is enough to answer it.
+    document: id of the document that the question is about; None where unknown.
+    attributes: further attributes of the question in the file; None for none.
+    impossible: whether the question is marked as impossible, or has no right answer and no mark.
+    no_answer: probability or score that there is no answer; NaN where unknown.
+    evidence: sets of documents, each of which is enough to answer the question.
     """
 
     where: Where
@@ -70,14 +70,14 @@ class Entry:
 
 
 class EntryRows:
-    """Questions in the order of a file, by id, by text or by neither.
+    """The questions of a file in its order, given by id, by text or by neither.
 
-    entry: the last one.
-    content: the document.
-    part: the word behind the colon in the format's name; empty for none.
-    notes: of the reader.
-    entries: all of them.
-    numbers: of no-answer files, by id.
+    entry: the last question so far.
+    content: the content of the document.
+    part: the word after the colon in the format's name; empty for none.
+    notes: notes of the reader.
+    entries: all questions so far.
+    numbers: numbers of no-answer files, by id.
     contexts: document id -> its text.
     """
 
@@ -186,9 +186,9 @@ class EntryRows:
 class QuestionRows(EntryRows):
     """Questions with their right answers.
 
-    keep_empty: whether questions with an empty text stay.
-    counts: how often something was odd.
-    first: where it was odd first.
+    keep_empty: whether questions with an empty text are kept.
+    counts: kind of oddity -> number of cases.
+    first: kind of oddity -> the place of its first case.
     """
 
     def __init__(self, content: Content, part: str, *, keep_empty: bool) -> None:

@@ -40,12 +40,12 @@ _PIAF = "Haystack 0.9 eval.py, deepset 2021, which PIAF's evaluation calls"
 class Counting(NamedTuple):
     """How the values of single answers become those of questions; see `AnswerEM`.
 
-    k: number of first answers that are looked at; None for all.
+    k: number of first answers that are read; None for all.
     population: the questions that are counted.
-    retrieval: what becomes of questions for which nothing relevant was retrieved.
-    no_answer: what is right for an impossible question.
-    na_threshold: number of there being no answer above which none is given; None for no such rule.
-    over: whether the `best` of the first answers counts, or their `mean`.
+    retrieval: the treatment of questions for which nothing relevant was retrieved.
+    no_answer: the right answer to an impossible question.
+    na_threshold: the no-answer number above which no answer is given; None for no such rule.
+    over: whether the `best` of the first answers counts or their `mean`.
     """
 
     k: int | None

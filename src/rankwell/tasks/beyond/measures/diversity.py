@@ -78,9 +78,10 @@ def _category_distances(view: ItemLists, k: int | None) -> Floats:
 class _FewSets(NamedTuple):
     """The sets of labels that items have, where these are few.
 
-    sets: (items + 1,) of each, the last of none.
-    distances: (n · n,) of all pairs of sets.
-    n: their number.
+    sets: (items + 1,) number of the set of each item; the last entry stands for an item without
+        labels.
+    distances: (n · n,) distances of all pairs of sets.
+    n: number of sets.
     """
 
     sets: NDArray[np.uint16]

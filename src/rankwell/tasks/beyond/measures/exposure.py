@@ -96,12 +96,12 @@ def _of_groups(
 
 
 class _Exposures(NamedTuple):
-    """Of the exposure that each list gives and the one that it should give, sums over all groups or
-    items: (queries,).
+    """Sums over all groups or items, of the exposure that each list gives and of the target
+    exposure; (queries,) each.
 
-    disparity: of the squares of the first.
-    relevance: of the products.
-    target: of the squares of the second.
+    disparity: sum of the squares of the given exposure.
+    relevance: sum of the products of given and target exposure.
+    target: sum of the squares of the target exposure.
     """
 
     disparity: Floats

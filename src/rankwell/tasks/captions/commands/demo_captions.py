@@ -37,7 +37,7 @@ _TITLE = "Scenes by captions, and captions by scenes"
 
 
 class Scenes(NamedTuple):
-    """Captions and videos of a made-up collection.
+    """Captions and videos of an invented collection.
 
     texts: the captions.
     positives: for each caption the positions of its videos.

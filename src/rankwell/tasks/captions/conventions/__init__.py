@@ -21,14 +21,14 @@ captions collapsed to the highest score, the video ranks among all videos.
 
 
 class CaptionConvention(NamedTuple):
-    """Options of a convention for score matrices; without one, ties are averaged over all orders of
-    tied items.
+    """Options of a convention for score matrices. Without a convention ties are averaged over all
+    orders of tied items.
 
     t2v, v2t: the tie rule from text to video and from video to text.
-    aggregates: sums and means of recalls that are reported where no measure is named.
-    protocol: of video to text.
+    aggregates: sums and means of recalls that are reported where the user names no measure.
+    protocol: the protocol from video to text.
     hits_after_last: whether a query without positives, whose rank is one after the last item,
-        counts as a hit at a K that is beyond the last item.
+        counts as a hit at a K beyond the last item.
     """
 
     t2v: CaptionTies = "expected"

@@ -25,10 +25,10 @@ from rankwell.tasks.instances.task import InstanceCommandOptions, evaluate
 
 
 class Collection(NamedTuple):
-    """A data set to draw.
+    """A data set of drawings.
 
-    name: of its folder, a plural that names the exhibits too.
-    draw: draws the exhibit of a name.
+    name: name of its folder, a plural that also names the exhibits.
+    draw: function that draws the exhibit of a name.
     exhibits: number of exhibits that the museum photographs.
     absent: number of exhibits that visitors photograph and the museum does not.
     empty: number of pictures of nothing.
@@ -46,7 +46,7 @@ class DemoSystem(NamedTuple):
 
     run: name in the results.
     encoder: name of the encoder of the pictures.
-    transforms: of its vectors, in order; empty for none.
+    transforms: transforms of the vectors, in order; empty for none.
     training: the user's statement on the time of training.
     sheets: number of contact sheets to draw.
     """

@@ -203,10 +203,10 @@ def table(
 
 
 class _Cell(NamedTuple):
-    """A folder of results, or the error in their place.
+    """A folder of results, or the error in place of results.
 
     folder: where the results are, or would be.
-    dataset: name of the data set; empty where the folder says it.
+    dataset: name of the data set; empty where the folder names it.
     system: name of the system; empty where the runs in the folder name it.
     error: why there are no results; empty where there are.
     """
@@ -292,11 +292,11 @@ def _published() -> Iterator[SystemFigure]:
 class _RunResult:
     """One run on one data set.
 
-    run: name, of the system where a cell names it.
-    dataset: name.
+    run: name of the run, or of the system where a cell names it.
+    dataset: name of the data set.
     folder: the results.
-    row: of the summary, for the measure of the table.
-    stated: by the system's user.
+    row: the row of the summary for the measure of the table.
+    stated: statements of the system's user.
     """
 
     run: str

@@ -17,14 +17,16 @@ it lists are junk.
 class InstanceConvention(NamedTuple):
     """Options of a convention for pictures of instances.
 
-    ties: the rule for matrices and embeddings; it precedes the convention's own.
-    exclude: references that are removed from every ranking.
-    level: the references that are relevant where a ground truth has marks; see `Level`.
-    absent: whether a query of an instance that no reference shows is left out beforehand
-        (`filter`), or judged by `no_relevant` (`keep`).
-    junk_label: references with this label are removed; None for no such label.
-    cut: length of the list for precision and recall of a whole list; None for no such measures.
-    labels: whether the best reference names the query's instance, and how often it is right.
+    ties: the tie rule for matrices and embeddings; it replaces the convention's general one.
+    exclude: the kinds of references that are removed from every ranking.
+    level: which references are relevant where a ground truth marks them as easy or hard; see
+        `Level`.
+    absent: whether a query whose instance no reference shows is left out beforehand (`filter`), or
+        treated by `no_relevant` (`keep`).
+    junk_label: label of references that are removed; None for no such label.
+    cut: length of the list for measures of a whole list, precision and recall; None for no such
+        measures.
+    labels: whether results include how often the best reference names the query's instance.
     precision_recall: the rule for the area under the curve over queries (--confidence).
     """
 

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 
 class RagConvention(NamedTuple):
-    """Options of a convention.
+    """Options of a convention for retrieved chunks.
 
-    of_chunks: the words that are reported as well where all chunks of the collection are given.
+    of_chunks: words of further measures, reported where all chunks of the collection are given.
     """
 
     of_chunks: tuple[str, ...] = ()

@@ -24,12 +24,12 @@ _MOST = 20
 
 
 class _Sizes(NamedTuple):
-    """Numbers of characters or words, (questions,) each.
+    """Numbers of characters or words. Every array is (questions,).
 
-    shared: in a gold passage and in a retrieved chunk.
-    retrieved: in a retrieved chunk.
-    gold: in a gold passage.
-    either: the denominator of IoU.
+    shared: number in both a gold passage and a retrieved chunk.
+    retrieved: number in a retrieved chunk.
+    gold: number in a gold passage.
+    either: number in either, the denominator of IoU.
     """
 
     shared: Ints

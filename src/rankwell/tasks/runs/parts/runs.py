@@ -60,11 +60,11 @@ _UNDIVIDED = 1.25
 class RunFile(NamedTuple):
     """A file of a run.
 
-    run: its index.
-    path: where it is, a path or an address.
-    name: as in messages.
-    format: name of its format; empty until that is known.
-    of_rows: whether ranges of it are rows, not bytes.
+    run: index of the run.
+    path: path or address of the file.
+    name: name of the file in messages.
+    format: name of its format; empty until it is known.
+    of_rows: whether its ranges are counted in rows, not bytes.
     """
 
     run: int
@@ -82,8 +82,8 @@ class RunFile(NamedTuple):
 class Shard(NamedTuple):
     """A file of the plan, or a range of it.
 
-    file: its index.
-    start, stop: the first byte or row, and the one behind the last; None for the whole file.
+    file: index of the file.
+    start, stop: the first byte or row, and the one after the last; None for the whole file.
     """
 
     file: int
