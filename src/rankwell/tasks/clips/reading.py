@@ -54,7 +54,7 @@ class Wording:
     words: the lemmas of a phrase, or after `=` its words as written -> its concept.
     labels: the lemmas of a label -> its concepts.
     unless: words of a concept -> lemmas that give them another meaning when beside them.
-    known: lemmas that rules and labels read something from.
+    known: lemmas of plain words and of the words in rules and classes.
     wider: concept -> the narrower one that stands for it.
     vague: concept -> its readings.
     classes: name -> the words that it stands for in rules.

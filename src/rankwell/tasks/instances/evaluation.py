@@ -69,7 +69,7 @@ class InstanceResults(Results):
     views: run -> the ranks of the relevant references, before ties are broken.
     by_instance: a row per run and instance where references have labels.
     images: the images that take part; None where only positions are known.
-    filtered: the number of images that were left out, and why; None where none could be.
+    filtered: the images that take part, and what was left out; None where only positions are known.
     performance: run -> seconds and numbers of vectors; the seconds differ from call to call.
     """
 

@@ -36,13 +36,12 @@ PLACES = 100
 
 
 class RatedItems(NamedTuple):
-    """The items that several raters graded.
+    """Items that several raters graded.
 
-    raters: their names.
-    pairs: query and item.
-    grades: (items, raters) NaN where a rater gave none.
-    is_sample: whether the items are drawn by the study; False for known grades, which are of chosen
-        items.
+    raters: names of the raters.
+    pairs: query and item of each.
+    grades: (items, raters) grades; NaN where a rater gave none.
+    is_sample: whether the study drew the items; False for known grades, whose items were chosen.
     """
 
     raters: tuple[str, ...]
@@ -55,16 +54,17 @@ class RatedItems(NamedTuple):
 class JudgeComparison:
     """The agreement of raters.
 
-    study: whose scale the grades are on.
-    level: of the intervals.
-    raters: their names, two or more.
+    study: the study, which has the scale of grades.
+    level: level of the intervals.
+    raters: names of the raters, two or more.
     weighted_coefficients: name -> coefficient with items weighted by 1/π; the same as
-        `sample_coefficients` where items are not drawn.
+        `sample_coefficients` where items were not drawn.
     sample_coefficients: name -> coefficient of the judged sample, in which every item counts 1.
     confusion: (grades, grades) weighted shares of the items, the first rater by row; (0, 0) for
         more than two raters.
-    sample_confusion: numbers of items of the judged sample, likewise.
-    items, queries: numbers of those with two grades or more.
+    sample_confusion: (grades, grades) numbers of items in the judged sample; (0, 0) for more than
+        two raters.
+    items, queries: number of items with two grades or more, and of their queries.
     """
 
     study: Study

@@ -29,12 +29,13 @@ NOTHING_LEFT = "nothing is left for this judge: every batch is finished, or anot
 
 
 class Progress(NamedTuple):
-    """The progress of judging in the last round. Runs that are read down have no fixed batches.
+    """The progress of judging in the last round. The design `reading`, which reads runs down to
+    their first relevant items, has no fixed batches.
 
-    batches: number of all batches; 0 where runs are read down.
-    finished: number of batches that are finished one after the other from the first; 0 likewise.
+    batches: number of all batches; 0 for `reading`.
+    finished: number of finished batches, counted from the first without a gap; 0 for `reading`.
     judged: number of answered items.
-    items: number of items to judge; where runs are read down, those that are judged or asked next.
+    items: number of items to judge; for `reading`, of items that are judged or next in turn.
     """
 
     batches: int
@@ -138,11 +139,11 @@ class Lease(NamedTuple):
     """A batch that a judge has taken.
 
     time: when it was taken.
-    judge: name.
-    round: from 1.
+    judge: name of the judge.
+    round: number of the round, from 1.
     batch: number in the round, from 0.
-    pairs: query and item by query, then by u. The file has them only where what is asked depends on
-        answers.
+    pairs: query and item of the batch, by query, then by u. The file has them only where the batch
+        depends on answers.
     """
 
     time: str

@@ -28,15 +28,15 @@ Bounds = tuple[float, float] | None
 
 
 class StudyVerdict(NamedTuple):
-    """An estimate at a level.
+    """An estimate with its intervals at a level, and the verdict.
 
     estimate: the mean or the difference.
-    these, like: the intervals for these queries and for queries like these, widened by what unknown
-        grades leave open; None where there is none.
-    level: of the intervals.
+    these, like: the intervals for these queries and for queries like these, widened by the effect
+        of unknown grades; None where there is none.
+    level: level of the intervals.
     sign: 1 where the run is better, -1 where it is worse, 0 for no significant difference, None for
         no verdict.
-    reason: why there is no verdict; empty where there is one.
+    reason: the reason for no verdict; empty where there is one.
     """
 
     estimate: StudyEstimate

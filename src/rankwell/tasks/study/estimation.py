@@ -51,12 +51,12 @@ Sample = SampleEstimate | WholeQueries | PredictedQueries
 class StudyEstimate(NamedTuple):
     """The mean of a run, or the difference of two, with its bounds.
 
-    run: name; of a difference the first run.
+    run: name of the run; for a difference, of the first run.
     against: name of the run that is subtracted; empty for a mean.
     with_predictions: the estimate with predictions in place of unknown gains.
     least, most: the estimates under the unknown grades that make it smallest and largest.
-    judged: number of answered items that decide it.
-    unknown: number of these that have no grade.
+    judged: number of answered items that affect it.
+    unknown: number of these items without a grade.
     queries: number of queries in the estimate.
     """
 
@@ -101,10 +101,10 @@ def chosen_measure(study: Study, options: EstimateOptions) -> Measure:
 class StudyEstimates:
     """The estimates of a study under one choice of options.
 
-    study: with its pool.
+    study: the study with its pool.
     answers: the grades of people.
-    measure: one that the design of the study can estimate.
-    runs: names of the chosen ones; empty for all.
+    measure: a measure that the design of the study can estimate.
+    runs: names of the chosen runs; empty for all.
     model: grades of a model as predictions; None to use the answers alone.
     """
 

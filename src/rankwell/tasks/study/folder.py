@@ -40,10 +40,10 @@ Pair = tuple[str, str]
 class PooledRun(NamedTuple):
     """A run of the study.
 
-    name: as it is called in outputs.
-    file: place, relative to the study where possible.
-    digest: of the file when it was pooled.
-    round: the round that it came with, from 1.
+    name: name of the run in outputs.
+    file: path of the file, relative to the study where possible.
+    digest: digest of the file when it was pooled.
+    round: the round in which it was added, from 1.
     """
 
     name: str
@@ -53,10 +53,10 @@ class PooledRun(NamedTuple):
 
 
 class StudyFile(NamedTuple):
-    """A file that the study was made of.
+    """A file that the study was made from.
 
-    file: place, relative to the study where possible.
-    digest: of the file when the study was pooled.
+    file: path of the file, relative to the study where possible.
+    digest: digest of the file when the study was pooled.
     """
 
     file: str
@@ -65,9 +65,9 @@ class StudyFile(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class StudyPlan:
-    """The planned looks.
+    """The plan of looks at the estimates.
 
-    level: of the intervals of all looks and pairs together, before correction.
+    level: level of the intervals of all looks and pairs together, before correction.
     looks: number of planned looks.
     pairs: number of pairs that intervals are corrected for; None where the first look fixes it.
     """
@@ -79,16 +79,16 @@ class StudyPlan:
 
 @dataclass(frozen=True, eq=False)
 class StudyPool:
-    """The pool in the order in which the last round asks.
+    """The pool in the order in which the last round asks for judgments.
 
     query: (items,) index into the study's queries.
-    item: (items,) ids.
+    item: (items,) ids of the items.
     u: (items,) permanent random numbers, from 0 to 1.
-    prior: (items,) chances of relevance, guessed from ranks.
-    sizes: (items, rounds) weights by which a round samples; 0 where it does not ask.
-    batches: (items, rounds) numbers of batches, from 0; -1 where a round does not ask, or did not
-        before it ended.
-    ranks: (items, runs) from 1; 0 where a run lacks the item.
+    prior: (items,) probability of relevance, guessed from ranks.
+    sizes: (items, rounds) weights by which a round samples; 0 where it does not ask for the item.
+    batches: (items, rounds) numbers of batches, from 0; -1 where a round does not ask for the item,
+        or ended before it did.
+    ranks: (items, runs) ranks from 1; 0 where a run lacks the item.
     """
 
     query: Ints
@@ -104,22 +104,22 @@ class StudyPool:
 class Study:
     """A study as its folder describes it.
 
-    folder: the folder.
-    version: of rankwell, when the study was pooled.
-    seed: of permanent random numbers and of resampling.
-    design: what is judged: sampled `items`, whole `queries`, or runs down to their first relevant
-        items (`reading`).
-    purpose: what judgments are spent on: `differences` of runs, or also their `means`.
-    measure: name with parameters.
+    folder: path of the folder.
+    version: version of rankwell that pooled the study.
+    seed: decides permanent random numbers and resampling.
+    design: what people judge: sampled `items`, whole `queries`, or runs down to their first
+        relevant items (`reading`).
+    purpose: what judgments are spent on: `differences` of runs, or their `means` as well.
+    measure: name of the measure with parameters.
     depth: number of first ranks of each run that are pooled.
-    batch: number of items to judge in a batch, or a few more where whole queries are drawn.
-    drawn: number of drawn queries in the design `queries`; None in others.
-    grades: names by number, ascending.
+    batch: number of items to judge in a batch; a few more where whole queries are drawn.
+    drawn: number of drawn queries in the design `queries`; None in other designs.
+    grades: grade -> its name, ascending.
     plan: the planned looks.
     thumbnails: pattern of the items' pictures, relative to the folder where possible; None for a
         study without pictures.
     sources: option -> file, for `query_texts`, `documents` and perhaps `guideline`.
-    runs: in the order in which they were pooled.
+    runs: the runs in the order in which they were pooled.
     rounds: number of pools so far.
     """
 

@@ -38,13 +38,13 @@ JUDGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 class JournalLine(NamedTuple):
     """One act of a judge.
 
-    time: in UTC, as ISO 8601.
-    judge: name.
-    query, item: ids.
-    grade: on the scale of the study; None for an action.
+    time: time in UTC, as ISO 8601.
+    judge: name of the judge.
+    query, item: ids of the query and the item.
+    grade: grade on the scale of the study; None for an action.
     action: one of `ACTIONS`; empty for a grade.
-    note: of the judge; empty for none.
-    seconds: time that it took; None where it was not measured, as in a sheet.
+    note: note of the judge; empty for none.
+    seconds: time that the act took; None where it was not measured, as in a sheet.
     place: number of the act in its session, from 1, or of the row in its sheet; None where it is
         unknown.
     guideline: digest of the guideline at the time; empty where it is unknown.
@@ -82,8 +82,8 @@ class JournalLine(NamedTuple):
 class Journals(NamedTuple):
     """The journals of a study.
 
-    lines: of all judges, by judge, in the order of writing.
-    notes: on last lines that were not written to their ends, and are dropped.
+    lines: the lines of all judges, by judge, in the order of writing.
+    notes: notes on last lines that were cut off, and are dropped.
     """
 
     lines: Sequence[JournalLine]
@@ -223,9 +223,9 @@ def last_answers(lines: Iterable[JournalLine]) -> dict[Pair, dict[str, JournalLi
 class StudyAnswers:
     """The answers to the pool.
 
-    grade: (items,) the one that counts of several judges; NaN where there is none.
-    answered: (items,) whether there is an answer, be it without a grade.
-    judges: names of those who answered, sorted.
+    grade: (items,) the grade that counts where several judges answered; NaN where there is none.
+    answered: (items,) whether there is an answer, with or without a grade.
+    judges: names of the judges who answered, sorted.
     guidelines: digests of the guidelines that they judged by, sorted.
     """
 
@@ -295,10 +295,10 @@ def _grade(by_judge: Mapping[str, JournalLine], grade_by: str) -> float:
 class Look(NamedTuple):
     """One look at a study.
 
-    time: of the first display, in UTC, as ISO 8601.
-    look: number, from 1.
-    digest: of all that it showed; the same digest later is no new look.
-    pairs: number of pairs that are corrected for, fixed by the first look.
+    time: time of the first display in UTC, as ISO 8601.
+    look: number of the look, from 1.
+    digest: digest of everything that it showed; the same digest later is no new look.
+    pairs: number of pairs that intervals are corrected for, fixed by the first look.
     """
 
     time: str
@@ -308,11 +308,11 @@ class Look(NamedTuple):
 
 
 class Looks(NamedTuple):
-    """The looks at a study so far: estimates of differences after new judgments, recorded, so that
-    intervals are corrected for all that are planned.
+    """The looks at a study so far. A look is a display of estimated differences after new
+    judgments; looks are recorded so that intervals can be corrected for all planned ones.
 
-    study: with the plan.
-    looks: in order.
+    study: the study with its plan.
+    looks: the looks in order.
     """
 
     study: Study

@@ -196,12 +196,12 @@ def _lines(source: Source, study: Study) -> tuple[list[JournalLine], str]:
 
 @dataclass(frozen=True)
 class SheetRow:
-    """A row of a sheet; cells that a spreadsheet would take for formulas have lost their
-    apostrophe.
+    """A row of a sheet. The apostrophe that protects a cell from being read as a formula is
+    removed.
 
-    query, item: ids.
-    grade: as written; empty while it is not judged.
-    note: of the judge; empty for none.
+    query, item: ids of the query and the item.
+    grade: the grade as written; empty while the item is not judged.
+    note: note of the judge; empty for none.
     """
 
     query: str

@@ -30,7 +30,7 @@ class JudgingPage(NamedTuple):
     """The page of a judge.
 
     text: the HTML document.
-    policy: its Content-Security-Policy, which allows its own scripts and styles alone.
+    policy: the Content-Security-Policy, which allows only the page's own scripts and styles.
     """
 
     text: str

@@ -67,7 +67,7 @@ class JudgingServer(ThreadingHTTPServer):
 
     session: the sittings of the judge.
     page: the document that it serves, with its policy.
-    token: opens the session once; from then on a cookie does.
+    token: opens the session once; afterwards a cookie does.
     """
 
     daemon_threads = False  # `server_close` waits for others alone

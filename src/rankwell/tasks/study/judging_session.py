@@ -32,8 +32,8 @@ GOLD_SHARE = 0.05
 class Ask(NamedTuple):
     """A query and an item to judge.
 
-    query, item: ids.
-    purpose: as in the journal; empty for a judgment that counts.
+    query, item: ids of the query and the item.
+    purpose: the purpose as in the journal; empty for a judgment that counts.
     """
 
     query: str
@@ -50,8 +50,8 @@ class SittingItems(NamedTuple):
     """The items of one sitting.
 
     lease: the batch; None where only mixed-in items are left.
-    asks: in the order in which they are shown.
-    lines: those of the judge so far.
+    asks: the items in the order in which they are shown.
+    lines: the lines of the judge so far.
     """
 
     lease: Lease | None = None
@@ -133,13 +133,14 @@ def _numbers(study: Study, asks: Sequence[Ask | Pair], *purpose: str) -> list[fl
 
 @dataclass(frozen=True)
 class _Mixture:
-    """What is mixed into the items of a batch.
+    """The items that are mixed into a batch.
 
-    study: whose permanent random numbers decide what is drawn.
-    judge: name.
-    pairs: those of the batch that no other judge has answered; empty where no batch is left.
-    lines: of all judges.
-    first: query and item -> who answered it first.
+    study: the study, whose permanent random numbers decide the draw.
+    judge: name of the judge.
+    pairs: query and item of the batch where no other judge has answered; empty where no batch is
+        left.
+    lines: the lines of all judges.
+    first: query and item -> the judge who answered first.
     """
 
     study: Study
@@ -214,8 +215,8 @@ class AskState:
     """The state of an item.
 
     answer: a grade, `unknown` or `open`; None while there is none.
-    postponed: the place among the postponed ones; 0 for none.
-    note: the last one of the judge; empty for none.
+    postponed: the position among postponed items; 0 for an item that is not postponed.
+    note: the last note of the judge; empty for none.
     """
 
     answer: Answer = None
@@ -237,10 +238,10 @@ class JudgingAct(NamedTuple):
     turn: number of the sitting in its session, from 1.
     ask: position of the item in the sitting, from 0.
     seen: the answer that the page displayed; None for none.
-    grade: on the scale of the study; None for an action.
+    grade: grade on the scale of the study; None for an action.
     action: one of `ACTIONS`; empty for a grade.
-    note: of the judge; empty for none.
-    seconds: time that it took.
+    note: note of the judge; empty for none.
+    seconds: time that the act took.
     """
 
     turn: int
@@ -292,9 +293,9 @@ class JudgingAct(NamedTuple):
 class JudgingSession:
     """The sittings of a judge, one after the other, for any number of windows at once.
 
-    study, judge: whose they are.
-    n_acts: number of lines written in it.
-    notes: on known items that cannot be shown.
+    study, judge: the study, and the name of the judge.
+    n_acts: number of lines written in the session.
+    notes: notes on known items that cannot be shown.
     """
 
     def __init__(self, study: Study, judge: str, options: JudgeOptions) -> None:

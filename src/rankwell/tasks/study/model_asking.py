@@ -56,9 +56,9 @@ _ORDERS = re.compile(
 class ModelPrompt:
     """A prompt with places such as {query}.
 
-    text: with the places not yet filled.
+    text: the prompt with the places not yet filled.
     values: place -> text, for those that are the same for all items.
-    seed: that of the study.
+    seed: seed of the study.
     """
 
     text: str
@@ -119,10 +119,10 @@ class ModelPrompt:
 class ItemToGrade(NamedTuple):
     """An item to grade, with the texts that are sent.
 
-    query, item: ids.
+    query, item: ids of the query and the item.
     query_text: the text of the query; its id where it has none.
-    document: the title and text of the item, cut to the longest that is sent; its id where it has
-        no text.
+    document: the title and text of the item, cut to the largest length that is sent; its id where
+        it has no text.
     """
 
     query: str
@@ -134,9 +134,9 @@ class ItemToGrade(NamedTuple):
 class ModelAnswer(NamedTuple):
     """An answer of a model.
 
-    question: the item that was asked for.
-    reply: a text, a grade, or the error in place of both.
-    seconds: time that it took, with all attempts.
+    question: the item that the model was asked to grade.
+    reply: a text or a grade; the error where there is neither.
+    seconds: time that all attempts took.
     """
 
     question: ItemToGrade
@@ -145,13 +145,13 @@ class ModelAnswer(NamedTuple):
 
 
 class ModelJudge(NamedTuple):
-    """A model that answers questions.
+    """A model that grades items.
 
-    model: name.
+    model: name of the model.
     prompt: digest of the prompt; empty for none.
-    parameters: all that decides a reply besides.
-    answer: gives the reply as text, or a grade; it raises EngineFailure where there is none,
-        BadInput for a question that the model refuses.
+    parameters: everything else that decides a reply.
+    answer: item -> the reply as text, or a grade. It raises EngineFailure where there is none,
+        BadInput for an item that the model refuses.
     """
 
     model: str

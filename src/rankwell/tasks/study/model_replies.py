@@ -22,18 +22,18 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class ModelReply(NamedTuple):
-    """A reply to one item.
+    """A model's reply for one item.
 
-    time: when it arrived, in UTC, as ISO 8601.
-    model: name.
+    time: time of arrival in UTC, as ISO 8601.
+    model: name of the model.
     prompt: digest of the prompt; empty for a function.
-    parameters: all that decides the reply besides.
-    query, item: ids.
-    status: `grade`, or `invalid` without exactly one grade of the scale.
-    grade: None where it is invalid.
-    flagged: whether the document looks as if it ordered a grade.
-    seconds: time that it took.
-    text: the reply as it came.
+    parameters: everything else that decides the reply.
+    query, item: ids of the query and the item.
+    status: `grade`, or `invalid` where the reply does not hold exactly one grade of the scale.
+    grade: the grade; None where the reply is invalid.
+    flagged: whether the document looks as if it dictated a grade.
+    seconds: time that the reply took.
+    text: text of the reply.
     """
 
     time: str
@@ -67,12 +67,12 @@ def settings_of(prompt: str, parameters: Mapping[str, Any]) -> str:
 class ModelGrades(NamedTuple):
     """The replies of one model for the pool, under the settings of its last reply.
 
-    model: name.
+    model: name of the model.
     prompt: digest of the prompt; empty for a function.
-    grade: (items,) NaN without a valid grade.
-    replied: (items,) whether there is a reply, be it invalid.
+    grade: (items,) grades; NaN without a valid grade.
+    replied: (items,) whether there is a reply, valid or not.
     n_invalid: number of replies without a valid grade.
-    n_flagged: number of replies to documents that look as if they ordered a grade.
+    n_flagged: number of replies to documents that look as if they dictated a grade.
     n_unused: number of replies under other settings, or replaced by later ones.
     """
 

@@ -39,9 +39,9 @@ PEOPLE = "people"
 
 
 class Bias(NamedTuple):
-    """The measure by a model's grades less that by people's.
+    """The difference between a measure by a model's grades and by people's grades.
 
-    run: name.
+    run: name of the run.
     against: the run whose bias is subtracted; empty for the bias of one run.
     query_biases: the bias of each query.
     """
@@ -60,8 +60,8 @@ class Bias(NamedTuple):
 class ModelReport:
     """The grades of a model beside those of people.
 
-    estimates: those that use the model.
-    model: its grades.
+    estimates: the estimates that use the model.
+    model: grades of the model.
     """
 
     estimates: StudyEstimates

@@ -41,9 +41,9 @@ _FEWEST = 10
 class PlannedStep(NamedTuple):
     """The end of a batch.
 
-    more: judgments from now to there.
-    judged: judgments there in all.
-    forecast: standard errors there.
+    more: number of further judgments up to this end.
+    judged: number of all judgments at this end.
+    forecast: standard errors at this end.
     queries: number of queries in the estimate.
     """
 
@@ -72,10 +72,10 @@ class PlannedStep(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StudyForecasts:
-    """The forecasts of a study for one pair of runs, at every batch end from now on, the last one
-    with everything judged.
+    """The forecasts of a study for one pair of runs, at every end of a batch from now on. At the
+    last one everything is judged.
 
-    estimates: those from the judgments so far.
+    estimates: estimates from the judgments so far.
     pair: names of the runs, the later one first.
     """
 

@@ -214,7 +214,7 @@ def _pooled_runs(runs: Mapping[str, str], output: Path, number: int) -> tuple[Po
 class _EarlierRounds(NamedTuple):
     """The earlier rounds of a study.
 
-    pool: as the last of them left it.
+    pool: the pool after the last of these rounds.
     answered: (items,) whether there is an answer.
     """
 
@@ -235,11 +235,11 @@ class PooledRanks:
     """The first ranks of all runs.
 
     queries, items: ids of queries and of items, in the order of their bytes.
-    query, item: (items,) indices into them, ascending.
-    ranks: (items, runs), 0 where a run lacks it.
+    query, item: (items,) indices of the query and of the item, ascending.
+    ranks: (items, runs) ranks; 0 where a run lacks the item.
     earlier: the earlier rounds.
-    earlier_row: (items,) the row of each item there, -1 for a new one.
-    notes: of the readers of the runs.
+    earlier_row: (items,) row of each item in the earlier pool; -1 for a new item.
+    notes: notes of the readers of the runs.
     """
 
     queries: tuple[str, ...]

@@ -55,14 +55,14 @@ def of_no_machine(described: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of an encoder; a family uses those that concern it.
+    """Settings of an encoder. A family uses those that apply to it.
 
     dimensions: number of leading dimensions of each vector to keep; None keeps all.
-    normalize: vectors of length one; False leaves out a model's own last step that makes them so,
-        None leaves that to the model.
-    batch_size: texts at a time.
-    device: `cpu` or `cuda`; None lets the family choose.
-    seed: of random numbers; None is 0.
+    normalize: whether vectors have length one. False leaves out the model's last step where that
+        normalises them; None leaves the choice to the model.
+    batch_size: number of texts that are encoded at once.
+    device: `cpu` or `cuda`; None leaves the choice to the family.
+    seed: seed of random numbers; None is 0.
 
     Raises BadUsage for numbers below 1; a family raises it for settings that it does not use.
     """
@@ -116,17 +116,18 @@ def unit_length(vectors: NDArray[Any]) -> Singles:
 
 @dataclass(frozen=True)
 class ImageEncoder:
-    """Turns pictures into vectors: called with paths it gives (paths, d) float32, a vector per
+    """Turns pictures into vectors: a call with paths returns (paths, d) float32, a vector per
     picture, in order.
 
-    name: what messages call it.
-    encode: paths -> anything of that shape.
+    name: the name of the encoder in messages.
+    encode: paths -> an array, or anything else, of that shape.
     description: everything that determines the vectors, for the manifest: model and its hash,
         preparation of pictures, versions.
-    batch_size: pictures per call; which ones share a call may move the last bits of a number.
+    batch_size: number of pictures per call; the pictures that share a call may change the last bits
+        of a number.
     normalize: whether the vectors that `encode` gives are divided by their lengths.
-    is_known: whether the description says all that decides the vectors, so that they may be kept
-        for the next time.
+    is_known: whether the description states everything that decides the vectors, so that they may
+        be kept for later calls.
 
     A call raises BadInput or any other exception for a picture, BadUsage where the encoder gives
     anything but vectors.
@@ -163,7 +164,7 @@ Channels = Literal["RGB", "BGR"]
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkSettings:
-    """The settings of an encoder of pictures that every command has which encodes them."""
+    """The settings of an encoder of pictures that all commands share which encode pictures."""
 
     size: Annotated[
         Any,
@@ -275,14 +276,14 @@ def _numbers(name: str, text: str) -> str | tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Pixels:
-    """Conversion of a picture to numbers.
+    """How a picture is converted to numbers.
 
-    size: (width, height), None keeps that of the picture; see `ImageSettings`.
-    longest: pixels of the longer side at most, for pictures that keep their size; None for no
-        limit.
-    mean, std: of each channel, for values from 0 to 1, in the order of `channels`; the mean is
-        subtracted, then the difference is divided by the deviation.
-    channels: their order in the numbers.
+    size: (width, height); None keeps the size of the picture; see `ImageSettings`.
+    longest: largest number of pixels of the longer side, for pictures that keep their size; None
+        for no limit.
+    mean, std: mean and deviation of each channel, for values from 0 to 1, in the order of
+        `channels`. The mean is subtracted, then the difference is divided by the deviation.
+    channels: order of the channels in the numbers.
     """
 
     size: tuple[int, int] | None

@@ -113,11 +113,11 @@ for _name in _PRESETS:
 class _Input(NamedTuple):
     """The input of a network.
 
-    name: as the file calls it.
-    dtype: of the numbers that it takes: half, single or double precision.
+    name: the name in the network's file.
+    dtype: type of the numbers that it takes: half, single or double precision.
     channels_last: whether a picture is (height, width, 3), not (3, height, width).
-    size: (width, height), None where free.
-    batch: number of pictures that go in together; 0 where free.
+    size: (width, height); None where any size will do.
+    batch: number of pictures that it takes at once; 0 where any number will do.
     """
 
     name: str

@@ -31,9 +31,9 @@ _MANIFEST = ".manifest.json"
 class Failure(NamedTuple):
     """A picture without a vector.
 
-    id: what the picture is called.
-    path: its file.
-    message: why it has none; the message names the file.
+    id: id of the picture.
+    path: path of its file.
+    message: the reason, with the name of the file.
     """
 
     id: str
@@ -42,15 +42,16 @@ class Failure(NamedTuple):
 
 
 class EncodedImages(NamedTuple):
-    """The vectors of pictures, and the outcome of all of them.
+    """The vectors of pictures, and the pictures that failed.
 
-    embeddings: a vector for each picture that has one, in order, by its id.
-    encoder: the description of the encoder.
-    seconds: (vectors,) that of its batch when it was made, divided by the pictures in the batch.
+    embeddings: a vector for each picture that has one, in order, with the ids of the pictures.
+    encoder: description of the encoder.
+    seconds: (vectors,) time to encode the picture's batch, divided by the number of pictures in the
+        batch.
     computed: number of pictures that were encoded now.
-    cached: number of pictures whose vectors an earlier run had kept. All others have the content of
-        an earlier picture, and its vector.
-    failures: the pictures without a vector, in order.
+    cached: number of pictures whose vectors an earlier run had kept.
+    failures: the pictures without a vector, in order.\n\nA picture that is neither computed nor
+        cached has the content of an earlier picture, and its vector.
     """
 
     embeddings: Embeddings
@@ -179,10 +180,10 @@ def keep_arrays(cache: Cache, key: str, *arrays: NDArray[Any]) -> None:
 class _Made(NamedTuple):
     """The vector of a picture, or the problem with it.
 
-    vector: without any number where the picture could not be encoded.
-    seconds: what encoding took, its share of the batch; NaN where it failed.
-    problem: a message that names the file, "" where the vector is good.
-    is_new: whether it was made now.
+    vector: the vector; empty where the picture could not be encoded.
+    seconds: share of its batch's encoding time; NaN where it failed.
+    problem: a message that names the file; "" where the vector is good.
+    is_new: whether the vector was computed now.
     """
 
     vector: Singles
@@ -238,11 +239,11 @@ def manifest_of(
 
 @dataclass(frozen=True)
 class VectorFile:
-    """A file of vectors and those beside it, which say how it was made.
+    """A file of vectors, with the files beside it that say how it was made.
 
-    path: that of the vectors; the others have another suffix.
-    noun: what has vectors, in the plural.
-    suffixes: of all files that there may be beside it, but for the manifest.
+    path: path of the vectors; the other files have other suffixes.
+    noun: the word for what has vectors, in the plural.
+    suffixes: suffixes of all possible files beside it except the manifest.
     """
 
     path: Path

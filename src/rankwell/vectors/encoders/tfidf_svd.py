@@ -26,21 +26,22 @@ _PIECE = 1 << 21
 
 @dataclass(frozen=True, eq=False)
 class TfidfSvd:
-    """Texts by their words: term frequency times smoothed inverse document frequency, rows of
-    length one, projected on the strongest axes of a corpus.
+    """Encodes texts by their words: term frequency times smoothed inverse document frequency, in
+    rows of length one, projected on the strongest axes of a corpus.
 
     dimensions: number of axes to keep.
-    min_texts: a word counts from this many texts on.
-    max_words: at most this many words are kept, those of the most texts.
-    normalize: vectors of length one.
-    seed: of the randomised decomposition, taken where texts and words are both more than 1,500.
-    words: word -> its column, in the order of words; empty before `fit`.
+    min_texts: number of texts from which on a word counts.
+    max_words: largest number of words, of which those in the most texts are kept.
+    normalize: whether vectors have length one.
+    seed: seed of the randomised decomposition, which is used where texts and words are both more
+        than 1,500.
+    words: word -> its column, in sorted order; empty before `fit`.
     rarity: (words,) the smoothed inverse document frequency of each; None before `fit`.
-    axes: (words, dimensions) the strongest first; None before `fit`.
-    fitted_on: SHA-256 of the corpus, "" before `fit`.
+    axes: (words, dimensions) axes, the strongest first; None before `fit`.
+    fitted_on: SHA-256 of the corpus; "" before `fit`.
 
-    A text without any known word has the vector zero. Words are runs of two or more letters, digits
-    and `_`, in lower case.
+    A text without a known word has a zero vector. Words are runs of two or more letters, digits and
+    `_`, in lower case.
 
     >>> corpus = [
     ...     "the cat sat",
@@ -138,11 +139,11 @@ def load(model: str, settings: Settings) -> TfidfSvd:
 
 
 class _Sparse(NamedTuple):
-    """A matrix by its rows, of which most numbers are zero.
+    """A matrix by rows, in which most numbers are zero.
 
     offsets: (rows + 1,) where the numbers of each row begin.
-    columns, values: (numbers,) the place and the value of every number that is not zero, columns
-        ascending in a row.
+    columns, values: (numbers,) column and value of every number that is not zero, columns ascending
+        in a row.
     width: number of columns.
     """
 

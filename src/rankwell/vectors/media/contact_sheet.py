@@ -32,15 +32,15 @@ _STATES: dict[str, State] = {"relevant": "right", "nonrelevant": "wrong"}
 class Tile(NamedTuple):
     """One result, or the query itself.
 
-    item: its id, which stands below the picture.
-    state: what the frame and its mark say: right, wrong, unjudged, or the query.
+    item: id, which stands below the picture.
+    state: what the frame and its mark show: right, wrong, unjudged, or the query.
     picture: RGB, of any size; None draws a placeholder.
     problem: a few words for the placeholder.
-    rank: from 1; None where it was not retrieved.
-    score: None where there is none to show.
-    label: what it is, such as an instance.
-    found, missing: keywords that the query asks for and the result has, or lacks.
-    note: a last line below, "" for none.
+    rank: rank from 1; None where the item was not retrieved.
+    score: score; None where there is none to show.
+    label: a label of the item, such as an instance.
+    found, missing: keywords of the query that the result has, and keywords that it lacks.
+    note: a last line below the tile; "" for none.
     """
 
     item: str
@@ -58,13 +58,13 @@ class Tile(NamedTuple):
 class Sheet(NamedTuple):
     """A query with its results.
 
-    name: the query's id, after the run where there are several; the file is called by it.
+    name: id of the query, after the run where there are several; also the name of the file.
     title: the text of the query, or its id.
-    tiles: the results in order of rank; ranks may leave some out (the first five, then the first
-        right one).
-    lines: below the title.
-    query: its tile, where it is a picture.
-    score: what tiles' scores mean.
+    tiles: the results in order of rank; ranks may be skipped (the first five, then the first right
+        one).
+    lines: lines below the title.
+    query: tile of the query, where it is a picture.
+    score: the word for the scores of tiles.
     empty: words in place of results where there is no tile.
     """
 
@@ -80,11 +80,11 @@ class Sheet(NamedTuple):
 class _Row(NamedTuple):
     """One result of one query, a row of details.parquet.
 
-    item: its id.
-    rank: from 1; None where it was not retrieved.
-    score: None where it has none.
+    item: id of the item.
+    rank: rank from 1; None where the item was not retrieved.
+    score: score; None where the item has none.
     state: relevant, nonrelevant, unjudged or junk.
-    detail: the object in the column `detail`, empty where there is none.
+    detail: the object in the column `detail`; empty where there is none.
     """
 
     item: str
@@ -329,10 +329,11 @@ def _cluster(letter: str) -> tuple[str, str]:
 
 
 class TextLine(NamedTuple):
-    """One line of text as it is drawn.
+    """One line of text in drawable form.
 
-    signs: letters that the font has, without accents.
-    accents: the place in `signs` of each letter with accents, and these as combining characters.
+    signs: letters of the font, without accents.
+    accents: position in `signs` of each letter with accents, and its accents as combining
+        characters.
     """
 
     signs: str
@@ -446,10 +447,10 @@ def _most(low: int, high: int, fits: Callable[[int], bool]) -> int:
 class _Text(NamedTuple):
     """Lines of one size and colour, with an optional mark before the first.
 
-    lines: each as wide as its room at most.
-    letters: what draws them, in their size.
+    lines: the lines, each at most as wide as its space.
+    letters: draws the lines in their size.
     colour: as `#rrggbb`.
-    before: pixels of room above.
+    before: pixels of space above.
     mark: the kind of mark, such as `found`; "" for none.
     """
 

@@ -352,10 +352,10 @@ def _of_id(name: str, folder: Path, paths_of_name: Mapping[str, list[Path]]) -> 
 
 
 class Thumbnail(NamedTuple):
-    """A small picture, or why there is none.
+    """A small picture, or the reason why there is none.
 
-    image: None where the picture cannot be had.
-    problem: the reason, in a few words for a tile; "" beside an image.
+    image: the picture; None where there is none.
+    problem: the reason in a few words for a tile; "" beside an image.
     """
 
     image: "Image | None"

@@ -47,7 +47,7 @@ class Entry(NamedTuple):
 
     id: the dotted name of a module, function, class or method.
     title: the name, its words, and the first sentence about it.
-    text: all that its documentation says, of a module with that of its members.
+    text: all of its documentation; for a module with that of its members.
     """
 
     id: str
@@ -58,10 +58,11 @@ class Entry(NamedTuple):
 class Member(NamedTuple):
     """A public function or class.
 
-    name: without the module or class that has it.
-    parameters: their names, separated by commas, without `self`; of a class those of `__init__`.
-    doc: the docstring without its indentation, "" where there is none.
-    methods: the public methods of a class; none of a function.
+    name: the name without the module or class that has it.
+    parameters: names of the parameters, separated by commas, without `self`; for a class those of
+        `__init__`.
+    doc: the docstring without its indentation; "" where there is none.
+    methods: the public methods of a class; empty for a function.
     """
 
     name: str
@@ -71,13 +72,13 @@ class Member(NamedTuple):
 
 
 class Module(NamedTuple):
-    """The documentation of one module, before names that it takes from other modules are looked up.
+    """The documentation of one module, before names that it imports are looked up.
 
-    doc: its docstring, else its opening comment; "" where it has neither.
+    doc: the docstring, else the opening comment; "" where there is neither.
     members: the public functions and classes that it defines.
     reexports: each `from module import name as alias` as (module, name -> alias); a star is the
         name `*`.
-    declared: `__all__`; None where it is not there, or is computed.
+    declared: `__all__`; None where it is missing or computed.
     """
 
     doc: str
@@ -406,7 +407,7 @@ def _named(name: str) -> str:
 class Need(NamedTuple):
     """A question about the standard library.
 
-    id: by which judgments name it.
+    id: the id that judgments use.
     text: the question as a person asks it.
     """
 
@@ -418,8 +419,9 @@ class Judgment(NamedTuple):
     """The grade of a module for a need.
 
     need: the id of the question.
-    module: the dotted name.
-    grade: 3 is the module for it, 2 does it well or in part, 1 is related, 0 does not help.
+    module: dotted name of the module.
+    grade: 3 for the module that answers the question, 2 for one that does so well or in part, 1 for
+        a related one, 0 for one that does not help.
     """
 
     need: str

@@ -42,13 +42,14 @@ Step = Callable[[str], str]
 class Normalizer:
     """A normalisation that makes texts comparable: `normalizer(text)` is the normal form.
 
-    name: by which options and results name it.
-    source: who defined it.
-    steps: in words, in order.
-    frozen: exactly as published. One that is not keeps the last form that is not empty where a step
-        would leave nothing, so that an answer such as `A+` or `The` does not vanish.
-    all_steps, batch: all steps at once, and for many texts of printable ASCII at once, where that
-        is faster.
+    name: the name in options and results.
+    source: the publication or program that defined it.
+    steps: the steps in words, in order.
+    frozen: whether the result is exactly as published. Otherwise the last form that is not empty is
+        kept where a step would leave nothing, so that an answer such as `A+` or `The` does not
+        vanish.
+    all_steps, batch: functions that do all steps at once, for one text and for many texts of
+        printable ASCII, where that is faster.
     """
 
     name: str
@@ -212,11 +213,11 @@ def normalize_all(texts: Iterable[str], normaliser: Normalizer) -> dict[str, str
 
 
 class Containment(NamedTuple):
-    """When a text holds an answer: `holds(prepare(text), prepare(answer))`.
+    """A rule by which a text holds an answer: `holds(prepare(text), prepare(answer))`.
 
-    prepare: makes a text or an answer comparable; texts that are asked often are prepared once.
-    whole_tokens: the answer's tokens stand one after the other among the text's, so that `us` is
-        not in `focus`.
+    prepare: makes a text or an answer comparable; texts that are needed often are prepared once.
+    whole_tokens: whether the answer's tokens must follow each other among those of the text, so
+        that `us` is not in `focus`.
     """
 
     prepare: Step

@@ -70,11 +70,12 @@ _WORTH_A_WORKER = 1 << 22  # products
 class Backend:
     """A search backend.
 
-    name: by which options name it.
+    name: the name in options.
     open: (queries, query block, item block) -> Multiplier.
-    query_block, item_block: numbers of vectors that suit it, multiplied at once.
+    query_block, item_block: suitable numbers of vectors to multiply at once.
     parallel: whether several multipliers work at once, each on a share of the processors.
-    device: does all of a task on a device of that name; `open` is never called then.
+    device: does a whole search task on a device of a given name, in place of `open`; None where the
+        backend has no devices.
     """
 
     name: str
@@ -90,14 +91,14 @@ BACKENDS: Catalogue[Backend] = Catalogue("vectors.neighbours", "search backend")
 
 @dataclass(frozen=True, eq=False)
 class TopK:
-    """The best k items of each query, best first; of items with the same score the one that stands
-    first in the table.
+    """The best k items of each query, best first. Of items with the same score the one that comes
+    first in the table is better.
 
-    positions: (queries, k) rows of the items, -1 where fewer than k remain.
-    scores: (queries, k) exact, NaN there; under `l2` the negative distance, so that higher is
-        always nearer.
-    query_names, item_names: the names of rows.
-    metric: what the scores are: `cosine`, `dot` or `l2`.
+    positions: (queries, k) rows of the items; -1 where fewer than k remain.
+    scores: (queries, k) exact scores, NaN where fewer than k remain; under `l2` the negative
+        distance, so that higher is always nearer.
+    query_names, item_names: names of the rows.
+    metric: the kind of score: `cosine`, `dot` or `l2`.
     """
 
     positions: Ints
@@ -125,14 +126,14 @@ class SearchOptions:
     """Options of exact search.
 
     metric: `cosine`, `dot`, or `l2` (negative distance).
-    exclude: `self` excludes the item whose name is the query's.
-    groups: excludes items with the query's label.
-    backend: what multiplies: `numpy`, `faiss` or `torch`; the results are the same.
-    device: of torch; None takes a GPU where there is one.
-    query_block, item_block: numbers of vectors that are multiplied at once; None takes those that
+    exclude: `self` excludes the item that has the query's name.
+    groups: labels that exclude items with the query's label; None excludes none.
+    backend: the backend that multiplies: `numpy`, `faiss` or `torch`; the results are the same.
+    device: the device for torch; None uses a GPU where there is one.
+    query_block, item_block: numbers of vectors that are multiplied at once; None uses those that
         suit the backend.
-    memory: bytes for queries and what is known of each (`passes`); None takes a quarter of the
-        memory that is available.
+    memory: number of bytes for queries and the state of each (`passes`); None uses a quarter of the
+        available memory.
     """
 
     metric: Metric = "cosine"

@@ -33,8 +33,8 @@ class WantedPairs(NamedTuple):
     """Items of queries whose ranks are counted.
 
     owner: (pairs,) the row of each item's query, ascending.
-    scores: (pairs,) exact.
-    places: (pairs,) that of each item among items of equal score.
+    scores: (pairs,) exact scores.
+    places: (pairs,) place of each item among items of equal score.
     """
 
     owner: Ints
@@ -139,8 +139,8 @@ class ComparedVectors:
     """Queries and items compared by their vectors. The methods are those of `ComparedScores`, which
     documents them; `count` and `count_groups` raise as `ranks_of` does.
 
-    queries, items: their vectors, of as many dimensions.
-    metric: what the score of a query and an item is.
+    queries, items: the vectors, with the same number of dimensions.
+    metric: the metric of the scores.
     """
 
     queries: Embeddings

@@ -39,8 +39,8 @@ choice changes a bit of them.
 
 @dataclass(frozen=True, eq=False)
 class Transformed:
-    """A matrix of scores that is computed when its rows are read; the one below it is never copied
-    as a whole.
+    """A matrix of scores that is computed when its rows are read. The original matrix is never
+    copied as a whole.
 
     shape: (queries, gallery).
     read: (first row, one after the last) -> (rows, gallery) float64.
@@ -69,17 +69,18 @@ Nearest = Callable[..., Any]
 
 @dataclass(frozen=True, eq=False)
 class Descriptors:
-    """The vectors of queries and references, with what a transform may know beside them.
+    """The vectors of queries and references, with the other data that a transform may use. Vectors
+    are compared by cosine and never changed.
 
-    queries: (queries, d).
-    references: (references, d). They are compared by cosine, and never changed.
-    nearest: finds neighbours among them.
-    own_references: (queries,) the row of the reference that is the same image as the query, -1
-        where none is; None where no query is among the references.
-    learn: (n, d) other vectors that a transform is learnt on; None: it is learnt on the references.
-    learnt_on: what they are called in the rules of a result.
-    labels: (references,) the instance of each reference, None for one without; None where no
-        instance is known.
+    queries: (queries, d) vectors.
+    references: (references, d) vectors.
+    nearest: finds neighbours among the references.
+    own_references: (queries,) row of the reference that is the same image as the query, -1 where
+        there is none; None where no query is among the references.
+    learn: (n, d) other vectors that a transform learns on; None to learn on the references.
+    learnt_on: the word for those vectors in the rules of a result.
+    labels: (references,) instance of each reference, None for one without; None where no instance
+        is known.
 
     Raises BadInput where shapes do not go together.
     """
@@ -112,10 +113,10 @@ class Descriptors:
 
 @dataclass(frozen=True)
 class DocumentedFunction:
-    """A function that a text names.
+    """A function that users choose by name.
 
-    name: the word for it in that text.
-    function: its first sentence of documentation stands in the rules of results.
+    name: the name in their text.
+    function: the function; the first sentence of its docstring is shown in the rules of results.
     """
 
     name: str
@@ -129,9 +130,9 @@ class DocumentedFunction:
 
 @dataclass(frozen=True)
 class NamedFunction(DocumentedFunction):
-    """A function that a text names, with parameters: those that are keywords alone.
+    """A function that users choose by name, with parameters, which are its keyword-only arguments.
 
-    source: who published it: authors, year and title.
+    source: authors, year and title of its publication.
     """
 
     source: str
@@ -155,11 +156,11 @@ class NamedFunction(DocumentedFunction):
 class TransformEntry(NamedFunction):
     """A transform as its file declares it.
 
-    transductive: what it looks at beyond query and item: other queries, the gallery, labels, or
-        none of these.
-    works_on: what it takes and returns.
-    learns: whether it is learnt on `Descriptors.learn` where that is given, and then looks at
-        nothing of what is evaluated.
+    transductive: the data that it uses beyond query and item: other queries, the gallery, labels,
+        or none of these.
+    works_on: the data that it takes and returns.
+    learns: whether it learns on `Descriptors.learn` where that is given, and then uses none of the
+        evaluated data.
 
     The function is `(scores, *, parameters) -> Transformed`; with `needs_bank` it takes `(scores,
     bank, *, parameters)`, the bank being scores of other queries, (bank queries, gallery). One that
@@ -189,10 +190,10 @@ def transform(name: str, **facts: Any) -> Callable[[Function], Function]:
 
 @dataclass(frozen=True)
 class Transform:
-    """A transform with its parameters, as a value: `dual-softmax(temperature=0.02)`.
+    """A transform with its parameters, such as `dual-softmax(temperature=0.02)`.
 
     entry: the transform.
-    arguments: the parameters that were given, by name; others have their defaults.
+    arguments: the given parameters, by name; others have their defaults.
     """
 
     entry: TransformEntry

@@ -82,11 +82,11 @@ def reciprocal(
 
 
 class _Sets(NamedTuple):
-    """Weighted sets of images, one for each.
+    """Weighted sets of images, one set for each image.
 
-    offsets: (images + 1,).
-    members: rows, ascending.
-    weights: they sum to 1.
+    offsets: (images + 1,) where the members of each set begin.
+    members: rows of the images, ascending.
+    weights: weights of the members, whose sum is 1 in each set.
     """
 
     offsets: Ints

@@ -49,9 +49,8 @@ INNER = 64
 class KernelTile(NamedTuple):
     """Sizes of the tiles of `append`.
 
-    queries, items: numbers of vectors whose products are one tile.
-    is_described: whether tiles are fetched by the copy engine of Hopper, for which Triton has
-        descriptors of tensors.
+    queries, items: number of queries and of items in a tile of products.
+    is_described: whether Hopper's copy engine fetches tiles, by Triton's tensor descriptors.
 
     Other sizes were slower on an H200 (ADR 22).
     """
@@ -82,7 +81,7 @@ def _descriptor() -> Callable[[Tensor, list[int]], Any] | None:
 class Lists(NamedTuple):
     """Lists of candidates that the kernel appends to.
 
-    counts: (queries,) int32, beyond the width where there was no room.
+    counts: (queries,) int32 numbers of candidates; above the width where there was no room for all.
     positions: (queries, width) int64 rows of items in the table.
     upper, lower: (queries, width) float64 bounds of the exact product of each candidate.
     """

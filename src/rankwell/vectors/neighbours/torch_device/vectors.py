@@ -60,14 +60,14 @@ def full_accumulation() -> Generator[None]:
 
 
 class Rows(NamedTuple):
-    """Some vectors of a table, moved and scaled as the metric does, as `low * scale`.
+    """Some vectors of a table, moved and scaled for the metric, as `low * scale`.
 
-    raw: (n, d) as stored.
-    low: (n, d or more) float16, filled up with zeros.
-    scale: (n,) float64.
+    raw: (n, d) vectors as stored.
+    low: (n, d or more) float16, padded with zeros.
+    scale: (n,) float64 factor of each vector.
     size: (n,) norms before scaling under cosine.
-    norm, residual: (n,) upper bounds of the norms, and of the norms of what rounding to `low` has
-        taken away.
+    norm, residual: (n,) upper bounds of the norms, and of the norms of the errors of rounding to
+        `low`.
     """
 
     raw: Tensor
