@@ -185,8 +185,8 @@ class ComparedScores:
         greatest of its rows.
 
         groups: for each column the rows of its group, among those that take part; a column without
-            rows takes no part. order: (columns,) places among equal scores. The `positions` of the
-            result are columns.
+        rows takes no part. order: (columns,) places among equal scores. The `positions` of the
+        result are columns.
         """
         members = np.flatnonzero(groups.counts)
         starts, width = groups.offsets[members], self.scores.matrix.shape[1]

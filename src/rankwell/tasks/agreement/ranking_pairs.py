@@ -325,10 +325,11 @@ class RankingPairs:
         relevant; None for all of its items.
 
         gains: the rule for grades: 1 (`binary`), one over the reference's rank, or the reference's
-            similarity where that is above 0, else 0. Measures that count an item as relevant from
-            grade 1 on are for `binary`; nDCG reads the others.
-         The ideal is always the reference's own, and a candidate's list is a definite order without
-        ties. Raises BadInput under `similarity` where the reference's similarities are unknown.
+        similarity where that is above 0, else 0. Measures that count an item as relevant from grade
+        1 on are for `binary`; nDCG reads the others.
+        The ideal is always the reference's own, and a candidate's list is a definite order without
+        ties.
+        Raises BadInput under `similarity` where the reference's similarities are unknown.
         """
         side, gold, grades = self._gold(gold_depth, gains)
         last = self.candidate.lengths[side.query_of_row]

@@ -50,8 +50,10 @@ class EncodedImages(NamedTuple):
         batch.
     computed: number of pictures that were encoded now.
     cached: number of pictures whose vectors an earlier run had kept.
-    failures: the pictures without a vector, in order.\n\nA picture that is neither computed nor
-        cached has the content of an earlier picture, and its vector.
+    failures: the pictures without a vector, in order.
+
+    A picture that is neither computed nor cached has the content of an earlier picture, and its
+    vector.
     """
 
     embeddings: Embeddings
