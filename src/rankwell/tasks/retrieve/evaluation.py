@@ -2,7 +2,7 @@
 choices among settings; of one call, or of several together.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -75,6 +75,26 @@ class EngineResults(Results):
     """
 
     measured: Measurement
+
+    @property
+    def settings(self) -> Sequence[Mapping[str, Any]]:
+        """The settings of the engine that were tried, with their figures."""
+        return self.tables["settings"]
+
+    @property
+    def verdicts(self) -> Sequence[Mapping[str, Any]]:
+        """What the comparison of the settings shows, in sentences."""
+        return self.tables["verdicts"]
+
+    @property
+    def gain(self) -> Sequence[Mapping[str, Any]]:
+        """The gain of the best setting over the baseline, in one row; none where none is best."""
+        return self.tables["gain"]
+
+    @property
+    def parameters(self) -> Sequence[Mapping[str, Any]]:
+        """The parameters of each setting."""
+        return self.tables["parameters"]
 
 
 @takes_options(RetrieveOptions, "queries")
