@@ -83,18 +83,18 @@ class EngineResults(Results):
 
     @property
     def verdicts(self) -> Sequence[Mapping[str, Any]]:
-        """What the comparison of the settings shows, in sentences."""
-        return self.tables["verdicts"]
+        """What the comparison of the settings shows, in sentences; none of a single setting."""
+        return self.tables.get("verdicts", ())
 
     @property
     def gain(self) -> Sequence[Mapping[str, Any]]:
         """The gain of the best setting over the baseline, in one row; none where none is best."""
-        return self.tables["gain"]
+        return self.tables.get("gain", ())
 
     @property
     def parameters(self) -> Sequence[Mapping[str, Any]]:
         """The parameters of each setting."""
-        return self.tables["parameters"]
+        return self.tables.get("parameters", ())
 
 
 @takes_options(RetrieveOptions, "queries")
