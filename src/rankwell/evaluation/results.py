@@ -260,7 +260,7 @@ def counted_queries(
     considered: Bools | None = None,
     refuse: Callable[[str, int], str],
 ) -> Bools:
-    """(queries,) whether each query counts. bare: those without anything relevant, for which
+    """Whether each query counts: (queries,). bare: those without anything relevant, for which
     `no_relevant` is the rule.
 
     considered: those that may count, None for all. refuse: the message for the first bare query and

@@ -436,8 +436,8 @@ class RetrieveEvaluation:
         return mistake_notes(run, judgments, rel=rel, ties="input", queries="both", gauge=gauge)
 
     def _counted(self, view: JudgedRankings) -> tuple[Bools, Bools]:
-        """(queries,) those without anything relevant, and those that count, all of which were
-        asked.
+        """The queries without anything relevant, and those that count, all of which were asked:
+        (queries,) each.
         """
         bare = view.n_relevant(lowest_relevant(self.measures)) == 0
         return bare, counted_queries(
