@@ -412,8 +412,8 @@ def first_groups(
     depth: int,
     order: Ints | None,
 ) -> tuple[Ints, Floats]:
-    """(queries, depth) positions and scores of the first groups of each query, which score as the
-    best of their items.
+    """The positions and scores of the first groups of each query, (queries, depth), which score as
+    the best of their items.
 
     first_items: the first so many of n items of each query, best first, and their scores. order: of
     groups of equal score.

@@ -49,8 +49,8 @@ class Exclusion:
         self, queries: Embeddings, items: Embeddings, exclude: Exclude, groups: Groups | None
     ) -> None:
         self.same_name = _same_name(queries, items) if exclude == "self" else None
-        """(queries,) the position of the item with the query's name, -1 for none; None where names
-        exclude nothing.
+        """The position of the item with each query's name, (queries,), -1 for none; None where
+        names exclude nothing.
         """
         self.labels = None if groups is None else _numbered(groups, queries.n, items.n)
         """The labels of queries and items as numbers; None where labels exclude nothing."""
@@ -359,7 +359,7 @@ class Shortlist:
         self._lower = np.full((queries, self.width), -np.inf)
         self._floor = np.full(queries, -np.inf)
         self.entry = np.full(queries, -np.inf)
-        """(queries,) the place that an item must be able to reach to be offered at all."""
+        """The place that an item must be able to reach to be offered at all: (queries,)."""
         self._settled, self._limit = 0, patience * queries * self.width
 
     @property

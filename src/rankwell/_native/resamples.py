@@ -49,7 +49,7 @@ def over_resamples(
 def sums_over_resamples(
     table: Floats, resamples: int, *, seed: int, block: int | None = None
 ) -> Floats:
-    """(resamples, columns) the sums of each column over the resamples of its rows.
+    """The sums of each column over the resamples of its rows: (resamples, columns).
 
     table: (n, columns) values of which all sums are exact, so that the order of adding has no
     effect. Of more than `MANY` rows a part is added up for several resamples while it is in the

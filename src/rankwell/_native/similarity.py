@@ -64,7 +64,7 @@ def score_pairs(
     columns: Ints,
     metric: Metric | Literal["euclidean", "manhattan"],
 ) -> Floats:
-    """(pairs,) the exact scores of pairs of vectors, higher is nearer; `l2` is the negative
+    """The exact scores of pairs of vectors, (pairs,), higher is nearer; `l2` is the negative
     distance, `-sqrt(sum (q - x)^2)`.
 
     rows, columns: (pairs,) positions in `queries` and `items`. Cosine is `q.x / sqrt(|q|^2 |x|^2)`,
@@ -316,8 +316,8 @@ def similarity_name(name: str) -> Similarity:
 def pair_similarities(
     left: Embeddings, right: Embeddings, pairs: Pairs, similarity: Similarity
 ) -> Floats:
-    """(pairs,) the cosine, the dot product, or the negative Euclidean or Manhattan distance, in
-    float64 whatever the input.
+    """The cosine, the dot product, or the negative Euclidean or Manhattan distance of each pair,
+    (pairs,), in float64 whatever the input.
 
     A figure depends on its two vectors alone, so that equal pairs tie exactly and the two vectors
     may change places.

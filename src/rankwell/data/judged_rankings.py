@@ -377,8 +377,8 @@ def _without_junk(hits: Hits, is_junk: Bools) -> Hits:
 
 
 def expected_values(measure: "Measure", view: JudgedRankings) -> Floats:
-    """(queries,) the expected value of a measure on a view in which all items of a query are tied
-    (`constant`).
+    """The expected value of a measure on a view in which all items of a query are tied
+    (`constant`): (queries,).
 
     That is its chance level. Queries with as many items and the same grades have one, which is
     computed once for all of them: a closed form may take time in proportion to the items. NaN where

@@ -207,11 +207,11 @@ class PlacedGroup(NamedTuple):
     """
 
     item_places: Ints
-    """(items,) ascending, among all items of the query."""
+    """The places of the group's items among all items of the query, ascending: (items,)."""
     levels: Floats
-    """(items,) the level of each item."""
+    """The level of each item: (items,)."""
     better: Bools
-    """(items, items) whether the item of the row is preferred to that of the column."""
+    """Whether the item of the row is preferred to that of the column: (items, items)."""
     n_retrieved: int
     """Number of items that are retrieved."""
     chained: bool

@@ -376,7 +376,7 @@ class SharedCounts(NamedTuple):
 
 
 def item_prints(items: Sequence[str]) -> NDArray[np.uint64]:
-    """(items,) 64-bit prints of ids, the same on every machine; different ids hardly ever share
+    """64-bit prints of ids, (items,), the same on every machine; different ids hardly ever share
     one.
 
     Multilinear hashing, Σ (byte + 1) · factor of its place, modulo 2^64. Source: Carter and Wegman

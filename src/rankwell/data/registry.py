@@ -233,7 +233,7 @@ class Measure(NamedTuple):
 
     @own_arithmetic
     def __call__(self, view: Any) -> Any:
-        """(queries,) float64: the value of each query of the view; NaN where a query is not
+        """The value of each query of the view, (queries,) float64; NaN where a query is not
         counted.
 
         Raises BadUsage for a view of another kind than the measure reads.

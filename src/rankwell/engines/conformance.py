@@ -25,8 +25,8 @@ from rankwell.errors import BadInput, BadUsage, RankwellError
 
 State = Literal["ok", "failed", "skipped"]
 Exact = Callable[[Any, Any, str, int], Floats]
-"""(queries, items, metric, k) -> (queries, k) exact scores of the best k items, NaN where there are
-fewer.
+"""The exact scores of the best k items, NaN where there are fewer: (queries, items, metric, k) ->
+(queries, k).
 """
 _WORDS = (
     "river",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import isnan
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.stats import Intervals, SummaryRow, figure_of, summarise, summary_notes
 from rankwell.store import Source, unchanged
-
-if TYPE_CHECKING:
-    pass
 
 SCHEMA_VERSION = 2
 
@@ -261,7 +258,7 @@ def counted_queries(
     considered: Bools | None = None,
     refuse: Callable[[str, int], str],
 ) -> Bools:
-    """(queries,) whether each query counts. bare: those without anything relevant, for which
+    """Whether each query counts: (queries,). bare: those without anything relevant, for which
     `no_relevant` is the rule.
 
     considered: those that may count, None for all. refuse: the message for the first bare query and

@@ -779,7 +779,7 @@ _WITHOUT_COLUMNS = ("npy", "lines", "json")
 
 
 def read_numbers(place: Place, *, column: str = "") -> Floats:
-    """(n,) the numbers in a file, in order, as float64.
+    """The numbers in a file, in order, as float64: (n,).
 
     place: text with one number a line, a JSON list, an `.npy` array of shape (n,) or (n, 1), CSV,
     TSV, JSON lines or Parquet, all but Parquet also .gz and .zst; `-` is standard input. column:

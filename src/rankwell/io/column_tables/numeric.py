@@ -108,7 +108,7 @@ def fill(
     first: int = 0,
     dimension: int | None = None,
 ) -> NDArray[Any]:
-    """(rows, dimension) the lists of a column, taken out a piece at a time. table: with
+    """The lists of a column, (rows, dimension), taken out a piece at a time. table: with
     `file_row_number`. column: in SQL.
 
     first: the number of the first row. dimension: that of other rows. Raises BadInput for a row of

@@ -267,8 +267,8 @@ class RankingPairs:
         ).astype(np.int64)
 
     def mean_by_chance(self, worth: Callable[[Ints, int, int], Floats], k: int | None) -> Floats:
-        """(queries,) the mean of `worth(shared, reference length, candidate length)` over all
-        orders of the candidate's list.
+        """The mean of `worth(shared, reference length, candidate length)` over all orders of the
+        candidate's list: (queries,).
 
         The number of shared items follows the hypergeometric distribution; numbers whose worth is
         NaN are left out of the mean. NaN where there is none other.
@@ -396,7 +396,7 @@ def chance_level(
     gold_depth: int | None = None,
     gains: Gains = "binary",
 ) -> Floats:
-    """(queries,) the mean of a measure over all orders of the candidates: P@k gives d / n for d
+    """The mean of a measure over all orders of the candidates, (queries,): P@k gives d / n for d
     relevant among n of them.
 
     gold_depth, gains: as in `RankingPairs.judged`, for measures that read judged rankings; their

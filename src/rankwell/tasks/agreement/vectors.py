@@ -270,7 +270,7 @@ class Representation:
 
     @cached_property
     def mean(self) -> Floats:
-        """(dimensions,) the mean vector. Raises BadInput where it is not finite."""
+        """The mean vector: (dimensions,). Raises BadInput where it is not finite."""
         total = np.zeros(self.vectors.shape[1])
         for start in range(0, len(self.vectors), self.block):
             total += self.vectors[start : start + self.block].astype(np.float64).sum(axis=0)
@@ -279,7 +279,7 @@ class Representation:
         return total / max(len(self.vectors), 1)
 
     def rows(self, start: int, size: int) -> Floats:
-        """(rows, dimensions) a block of the vectors less their mean."""
+        """A block of the vectors less their mean: (rows, dimensions)."""
         return self.vectors[start : start + size].astype(np.float64) - self.mean
 
     @cached_property
@@ -523,7 +523,7 @@ class Sample:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """(queries,) the names of the sampled items."""
+        """The names of the sampled items: (queries,)."""
         rows: list[int] = self.rows.tolist()
         return tuple(self.item_names[row] for row in rows)
 
@@ -537,7 +537,7 @@ class Sample:
 
     @cached_property
     def n_candidates(self) -> Ints:
-        """(queries,) number of items that may be neighbours of each query."""
+        """The number of items that may be neighbours of each query: (queries,)."""
         if self.groups is None:
             return np.full(len(self.rows), len(self.item_names) - 1, dtype=np.int64)
         sizes = Counter(self.groups.items)
@@ -596,8 +596,8 @@ class Model:
     def exact_ranks(
         self, sample: Sample, items: Ints, progress: Progress | None = None
     ) -> tuple[Ints, Floats]:
-        """(queries, m) ranks among all candidates, from 1, 0 for no item, and similarities. items:
-        (queries, m) rows, or -1.
+        """The ranks among all candidates, from 1, 0 for no item, and the similarities: (queries, m)
+        each. items: (queries, m) rows, or -1.
         """
         ranks = ranks_of(
             self._queries(sample),

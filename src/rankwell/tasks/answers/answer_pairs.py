@@ -416,12 +416,12 @@ class AnswerPairs:
 
     @cached_property
     def question_of_row(self) -> Ints:
-        """(answers,) the index of each answer's question."""
+        """The index of each answer's question: (answers,)."""
         return segment_of_row(self.offsets)
 
     @cached_property
     def ranks(self) -> Ints:
-        """(answers,) the place of each answer in its list, from 1."""
+        """The place of each answer in its list, from 1: (answers,)."""
         return position_in_segment(self.offsets) + 1
 
     def normal_forms(self, name: str) -> NormalForms:

@@ -314,7 +314,7 @@ class _RunValues:
         self.is_retrieved[codes[(codes >= 0) & (codes < len(self.is_retrieved))]] = True
 
     def columns(self) -> Iterator[Floats]:
-        """(queries,) the values of each measure of lists, which are given away: one at a time, so
+        """The values of each measure of lists, (queries,), which are given away: one at a time, so
         that no two copies of all values are in memory.
         """
         while self._parts:

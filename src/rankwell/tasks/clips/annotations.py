@@ -370,7 +370,7 @@ class Annotations:
 
     @cached_property
     def carried(self) -> Bools:
-        """(clips, keywords) annotated keywords, and the wider ones that they imply."""
+        """The annotated keywords, and the wider ones that they imply: (clips, keywords)."""
         parents = self.schema.parents if self.schema is not None else {}
         carried = self.is_annotated.copy()
         for entry in self.keywords:
@@ -395,7 +395,7 @@ class Annotations:
 
     @property
     def uses(self) -> Ints:
-        """(keywords,) number of clips that are annotated with each keyword."""
+        """The number of clips that are annotated with each keyword: (keywords,)."""
         return self.is_annotated.sum(axis=0, dtype=np.int64)
 
     def find_group(self, name: str) -> str:
@@ -442,8 +442,8 @@ class Annotations:
         return keywords
 
     def select(self, groups: Iterable[str] = (), keywords: Iterable[str] = ()) -> Bools:
-        """(keywords,) whether each counts: named groups or all, of a group with named keywords
-        these. Raises UnknownName.
+        """Whether each keyword counts, (keywords,): named groups or all, of a group with named
+        keywords these. Raises UnknownName.
         """
         chosen_groups = {self.find_group(group) for group in groups}
         single: set[Keyword] = set()
@@ -484,7 +484,7 @@ def _with_ending(groups: Iterable[str], name: str) -> list[str]:
 def _read_labels(
     vocabulary: Vocabulary, rows: Sequence[Row]
 ) -> tuple[dict[tuple[str, Words], tuple[Keyword, ...]], list[str]]:
-    """(group, words) -> the keywords that texts of a table stand for, and notes on texts that are
+    """The keywords that texts of a table stand for, by (group, words), and notes on texts that are
     ignored or read as another label.
     """
     meant: dict[tuple[str, Words], tuple[Keyword, ...]] = {}

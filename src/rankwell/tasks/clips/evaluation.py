@@ -542,9 +542,9 @@ def keyword_rows(variant: ClipVariant, measured: Sequence[Values]) -> list[dict[
 
 
 def _lacking(variant: ClipVariant) -> tuple[Ints, Floats]:
-    """(3, keywords) numbers of counted queries that require each keyword, of their first k results,
-    and of those that lack it; and (keywords,) the mean over these queries of the share of the clips
-    that they could find that lack it.
+    """The numbers of counted queries that require each keyword, of their first k results, and of
+    those that lack it, (3, keywords); and the mean over these queries of the share of the clips
+    that they could find that lack it, (keywords,).
     """
     inputs, carried = variant.inputs, variant.inputs.annotations.carried
     index, everywhere = inputs.annotations.index, carried.sum(axis=0, dtype=np.int64)

@@ -302,7 +302,7 @@ class KeyBertEncoder:
     rules: dict[str, str]
 
     def __call__(self, texts: list[str]) -> Singles:
-        """(texts, dimensions) one vector per text, in order; bytes that are not UTF-8 are read as
+        """One vector per text, in order, (texts, dimensions); bytes that are not UTF-8 are read as
         question marks.
         """
         return np.asarray(
@@ -354,14 +354,14 @@ class LabelVectors:
         self._weights = np.concatenate([weights / weights.sum() for weights in raw])
 
     def cosines(self, phrases: Sequence[str]) -> Floats:
-        """(phrases, labels) the cosine similarity of each phrase with each label; 0 where a vector
+        """The cosine similarity of each phrase with each label, (phrases, labels); 0 where a vector
         is zero.
         """
         return (self._vectors(phrases) @ self._whole.T).round(6)
 
     def scores(self, words: ClauseWords, spans: Sequence[tuple[int, int]]) -> Floats:
-        """(spans, labels) similarities: of whole phrases, and the weighted mean of their single
-        words with the best counterparts.
+        """The similarities of spans with labels, (spans, labels): of whole phrases, and the
+        weighted mean of their single words with the best counterparts.
         """
         texts, of_spans = self._wanted(words, spans)
         row = {word: number for number, word in enumerate(dict.fromkeys(chain(*of_spans)))}
@@ -411,7 +411,7 @@ class LabelVectors:
         return self._encoded(list(self._column))
 
     def _vectors(self, texts: Sequence[str]) -> Floats:
-        """(texts, dimensions) each text is encoded once."""
+        """The vectors of texts, (texts, dimensions); each text is encoded once."""
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         if new:
             vectors = self._encoded(new)
@@ -424,7 +424,7 @@ class LabelVectors:
         return np.array([self._known[text] for text in texts])
 
     def _encoded(self, texts: list[str]) -> Floats:
-        """(texts, dimensions) vectors of length one; zero stays zero."""
+        """Vectors of length one, (texts, dimensions); zero stays zero."""
         try:
             vectors = unmasked(self._encode(texts), "what the encoder gives", np.float64)
         except (TypeError, ValueError) as error:

@@ -230,30 +230,30 @@ class ClipRun(JudgedRun):
 
     @cached_property
     def n_relevant(self) -> Ints:
-        """(queries,) number of clips with the grade 1; under graded relevance only clips with all
-        keywords have it.
+        """The number of clips with the grade 1, (queries,); under graded relevance only clips with
+        all keywords have it.
         """
         return self.view.n_relevant(1).astype(np.int64)
 
     @cached_property
     def without_match(self) -> Bools:
-        """(queries,) counted queries for which some clip has part of the keywords, and no clip has
-        all of them.
+        """The counted queries for which some clip has part of the keywords, and no clip has all of
+        them: (queries,).
         """
         return self.counted & (self.n_relevant == 0) & (n_graded(self.view) > 0)
 
     @cached_property
     def without_query(self) -> Bools:
-        """(queries,) whether the query should be removed after the cut, and its list does not hold
-        it.
+        """Whether the query should be removed after the cut, and its list does not hold it:
+        (queries,).
         """
         if self.own is None:
             return np.zeros(len(self.view.queries), dtype=np.bool_)
         return self.view.has_ranking & (self.own.ranks == 0)
 
     def unmatched(self, measure: Measure) -> Bools:
-        """(queries,) counted queries without a clip that has all keywords, for measures without
-        partial grades.
+        """The counted queries without a clip that has all keywords, (queries,), for measures
+        without partial grades.
         """
         is_empty = self.variant.options.no_relevant == "empty"
         if is_empty or measure.entry.unit != "share" or not self.without_match.any():
@@ -261,13 +261,13 @@ class ClipRun(JudgedRun):
         return self.without_match & (measure(self.levels.perfect) == 0)
 
     def counted_by(self, measure: Measure, counted: Bools) -> Bools:
-        """(queries,) the counted queries except for those without a relevant clip by the
-        measure.
-        """
+        """The counted queries except those without a relevant clip by the measure: (queries,)."""
         return counted & ~self.unmatched(measure)
 
     def weights(self, measure: Measure) -> Floats | None:
-        """(queries,) number of relevant clips where it is the weight of a query, for means only."""
+        """The number of relevant clips where it is the weight of a query, (queries,), for means
+        only.
+        """
         is_weighted = self.variant.options.weights == "relevant"
         if not is_weighted or measure.entry.summary != "mean":
             return None
@@ -311,14 +311,12 @@ class ClipRun(JudgedRun):
         return self._references[str(measure)]
 
     def ceiling(self, measure: Measure, counted: Bools) -> Ceiling:
-        """(queries,) the values of a perfect ranker, None where a counted query has none."""
+        """The values of a perfect ranker, (queries,); None where a counted query lacks one."""
         values = self.reference(measure).ceiling
         return Ceiling(values if np.isfinite(values[counted]).all() else None)
 
     def chance(self, measure: Measure) -> Floats | None:
-        """(queries,) the values expected of a random ranker, None where a counted query has
-        none.
-        """
+        """The chance level of each query, (queries,); None where a counted query has none."""
         values = self.reference(measure).chance
         return values if np.isfinite(values[self.counted_by(measure, self.counted)]).all() else None
 
@@ -376,7 +374,7 @@ class ClipVariant:
 
     @cached_property
     def candidates(self) -> Ints:
-        """(queries,) number of clips that each query could find."""
+        """The number of clips that each query could find: (queries,)."""
         n_clips = len(self.ranked.unannotated_clips.union(self.inputs.annotations.clips))
         n_excluded = [len(self.excluded[query]) for query in self.keywords.queries]
         return n_clips - np.array(n_excluded, dtype=np.int64)
@@ -404,17 +402,17 @@ class ClipVariant:
 
     @property
     def counted(self) -> Bools:
-        """(queries,) whether each counts."""
+        """Whether each query counts: (queries,)."""
         return self.run.counted
 
     @property
     def bare(self) -> Bools:
-        """(queries,) whether each requires no keyword."""
+        """Whether each query requires no keyword: (queries,)."""
         return np.equal(self.keywords.required.sum(axis=1), 0)
 
     def _counted(self, view: JudgedRankings) -> Bools:
-        """(queries,) whether each counts. Raises BadInput for a query whose lack of keywords or
-        relevant clips is an error.
+        """Whether each query counts: (queries,). Raises BadInput for a query whose lack of keywords
+        or relevant clips is an error.
         """
         options, bare = self.options, self.bare
         is_vacuous = options.no_keywords == "vacuous"
@@ -444,7 +442,7 @@ class ClipVariant:
 
     @cached_property
     def status(self) -> list[str]:
-        """(queries,) whether each counts, or why it does not."""
+        """Whether each query counts, or why it does not: (queries,)."""
         bare = self.bare & (self.options.no_keywords == "skip")
         lost = n_graded(self.run.view) > 0
         return np.select(
@@ -517,7 +515,7 @@ class ClipVariant:
 
 
 def n_graded(view: JudgedRankings) -> Ints:
-    """(queries,) number of clips with a grade above 0; under graded relevance they need not have
-    all keywords.
+    """The number of clips with a grade above 0, (queries,); under graded relevance they need not
+    have all keywords.
     """
     return view.sum_judged(view.judged_grades > 0).astype(np.int64)

@@ -411,7 +411,7 @@ class InstanceTruth:
 
     @cached_property
     def n_relevant(self) -> Ints:
-        """(queries,) number of relevant references."""
+        """The number of relevant references: (queries,)."""
         return np.bincount(self.owner[~self.junk], minlength=len(self.queries)).astype(np.int64)
 
 

@@ -99,7 +99,7 @@ class PairMatches:
     cached: int = 0
 
     def scores(self, score: Score) -> Floats:
-        """(queries, references) the inliers or the matches."""
+        """The inliers or the matches: (queries, references)."""
         return self.inliers if score == "inliers" else self.matches
 
 
@@ -205,7 +205,7 @@ class LocalFeatures:
         in_parallel: Each,
         progress: Progress | None,
     ) -> tuple[Floats, Floats]:
-        """(2, queries, references) matches and inliers, and (queries,) the seconds, from SIFT's
+        """Matches and inliers, (2, queries, references), and the seconds, (queries,), from SIFT's
         features.
         """
         counts, seconds = np.zeros((2, len(queries), len(references))), np.zeros(len(queries))
@@ -316,8 +316,8 @@ class LocalFeatures:
 
 
 def _two_nearest(queries: Singles, references: Singles) -> list[tuple[Ints, Floats]]:
-    """(queries,) the nearest and the second nearest reference of each, with its squared distance;
-    of equals the earlier one.
+    """The nearest and the second nearest reference of each query, with its squared distance,
+    (queries,) each; of equals the earlier one.
     """
     # The product says only who is nearest, for |a - b|² = |a|² + |b|² - 2ab; how near is computed
     # from the difference itself.

@@ -369,11 +369,11 @@ class InstanceRun(JudgedRun):
 
     @cached_property
     def without_relevant(self) -> Bools:
-        """(queries,) whether a query has no relevant reference."""
+        """Whether a query has no relevant reference: (queries,)."""
         return self.truth.n_relevant == 0
 
     def counted(self, no_relevant: str) -> Bools:
-        """(queries,) whether each query counts. Raises BadInput for one without a relevant
+        """Whether each query counts: (queries,). Raises BadInput for one without a relevant
         reference under `error`, NothingToEvaluate where none counts.
         """
         counted = counted_queries(
@@ -395,8 +395,8 @@ class InstanceRun(JudgedRun):
         return counted
 
     def ceiling(self, measure: Measure, counted: Bools) -> Ceiling:
-        """(queries,) the values of a perfect ranker, which returns as many as the run where a share
-        is of these.
+        """The values of a perfect ranker, (queries,), which returns as many as the run where a
+        share is of these.
         """
         if self.levels is None or dict(measure.arguments).get("denom") != "retrieved":
             return super().ceiling(measure, counted)
@@ -442,8 +442,8 @@ class InstanceRun(JudgedRun):
 
     @cached_property
     def open_ranks(self) -> dict[tuple[str, str], list[int]]:
-        """(query, relevant reference) -> its first and last possible rank, where it is tied and no
-        rule places it.
+        """The first and last possible rank of each relevant reference, by (query, reference), where
+        it is tied and no rule places it.
         """
         view, items = self.view, self.truth.judgments.items
         rows = np.flatnonzero(view.tied > 1) if self.ties == "expected" else []

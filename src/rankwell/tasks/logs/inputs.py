@@ -94,7 +94,7 @@ class Log:
     notes: tuple[str, ...] = ()
 
     def column(self, place: Any) -> Floats | None:
-        """(rows,) the column that an option names; None for a table."""
+        """The column that an option names, (rows,); None for a table."""
         return self.others.get(str(place)) if isinstance(place, (str, Path)) else None
 
     @property
@@ -387,7 +387,7 @@ def _policy_notes(
 
 
 def log_keys(log: Log, table: Entries) -> list[Key]:
-    """(rows,) the key of each row of the log in a table. Raises BadInput where the log lacks a
+    """The key of each row of the log in a table: (rows,). Raises BadInput where the log lacks a
     column of it.
     """
     lacks = {
@@ -412,7 +412,7 @@ def log_keys(log: Log, table: Entries) -> list[Key]:
 
 
 def model_estimates(model: Entries, log: Log) -> Floats:
-    """(rows,) a model's estimate for what was shown. Raises BadInput for what it lacks."""
+    """A model's estimate for what was shown: (rows,). Raises BadInput for what it lacks."""
     return np.array([_estimate(model, key) for key in log_keys(log, model)], dtype=np.float64)
 
 
@@ -431,7 +431,7 @@ def _expected(
     model: Entries,
     log: Log,
 ) -> Floats:
-    """(rows,) the mean of a model's estimates over what the policy would show."""
+    """The mean of a model's estimates over what the policy would show: (rows,)."""
     expectations: dict[tuple[Context, Context], float] = {}
     values: list[float] = []
     for key, logged in zip(rows, log_keys(log, model), strict=True):

@@ -102,11 +102,11 @@ class LoggedRounds:
 
     @property
     def counts(self) -> Ints:
-        """(queries,) number of rows."""
+        """The number of rows: (queries,)."""
         return np.diff(self.offsets)
 
     def by_query(self, values: Floats) -> Floats:
-        """(queries,) the mean, or the sum, of the values of rows; NaN for a query without rows."""
+        """The mean, or the sum, of the values of rows, (queries,); NaN for a query without rows."""
         counts = self.counts
         owners = np.repeat(np.arange(len(self.queries)), counts)
         totals = sum_by(owners, values, len(self.queries))

@@ -2,7 +2,7 @@
 choices among settings; of one call, or of several together.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -75,6 +75,26 @@ class EngineResults(Results):
     """
 
     measured: Measurement
+
+    @property
+    def settings(self) -> Sequence[Mapping[str, Any]]:
+        """The settings of the engine that were tried, with their figures."""
+        return self.tables["settings"]
+
+    @property
+    def verdicts(self) -> Sequence[Mapping[str, Any]]:
+        """What the comparison of the settings shows, in sentences; none of a single setting."""
+        return self.tables.get("verdicts", ())
+
+    @property
+    def gain(self) -> Sequence[Mapping[str, Any]]:
+        """The gain of the best setting over the baseline, in one row; none where none is best."""
+        return self.tables.get("gain", ())
+
+    @property
+    def parameters(self) -> Sequence[Mapping[str, Any]]:
+        """The parameters of each setting."""
+        return self.tables.get("parameters", ())
 
 
 @takes_options(RetrieveOptions, "queries")
@@ -416,8 +436,8 @@ class RetrieveEvaluation:
         return mistake_notes(run, judgments, rel=rel, ties="input", queries="both", gauge=gauge)
 
     def _counted(self, view: JudgedRankings) -> tuple[Bools, Bools]:
-        """(queries,) those without anything relevant, and those that count, all of which were
-        asked.
+        """The queries without anything relevant, and those that count, all of which were asked:
+        (queries,) each.
         """
         bare = view.n_relevant(lowest_relevant(self.measures)) == 0
         return bare, counted_queries(

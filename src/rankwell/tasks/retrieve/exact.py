@@ -54,7 +54,7 @@ class Truth:
     notes: tuple[str, ...] = ()
 
     def recalls(self, lists: Mapping[int, Sequence[str]]) -> dict[str, Floats]:
-        """(queries,) the shares of the exact results that the lists have, by `distance` and by
+        """The shares of the exact results that the lists have, (queries,), by `distance` and by
         `ids`; NaN for a query without any.
         """
         by_distance, by_ids = (np.full(len(self.lists), np.nan) for _ in range(2))

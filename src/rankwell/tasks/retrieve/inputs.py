@@ -224,11 +224,11 @@ class QueryEncoder:
         self._lock = threading.Lock()
 
     def items(self, texts: Sequence[str]) -> Singles:
-        """(items, d) the vectors of items."""
+        """The vectors of items: (items, d)."""
         return self._encoder.encode(texts)
 
     def queries(self, texts: Sequence[str]) -> Singles:
-        """(queries, d) the vectors of queries."""
+        """The vectors of queries: (queries, d)."""
         return np.concatenate([self._encoder.encode([text]) for text in texts])
 
     def encode(self, query: EngineQuery) -> float:

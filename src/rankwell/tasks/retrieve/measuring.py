@@ -240,8 +240,8 @@ class AskedSetting:
         return reports[-1].described if reports else {}
 
     def times(self, rounds: range | None = None, *, encoding: bool = False) -> Floats:
-        """(rounds, queries) seconds of the answered requests, NaN for none; of an open loop from
-        the planned moment. encoding: those in which the texts of queries were encoded instead.
+        """The seconds of the answered requests, (rounds, queries), NaN for none; of an open loop
+        from the planned moment. encoding: those in which the texts of queries were encoded instead.
         """
         batches = self.batches(rounds)
         seconds = np.full((len(batches), len(self.measured.inputs.queries.ids)), np.nan)

@@ -87,11 +87,8 @@ def render(result: EngineResults, format: reporting.Format, *, per_query: bool =
             terminal=terminal,
             tables=result.tables,
         )
-    rows = [
-        {name: _cell(name, value) for name, value in row.items()}
-        for row in result.tables["settings"]
-    ]
-    verdicts = [reporting.visible(row["text"]) for row in result.tables.get("verdicts", ())]
+    rows = [{name: _cell(name, value) for name, value in row.items()} for row in result.settings]
+    verdicts = [reporting.visible(row["text"]) for row in result.verdicts]
     *above, below = (
         reporting.folded(text, terminal) for text in (*verdicts, rules_line(result.describe()))
     )

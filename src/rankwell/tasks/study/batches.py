@@ -64,8 +64,8 @@ def progress(study: Study, lines: Sequence[JournalLine]) -> Progress:
 
 
 def _judged_of_batches(study: Study, lines: Sequence[JournalLine]) -> tuple[Ints, Ints]:
-    """(batches,) of the last round the numbers of items, and of answered ones; the pool is not read
-    as a whole.
+    """The numbers of items and of answered ones in the batches of the last round, (batches,) each;
+    the pool is not read as a whole.
     """
     sizes, pairs = batch_sizes(study), last_answers(lines)
     batches = batches_of(study, pairs)
@@ -84,8 +84,8 @@ def queries_read_together(study: Study) -> int:
 
 
 def needed_rows(study: Study, answers: StudyAnswers) -> Bools:
-    """(items,) of reading down: the next item of each run that has not reached one that is relevant
-    for sure.
+    """The items to ask next when reading down, (items,): the next one of each run that has not
+    reached one that is relevant for sure.
     """
     pool, rel = study.pool, study.parsed_measure.parameters["rel"]
     is_needed = np.zeros(len(pool.item), dtype=np.bool_)
@@ -99,7 +99,7 @@ def needed_rows(study: Study, answers: StudyAnswers) -> Bools:
 
 
 def batch_sizes(study: Study) -> Ints:
-    """(batches,) the number of items in each batch of the last round."""
+    """The number of items in each batch of the last round: (batches,)."""
     rows = _rows(
         study,
         "SELECT count(*) FROM {pool} WHERE {batch} IS NOT NULL GROUP BY {batch} ORDER BY {batch}",

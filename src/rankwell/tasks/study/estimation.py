@@ -144,7 +144,7 @@ class StudyEstimates:
 
     @cached_property
     def ranks(self) -> Ints:
-        """(items, runs) the ranks in the chosen runs."""
+        """The ranks in the chosen runs: (items, runs)."""
         return self.study.pool.ranks[:, list(map(self.study.run_names.index, self.names))]
 
     @property
@@ -191,19 +191,19 @@ class StudyEstimates:
 
     @cached_property
     def inclusion(self) -> Floats:
-        """(items,) the probability that each item was judged: the greatest over the rounds."""
+        """The probability that each item was judged, the greatest over the rounds: (items,)."""
         return np.max(list(map(inclusion, self.study.pool.sizes.T, self.thresholds)), axis=0)
 
     @cached_property
     def sampled(self) -> Bools:
-        """(items,) whether each item was drawn, in any round."""
+        """Whether each item was drawn, in any round: (items,)."""
         pool = self.study.pool
         rounds = zip(pool.sizes.T, self.thresholds, strict=True)
         return np.any([priorities(pool.u, sizes) < tau for sizes, tau in rounds], axis=0)
 
     @cached_property
     def halves(self) -> Bools:
-        """(queries,) the half of each query, by a hash of seed and id."""
+        """The half of each query, by a hash of seed and id: (queries,)."""
         return self._numbers(self.study.queries, b"half") < 0.5
 
     def _numbers(self, queries: Sequence[str], purpose: bytes) -> Floats:
@@ -213,7 +213,7 @@ class StudyEstimates:
 
     @cached_property
     def weights(self) -> Floats:
-        """(items, runs) the weight of each item in the measure of each run."""
+        """The weight of each item in the measure of each run: (items, runs)."""
         return rank_weights(self.measure, self.ranks)
 
     def items_of(self, pair: Pair) -> SampledItems:
@@ -248,7 +248,7 @@ class StudyEstimates:
 
     @cached_property
     def _predictions(self) -> Floats:
-        """(items,) the predicted gains: those of the model's valid grades, else of the guess from
+        """The predicted gains, (items,): those of the model's valid grades, else of the guess from
         ranks.
         """
         guessed = self.study.pool.prior * self.highest_gain
@@ -305,7 +305,7 @@ class StudyEstimates:
 
     @cached_property
     def _rows(self) -> list[Ints]:
-        """(queries,) the rows of each query in the pool."""
+        """The rows of each query in the pool: (queries,)."""
         query = self.study.pool.query
         order = np.argsort(query, kind="stable")
         return np.split(order, np.searchsorted(query[order], np.arange(1, len(self.study.queries))))
@@ -340,7 +340,9 @@ class StudyEstimates:
 
     @cached_property
     def model_values(self) -> dict[int, Floats]:
-        """(runs,) by the model's valid grades, for each query of which it answered every item."""
+        """The values of the runs by the model's valid grades, (runs,), for each query of which it
+        answered every item.
+        """
         if self.model is None:
             return {}
         return {
@@ -366,7 +368,7 @@ class StudyEstimates:
         return ""
 
     def _values_of(self, query: int, grades: Floats) -> Floats:
-        """(runs,) the values of a query under some grades of its items, NaN for unknown ones."""
+        """The values of a query under some grades of its items, NaN for unknown ones: (runs,)."""
         name, rows = self.study.queries[query], self._rows[query]
         items, is_graded = self.study.pool.item[rows].tolist(), ~np.isnan(grades)
         graded = dict(zip(compress(items, is_graded), grades[is_graded].tolist(), strict=True))
@@ -398,7 +400,7 @@ class StudyEstimates:
         )
 
     def whole_values(self, pair: Pair) -> Floats:
-        """(drawn,) the difference of a pair for each completely judged query."""
+        """The difference of a pair for each completely judged query: (drawn,)."""
         return self.of_pair(np.array([values for values, _ in self.values]), pair)
 
     def _sample(self, values: Floats, pair: Pair) -> WholeQueries | PredictedQueries:

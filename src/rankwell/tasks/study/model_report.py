@@ -100,7 +100,7 @@ class ModelReport:
         ]
 
     def _sampled_bias(self, pair: Pair) -> Floats:
-        """(queries,) Σ c(model - human)/π over the sampled items of each query that both graded."""
+        """Σ c(model - human)/π over sampled items of each query that both graded: (queries,)."""
         estimates = self.estimates
         rows = self.both[estimates.sampled[self.both]]
         off = estimates.gains(self.model.grade[rows]) - estimates.gains(
@@ -111,8 +111,8 @@ class ModelReport:
         return np.bincount(queries, weights=terms, minlength=n).astype(np.float64)
 
     def _whole_bias(self, pair: Pair) -> Floats:
-        """(queries,) the difference of the values by both, over queries that both judged
-        completely.
+        """The difference of the values by both, over queries that both judged completely:
+        (queries,).
         """
         estimates = self.estimates
         differences = [

@@ -333,8 +333,8 @@ def _pooled_ranks(
 
 
 def rank_weights(measure: Measure, ranks: Ints) -> Floats:
-    """(items, runs) the weight of each item in the measure of each run; 1 for a measure that is not
-    linear.
+    """The weight of each item in the measure of each run, (items, runs); 1 for a measure that is
+    not linear.
     """
     linear = LinearMeasure.of(measure)
     if linear is None:
@@ -391,7 +391,7 @@ def _ordered_pool(ranked: PooledRanks, study: Study) -> StudyPool:
 
 
 def _batches(query: Ints, answered: Bools, study: Study) -> Ints:
-    """(drawn items,) the number of each item's batch, of so many items to ask; whole queries stay
+    """The number of each item's batch, of so many items to ask, (drawn items,); whole queries stay
     together; -1 where runs are read down.
     """
     if study.design == "reading":

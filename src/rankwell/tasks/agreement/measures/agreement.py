@@ -84,8 +84,8 @@ def jaccard(pairs: RankingPairs, *, k: int) -> Floats:
 
 
 def _shared_by_chance(pairs: RankingPairs, prefixes: Prefixes, k: int | None) -> Floats:
-    """(rows,) the mean number of items that two prefixes share when the candidate's list is in
-    random order.
+    """The mean number of items that two prefixes share when the candidate's list is in random
+    order: (rows,).
     """
     first, second = (length[prefixes.query] for length in _both_lengths(pairs, k))
     pairs_of_places = np.minimum(prefixes.depth, first) * np.minimum(prefixes.depth, second)
@@ -221,8 +221,8 @@ def _overlap(
 
 
 def _size(prefixes: Prefixes) -> Ints:
-    """(rows,) items in both prefixes together; a list that has ended goes on with items that
-    nothing is known of.
+    """The number of items in both prefixes together, (rows,); a list that has ended goes on with
+    items that nothing is known of.
     """
     return np.maximum(prefixes.n_reference, prefixes.depth) + np.maximum(
         prefixes.n_candidate, prefixes.depth
@@ -232,8 +232,8 @@ def _size(prefixes: Prefixes) -> Ints:
 def _mean_agreement(
     prefixes: Prefixes, shared: Floats, p: float, longer: Ints, shorter: Ints, beyond: Floats
 ) -> tuple[Floats, Floats]:
-    """(queries,) the weighted agreement down to the end of the longer list, and there; `beyond`: a
-    share held to be common.
+    """The weighted agreement down to the end of the longer list, and the agreement there,
+    (queries,) each. beyond: a share held to be common.
     """
     added = np.maximum(prefixes.depth - shorter[prefixes.query], 0) * beyond[prefixes.query]
     agreement = 2 * (shared + added) / _size(prefixes)
@@ -243,20 +243,20 @@ def _mean_agreement(
 
 
 def _at_end(prefixes: Prefixes, values: Floats, longer: Ints) -> Floats:
-    """(queries,) the value at the end of the longer list, 0 where both are empty."""
+    """The value at the end of the longer list, 0 where both are empty: (queries,)."""
     last = np.zeros(len(longer))
     last[longer > 0] = values[prefixes.offsets[1:][longer > 0] - 1]
     return last
 
 
 def _harmonic(p: float, depth: int) -> Floats:
-    """(depth + 1,) the sum of p^d / d over d from 1 to each number."""
+    """The sum of p^d / d over d from 1 to each number from 0 to `depth`: (depth + 1,)."""
     depths = np.arange(1, depth + 1)
     return np.concatenate([[0.0], np.cumsum(p**depths / depths)])
 
 
 def _least_tail(prefixes: Prefixes, shared: Floats, p: float, longer: Ints) -> Floats:
-    """(queries,) what the depths beyond both lists add when nothing more is common (Webber and
+    """What the depths beyond both lists add when nothing more is common, (queries,) (Webber and
     others 2010, equation 11).
     """
     tail = -math.log1p(-p) - _harmonic(p, int(longer.max(initial=0)))[longer]
@@ -266,8 +266,8 @@ def _least_tail(prefixes: Prefixes, shared: Floats, p: float, longer: Ints) -> F
 def _greatest_tail(
     prefixes: Prefixes, shared: Floats, p: float, longer: Ints, shorter: Ints
 ) -> Floats:
-    """(queries,) what the depths beyond both lists add when every new item is common, until the
-    agreement is whole at depth f.
+    """What the depths beyond both lists add when every new item is common, until the agreement is
+    whole at depth f: (queries,).
     """
     missing = longer + shorter - _at_end(prefixes, shared, longer).astype(np.int64)
     sums = _harmonic(p, int(missing.max(initial=0)))

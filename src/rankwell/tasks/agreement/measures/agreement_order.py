@@ -17,7 +17,7 @@ _SPEARMAN = "Spearman 1904, The proof and measurement of association between two
 
 
 def _rank_within(owner: Ints, values: Ints, queries: int) -> Ints:
-    """(rows,) the rank of each value, from 1, among those of the same query."""
+    """The rank of each value, from 1, among those of the same query: (rows,)."""
     order = np.lexsort((values, owner))
     ranks = np.empty_like(values)
     ranks[order] = (
@@ -114,8 +114,8 @@ def spearman_union(pairs: RankingPairs, *, k: int | None = None) -> Floats:
 
 
 def _earlier_and_smaller(values: Ints, offsets: Ints) -> Ints:
-    """(rows,) how many rows before each one in its segment have a smaller value; all blocks are
-    merged at once.
+    """The number of rows before each one in its segment that have a smaller value, (rows,); all
+    blocks are merged at once.
     """
     position = position_in_segment(offsets)
     segment = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))

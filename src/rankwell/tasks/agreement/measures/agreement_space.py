@@ -104,15 +104,15 @@ def margin(pairs: RankingPairs, *, k: int, eps: float = 0.005) -> Floats:
 
 
 def _usable(pairs: RankingPairs, k: int) -> Bools:
-    """(queries,) whether both lists reach `k` and `k` is below half of the points, of which the
-    query is one.
+    """Whether both lists reach `k` and `k` is below half of the points, of which the query is one:
+    (queries,).
     """
     full = (pairs.reference.lengths >= k) & (pairs.candidate.lengths >= k)
     return full & (2 * k < pairs.n_candidates + 1)
 
 
 def _largest(pairs: RankingPairs, k: int) -> Ints:
-    """(queries,) the greatest sum of excess ranks, with which the value is 0."""
+    """The greatest sum of excess ranks, with which the value is 0: (queries,)."""
     points = pairs.n_candidates + 1
     return np.where(_usable(pairs, k), k * (2 * points - 3 * k - 1) // 2, 1)
 

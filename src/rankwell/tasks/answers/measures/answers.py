@@ -59,7 +59,7 @@ class Counting(NamedTuple):
 def _values(
     pairs: AnswerPairs, rule: Rule, normalizer: NormalizerName | None, counting: Counting
 ) -> Floats:
-    """(questions,) the values by a rule. Raises BadUsage for a normaliser of positions, which are
+    """The values by a rule: (questions,). Raises BadUsage for a normaliser of positions, which are
     compared as they are, and for a rule about positions where there are none.
     """
     has_positions = rule in _SPANS
@@ -76,7 +76,7 @@ def _values(
 
 
 def _scores(pairs: AnswerPairs, rule: Rule, normalizer: str, no_answer: NoAnswer) -> Floats:
-    """(answers,) the value of every answer, best over the right answers; computed once for every
+    """The value of every answer, best over the right answers, (answers,); computed once for every
     cut-off and population.
 
     rule: `overlap` positions that share a character or touch, `intersect` share one, `span` the
@@ -94,7 +94,7 @@ def _scores(pairs: AnswerPairs, rule: Rule, normalizer: str, no_answer: NoAnswer
 
 
 def _says_none(pairs: AnswerPairs, normalizer: str, no_answer: NoAnswer) -> Bools:
-    """(answers,) whether an answer says that there is none."""
+    """Whether an answer says that there is none: (answers,)."""
     if no_answer in _LEGACY:
         return np.zeros(len(pairs.texts), dtype=np.bool_)
     if no_answer in ("normalized", "squad2"):
@@ -105,7 +105,7 @@ def _says_none(pairs: AnswerPairs, normalizer: str, no_answer: NoAnswer) -> Bool
 
 
 def _best_right(pairs: AnswerPairs, rule: Rule, normalizer: str, no_answer: NoAnswer) -> Floats:
-    """(answers,) the best value of each answer over the right answers of its question."""
+    """The best value of each answer over the right answers of its question: (answers,)."""
     gold, bounds = take_segments(pairs.right_offsets, pairs.question_of_row)
     answer = np.repeat(np.arange(len(pairs.texts), dtype=np.int64), np.diff(bounds))
     if rule in _SPANS:
@@ -219,7 +219,7 @@ _TEXTS: Mapping[str, Compare] = {
 
 
 def over_questions(view: AnswerPairs, scores: Floats, counting: Counting) -> Floats:
-    """(questions,) the best or the mean of the first k answers; NaN where a question is not
+    """The best or the mean of the first k answers, (questions,); NaN where a question is not
     counted.
 
     An empty list is right for an impossible question, or not. scores: (answers,).
@@ -391,7 +391,7 @@ def _f1_of(shared: Ints, answers: Ints, right: Ints) -> Floats:
 
 
 def _multiset_f1(units: Ints, offsets: Ints, answers: Ints, right: Ints) -> Floats:
-    """(pairs,) the F1 of two segments of units each, repeats counted; in blocks, so that memory
+    """The F1 of two segments of units each, repeats counted, (pairs,); in blocks, so that memory
     does not grow with the pairs.
     """
     lengths = np.diff(offsets)
@@ -413,8 +413,8 @@ def _multiset_f1(units: Ints, offsets: Ints, answers: Ints, right: Ints) -> Floa
 
 
 def _unit_keys(units: Ints, offsets: Ints, segments: Ints, span: int) -> Ints:
-    """(units of the segments,) numbers that are equal where both the place of the segment and the
-    unit are.
+    """Numbers that are equal where both the place of the segment and the unit are: (units of the
+    segments,).
     """
     rows, bounds = take_segments(offsets, segments)
     return np.repeat(np.arange(len(segments), dtype=np.int64) * span, np.diff(bounds)) + units[rows]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def _values(pairs: AnswerPairs, key: tuple[Any, ...], grade: Grade, counting: Counting) -> Floats:
-    """(questions,) the best grade of the first k answers. A blank answer is 1 for an impossible
+    """The best grade of the first k answers: (questions,). A blank answer is 1 for an impossible
     question, and else 0.
     """
     key = (*key, counting.k)

@@ -28,7 +28,9 @@ def _clipped(weights: Floats, clip: float | None, name: str) -> Floats:
 
 
 def _self_normalised(view: LoggedRounds, variable: Floats, residuals: Floats) -> Floats:
-    """(rows,) centre + weight · (variable - centre) / mean weight, of the slot of each row."""
+    """The self-normalised values, centre + weight · (variable - centre) / mean weight of the slot
+    of each row: (rows,).
+    """
     normalised, slots = SelfNormalised.of(view.whole, residuals), view.rows.slots
     centre = normalised.centre[slots]
     return centre + view.rows.weights * (variable - centre) / normalised.weight[slots]

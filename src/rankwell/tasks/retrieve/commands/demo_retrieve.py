@@ -73,7 +73,7 @@ def retrieve(
         f"The same from the files:\n\n  rankwell retrieve {inputs} \\\n"
         f"    -m '{' '.join(MEASURES)}' -k {_DEPTH} {flags} --rounds {_ROUNDS}\n"
     )
-    gains = render_rows([_gain_cells(gain) for gain in result.tables["gain"]])
+    gains = render_rows([_gain_cells(gain) for gain in result.gain])
     parts = [
         prose(begin),
         render(result, "table"),
