@@ -1,8 +1,8 @@
 """Processes that this package starts: how all of them begin and end, work in one that may end
 alone, and the same work in several at once.
 
-None imports from the working directory, prints where results are printed, or outlives the process
-that started it.
+None of them imports from the working directory, prints where results are printed, or outlives the
+process that started it.
 """
 
 import os

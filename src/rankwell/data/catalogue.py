@@ -1,6 +1,6 @@
 """Entries by name: files of a folder register them, its index says which file has which, and that
-file alone is imported. Commands by their words, one per file of `cli/commands/` and of the tasks'
-`commands/`, and those that a `task.py` declares.
+file alone is imported. Commands are found by their words: one per file of `cli/commands/` and of
+the tasks' `commands/`, and those that a `task.py` declares.
 """
 
 import importlib

@@ -410,7 +410,7 @@ def withtext_ids(
 
 
 def text_id(thing: Any, where: str = "") -> str:
-    """The id as text. Raises BadInput for what is none, or empty."""
+    """The id as text. Raises BadInput for a value that is no id, and for an empty one."""
     text = id_text(thing)
     if text is None:
         raise BadInput(

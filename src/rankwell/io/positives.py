@@ -156,8 +156,8 @@ def _order(header: Sequence[str]) -> bool:
 
 
 def _loaded(source: Source) -> Any:
-    """The content of a JSON file, or None for another kind of file, for a mapping query -> item ->
-    grade, and for a list of objects.
+    """The content of a JSON file; None for any other file, for a mapping query -> item -> grade,
+    and for a list of objects.
     """
     head = source.head().lstrip()
     if not head.startswith((b"{", b"[")):

@@ -501,8 +501,10 @@ _READERS: dict[Any, Callable[[Record, str], Any]] = {
 
 
 def load_columns(place: Any, name: str, words: Mapping[str, Sequence[str]]) -> Content:
-    """A table that `load` reads, or of a mapping column -> values, to be read by columns. name: of
-    what is not a file. words: as in `Content`.
+    """The content of a table, to be read by columns: a place that `load` reads, or a mapping
+    column -> values.
+
+    name: the name in messages of a table that is not a file. words: as in `Content`.
 
     Raises BadInput for columns of different lengths, NothingToEvaluate without rows.
     """
@@ -547,7 +549,7 @@ def _are_lines(text: str, *, is_text: bool) -> bool:
 
 
 def _parse_number(text: str) -> float | None:
-    """The number, None for what is none."""
+    """The number that a text holds; None for any other text."""
     try:
         # Python reads 1_000 as a thousand, and Arabic digits; no other reader of numbers does.
         return float(text) if text.isascii() and "_" not in text else None

@@ -250,11 +250,12 @@ def cheapest(
     grid: bool,
     seed: int,
 ) -> CheapestSetting:
-    """The cheapest setting whose recall exceeds the target. recalls: of the queries that have
-    one, by setting, in the order of the sweep.
+    """The cheapest setting whose recall exceeds the target.
 
-    Of one parameter the settings are tested from the last, the most expensive, down to the first
-    failure; of several (`grid`) all of them, with Holm's correction.
+    recalls: the recalls of queries that have one, by setting, in the order of the sweep.
+
+    With one parameter the settings are tested from the last, the most expensive, down to the first
+    failure; with several (`grid`) all of them, with Holm's correction.
     """
     p = [exceeds_p(setting_recalls, target, seed=seed) for setting_recalls in recalls]
     adjusted = holm(p) if grid else fixed_sequence(p[::-1])[::-1]
