@@ -69,8 +69,8 @@ class EmbeddingSimilarityEvaluator(SimilarityEvaluator):
     batch_size: number of sentences that the model encodes at once.
     main_similarity: the similarity whose Spearman correlation chooses the best model; None for the
         largest correlation of all.
-    similarity_fn_names: of `cosine`, `dot`, `euclidean` and `manhattan`; None for the main one, or
-        the model's own without a main one.
+    similarity_fn_names: names of similarities, among `cosine`, `dot`, `euclidean` and `manhattan`;
+        None for the main one, or the model's own without a main one.
     name: text before the names of figures, and a part of the CSV's name.
     show_progress_bar: whether the model shows a progress bar while it encodes.
     write_csv: whether a call with a folder adds a line to the CSV there.
@@ -183,7 +183,8 @@ class BinaryClassificationEvaluator(SimilarityEvaluator):
     write_csv: whether a call with a folder adds a line to the CSV there.
     truncate_dim: number of leading dimensions of each vector to keep; None for all that the model
         gives.
-    similarity_fn_names: of `cosine`, `dot`, `euclidean` and `manhattan`; None for the model's own.
+    similarity_fn_names: names of similarities, among `cosine`, `dot`, `euclidean` and `manhattan`;
+        None for the model's own.
 
     Thresholds of `euclidean` and `manhattan` are distances: a pair is similar up to the threshold.
     Raises BadInput for unequal lengths, for no pairs and for other labels.
@@ -253,8 +254,8 @@ class TripletEvaluator(SimilarityEvaluator):
     write_csv: whether a call with a folder adds a line to the CSV there.
     truncate_dim: number of leading dimensions of each vector to keep; None for all that the model
         gives.
-    similarity_fn_names: of `cosine`, `dot`, `euclidean` and `manhattan`; None for the main one, or
-        the model's own without a main one.
+    similarity_fn_names: names of similarities, among `cosine`, `dot`, `euclidean` and `manhattan`;
+        None for the main one, or the model's own without a main one.
     main_distance_function: the library's older name of main_similarity_function, used where that is
         None.
 

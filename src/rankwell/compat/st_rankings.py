@@ -145,8 +145,8 @@ class InformationRetrievalEvaluator(Evaluator):
         prompts; None for no prompt.
     corpus_prompt, corpus_prompt_name: the same for documents.
     write_predictions: whether a call with a folder also writes the lists of all queries there.
-    similarity_fn_names: of `cosine`, `dot`, `euclidean` and `manhattan`, in place of
-        score_functions; the model's own where neither is given.
+    similarity_fn_names: names of similarities, among `cosine`, `dot`, `euclidean` and `manhattan`,
+        in place of score_functions; the model's own where neither is given.
 
     Documents of equal scores are in the order of their ids. Raises BadInput where no query is left
     or the corpus is empty, UnknownName, BadUsage.

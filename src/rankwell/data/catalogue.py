@@ -104,12 +104,12 @@ def load_entry_point(group: str, name: str) -> Any:
 
 
 class Catalogue(Generic[Entry]):
-    """The entries of one kind in a folder of the package, in those of that name of `comparison` and
-    tasks, and in other packages.
+    """The entries of one kind in a folder of the package, in the folders of that name in
+    `comparison` and in tasks, and in other packages.
 
-    group: the entry points of other packages that add entries; consulted only for a name that no
-    index has, and when listing. read: reads the entries of a TOML file, where the folder holds such
-    files in place of modules.
+    group: the entry points of other packages that add entries; read only for a name that no index
+        has, and for lists of all names.
+    read: reads the entries of a TOML file, where the folder holds such files in place of modules.
     """
 
     def __init__(

@@ -17,8 +17,10 @@ class Heading(str):
 
 
 class Joined:
-    """A column that is made of parts. sizes: the number of rows of each. part: the rows of one by
-    its place, made when read.
+    """A column that is made of parts.
+
+    sizes: number of rows of each part.
+    part: position of a part -> its rows, made when they are read.
     """
 
     def __init__(

@@ -117,7 +117,7 @@ class ScoredPairs:
     """Pairs with a target and a similarity each.
 
     names: (n,) names of the pairs.
-    targets, similarities: (n,) in the same order.
+    targets, similarities: (n,) target and similarity of each pair.
 
     Raises BadInput where the numbers of rows differ; BadScore for a number whose square is not
     finite, naming its row.

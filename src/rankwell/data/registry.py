@@ -385,7 +385,9 @@ def _measure(entry: MeasureEntry, values: Mapping[str, Any], text: str) -> Measu
 
 
 class IncompleteMeasure(BadUsage):
-    """A parameter without a default has no value. measure: with what is given.
+    """A parameter without a default has no value.
+
+    measure: the measure with the given parameters.
     alternatives: measures that the text may mean.
     """
 

@@ -22,7 +22,10 @@ _TOO_LARGE = f"the answer has more than {MOST_BYTES >> 20} MiB."
 
 
 class HttpFailure(EngineFailure):
-    """An answer with a status that is not 200 to 299. retry_after: the header as it was sent."""
+    """An answer with a status that is not 200 to 299.
+
+    retry_after: the header `Retry-After` as it was sent.
+    """
 
     def __init__(self, status: int, reason: str, text: str, retry_after: str | None) -> None:
         super().__init__("status", f"HTTP {status} {reason}: {text}".rstrip(": "))
@@ -31,8 +34,9 @@ class HttpFailure(EngineFailure):
 
 
 class HttpClient:
-    """Sends requests to the server of a URL; it follows no redirect and uses no proxy. timeout:
-    seconds for each answer.
+    """Sends requests to the server of a URL, without redirects and without a proxy.
+
+    timeout: seconds to wait for each answer.
     """
 
     def __init__(self, url: str, timeout: float) -> None:

@@ -500,9 +500,11 @@ class GradeWeights:
     """The means of runs by measures with binary gains, and by the same measures with the grades as
     gains.
 
-    measures: all of an evaluation. grades: of the judgments; with one relevant grade both means are
-    equal, and none are kept. described: by label the grades, the weighing measure and the means of
-    runs, for `notes_on_weights`.
+    measures: all measures of an evaluation.
+    grades: the grades of the judgments. With one relevant grade both means are equal, and none are
+        kept.
+    described: label -> the grades, the weighing measure and the means of runs, for
+        `notes_on_weights`.
     """
 
     def __init__(self, measures: Iterable[LabelledMeasure], grades: Floats) -> None:

@@ -240,7 +240,7 @@ def _column_names(values: Sequence[Values]) -> str:
 class _Counted:
     """The values of the counted queries.
 
-    values: (n,) finite.
+    values: (n,) finite values.
     weights: (n,) weights of the queries in the mean; None for equal weights.
     summary: how the values become one figure.
     unit: the unit of the values; shares may all be 0 or 1, for which the interval is exact.

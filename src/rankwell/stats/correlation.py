@@ -38,7 +38,8 @@ class Concordance(NamedTuple):
 
     concordant: number of pairs ordered alike in both columns.
     discordant: number of pairs ordered one way in the first column and the other way in the second.
-    balance: (n,) for each row, the rows ordered alike with it less those ordered against.
+    balance: (n,) for each row, the number of rows ordered alike with it less the number ordered
+        against it.
     first_ties, second_ties: (n,) number of rows with the row's own value in the first and in the
         second column, itself included.
     """

@@ -278,13 +278,16 @@ def write_text(path: Path, text: str) -> None:
 
 
 class Cache:
-    """Results that are costly to make, by the digest of what each was made from; a file each,
-    written whole or not at all.
+    """Results that are costly to make, by the digest of what each was made from. Each has a file of
+    its own, written whole or not at all.
 
-    folder: may be shared by processes. maker: what else decides a result (model, settings), as
-    JSON. versions: of the packages that compute it; rankwell's is added. Results of another maker
-    or version, and damaged ones, are never returned: a file begins with the SHA-256 of maker,
-    versions, digest and content. Raises BadUsage where no such folder can be made.
+    folder: the folder, which processes may share.
+    maker: everything else that decides a result (model, settings), as JSON.
+    versions: versions of the packages that compute it; rankwell's is added.
+
+    Results of another maker or version, and damaged ones, are never returned: a file begins with
+    the SHA-256 of maker, versions, digest and content. Raises BadUsage where no such folder can be
+    made.
     """
 
     def __init__(self, folder: Path, maker: Mapping[str, Any], versions: Mapping[str, str]) -> None:

@@ -236,7 +236,7 @@ class Votes:
     values: (runs, rows) normalised scores, NaN where a run lacks the item; (runs, 0) for methods
         that use ranks.
     filled_values: `values` with the score of an absent item in place of NaN.
-    weights: (runs,) above 0.
+    weights: (runs,) weights of the runs, above 0.
     """
 
     lists: RunLists

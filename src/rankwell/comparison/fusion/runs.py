@@ -143,8 +143,10 @@ def only_queries(judgments: Judgments, queries: Sequence[str]) -> Judgments:
 
 
 class Trials:
-    """The measure of every candidate for every judged query, (candidates, queries), and the choices
-    by it. fold: (queries,) the fold of each query.
+    """The measure of every candidate for every judged query, and the choices by it. The values are
+    (candidates, queries).
+
+    fold: (queries,) the fold of each query.
     """
 
     def __init__(

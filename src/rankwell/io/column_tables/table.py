@@ -104,8 +104,8 @@ def _checked_names(names: Sequence[str]) -> list[str]:
 class ColumnTable:
     """A table in a DuckDB session: `source` is what to select from, `types` its columns.
 
-    names: the columns of a text table without a header; None where its first row names them. lines:
-    of a text table.
+    names: the columns of a text table without a header; None where its first row names them.
+    lines: the ends of the lines of a text table.
     """
 
     def __init__(

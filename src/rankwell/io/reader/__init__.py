@@ -510,8 +510,9 @@ class NumberedLists(NamedTuple):
 class ListScan:
     """One reading of a run in one file or several, each from its first row to its last.
 
-    items: those that have the numbers from 0 on; others get the next ones. layout: of lines, None
-    for columns. options: `keep` is the number of first items.
+    items: the items that have the numbers from 0 on; others get the next numbers.
+    layout: the layout of lines; None for chosen columns.
+    options: the options of reading, of which `keep` is the number of first items.
     """
 
     def __init__(self, items: Sequence[str], layout: Layout | None, options: ReadOptions) -> None:

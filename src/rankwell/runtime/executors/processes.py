@@ -34,8 +34,9 @@ _ERROR_CODES = (2, 3, 4, 5)
 
 
 class _Worker:
-    """A process that computes parts in order, and ends when this process does. indices: of the
-    parts that it has not finished; of the first of them it has been at work since `since`.
+    """A process that computes parts in order, and ends when this process does.
+
+    indices: indices of the unfinished parts. It has been computing the first of them since `since`.
     """
 
     def __init__(

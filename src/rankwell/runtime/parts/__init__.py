@@ -76,8 +76,9 @@ def place_of(place: "str | Path | WorkPlace") -> "WorkPlace":
 class FolderPlace:
     """A folder that all workers see under one path.
 
-    name: as it is shown. workers_name: as processes with other folders of work, and other machines,
-    know it. folder: for files of the merge on this machine.
+    name: the name in messages.
+    workers_name: the name for processes with another working directory, and for other machines.
+    folder: a folder for files of the merge on this machine.
     """
 
     is_local = True

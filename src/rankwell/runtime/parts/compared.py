@@ -143,8 +143,9 @@ class _PairSizes(NamedTuple):
 
 
 class _Asking:
-    """The comparisons that answer questions, in two rounds. sides: the queries' table and the
-    items'.
+    """The comparisons that answer questions, in two rounds.
+
+    sides: the tables of the queries and of the items.
     """
 
     def __init__(self, arrays: PartArrays, sides: tuple[str, str], positives: Positives) -> None:

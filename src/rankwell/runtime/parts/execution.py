@@ -326,8 +326,9 @@ _FOLDER = ".arrays"
 
 
 class PartArrays:
-    """The arrays of a work folder. outlined: only their shapes are kept, in files with holes; all
-    that a forecast needs.
+    """The arrays of a work folder.
+
+    outlined: whether only their shapes are kept, in sparse files, which is enough for a forecast.
     """
 
     def __init__(self, work: WorkPlace, *, outlined: bool = False) -> None:

@@ -170,10 +170,12 @@ def _ids_of_vectors(file: str, path: str) -> _IdFile | None:
 
 
 class Ids:
-    """The ids of a table, in one file, or in or beside each of its files; only those that are
-    needed become strings.
+    """The ids of a table, in one file, or in or beside each of its files. Only ids that are needed
+    become strings.
 
-    files: those of the vectors. ids: the one file of ids, None for those in or beside the vectors.
+    files: the files of the vectors.
+    ids: the one file of ids; None for ids in or beside the vectors.
+
     Raises BadInput where some files have ids and others none.
     """
 

@@ -388,7 +388,7 @@ def cuts_gold(convention: Convention) -> bool:
 class MeasurePlan(NamedTuple):
     """A measure of two lists, or of a list judged by the reference's.
 
-    measure: with all its parameters but `gains`.
+    measure: the measure with all parameters but `gains`.
     exact, label: exact name of the measure, and the word for it.
     gold_depth: number of the reference's first items that are relevant.
     gains: the rule for the gain of a relevant item; `binary` for 1.

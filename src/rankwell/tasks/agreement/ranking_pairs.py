@@ -183,7 +183,7 @@ class Prefixes(NamedTuple):
 
     offsets: (queries + 1,) where the rows of each query begin.
     query: (rows,) index of the query.
-    depth: (rows,) from 1.
+    depth: (rows,) the depth of the row, from 1.
     n_shared: (rows,) number of items that both lists have down to the depth.
     n_reference, n_candidate: (rows,) number of items that each list has down to the depth. Where
         ties are shared, an item counts from the first rank of its tie on.

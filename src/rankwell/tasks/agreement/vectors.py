@@ -632,8 +632,8 @@ class Model:
 class NeighbourLists:
     """The lists of all models, the reference first.
 
-    reference_depth, depth: the lengths of the reference's lists, and of the candidates'. exact:
-    whether the rank of every item on the other side is found.
+    reference_depth, depth: the lengths of the reference's lists, and of the candidates'.
+    exact: whether the rank of every item on the other side is found.
     """
 
     def __init__(

@@ -389,7 +389,7 @@ class TransformersReader:
     overlap.
 
     model: a folder or a name that the cache or the Hub knows.
-    device: of torch, such as `cpu` or `cuda`.
+    device: the device of torch, such as `cpu` or `cuda`.
     max_tokens: number of tokens of question, window and special tokens together; the model's own
         limit applies where it is smaller.
     stride: number of tokens that two windows of a passage share.

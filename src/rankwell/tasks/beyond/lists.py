@@ -77,8 +77,9 @@ class ExposureCounts:
     """Counts of each item in lists that are added block by block, by rank where a discount weighs
     ranks.
 
-    They are integers, so that neither blocks nor the order of lists change a sum. needs: cut-offs
-    and discounts of the measures.
+    needs: cut-offs and discounts of the measures.
+
+    Counts are integers, so that neither blocks nor the order of lists change a sum.
     """
 
     def __init__(

@@ -46,9 +46,11 @@ ReadHits = Callable[[Sequence[str], int], Hits]
 
 
 class RunLists:
-    """The lists of a run. depth: the number of first items that are read, None for all.
+    """The lists of a run.
 
-    unknown: the queries that do not count. notes: of the reader. Both are there after the lists.
+    depth: number of first items that are read; None for all.
+    unknown: the queries that do not count, known after the lists are read.
+    notes: notes of the reader, known after the lists are read.
     """
 
     def __init__(

@@ -49,7 +49,7 @@ class ClipResult(NamedTuple):
     similarity: similarity as the system gives it; None where it is unknown.
     state: `relevant` (grade 1), `nonrelevant`, `unjudged` (without annotation) or `junk` (the query
         itself).
-    grade: from 0 to 1; None for `unjudged` and `junk`.
+    grade: grade from 0 to 1; None for `unjudged` and `junk`.
     detail: JSON with the match, the found and missing labels of each required group, and the
         reasons why the clip does not count.
     """

@@ -148,7 +148,7 @@ class _Candidate(NamedTuple):
     """A span of words with its best keyword.
 
     start, end: positions of words, end exclusive.
-    keyword: what the span may mean.
+    keyword: the keyword that the span may mean.
     score: similarity; 1 for names and rules.
     runner_up: the next best label; None for names and rules.
     margin: difference between the score and that of `runner_up`; None where there is none.

@@ -98,7 +98,7 @@ class RunJudgments(NamedTuple):
 
     for_view: the judgments that the view joins with a run.
     judgments: the same judgments with one row per query and item.
-    format, notes: as the reader gives them.
+    format, notes: name of the format, and notes of the reader.
     """
 
     for_view: Any

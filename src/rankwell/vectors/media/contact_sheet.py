@@ -449,7 +449,7 @@ class _Text(NamedTuple):
 
     lines: the lines, each at most as wide as its space.
     letters: draws the lines in their size.
-    colour: as `#rrggbb`.
+    colour: colour of the lines, as `#rrggbb`.
     before: pixels of space above.
     mark: the kind of mark, such as `found`; "" for none.
     """

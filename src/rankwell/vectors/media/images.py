@@ -363,10 +363,11 @@ class Thumbnail(NamedTuple):
 
 
 class Thumbnails:
-    """Small pictures by id, read on request; one that cannot be read is reported and stops nothing.
+    """Small pictures by id, read on request. One that cannot be read is reported and stops nothing.
 
-    longest: pixels of the longer side. keep: number of pictures kept in memory. problems: id -> the
-    reason why it has no picture.
+    longest: number of pixels of the longer side.
+    keep: number of pictures kept in memory.
+    problems: id -> the reason why it has no picture.
     """
 
     def __init__(self, files: Mapping[str, Path], *, longest: int = 480, keep: int = 64) -> None:
@@ -394,8 +395,11 @@ class Thumbnails:
 
 
 class ItemPictures:
-    """The pictures of items as `data:` addresses. longest: pixels of the longer side. Raises
-    BadUsage for a missing folder.
+    """The pictures of items as `data:` addresses.
+
+    longest: number of pixels of the longer side.
+
+    Raises BadUsage for a missing folder.
     """
 
     def __init__(self, template: str, *, longest: int = 160) -> None:

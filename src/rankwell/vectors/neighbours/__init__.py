@@ -411,8 +411,9 @@ class _Findings:
 
 
 class _BestItems(_Findings):
-    """The shortlists of a range of queries. positions, scores: (all queries, k), to be filled
-    in.
+    """The shortlists of a range of queries.
+
+    positions, scores: (all queries, k) arrays that are filled in.
     """
 
     def __init__(
@@ -454,8 +455,10 @@ class _BestItems(_Findings):
 
 
 class _RankCounts(_Findings):
-    """The rank counts of the wanted items of a range of queries. counts: of all queries, to be
-    filled in. places: of all items, as in `ranks_of`.
+    """The rank counts of the wanted items of a range of queries.
+
+    counts: the counts of all queries, which are filled in.
+    places: places of all items, as in `ranks_of`.
     """
 
     def __init__(

@@ -313,9 +313,10 @@ def _second(inputs: PartInputs, files: Sequence[Path], folder: WorkPlace) -> Sec
 
 
 class FoundRuns:
-    """The hits of runs in files of parts. folder: of the first round.
+    """The hits of runs in files of parts.
 
-    digests: of files that parts have taken, by the names of the files.
+    folder: the folder of the first round.
+    digests: name of a file -> its digest, for files that parts have read.
     """
 
     def __init__(self, inputs: PartInputs, files: Sequence[Path], folder: WorkPlace) -> None:

@@ -422,11 +422,11 @@ class Outbox:
 
 
 class _DeviceCounts(_DeviceFindings):
-    """The rank counts of the wanted items of a range of queries, each tile of queries at a
+    """The rank counts of the wanted items of a range of queries. Each tile of queries has a
     precision of its own.
 
-    order: the places of all items among items of equal score; None for their positions. results:
-    the counts of all queries, to be filled in.
+    order: the places of all items among items of equal score; None for their positions.
+    results: the counts of all queries, which are filled in.
     """
 
     def __init__(

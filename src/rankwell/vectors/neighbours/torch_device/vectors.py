@@ -85,8 +85,10 @@ class Rows(NamedTuple):
 class Vectors:
     """Makes the vectors of both sides ready, multiplies them, and bounds the error of the products.
 
+    multiple: a number that the width of `Rows.low` is a multiple of.
+
     Under `l2` vectors are moved to the centre of the space, and products are those of the space:
-    `q.x - |x|^2 / 2`. multiple: of which the width of `Rows.low` is one.
+    `q.x - |x|^2 / 2`.
     """
 
     def __init__(self, space: Space, device: torch.device, *, multiple: int = 1) -> None:
@@ -376,7 +378,10 @@ def _room(array: Array, n: int, **place: Any) -> Tensor:
 
 
 class Gallery:
-    """Items by position. step: number of items of a block."""
+    """Items by position.
+
+    step: number of items in a block.
+    """
 
     def __init__(self, items: Embeddings, device: torch.device, step: int) -> None:
         self._array: Array = items.vectors
