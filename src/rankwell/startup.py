@@ -94,6 +94,20 @@ def catch_interrupts() -> None:
         interruptions.append(number)
         raise KeyboardInterrupt
 
+    show = sys.unraisablehook
+
+    def _send_again(unraisable: "sys.UnraisableHookArgs") -> None:
+        if not interruptions or unraisable.exc_type is not KeyboardInterrupt:
+            show(unraisable)
+            return
+        import contextlib
+        import threading
+
+        with contextlib.suppress(RuntimeError):  # a process that ends starts no thread
+            threading.Timer(0.01, os.kill, (process, interruptions[-1])).start()
+
+    # Code that Python calls, such as the callback of a weak reference, can raise nothing.
+    sys.unraisablehook = _send_again
     for number in (_signal.SIGINT, _signal.SIGTERM):
         # `nohup` and shells in the background have them ignored.
         if _signal.getsignal(number) in (_signal.default_int_handler, _signal.SIG_DFL):

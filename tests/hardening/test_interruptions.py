@@ -318,6 +318,33 @@ def test_ctrl_c_ends_every_command_with_its_sentence_and_nothing_half_written(
             assert (tmp_path / path).read_bytes() == output_of(name, world)[path], path
 
 
+UNRAISABLE = """
+import os, signal, sys, time, weakref
+from rankwell import startup
+
+class Thing:
+    pass
+
+startup.catch_interrupts()
+thing = Thing()
+number = int(sys.argv[1])
+reference = weakref.ref(thing, lambda _: (os.kill(os.getpid(), number), time.sleep(0.1)))
+try:
+    del thing
+    time.sleep(30)
+except KeyboardInterrupt:
+    sys.exit(100 + startup.end_interrupts())
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_where_nothing_can_be_raised_comes_again(number: int):
+    words = [sys.executable, "-c", UNRAISABLE, str(int(number))]
+    ended = subprocess.run(words, capture_output=True, text=True, timeout=25)
+
+    assert (ended.returncode, ended.stderr) == (100 + number, "")
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_page_of_judging_ends_by_an_interruption_as_it_says(tmp_path: Path, number: int):
     write_world(tmp_path)
