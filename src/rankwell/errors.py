@@ -3,7 +3,7 @@ returns for it.
 """
 
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from numbers import Integral, Real
 
@@ -171,6 +171,32 @@ class RankwellError(Exception):
 
 class BadInput(RankwellError):
     """A file, table or array that cannot be read as what it should be."""
+
+
+def missing_column(
+    wanted: str | Mapping[str, Sequence[str]],
+    names: Iterable[str],
+    option: str = "",
+    place: str = "",
+) -> BadInput:
+    """The error for a table without a column.
+
+    wanted: the chosen name, or what columns hold with the names that they go by. names: of the
+    columns that are there. option: would choose a column. place: the table, or the option that
+    chose; `naming` adds it otherwise.
+
+    >>> missing_column({"id": ["id", "qid"]}, ["a", "b"], "--columns").args[0]
+    "no column for the id (id, qid); found are 'a', 'b'; rename one, or name it by --columns."
+    """
+    missing, advice = repr(wanted), ""
+    if not isinstance(wanted, str):
+        roles = [f"the {holds} ({', '.join(words)})" for holds, words in wanted.items()]
+        missing = f"for {' and '.join(roles)}"
+        advice = f"; rename one{option and f', or name it by {option}'}"
+    return BadInput(
+        f"{place}{place and ': '}no column {missing}; found are "
+        f"{', '.join(map(repr, names)) or 'none'}{advice}."
+    )
 
 
 class BadLine(BadInput):

@@ -138,7 +138,7 @@ CHOSEN = [
     _case(
         "a chosen column that a table lacks",
         "evaluate qrels run.csv --columns query=9",
-        shows="there is no column '9'; found are 'query', 'item', 'score', which count from 1",
+        shows="columns count from 1: no column '9'; found are 'query', 'item', 'score'",
         csv="query,item,score\n1,a,2\n",
     ),
     *(

@@ -517,7 +517,7 @@ WRONG_RUNS = {
     "qrels in CSV": (
         "qid,docno,label\nq,d,1\n",
         BadInput,
-        r"no column for value .*'label'.*columns='score=NAME'",
+        r"no column for the score .*'label'.*columns='score=NAME'",
     ),
     "qrels of BEIR": (
         "query-id\tcorpus-id\tscore\nq\td\t1\n",
@@ -546,12 +546,12 @@ WRONG_RUNS = {
     "a missing column": (
         "qid,document_name,score\nq,d,1\n",
         BadInput,
-        r"x: no column for item .*'document_name'",
+        r"x: no column for the item .*'document_name'",
     ),
     "a missing score column": (
         "qid,docno\nq,d\n",
         BadInput,
-        r"no column for value \(score, .*found are 'qid', 'docno'",
+        r"no column for the score \(score, .*found are 'qid', 'docno'",
     ),
     "text for a score": (
         "qid,docno,score\nq,d,1\nq,e,high\n",
@@ -717,7 +717,7 @@ def test_a_parquet_file_that_ends_early_is_refused(tmp_path):
         (
             {"qid": ["q"], "docno": ["a"]},
             BadInput,
-            "no column for value .*found are 'qid', 'docno'",
+            "no column for the score .*found are 'qid', 'docno'",
         ),
     ],
 )

@@ -407,8 +407,7 @@ def test_columns_of_a_table_are_chosen_by_name_and_by_number(form, tmp_path):
             "q": {"a": 1.0, "b": 0.0}
         }
     with pytest.raises(
-        BadInput,
-        match=r"there is no column '9'; found are 'who', 'what'|no known form|can be read as",
+        BadInput, match=r"no column '9'; found are 'who', 'what'|no known form|can be read as"
     ):
         files.read_ranking(given, columns="query=9,item=what,score=much")
 

@@ -147,8 +147,7 @@ def test_a_grade_column_that_is_not_there_is_refused(tmp_path: Path):
     path = tmp_path / "grades.csv"
     path.write_text("query,item,relevance\nq1,d1,1\n")
     with pytest.raises(
-        BadInput,
-        match="qrels_columns: there is no column 'answers'; found are 'query', 'item', 'relevance'",
+        BadInput, match="qrels_columns: no column 'answers'; found are 'query', 'item', 'relevance'"
     ):
         read_judgments(path, qrels_columns="grade=answers")
     path.write_text("q1 0 d1 1\n")

@@ -564,6 +564,46 @@ def test_every_command_reads_the_same_from_every_dialect_of_a_table(
         ]
 
 
+LACKING = {
+    "agree": f"{AGREE} --exclude {{table}}:part",
+    "answers": "answers gold.csv {table} --predictions-format hf",
+    "beyond": "beyond a.run --catalogue {table}",
+    "captions": "captions scores.csv --positives {table}",
+    "clips": "clips lint {table}",
+    "clips: queries": "clips lint clips.csv --queries {table}",
+    "instances": "instances stats {table}",
+    "logs": "logs {table}",
+    "logs: queries": "logs {table} --column reward=a --value-of query",
+    "pairs": "pairs {table}:score numbers.txt",
+    "rag": "rag {table} chunks.jsonl",
+    "rag: all chunks": "rag passages.jsonl chunks.jsonl --chunks {table} -m SpanPOmega",
+    "retrieve": f"{RETRIEVE} --items documents.csv --queries texts.csv --collapse part2",
+    "runs": "evaluate qrels.txt a.run --sessions {table}:session -m sDCG",
+    "runs: columns": "evaluate qrels.txt {table} --columns query=a,item=b",
+    "study": "study judge exported --judge ann --import {table}",
+}
+"""Commands on a table without a column that they need."""
+SENTENCE = re.compile(
+    r"rankwell: (lacking.\w+|--collapse): no column "
+    r"(for the [\w' ]+ \(.+\)( and the [\w' ]+ \(.+\))*; found are 'a', 'b'; rename one"
+    r"(, or name it by .+)?|'\w+'; found are 'a', 'b'|'part2'; found are 'part')\."
+)
+
+
+@pytest.mark.parametrize("name", LACKING)
+def test_a_missing_column_gives_the_same_sentence_in_every_task(
+    name: str, world: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    for dialect in ("tab", "Parquet") if name != "clips: queries" else ("Parquet",):
+        suffix, write = DIALECTS[dialect]
+        (world / f"lacking{suffix}").write_bytes(write(_rows("a b", (1, "x"), (2, "y"))))
+        command = LACKING[name].format(table=f"lacking{suffix}")
+        monkeypatch.setattr("sys.argv", ["rankwell", *shlex.split(command)])
+
+        assert main() == 2
+        assert SENTENCE.fullmatch(capsys.readouterr().err.splitlines()[-1]), dialect
+
+
 def test_between_tabs_a_quotation_mark_is_a_character(tmp_path: Path):
     place = tmp_path / "t.tsv"
     place.write_text('id\ttext\nq1\t"a\nq2\t5" disk\n')

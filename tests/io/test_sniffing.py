@@ -182,7 +182,7 @@ def test_parquet_is_recognised_by_its_columns(tmp_path):
     )
     with pytest.raises(
         BadInput,
-        match=r"no column for value \(score, .*found are 'qid', 'docno', "
+        match=r"no column for the score \(score, .*found are 'qid', 'docno', "
         r"'label'.*columns='score=NAME'",
     ):
         io.read_ranking(tmp_path / "judgments")

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from rankwell.errors import BadInput, BadUsage, flag, kind_of
+from rankwell.errors import BadInput, BadUsage, flag, kind_of, missing_column
 from rankwell.store import utf8_path
 
 if TYPE_CHECKING:
@@ -288,13 +288,12 @@ def chosen_columns(choice: "ColumnChoice | None", holds: Holds) -> dict[str, str
         )
     choices = dict(pairs)
     text = choice if isinstance(choice, str) else dict(choice)
-    if (
-        odd := next((key for key, value in pairs if key not in allowed or not value), None)
-    ) is not None:
-        raise BadUsage(
-            f"{flag(option, text)}: {odd!r} is none of {', '.join(allowed)} with a column; "
-            f"write it as in {example}."
-        )
+    for key, value in pairs:
+        if key not in allowed or not value:
+            raise BadUsage(
+                f"{flag(option, text)}: {key!r} is none of {', '.join(allowed)} with a column; "
+                f"write it as in {example}."
+            )
     columns = {place_of(name) or name for name in choices.values()}
     if (
         not choices
@@ -342,10 +341,8 @@ def column_named(name: str, names: Sequence[str], option: str) -> str:
         return name
     if 0 < (number := place_of(name)) <= len(names):
         return names[number - 1]
-    counted = ", which count from 1" if name.isdigit() else ""
-    raise BadInput(
-        f"{option}: there is no column {name!r}; found are {', '.join(map(repr, names))}{counted}."
-    )
+    counted = ", where columns count from 1" if name.isdigit() else ""
+    raise missing_column(name, names, place=f"{option}{counted}")
 
 
 def choose_columns(
@@ -369,19 +366,13 @@ def choose_columns(
     if len(set(chosen_names.values())) < len(chosen_names):
         raise BadInput(
             f"{flag(_CHOICES[holds][0])} names {next(iter(chosen_names.values()))!r} more than "
-            "once; "
-            "name each column once."
+            "once; name each column once."
         )
-    owner = (
-        _id_of_texts(names)
-        if holds == "texts"
-        else chosen_names.get("query") or _column(names, (*_QUERY, *_USER))
-    )
-    item = (
-        owner
-        if holds == "texts"
-        else chosen_names.get("item") or _column(names, _item_words(holds))
-    )
+    if holds == "texts":
+        owner = item = _id_of_texts(names)
+    else:
+        owner = chosen_names.get("query") or _column(names, (*_QUERY, *_USER))
+        item = chosen_names.get("item") or _column(names, _item_words(holds))
     words = {"run": _SCORE, "judgments": (*_GRADE, "score"), "texts": _TEXT}[holds]
     distance, rank = (
         _column(names, words) if holds == "run" else None for words in (_DISTANCE, _RANK)
@@ -400,35 +391,28 @@ def choose_columns(
         else ()
     )
     if ungraded and owner and item and value is None:
-        unread = [
+        unread = tuple(
             name
             for name in names
             if name not in (owner, item, aspect) and _plain(name) not in _TIME
-        ]
-        return Columns(owner, item, "", aspect, unread=tuple(unread), doubts=doubts)
-    wanted: dict[str, tuple[str | None, tuple[str, ...]]]
-    unread = (*_DISTANCE, *_RANK) if holds == "run" else ()
-    wanted = {
+        )
+        return Columns(owner, item, "", aspect, unread=unread, doubts=doubts)
+    unread_words = (*_DISTANCE, *_RANK) if holds == "run" else ()
+    wanted: dict[str, tuple[str | None, tuple[str, ...]]] = {
         "query": (owner, (*_QUERY, *_USER)),
         "item": (item, _item_words(holds)),
-        "value": (value, words + unread),
+        "score" if holds == "run" else "grade": (value, words + unread_words),
     }
     if holds == "texts":
-        wanted = {"id": (owner, _ID), "text": (value, _TEXT)}
+        wanted = {"id": (owner, _ID), "text": (value, words)}
     if aspects:
         wanted["aspect"] = (aspect, _ASPECT)
-    missing = [
-        f"{role} ({', '.join(names)})" for role, (name, names) in wanted.items() if name is None
-    ]
-    if missing or owner is None or item is None or value is None:
-        column_list = ", ".join(map(repr, names)) or "none"
-        choose = ""
+    missing = {role: words for role, (name, words) in wanted.items() if name is None}
+    if missing or not (owner and item and value):
+        option = ""
         if holds in _CHOICES and not aspects:
-            keys = {"query": owner, "item": item, ("score" if holds == "run" else "grade"): value}
-            example = ",".join(f"{key}=NAME" for key, name in keys.items() if name is None)
-            choose = f", or choose them, as in {flag(_CHOICES[holds][0], example)}"
-        problem = f"no column for {' and '.join(missing)}; found are {column_list}"
-        raise BadInput(f"{problem}; rename the columns to one of the names{choose}.")
+            option = flag(_CHOICES[holds][0], ",".join(f"{role}=NAME" for role in missing))
+        raise missing_column(missing, names, option)
     ordering = (
         {_column(names, (word,)) for word in (*_SCORE, *_DISTANCE, *_RANK, *_PREDICTED)}
         if holds == "run"
@@ -505,17 +489,13 @@ def choose_column(names: Sequence[str], name: str = "") -> str:
     """The one column to read: the named one, else the only one, else that of ids. Raises BadInput
     that lists what was found.
     """
-    column_list = ", ".join(map(repr, names)) or "none"
     if not names:
         raise BadInput("no column is found; expected a table with names of columns.")
     if name and name not in names:
-        raise BadInput(f"no column {name!r}; found are {column_list}.")
+        raise missing_column(name, names)
     column = name or (names[0] if len(names) == 1 else _column(names, _ID))
     if column is None:
-        example = f", such as table.csv:{names[0]}" if names else ""
-        raise BadInput(
-            f"no column for ids ({', '.join(_ID)}); found are {column_list}; name one{example}."
-        )
+        raise missing_column({"id": _ID}, names, f"FILE:{names[0]}")
     return column
 
 

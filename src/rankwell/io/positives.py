@@ -14,7 +14,16 @@ from rankwell._native.products import Groups
 from rankwell.data.matrices import MAGIC, Positions, Positives
 from rankwell.data.tables import Judgments
 from rankwell.documents import read_json, unique_keys
-from rankwell.errors import BadInput, BadLine, BadUsage, DuplicateItem, flag, kind_of, shown
+from rankwell.errors import (
+    BadInput,
+    BadLine,
+    BadUsage,
+    DuplicateItem,
+    flag,
+    kind_of,
+    missing_column,
+    shown,
+)
 from rankwell.io.formats import find_judgments
 from rankwell.io.records import Content, load
 from rankwell.store import Head, Source, naming
@@ -142,17 +151,12 @@ def _pairs(content: Content, sides: Sides) -> Positives | None:
 
 def _order(header: Sequence[str]) -> bool:
     """Whether a header names the item first. Raises BadInput where it names neither order."""
-    words = [re.sub(r"(\W|_)*(id|ids|name)?$", "", name.strip().lower()) for name in header]
-    word_roles = [(word in _QUERY_WORDS, word in _ITEM_WORDS) for word in words]
-    if word_roles[0][0] or word_roles[1][1]:
+    first, second = (re.sub(r"(\W|_)*(id|ids|name)?$", "", name.strip().lower()) for name in header)
+    if first in _QUERY_WORDS or second in _ITEM_WORDS:
         return False
-    if word_roles[0][1] or word_roles[1][0]:
+    if first in _ITEM_WORDS or second in _QUERY_WORDS:
         return True
-    column_list = ", ".join(map(repr, header))
-    raise BadInput(
-        f"the two columns are called {column_list}; a table of positives has query (or caption) "
-        "and item (or video)."
-    )
+    raise missing_column({"query": _QUERY_WORDS, "item": _ITEM_WORDS}, header)
 
 
 def _loaded(source: Source) -> Any:

@@ -36,7 +36,15 @@ from rankwell.documents import (
     unique_keys,
     without_comments,
 )
-from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem, NothingToEvaluate, kind_of
+from rankwell.errors import (
+    BadInput,
+    BadLine,
+    BadScore,
+    DuplicateItem,
+    NothingToEvaluate,
+    kind_of,
+    missing_column,
+)
 from rankwell.errors import shown as shown_value
 from rankwell.io.formats import FORMATS, SURE, Place, Request, Texts, file_format, scored
 from rankwell.store import Head, Source, decode_id, naming, split_lines
@@ -151,11 +159,6 @@ class Content:
         return self.form == "table" and bool(self.header) and self.value is None
 
     @property
-    def column_list(self) -> str:
-        """The names of the columns, for messages."""
-        return ", ".join(map(repr, self.names)) or "none"
-
-    @property
     def has_columns(self) -> bool:
         """Whether this is a mapping of columns."""
         return self.form == "table" and isinstance(self.value, dict)
@@ -235,7 +238,11 @@ class Content:
         return f"{begin}: {path(below)}" if below else begin
 
     def wrong(self, where: Where, value: Any, expected: str) -> BadInput:
-        """The error for a value of another kind than expected."""
+        """The error for a value of another kind than expected, and for a column that a table
+        lacks.
+        """
+        if value is MISSING and self.header and where[1] not in self.names:
+            return self.missing({where[1]: where[1:]})
         return BadInput(f"{self.place(where)} {shown(value)}; expected {expected}.")
 
     def integer(self, value: Any, where: Where, expected: str = "an integer") -> int:
@@ -272,10 +279,7 @@ class Content:
             if name is not None:
                 readers[declared.name] = name, _READERS[hints[declared.name]]
             elif declared.default is NO_DEFAULT and records:
-                raise BadInput(
-                    f"{self.name}: no column {declared.name} ({', '.join(words)}); found are "
-                    f"{self.column_list}."
-                )
+                raise self.missing({declared.name: words})
         for record in records:
             cells = {field: read(record, name) for field, (name, read) in readers.items()}
             yield record, kind(**cells)
@@ -301,22 +305,24 @@ class Content:
                 return same_names[0]
         return None
 
-    def need(self, holds: str, advice: str, **choices: str) -> str:
-        """The column that holds something. Raises BadInput with the advice where there is none."""
+    def need(self, holds: str, option: str = "", **choices: str) -> str:
+        """The column that holds something. Raises BadInput where there is none, with the option
+        that would name it.
+        """
         name = self.find(holds, **choices)
         if name is None:
-            words = ", ".join(self.words[holds])
-            raise BadInput(
-                f"{self.name}: no column for the {holds} ({words}); found are {self.column_list}; "
-                f"{advice}."
-            )
+            raise self.missing({holds: self.words[holds]}, option)
         return name
 
     def existing_column(self, column: str) -> str:
         """The column of this name. Raises BadInput that lists those that are there."""
         if column not in self.names:
-            raise BadInput(f"{self.name}: no column {column!r}; found are {self.column_list}.")
+            raise self.missing(column)
         return column
+
+    def missing(self, wanted: Any, option: str = "") -> BadInput:
+        """The error for a column that is not there, as `missing_column`."""
+        return missing_column(wanted, self.names, option, self.name)
 
     def all_ids(self, column: str) -> list[str | None]:
         """The ids of a column; None where there is none."""

@@ -17,7 +17,7 @@ from rankwell.data.columns import parquet, quoted, sql_text
 from rankwell.data.registry import Better
 from rankwell.data.tables import Summary, Unit, Values
 from rankwell.documents import read_json
-from rankwell.errors import BadInput, count_of, shown
+from rankwell.errors import BadInput, count_of, missing_column, shown
 from rankwell.io import connected, undamaged
 from rankwell.store import Source, is_draft, refuse_draft, remote_url
 from rankwell.threads import in_threads
@@ -414,17 +414,16 @@ def _values(
     first appearance.
     """
     names = column_types(path)
-    missing = next((name for name in _COLUMNS if name not in names), None)
-    if missing is not None:
-        raise BadInput(
-            f"{path} has no column {missing!r}; found are {', '.join(map(repr, names))}."
-        )
+    for name in _COLUMNS:
+        if name not in names:
+            raise missing_column(name, names, place=str(path))
     extra_names = [name for name in names if name not in (*_COLUMNS, "weight", "against")]
-    if odd := next((name for name in extra_names if not _SINGLE.fullmatch(names[name])), None):
-        raise BadInput(
-            f"{path}: column {odd!r} holds {names[odd]}; expected texts or numbers. Run the "
-            "command again."
-        )
+    for name in extra_names:
+        if not _SINGLE.fullmatch(names[name]):
+            raise BadInput(
+                f"{path}: column {name!r} holds {names[name]}; expected texts or numbers. Run the "
+                "command again."
+            )
     keys = ", ".join(map(quoted, ("run", "measure", "label", "unit", *extra_names)))
     weight = ", list(weight ORDER BY file_row_number)" if "weight" in names else ""
     condition = 'WHERE "against" IS NULL' if "against" in names else ""
@@ -481,7 +480,7 @@ def _values(
 def _attributes(path: Path) -> dict[str, dict[str, str]]:
     columns = read_table(path)
     if "query" not in columns:
-        raise BadInput(f"{path} has no column 'query'; found are {', '.join(map(repr, columns))}.")
+        raise missing_column("query", columns, place=str(path))
     return query_attributes(columns)
 
 

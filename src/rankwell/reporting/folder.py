@@ -14,7 +14,7 @@ import numpy as np
 from rankwell.data.columns import parquet, quoted, sql_text, unwritable
 from rankwell.data.frames import Column, Joined, number_column, text_column
 from rankwell.data.tables import Values
-from rankwell.errors import BadInput
+from rankwell.errors import BadInput, missing_column
 from rankwell.io import connected
 from rankwell.io.result_folder import DETAILS, ITEMS, PER_QUERY, QUERIES
 from rankwell.reporting import PER_QUERY_COLUMNS, Row, plain, render
@@ -168,11 +168,9 @@ def write_parquet(path: Path, columns: Columns, types: Mapping[str, str]) -> Non
     """
     import duckdb
 
-    missing = [name for name in types if name not in columns]
-    if missing:
-        raise BadInput(
-            f"{path.name}: no column {missing[0]!r}; found are {', '.join(map(repr, columns))}."
-        )
+    for name in types:
+        if name not in columns:
+            raise missing_column(name, columns, place=path.name)
     sizes = {name: len(columns[name]) for name in types}
     if len(set(sizes.values())) > 1:
         raise BadInput(f"{path.name}: the columns differ in length: {sizes}.")

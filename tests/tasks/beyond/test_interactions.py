@@ -152,7 +152,7 @@ def test_ids_may_hold_colons(tmp_path: Path):
 def test_judgments_need_grades_as_before(tmp_path: Path):
     (tmp_path / "pairs.csv").write_text(FORMS["pairs.csv"])
 
-    with pytest.raises(BadInput, match="no column for value"):
+    with pytest.raises(BadInput, match="no column for the grade"):
         rw.evaluate(tmp_path / "pairs.csv", {"u1": {"a": 1.0}})
     with pytest.raises((BadInput, BadUsage)):
         rw.evaluate_beyond({"u1": ["a"]}, "Entropy", judgments=tmp_path / "pairs.csv")

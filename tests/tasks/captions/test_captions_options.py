@@ -125,7 +125,7 @@ def test_two_columns_are_queries_and_what_is_right_for_them(tmp_path: Path):
     [
         ("query,item\n0,1\n0,9\n", r"row 3 \(query '0'\): the item '9' is not a column"),
         ("query,item\n0,1\n1\n", "p.csv:3: .1. has 1 fields, the header 2"),
-        ("left,right\n0,1\n", "the two columns are called 'left', 'right'"),
+        ("left,right\n0,1\n", "no column for the query .*; found are 'left', 'right'"),
     ],
 )
 def test_a_table_of_two_columns_that_is_wrong_is_refused_by_row(

@@ -152,8 +152,8 @@ def test_a_schema_that_cannot_be_says_why(tmp_path: Path, declared: object, mess
     ("text", "error", "message"),
     [
         ("slice_id,object_type\n", BadInput, "annotates no clip"),
-        ("object_type\nx\n", BadInput, "no column for the clips' ids"),
-        ("slice_id,video_path\na,x\n", BadInput, "no column of keywords.*'video_path'"),
+        ("object_type\nx\n", BadInput, "no column for the clip's id"),
+        ("slice_id,video_path\na,x\n", BadInput, "no column for the keywords.*'video_path'"),
         ("slice_id,object_type\na,x\na,y\n", DuplicateItem, "'a' is listed in rows 1 and 2"),
         ("slice_id,object_type\na,x,y\n", BadLine, ":2:.*3 fields"),
         ("slice_id,object_type\n,x\n", BadInput, "t.csv:2, column 'slice_id'"),

@@ -189,7 +189,7 @@ def test_a_table_that_may_hold_annotations_is_not_replaced(tmp_path: Path, monke
         (("clips", "--groups", "a,"), 2, "different names"),
         (("clips", "--groups", "slice_id"), 2, "different names"),
         (("clips", "--groups", "a", "--schema", "schema.json"), 2, "leave one of them out"),
-        (("two.csv",), 2, "no column for ids"),
+        (("two.csv",), 2, "no column for the id"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )

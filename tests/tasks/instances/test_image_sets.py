@@ -301,7 +301,7 @@ def test_a_query_that_is_a_reference_stands_on_both_sides(tmp_path: Path) -> Non
             "image 'a.jpg': no split; write reference, query or both",
         ),
         ("image,instance,split\n,x,query\n", "set.csv:2 names no image"),
-        ("image,label\na.jpg,x\n", "no column split"),
+        ("image,label\na.jpg,x\n", "no column for the split"),
         ("image,instance,split\n", "lists no image"),
         ("", "is empty"),
         ("image,instance,split,contentless\na.jpg,x,query,perhaps\n", "'perhaps' does not say"),

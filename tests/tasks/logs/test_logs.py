@@ -433,9 +433,9 @@ def test_evaluate_names_the_command_of_an_estimate():
 
 
 def test_values_of_queries_and_positions_need_their_columns():
-    with pytest.raises(BadUsage, match="no column of queries"):
+    with pytest.raises(BadInput, match="no column for the query"):
         rw.evaluate_logs({"click": [1]}, value_of="query")
-    with pytest.raises(BadUsage, match="no column of positions"):
+    with pytest.raises(BadInput, match="no column for the position"):
         rw.evaluate_logs({"click": [1]}, by_position=True)
     with pytest.raises(BadUsage, match="stands for all"):
         rw.evaluate_logs({"click": [1], "position": ["all"]}, by_position=True)

@@ -84,18 +84,16 @@ def vector_column(types: dict[str, str], part: str, stem: str) -> str:
     lists = [name for name, kind in types.items() if _LISTS.fullmatch(kind)]
     column_list = ", ".join(f"{name!r} ({kind})" for name, kind in types.items())
     if part:
-        if part not in lists:
+        if choose_column(list(types), part) not in lists:
             raise BadInput(f"no column {part!r} of lists of numbers; found are {column_list}.")
         return part
     candidates = lists if len(lists) == 1 else [name for name in lists if name.lower() in USUAL]
     if len(candidates) != 1:
-        problem = (
-            f"{len(lists)} columns of lists of numbers"
-            if lists
-            else "no column of lists of numbers"
-        )
         example = f"; name one, as in {stem}.parquet:{lists[0]}" if lists else ""
-        raise BadInput(f"{problem}; found are {column_list}{example}.")
+        raise BadInput(
+            f"{len(lists) or 'no'} column{'s' * bool(lists)} of lists of numbers; found are "
+            f"{column_list}{example}."
+        )
     return candidates[0]
 
 
@@ -201,19 +199,12 @@ def read_numbers(source: Source, request: Request, *, dialect: Dialect) -> Float
     """
     with opened_table(source, dialect) as table:
         names = list(table.types)
-        column_list = ", ".join(map(repr, names))
-        if not names:
-            raise BadInput(
-                f"{source.name}: no column is found; expected a table with names of columns."
-            )
-        if request.part and request.part not in names:
-            raise BadInput(f"no column {request.part!r}; found are {column_list}.")
-        if not request.part and len(names) != 1:
+        if not request.part and len(names) > 1:
             raise BadInput(
                 f"{len(names)} columns; name one, as in {source.name}:{names[-1]}; found are "
-                f"{column_list}."
+                f"{', '.join(map(repr, names))}."
             )
-        column = request.part or names[0]
+        column = choose_column(names, request.part)
         numbers = table.run(
             f"SELECT {table.number(column)} AS number FROM {table.source}", columns=True
         )["number"]

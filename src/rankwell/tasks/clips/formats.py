@@ -93,12 +93,9 @@ def read_annotations(
         refuse_wide(len(columns))
     owner = _column(columns, _IDS)
     if owner is None:
-        raise BadInput(
-            f"{name}: no column for the clips' ids ({', '.join(_IDS)}); found are "
-            f"{', '.join(map(repr, columns))}."
-        )
+        raise content.missing({"clip's id": _IDS})
     columns = [column for column in columns if column != owner]
-    group_of_column = _group_columns(name, columns, schema, groups)
+    group_of_column = _group_columns(content, columns, schema, groups)
     attributes = [column for column in columns if column not in group_of_column]
     rows: list[Row] = []
     for record in records:
@@ -113,15 +110,14 @@ def read_annotations(
             for text in _labels(cells.get(column)):
                 label_group, label = _placed(text, group, schema) if is_single else (group, text)
                 labels.setdefault(label_group, []).append(label)
-        of_clip = {column: cells.get(column) for column in attributes}
         rows.append(
             Row(
                 clip,
                 labels,
                 {
                     column: str(cell)
-                    for column, cell in of_clip.items()
-                    if not is_missing(cell) and cell != ""
+                    for column in attributes
+                    if not is_missing(cell := cells.get(column)) and cell != ""
                 },
             )
         )
@@ -172,6 +168,8 @@ def find_text_queries(place: Any) -> tuple[list[TextQuery], list[str]]:
     name, query_of, wordless = content.name, dict[str, TextQuery](), list[str]()
     for row, record in enumerate(content.checked_records()):
         column, text = _cell(record, _TEXTS)
+        if column is None and content.header:
+            raise content.missing({"text": _TEXTS})
         if not isinstance(text, str) or not fold(text):
             reason = f" ({text!r})" if text else ""
             if column is None:
@@ -212,8 +210,7 @@ def _cell(record: Record, words: Sequence[str]) -> tuple[str | None, Any]:
 def _queries(data: Any) -> Content:
     """The rows of a table of queries, or of a text per line."""
     if isinstance(data, Mapping):
-        rows = [{"id": key, "text": text} for key, text in data.items()]
-        return Content("the queries", "table", rows)
+        data = [{"id": key, "text": text} for key, text in data.items()]
     if isinstance(data, (list, tuple)):
         rows = [row if isinstance(row, Mapping) else {"text": row} for row in data]
         return Content("the queries", "table", rows)
@@ -264,7 +261,7 @@ def _column(columns: Sequence[str], words: Sequence[str]) -> str | None:
 
 
 def _group_columns(
-    name: str, columns: list[str], schema: Schema | None, groups: Sequence[str]
+    content: Content, columns: list[str], schema: Schema | None, groups: Sequence[str]
 ) -> dict[str, str]:
     """column -> its group; a single column of keywords is the group of its own name."""
     declared = {} if schema is None else {_bare(group): group for group in schema.vocabulary.groups}
@@ -280,15 +277,13 @@ def _group_columns(
             group_of_column[column] = column.strip()
         if column in group_of_column and double != column:
             raise BadInput(
-                f"{name}: the columns {double!r} and {column!r} read the same; rename or drop "
-                "one of them."
+                f"{content.name}: the columns {double!r} and {column!r} read the same; rename or "
+                "drop one of them."
             )
     if not group_of_column:
         expected_columns = (*_USUAL, _ONE_COLUMN[0]) if schema is None else schema.vocabulary.groups
-        raise BadInput(
-            f"{name}: no column of keywords ({', '.join(expected_columns)}); found are "
-            f"{', '.join(map(repr, columns)) or 'none'}; name the columns of keywords "
-            f"({flag('--groups')}), or declare them ({flag('--schema')})."
+        raise content.missing(
+            {"keywords": expected_columns}, f"{flag('--groups')} or {flag('--schema')}"
         )
     return group_of_column
 

@@ -89,10 +89,6 @@ def evaluate_logs(log: Any, *, options: LogOptions) -> Results:
     expected = pairs_of(options.expected, flag("--expected"))
     table = read_log(log, options, policy_sources, expected)
     by_query = options.value_of == "query"
-    if by_query and not table.named:
-        raise BadUsage(
-            f"{flag('--value-of', 'query')}: {table.name} has no column of queries; name one."
-        )
     model, estimates = None, table.column(options.model)
     if options.model is not None and estimates is None:
         model = read_entries(options.model, "estimate", FINITE, flag("--model"))
@@ -109,10 +105,6 @@ def evaluate_logs(log: Any, *, options: LogOptions) -> Results:
     ):
         builder.notes.append(_unused_model(options, policies))
     positions, slots = slots_of(table)
-    if options.by_position and not positions:
-        raise BadUsage(
-            f"{flag('--by-position', True)}: {table.name} has no column of positions; name one."
-        )
     if options.by_position and _ALL in positions:
         raise BadUsage(
             f"{flag('--by-position', True)}: {table.name} has a position {_ALL!r}, which "

@@ -98,11 +98,6 @@ class Log:
         return self.others.get(str(place)) if isinstance(place, (str, Path)) else None
 
     @property
-    def named(self) -> bool:
-        """Whether queries are named."""
-        return "query" in self.columns
-
-    @property
     def n(self) -> int:
         """Number of rows."""
         return len(self.rewards)
@@ -195,24 +190,28 @@ def read_log(
     option = flag("--column", name="columns")
     column_names = pairs_of(options.columns, option)
     contents = ("query", "item", "position", "reward", "propensity")
-    if odd := next((name for name in column_names if name not in contents), None):
-        raise BadUsage(
-            f"{option} {odd}={column_names[odd]}: expected one of {', '.join(contents)} before the "
-            "equals sign."
-        )
+    for content, column in column_names.items():
+        if content not in contents:
+            raise BadUsage(
+                f"{option} {content}={column}: expected one of {', '.join(contents)} before the "
+                "equals sign."
+            )
     table = load_columns(place, "the log", WORDS)
-    advice = (
-        f"name it by {option}, as in reward=COLUMN"
-        if option.startswith("--")
-        else "pass columns={'reward': COLUMN}"
+    needed_contents = (
+        "reward",
+        policies and "propensity",
+        options.value_of,
+        options.by_position and "position",
     )
-    columns = {"reward": table.need("reward", advice, **column_names)}
-    if policies:
-        columns["propensity"] = table.need(
-            "propensity", f"estimates need the logging policy's; {advice}", **column_names
-        )
-    for content in ("query", "item", "position"):
-        if (column := table.find(content, **column_names)) is not None:
+    columns = dict[str, str]()
+    for content in ("reward", "propensity", "query", "item", "position"):
+        if content in needed_contents:
+            columns[content] = table.need(
+                content, flag("--column", f"{content}=NAME", name="columns"), **column_names
+            )
+        elif (
+            content != "propensity" and (column := table.find(content, **column_names)) is not None
+        ):
             columns[content] = column
     rewards = table.numbers(columns["reward"], FINITE)
     propensities = table.numbers(columns["propensity"], PROPENSITY) if policies else None
@@ -280,10 +279,9 @@ def _further(
     kinds = {source: PROBABILITY for source in policies.values() if is_column(source, table.names)}
     if is_column(options.model, table.names):
         kinds[options.model] = FINITE
-    if unknown := next((name for name in expected if name not in policies), None):
-        raise BadUsage(
-            f"{flag('--expected')} {unknown}={expected[unknown]}: there is no policy {unknown!r}."
-        )
+    for name, column in expected.items():
+        if name not in policies:
+            raise BadUsage(f"{flag('--expected')} {name}={column}: there is no policy {name!r}.")
     return kinds | {table.existing_column(column): FINITE for column in expected.values()}
 
 
@@ -308,9 +306,7 @@ def read_entries(place: Any, noun: str, within: Range, option: str) -> Entries:
     DuplicateItem.
     """
     table = load_columns(place, option, WORDS)
-    column, item = (
-        table.need(content, "rename it to one of the names") for content in (noun, "item")
-    )
+    column, item = (table.need(content) for content in (noun, "item"))
     query, position = (table.find(content) for content in ("query", "position"))
     items = table.ids(item)
     queries, positions = (
@@ -353,12 +349,12 @@ def read_policy(place: Any, log: Log, model: Entries | None) -> Policy:
                 f"{table.name}: the probabilities{_of(context)} add up to {total:.6g}; "
                 f"expected 1{hint}."
             )
-    missing = next((key for key in rows if (key[0], key[2]) not in sums), None)
-    if missing is not None:
-        raise BadInput(
-            f"{table.name}: no probabilities{_of((missing[0], missing[2]))}, which the log "
-            "has; add them."
-        )
+    for query, _, position in rows:
+        if (query, position) not in sums:
+            raise BadInput(
+                f"{table.name}: no probabilities{_of((query, position))}, which the log has; add "
+                "them."
+            )
     probabilities = np.array([table.values.get(key, 0.0) for key in rows], dtype=np.float64)
     notes = _policy_notes(table, sums, set(log.items or ()))
     expected = None if model is None else _expected(table, contexts, rows, model, log)
@@ -392,14 +388,15 @@ def log_keys(log: Log, table: Entries) -> list[Key]:
     """
     lacks = {
         "item": not log.items,
-        "query": table.by_query and not log.named,
+        "query": table.by_query and "query" not in log.columns,
         "position": table.by_position and not log.positions,
     }
-    if content := next((content for content, is_missing in lacks.items() if is_missing), None):
-        raise BadInput(
-            f"{table.name} lists numbers by {content}, and {log.name} has no column for it; name "
-            "the log's column."
-        )
+    for content, is_lacking in lacks.items():
+        if is_lacking:
+            raise BadInput(
+                f"{table.name} lists numbers by {content}, and {log.name} has no column for it; "
+                "name the log's column."
+            )
     nothing = [None] * log.n
     return list(
         zip(

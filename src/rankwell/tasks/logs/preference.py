@@ -213,9 +213,7 @@ def read_impressions(
     lists and items.
     """
     table = load_columns(clicks, "the clicks", WORDS)
-    name, item = (
-        table.need(content, "rename it to one of the names") for content in ("list", "item")
-    )
+    name, item = (table.need(content) for content in ("list", "item"))
     reward, impression = table.find("reward"), table.find("impression")
     lists, items = table.ids(name), table.ids(item)
     shows = [""] * len(lists) if impression is None else table.ids(impression)

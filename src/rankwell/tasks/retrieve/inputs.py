@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rankwell.data.matrices import Embeddings, align
 from rankwell.engines import EngineFamily, EngineItems, EngineQuery
-from rankwell.errors import BadInput, BadUsage, flag
+from rankwell.errors import BadInput, BadUsage, flag, missing_column
 from rankwell.io.formats import read_texts
 from rankwell.io.matrices import read_embeddings
 from rankwell.tasks.retrieve.loops import clock
@@ -49,11 +49,12 @@ class Entries:
 
     def column(self, name: str, option: str) -> list[str]:
         """The value of a column for each. Raises BadInput where one has none."""
-        cells = self.cells(name)
+        cells, names = self.cells(name), self.names()
+        if name not in names:
+            raise missing_column(name, names, place=option)
         if None in cells:
             raise BadInput(
-                f"{option}: {self.ids[cells.index(None)]!r} has no column {name!r}; found are "
-                f"{', '.join(sorted(self.names())) or 'no further columns'}."
+                f"{option}: {self.ids[cells.index(None)]!r} has nothing in column {name!r}; add it."
             )
         return [str(cell) for cell in cells]
 
