@@ -408,7 +408,7 @@ def choose_columns(
     if aspects:
         wanted["aspect"] = (aspect, _ASPECT)
     missing = {role: words for role, (name, words) in wanted.items() if name is None}
-    if missing or not (owner and item and value):
+    if missing or owner is None or item is None or value is None:
         option = ""
         if holds in _CHOICES and not aspects:
             option = flag(_CHOICES[holds][0], ",".join(f"{role}=NAME" for role in missing))
