@@ -318,3 +318,14 @@ def test_judgments_in_words_are_still_judgments(iteration, tmp_path):
         io.read_judgments(qrels)
 
     assert "columns" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("holds", ["run", "judgments", "texts"])
+@pytest.mark.parametrize("names", [["a", "b"], ["a"]])
+def test_parquet_without_a_known_column_is_refused_by_its_columns(holds, names, tmp_path):
+    file = tmp_path / "odd.parquet"
+    pd.DataFrame({name: [f"{name}{row}" for row in range(20)] for name in names}).to_parquet(file)
+    reader = {"run": io.read_ranking, "judgments": io.read_judgments, "texts": io.read_texts}[holds]
+
+    with pytest.raises(BadInput, match=r"odd\.parquet: no column for the .*found are 'a'"):
+        reader(file)

@@ -196,7 +196,8 @@ def _sniff_ranks(head: Head) -> float:
 def _sniff_texts(head: Head) -> float:
     """An id and a text, or an id, an address, a title and a text; numbers do not count as texts."""
     rows = [line.split(b"\t") for line in head.lines[:20]]
-    fits = rows and all(len(row) in (2, 4) and row[0].strip() for row in rows)
+    is_text = not head.raw.startswith(b"PAR1")
+    fits = is_text and rows and all(len(row) in (2, 4) and row[0].strip() for row in rows)
     return (
         0.6
         if fits and not all(re.fullmatch(rb"\s*[-+]?[\d.]+\s*", row[-1]) for row in rows)

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from rankwell.data.columns import (
+    UNKNOWN,
     Holds,
     known_columns,
     likelihood,
@@ -203,11 +204,12 @@ class Dialect:
         names = self._plain_names(head)
         # `refuse_names` refuses so many.
         names = names[:100] if len(names) > MOST_COLUMNS else names
-        return (
-            likelihood(names, holds, has_integer_scores=self.has_integer_scores(head, names))
-            if len(names) > 1
-            else 0.0
-        )
+        # No other format has a file of Parquet, whose reader names the column that is missing.
+        least = UNKNOWN * bool(self.name == "parquet" and names and holds != "preferences")
+        if len(names) < 2:
+            return least
+        has_integer_scores = self.has_integer_scores(head, names)
+        return max(likelihood(names, holds, has_integer_scores=has_integer_scores), least)
 
     def split(self, head: Head) -> list[list[str]]:
         """The fields of the first lines of a text table."""
