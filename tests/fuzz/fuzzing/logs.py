@@ -244,8 +244,8 @@ def _read_log(path: Path) -> Any:
     from rankwell.tasks.logs.options import LogOptions
 
     log = read_log(path, LogOptions(), {"mine": "mine"}, {})
-    has_ids = "query" in log.columns and log.items is not None
-    if not has_ids or log.positions is None or log.propensities is None:
+    has_queries = "query" in log.columns
+    if log.items is None or log.positions is None or log.propensities is None or not has_queries:
         return "columns are missing"
     numbers = (log.rewards, log.propensities, log.others["mine"])
     columns = (log.queries, log.items, log.positions, *((each + 0.0).tolist() for each in numbers))
