@@ -438,7 +438,7 @@ def test_the_title_goes_before_the_text_when_asked(folder: Path, monkeypatch):
         (("no.txt", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt"), "no such file"),
         (
             ("odd.parquet", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt"),
-            "no known form of texts",
+            "odd.parquet: no column for the id",
         ),
         (
             ("odd.parquet", "-o", "e.npy", "--model", "tfidf-svd:5", "--column", "text"),
