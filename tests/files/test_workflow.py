@@ -2,6 +2,7 @@
 command line, too.
 """
 
+import dataclasses
 import inspect
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,6 @@ import numpy as np
 import pytest
 
 import rankwell as rw
-from rankwell.data.options import parameters_of
 from regression.running import in_process
 
 QRELS = {f"q{number}": {"a": 1, "b": 2} for number in range(12)}
@@ -169,9 +169,13 @@ def test_the_command_line_takes_a_function_of_a_file(
 
 
 def test_editors_and_notebooks_see_the_parameters_of_the_steps():
+    fields = [each.name for each in dataclasses.fields(rw.ComparisonOptions)]
+    own_fields = inspect.get_annotations(rw.ComparisonOptions)
+
     assert [*inspect.signature(rw.Results.compare).parameters] == [
         "self",
-        *parameters_of(rw.ComparisonOptions),
+        *own_fields,
+        *(name for name in fields if name not in own_fields),
         "group",
         "cluster",
         "options",
